@@ -1,0 +1,62 @@
+# Needs only make and Python 3.11 or newer; everything else goes into .venv.
+PYTHON ?= python3
+JOBS ?= 2
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
+PYTEST := $(BIN)/python -m pytest -n $(JOBS)
+REFERENCE := tests/test_events_against_reference.py
+
+export MPLBACKEND := Agg
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help verify test test-long bench clean
+
+help: ## print this list
+	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+verify: .venv/.installed ## check every claim; the reports go to build/verify.json and .html
+	@mkdir -p build
+	$(BIN)/mmsim verify --json build/verify.json --html build/verify.html
+
+test: .venv/.testable ## check format, style and types, then run the tests and doctests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict mmsim algorithms
+	$(PYTEST) --doctest-modules mmsim algorithms tests
+
+# Pytest leaves with 5 when no test is marked long; that is no failure here.
+test-long: .venv/.testable ## compare the engine with the reference at length, and run the long tests
+	$(PYTEST) -m long --ignore=$(REFERENCE) tests || test $$? -eq 5
+	MMSIM_EXAMPLES=2000 $(PYTEST) -m "long or not long" $(REFERENCE)
+
+bench: .venv/.installed ## time the event engine
+	$(BIN)/mmsim bench events
+
+clean: ## remove all that make has made, .venv too
+	rm -rf .venv build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Set-up, by stamps: the environment, the library in it, what the tests need on top. The last
+# adds to the environment and leaves the library alone, so `make -j verify test` is safe.
+NEW_ENOUGH = $(shell $(PYTHON) -c "import sys; print(int(sys.version_info >= (3, 11)))" 2>/dev/null)
+
+.venv/.made:
+	$(if $(filter 1,$(NEW_ENOUGH)),,$(error mmsim needs Python 3.11 or newer and \
+	"$(PYTHON)" is not: try "make PYTHON=python3.12"))
+	@echo "Making .venv with $(PYTHON)"
+	@$(PYTHON) -m venv .venv
+	@$(PIP) install --upgrade "pip>=25.1" # the first that knows dependency groups
+	@touch $@
+
+.venv/.installed: .venv/.made pyproject.toml
+	@echo "Installing mmsim into .venv (the first time takes a minute)"
+	@$(PIP) install --editable .
+	@touch $@
+
+.venv/.testable: .venv/.installed
+	@echo "Installing what the tests need into .venv"
+	@$(PIP) install --group test
+	@touch $@

@@ -1,0 +1,45 @@
+"""mmsim: a cycle-accurate simulator of the memory machine models of GPUs.
+
+Write an algorithm as one function of a thread, run it on a `DMM`, a `UMM` or an `HMM`, and see to
+the time unit what its memory accesses cost:
+
+>>> import numpy as np, mmsim as mm
+>>> @mm.program
+... def transpose(T, a, b):
+...     i, j = T.id // a.shape[1], T.id % a.shape[1]
+...     b[j, i] = a[i, j]
+>>> a = np.arange(64).reshape(8, 8)
+>>> mm.DMM(width=8, latency=2).run(transpose, a, np.zeros_like(a), threads=64).time
+74
+"""
+
+from mmsim import layout
+from mmsim.errors import LanguageError, MMSimError, ProgramError
+from mmsim.language.names import Array, Thread, registers, shared
+from mmsim.language.program import Example, Program, program
+from mmsim.layout import place
+from mmsim.machines import DMM, HMM, UMM, Machine
+from mmsim.results import Run, total
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DMM",
+    "HMM",
+    "UMM",
+    "Array",
+    "Example",
+    "LanguageError",
+    "MMSimError",
+    "Machine",
+    "Program",
+    "ProgramError",
+    "Run",
+    "Thread",
+    "layout",
+    "place",
+    "program",
+    "registers",
+    "shared",
+    "total",
+]

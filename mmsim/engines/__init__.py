@@ -1,0 +1,1 @@
+"""Engines: they decide when an access happens and what it costs, never what it means."""

@@ -1,0 +1,125 @@
+"""Records a run for its trace. An engine that isn't asked for a trace has no recorder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.conflicts import stage_of
+from mmsim.language.frame import Site
+from mmsim.launch import Launch
+from mmsim.machines import Unit
+from mmsim.results.trace import (
+    Arrival,
+    Dispatch,
+    Reason,
+    Release,
+    Trace,
+    TracedArray,
+    TracedUnit,
+    Wait,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Detail:
+    """What a request says beyond its stages; one entry of the arrays for each active lane."""
+
+    site: Site
+    copy: int
+    threads: npt.NDArray[np.int64]
+    elements: npt.NDArray[np.int64]
+    addresses: npt.NDArray[np.int64]
+    values: npt.NDArray[Any] | None
+
+
+class Recorder:
+    """Collects dispatches, waits and barriers in the order in which they happen."""
+
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+        self.dispatches: list[Dispatch] = []
+        self.waits: list[Wait] = []
+        self.arrivals: list[Arrival] = []
+        self.releases: list[Release] = []
+        self.arrays = tuple(
+            TracedArray(
+                array.name,
+                array.shape,
+                array.shared,
+                array.data.copy(),
+                _addresses(array),
+                tuple(launch.machine.units[unit].name for unit in array.unit_of_copy),
+            )
+            for array in launch.arrays.values()
+        )
+
+    def dispatched(
+        self, unit: Unit, now: int, ready: int, warp: int, detail: Detail, values: Any
+    ) -> None:
+        """A unit has dispatched a request."""
+        width = self.launch.machine.width
+        site, addresses = detail.site, detail.addresses.tolist()
+        stages = stage_of(addresses, width, unit.conflict)
+        completion = now + max(stages) + unit.latency
+        moved = detail.values if site.kind == "write" else values
+        self.dispatches.append(
+            Dispatch(
+                now,
+                unit.name,
+                warp,
+                site.place.function,
+                site.place.line,
+                site.array,
+                site.kind,
+                detail.copy,
+                tuple(detail.threads.tolist()),
+                tuple(detail.elements.tolist()),
+                tuple(addresses),
+                tuple(
+                    address % width if unit.conflict == "bank" else address // width
+                    for address in addresses
+                ),
+                tuple(stages),
+                tuple(moved.tolist()),
+                completion,
+            )
+        )
+        self.waited(warp, "turn", ready, now, unit.name, site.place.line)
+        self.waited(warp, "latency", now, completion, unit.name, site.place.line)
+
+    def waited(
+        self, warp: int, reason: Reason, start: int, end: int, unit: str | None, line: int
+    ) -> None:
+        """A warp has waited; not at all if it went on at once."""
+        if end > start:
+            self.waits.append(Wait(warp, reason, start, end, unit, line))
+
+    def trace(self, time: int) -> Trace:
+        """The finished record."""
+        launch = self.launch
+        return Trace(
+            launch.machine,
+            launch.grid.threads,
+            launch.grid.block_size,
+            launch.schedule,
+            time,
+            tuple(
+                TracedUnit(unit.name, unit.conflict, unit.latency)
+                for unit in launch.machine.units
+            ),
+            self.arrays,
+            tuple(self.dispatches),
+            tuple(sorted(self.waits, key=lambda wait: (wait.start, wait.warp))),
+            tuple(self.arrivals),
+            tuple(self.releases),
+        )
+
+
+def _addresses(array: Any) -> npt.NDArray[np.int64]:
+    """The address of every element of every copy."""
+    elements = np.arange(array.data.shape[1], dtype=np.int64)
+    return np.stack([array.addresses(elements, copy) for copy in range(array.data.shape[0])])

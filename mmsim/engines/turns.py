@@ -1,0 +1,93 @@
+"""Turns: which ready warp a free memory unit dispatches next (DESIGN section 1, *Turns*)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+
+class Turns(Protocol):
+    """The warps that are ready at one unit."""
+
+    def push(self, warp: int) -> None:
+        """A warp has become ready."""
+
+    def pop(self) -> int | None:
+        """Take the next warp in turn, None if none is ready."""
+
+
+class WarpsInTurn:
+    """The first ready warp after the one dispatched last, in circular order, starting with warp 0.
+
+    >>> turns = WarpsInTurn()
+    >>> for warp in (3, 1): turns.push(warp)
+    >>> turns.pop()
+    1
+    >>> turns.push(0)
+    >>> turns.pop(), turns.pop(), turns.pop()
+    (3, 0, None)
+    """
+
+    def __init__(self) -> None:
+        self._ready: list[int] = []
+        self._last = -1
+
+    def __len__(self) -> int:
+        return len(self._ready)
+
+    def push(self, warp: int) -> None:
+        insort(self._ready, warp)
+
+    def pop(self) -> int | None:
+        ready = self._ready
+        if not ready:
+            return None
+        position = bisect_right(ready, self._last)
+        self._last = ready.pop(position if position < len(ready) else 0)
+        return self._last
+
+
+class DMMsInTurn:
+    """The DMMs in turn, and within each DMM its warps in turn: an HMM's global unit.
+
+    >>> turns = DMMsInTurn(lambda warp: warp % 2)  # warps 0, 2 on DMM 0; 1, 3 on DMM 1
+    >>> for warp in range(4): turns.push(warp)
+    >>> [turns.pop() for _ in range(4)]
+    [0, 1, 2, 3]
+    """
+
+    def __init__(self, dmm_of_warp: Callable[[int], int]) -> None:
+        self._dmm_of_warp = dmm_of_warp
+        self._dmms = WarpsInTurn()  # the same rule, one floor up
+        self._warps: dict[int, WarpsInTurn] = {}
+
+    def push(self, warp: int) -> None:
+        dmm = self._dmm_of_warp(warp)
+        warps = self._warps.setdefault(dmm, WarpsInTurn())
+        if not len(warps):
+            self._dmms.push(dmm)
+        warps.push(warp)
+
+    def pop(self) -> int | None:
+        dmm = self._dmms.pop()
+        if dmm is None:
+            return None
+        warp = self._warps[dmm].pop()
+        if len(self._warps[dmm]):
+            self._dmms.push(dmm)
+        return warp
+
+
+class WarpsInOrder:
+    """In the order in which they came: a round's warps come in order of warp id."""
+
+    def __init__(self) -> None:
+        self._ready: deque[int] = deque()
+
+    def push(self, warp: int) -> None:
+        self._ready.append(warp)
+
+    def pop(self) -> int | None:
+        return self._ready.popleft() if self._ready else None

@@ -1,0 +1,149 @@
+"""What can go wrong, one class for each kind of mistake.
+
+Every error of mmsim is an `MMSimError`. Its text says where (program, file, line, array, thread,
+index), what is wrong and what to do; the same facts are attributes, so that a tool can use them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class MMSimError(Exception):
+    """The base of every error that mmsim raises on purpose."""
+
+
+class MachineError(MMSimError, ValueError):
+    """A machine that can't exist: width 0, latency 0, no DMM."""
+
+
+class LayoutError(MMSimError, ValueError):
+    """A layout that can't hold the array it was given."""
+
+
+class LaunchError(MMSimError, ValueError):
+    """Arguments of `run` that don't fit: thread counts, block sizes, arrays, names."""
+
+
+class FormatError(MMSimError, ValueError):
+    """JSON that isn't what mmsim writes."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in a program's source: where an instruction or a mistake stands.
+
+    `function` is the function that the line belongs to (a helper's name inside a helper), `line`
+    counts from 1 in `file`, `column` and `end_column` delimit the text from 0 in `text`, the line.
+    """
+
+    function: str
+    file: str
+    line: int
+    column: int = 0
+    end_column: int = 0
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.function}, line {self.line}"
+
+    def excerpt(self) -> str:
+        """The source line with carets under the text that is meant."""
+        stripped = self.text.lstrip()
+        indent = len(self.text) - len(stripped)
+        start = max(self.column - indent, 0)
+        length = max(self.end_column - self.column, 1)
+        length = max(min(length, len(stripped) - start), 1)
+        return f"    {stripped.rstrip()}\n    {' ' * start}{'^' * length}"
+
+
+class LanguageError(MMSimError, SyntaxError):
+    """Python that isn't in the language of programs, refused when the program is decorated.
+
+    It is a `SyntaxError`, so that Python, IPython and notebooks show file, line and caret the way
+    they show any other syntax error. `advice` says what to write instead.
+    """
+
+    def __init__(self, message: str, place: Place, advice: str = "") -> None:
+        text = f"{message}; {advice}" if advice else message
+        details = (
+            place.file,
+            place.line,
+            place.column + 1,
+            place.text,
+            place.line,
+            place.end_column + 1,
+        )
+        super().__init__(text, details)
+        self.place = place
+        self.advice = advice
+
+    def __str__(self) -> str:
+        place = self.place
+        return (
+            f"{self.msg}\n  File {place.file!r}, line {place.line}, in {place.function}\n"
+            f"{place.excerpt()}"
+        )
+
+
+class ProgramError(MMSimError):
+    """A program that went wrong while it ran, with the place and, where known, the thread.
+
+    Attributes: `program`, `place` (function, file, line), `array`, `thread`, `index`; each is None
+    where it does not apply. The caller's arrays are as they were before the run.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        program: str,
+        place: Place | None = None,
+        array: str | None = None,
+        thread: int | None = None,
+        index: tuple[int, ...] | None = None,
+    ) -> None:
+        self.message = message
+        self.program = program
+        self.place = place
+        self.array = array
+        self.thread = thread
+        self.index = index
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        where = f"program {self.program!r}"
+        if self.place is not None:
+            where += f", line {self.place.line}"
+            if self.place.function != self.program:
+                where += f" (in {self.place.function!r})"
+        if self.thread is not None:
+            where += f", thread {self.thread}"
+        text = f"{where}: {self.message}"
+        if self.place is not None:
+            text += f"\n  File {self.place.file!r}, line {self.place.line}\n{self.place.excerpt()}"
+        return text
+
+
+class AddressError(ProgramError, IndexError):
+    """An index outside its array, negative, or not an integer."""
+
+
+class BarrierError(ProgramError):
+    """A barrier that only part of a warp's live threads reach."""
+
+
+class EndlessError(ProgramError):
+    """A program that went past its bound on accesses and loop iterations."""
+
+
+class ArithmeticFault(ProgramError, ArithmeticError):
+    """An operation without a value: division by zero, a negative shift, int of a NaN."""
+
+
+class UnassignedError(ProgramError, NameError):
+    """A variable that a thread reads before it has assigned it."""
+
+
+class TypeFault(ProgramError, TypeError):
+    """An operation or a store that the types of its operands don't allow."""

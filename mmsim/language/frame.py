@@ -1,0 +1,145 @@
+"""The state of one sequencer: a set of lanes that runs a program in SIMD fashion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import Place
+from mmsim.language.operators import Mask, Value
+from mmsim.threads import Grid
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """One memory access of the program's text: a `Load` or a `Store`."""
+
+    number: int
+    array: str
+    kind: Literal["read", "write"]
+    place: Place
+
+
+class Request:
+    """One SIMD memory access of a sequencer, as it is yielded to the engine.
+
+    `elements` holds, for each active lane in order, the row-major number of the element in its
+    array; `lanes` the positions of those lanes in the sequencer (None: all of them); `values` what
+    a write stores, of the array's type. For a read the engine sends the values back.
+    """
+
+    __slots__ = ("elements", "lanes", "site", "values")
+
+    def __init__(
+        self,
+        site: Site,
+        elements: Integers,
+        lanes: Integers | None,
+        values: npt.NDArray[Any] | None,
+    ) -> None:
+        self.site = site
+        self.elements = elements
+        self.lanes = lanes
+        self.values = values
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What a sequencer yields at a barrier."""
+
+    place: Place
+
+
+class Frame:
+    """Variables, registers and masks of the lanes of one sequencer.
+
+    `variables[slot]` is None until a lane assigns it; `partial[slot]` holds the lanes that have,
+    while it isn't all of them. `live` are the lanes that haven't returned.
+    """
+
+    __slots__ = (
+        "broken",
+        "continued",
+        "fields",
+        "lanes",
+        "left",
+        "live",
+        "partial",
+        "registers",
+        "steps",
+        "variables",
+    )
+
+    def __init__(self, lanes: int, fields: dict[str, Value], variables: int) -> None:
+        self.lanes = lanes
+        self.fields = fields
+        self.variables: list[Value] = [None] * variables
+        self.partial: dict[int, npt.NDArray[np.bool_]] = {}
+        self.registers: dict[str, npt.NDArray[Any]] = {}
+        self.broken: dict[int, Mask] = {}
+        self.continued: dict[int, Mask] = {}
+        self.left: dict[str, Mask] = {}
+        self.live: Mask = True
+        self.steps = 0
+
+    def thread(self, lane: int) -> int:
+        """The thread id of a lane."""
+        return int(self.fields["id"][lane])
+
+    def assign(self, slot: int, value: Value, mask: Mask) -> None:
+        """Set a variable at the active lanes."""
+        if mask is True:
+            self.variables[slot] = value
+            if self.partial:
+                self.partial.pop(slot, None)
+            return
+        assert isinstance(mask, np.ndarray)
+        old = self.variables[slot]
+        if old is None:
+            self.variables[slot] = value
+            self.partial[slot] = mask
+            return
+        self.variables[slot] = np.where(mask, value, old)
+        if slot in self.partial:
+            known = self.partial[slot] | mask
+            if known.all():
+                del self.partial[slot]
+            else:
+                self.partial[slot] = known
+
+    def forget(self, slot: int, mask: Mask) -> None:
+        """Make a variable unassigned at the active lanes."""
+        if mask is True:
+            self.variables[slot] = None
+            self.partial.pop(slot, None)
+        elif self.variables[slot] is not None:
+            known = self.partial.get(slot)
+            self.partial[slot] = ~mask if known is None else known & ~mask
+
+
+def frame_fields(grid: Grid, warp: int | None) -> tuple[int, dict[str, Value]]:
+    """Number of lanes and T's fields for one warp, or for all threads where `warp` is None.
+
+    A field that is the same for all lanes is one number.
+    """
+    threads = range(grid.threads) if warp is None else grid.warp_threads(warp)
+    part = slice(threads.start, threads.stop)
+    identity = np.arange(threads.start, threads.stop, dtype=np.int64)
+    fields: dict[str, Value] = {"id": identity}
+    if warp is None:
+        fields["index"] = grid.index if grid.blocks > 1 else identity
+        fields["block"] = grid.block if grid.blocks > 1 else 0
+        fields["warp"] = grid.warp if grid.warps > 1 else 0
+        fields["lane"] = grid.lane
+    else:
+        block = grid.block_of_warp(warp)
+        fields["index"] = identity - block * grid.block_size
+        fields["block"] = block
+        fields["warp"] = warp
+        fields["lane"] = grid.lane[part]
+    return len(threads), fields

@@ -1,0 +1,320 @@
+"""The intermediate representation: what a program looks like to everything that runs it.
+
+Parsing gives a tree of statements over *pure* expressions. Memory is touched by `Load` and `Store`
+statements alone, in Python's order of evaluation, so a reader of this file meets every memory
+access, barrier and branch of a program as a statement of its own, and an expression never touches
+the memory. Calls to other functions of the language are inlined; a `Scope` is what is left of one.
+
+Names: every variable and array of a program has one unique name (a helper's get a number). Types
+are not here: they depend on the arguments of a launch (see `types`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from mmsim.errors import Place
+
+THREAD_FIELDS = ("id", "index", "block", "lane", "warp", "count", "block_size", "blocks")
+UNIFORM_FIELDS = ("count", "block_size", "blocks")
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A number written in the program or captured from outside."""
+
+    value: int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A thread's own variable."""
+
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A parameter that holds a number."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadField:
+    """T.id, T.index, T.block, T.lane, T.warp, T.count, T.block_size or T.blocks."""
+
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """a.shape[axis], or the number of elements where `axis` is None.
+
+    `rank` is the number of dimensions that the program takes for granted, None if it doesn't.
+    """
+
+    array: str
+    axis: int | None
+    rank: int | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """-x, +x, ~x, not x, abs(x) and the casts int(x), float(x), bool(x)."""
+
+    op: str
+    operand: Expr
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """x op y: + - * / // % ** & | ^ << >> min max."""
+
+    op: str
+    left: Expr
+    right: Expr
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """x op y: == != < <= > >=."""
+
+    op: str
+    left: Expr
+    right: Expr
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Logic:
+    """x and y, x or y: the value of an operand; y only for the lanes that need it."""
+
+    op: Literal["and", "or"]
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """then if test else other, each side only for its own lanes."""
+
+    test: Expr
+    then: Expr
+    other: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterRead:
+    """r[i] of an `mm.registers` array: local to the thread, free."""
+
+    array: str
+    index: tuple[Expr, ...]
+    place: Place
+
+
+Expr = (
+    Const
+    | Var
+    | Number
+    | ThreadField
+    | Extent
+    | Unary
+    | Binary
+    | Compare
+    | Logic
+    | Choose
+    | RegisterRead
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """target = value."""
+
+    target: str
+    value: Expr
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """target = array[index]: one memory access; the value is dropped where `target` is None."""
+
+    target: str | None
+    array: str
+    index: tuple[Expr, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """array[index] = value: one memory access."""
+
+    array: str
+    index: tuple[Expr, ...]
+    value: Expr
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterWrite:
+    """r[i] = value of an `mm.registers` array."""
+
+    array: str
+    index: tuple[Expr, ...]
+    value: Expr
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """The lanes where `test` is true run `then`, after them the others run `orelse`."""
+
+    test: Expr
+    then: Block
+    orelse: Block
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """Until its last lane has left: `prelude` (the test's accesses), `test`, `body`."""
+
+    prelude: Block
+    test: Expr
+    body: Block
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """for target in range(start, stop, step), every lane with its own bounds."""
+
+    target: str
+    start: Expr
+    stop: Expr
+    step: Expr
+    body: Block
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Leave the innermost loop."""
+
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Go on with the innermost loop's next iteration."""
+
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """The thread ends."""
+
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """The variables of an inlined call that starts anew: they are unassigned again."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The body of an inlined call; `Leave` with the same name jumps to its end."""
+
+    name: str
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Return from an inlined call."""
+
+    scope: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """T.barrier()."""
+
+    place: Place
+
+
+Stmt = (
+    Assign
+    | Load
+    | Store
+    | RegisterWrite
+    | If
+    | While
+    | For
+    | Break
+    | Continue
+    | Return
+    | Forget
+    | Scope
+    | Leave
+    | Barrier
+)
+Block = tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalArray:
+    """An array made by the program: `mm.shared` (one a block) or `mm.registers` (one a thread).
+
+    `shape` is made of launch constants. `dtype` is a NumPy dtype name, the name of the parameter
+    whose dtype it takes ("dtype of a" is `("a",)`), or None where it follows from what is stored.
+    """
+
+    name: str
+    kind: Literal["shared", "registers"]
+    shape: tuple[Expr, ...]
+    dtype: str | tuple[str] | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter after T: whether the program uses it as an array, as a number, or not at all."""
+
+    name: str
+    use: Literal["array", "number", "unused"]
+    default: int | float | bool | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text of a function: `lines[0]` stands in `file` at line `first`."""
+
+    function: str
+    file: str
+    first: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A parsed program."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    locals: tuple[LocalArray, ...]
+    body: Block
+    sources: tuple[Source, ...]

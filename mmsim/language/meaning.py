@@ -1,0 +1,782 @@
+"""What a program means: the one place where statements do what they do.
+
+`Meaning` turns a program's representation, for the arguments of one launch, into functions on a
+`Frame`: a set of lanes that runs in SIMD fashion under a mask. Running it is a generator that yields
+each memory access (`Request`) and each barrier (`Waiting`) to whoever drives it, and is sent the
+values read. The synchronous sequencer is this over all p lanes, an asynchronous warp the same over
+its own; an engine only decides when an access happens and what it costs.
+
+Lanes that branch differently run one part after the other, the then-part first. A statement takes
+the mask of active lanes and gives back the mask of those that go on to the next statement; `False`
+means nobody.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import (
+    AddressError,
+    ArithmeticFault,
+    BarrierError,
+    EndlessError,
+    LaunchError,
+    Place,
+    ProgramError,
+    TypeFault,
+    UnassignedError,
+)
+from mmsim.language import ir
+from mmsim.language.frame import Frame, Request, Site, Waiting
+from mmsim.language.operators import (
+    BINARY,
+    COMPARE,
+    UNARY,
+    Mask,
+    NoValue,
+    Value,
+    both,
+    convert,
+    count,
+    refuse_where,
+    select,
+    truth,
+    union,
+    without,
+)
+from mmsim.language.types import INT, Type, Typing, is_int, wide
+
+Evaluate = Callable[[Frame, Mask], Value]
+Execute = Callable[[Frame, Mask], Mask]
+Steps = Generator[Request | Waiting, Any, Mask]
+Begin = Callable[[Frame, Mask], Request]
+Finish = Callable[[Frame, Request, Any, Mask], None]
+Elements = Callable[[Frame, Mask, npt.NDArray[np.int64] | None], npt.NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Local:
+    """A statement that touches no memory."""
+
+    execute: Execute
+
+
+@dataclass(frozen=True)
+class Access:
+    """One memory access: `begin` makes the request, `finish` takes what was read."""
+
+    begin: Begin
+    finish: Finish | None
+
+
+@dataclass(frozen=True)
+class Nested:
+    """A statement with statements inside, or a barrier: a generator of its own."""
+
+    steps: Callable[[Frame, Mask], Steps]
+
+
+class Meaning:
+    """A program made ready to run for one launch.
+
+    `numbers` are the values of number parameters, `shapes` those of array parameters, `uniform` the
+    values of T.count, T.block_size and T.blocks. `locals` gives the shapes of shared and register
+    arrays, `sites` all accesses in the order of the text.
+    """
+
+    def __init__(
+        self,
+        code: ir.Code,
+        typing: Typing,
+        numbers: dict[str, int | float | bool],
+        shapes: dict[str, tuple[int, ...]],
+        uniform: dict[str, int],
+        max_accesses: int,
+    ) -> None:
+        self.code = code
+        self.typing = typing
+        self.numbers = numbers
+        self.shapes = dict(shapes)
+        self.uniform = uniform
+        self.max_accesses = max_accesses
+        self.sites: list[Site] = []
+        self.slots: dict[str, int] = {}
+        self._loops: list[int] = []
+        self._loop_count = 0
+        self._constants: dict[int, int | float | bool | None] = {}  # by the id of an expression
+        with np.errstate(all="ignore"):
+            self.locals = {local.name: self._local_shape(local) for local in code.locals}
+            self.shapes.update(self.locals)
+            self._body = self._block(code.body)
+
+    def start(self, lanes: int, fields: dict[str, Value]) -> Steps:
+        """Run the program for `lanes` lanes with the given fields of T."""
+        frame = Frame(lanes, {**fields, **self.uniform}, len(self.slots))
+        for local in self.code.locals:
+            if local.kind == "registers":
+                size = math.prod(self.locals[local.name])
+                dtype = self.typing.arrays[local.name]
+                frame.registers[local.name] = np.zeros((size, lanes), dtype)
+        return self._body(frame, True)
+
+    # Errors
+
+    def _fault(
+        self,
+        kind: type[ProgramError],
+        message: str,
+        place: Place,
+        frame: Frame | None = None,
+        lane: int | None = None,
+        **facts: Any,
+    ) -> NoReturn:
+        thread = None if frame is None or lane is None else frame.thread(lane)
+        raise kind(message, program=self.code.name, place=place, thread=thread, **facts)
+
+    def _step(self, frame: Frame, place: Place) -> None:
+        """Count an access or a loop iteration; a program may not go on for ever."""
+        frame.steps += 1
+        if frame.steps > self.max_accesses:
+            self._fault(
+                EndlessError,
+                f"no end after max_accesses={self.max_accesses} accesses and loop iterations; if "
+                "the program is meant to run longer, give run a larger max_accesses",
+                place,
+            )
+
+    # Arrays
+
+    def _local_shape(self, local: ir.LocalArray) -> tuple[int, ...]:
+        extents = []
+        for part in local.shape:
+            value = self._constant(part)
+            if type(value) is not int or value < 1:
+                self._fault(
+                    TypeFault,
+                    f"{local.name!r} can't have an extent of {value}; extents are whole numbers "
+                    "from 1 on",
+                    local.place,
+                    array=local.name,
+                )
+            extents.append(value)
+        return tuple(extents)
+
+    def _extent(self, extent: ir.Extent) -> int:
+        shape = self.shapes[extent.array]
+        if extent.rank is not None and extent.rank != len(shape):
+            self._wrong_rank(extent.array, extent.rank, extent.place)
+        if extent.axis is None:
+            return math.prod(shape)
+        if not -len(shape) <= extent.axis < len(shape):
+            self._fault(
+                AddressError,
+                f"{extent.array!r} has {len(shape)} dimensions, no axis {extent.axis}",
+                extent.place,
+                array=extent.array,
+            )
+        return shape[extent.axis]
+
+    def _wrong_rank(self, array: str, rank: int, place: Place) -> NoReturn:
+        shape = self.shapes[array]
+        self._fault(
+            AddressError,
+            f"{array!r} has {len(shape)} dimension{'s' * (len(shape) != 1)} (shape {shape}) but "
+            f"is used with {rank}",
+            place,
+            array=array,
+        )
+
+    def _elements(self, array: str, index: tuple[ir.Expr, ...], place: Place) -> Elements:
+        """A function that gives the element number of each active lane, all in range."""
+        shape = self.shapes[array]
+        if len(index) != len(shape):
+            self._wrong_rank(array, len(index), place)
+        parts = [(self._wide(part), extent) for part, extent in zip(index, shape, strict=True)]
+
+        def elements(
+            frame: Frame, mask: Mask, lanes: npt.NDArray[np.int64] | None
+        ) -> npt.NDArray[np.int64]:
+            number: Value = None
+            for evaluate, extent in parts:
+                value = evaluate(frame, mask)
+                if isinstance(value, np.ndarray):
+                    if lanes is not None:
+                        value = value[lanes]
+                    # One comparison catches both ends: a negative index is a huge unsigned one.
+                    if np.count_nonzero(value.view(np.uint64) >= extent):
+                        self._out_of_range(array, parts, place, frame, mask)
+                elif not 0 <= value < extent:
+                    self._out_of_range(array, parts, place, frame, mask)
+                number = value if number is None else number * extent + value
+            if isinstance(number, np.ndarray):
+                return number
+            return np.full(frame.lanes if lanes is None else len(lanes), number, dtype=np.int64)
+
+        return elements
+
+    def _out_of_range(
+        self,
+        array: str,
+        parts: list[tuple[Evaluate, int]],
+        place: Place,
+        frame: Frame,
+        mask: Mask,
+    ) -> NoReturn:
+        index = [np.broadcast_to(evaluate(frame, mask), frame.lanes) for evaluate, _ in parts]
+        outside = [
+            (value < 0) | (value >= extent)
+            for value, (_, extent) in zip(index, parts, strict=True)
+        ]
+        bad = both(mask, np.logical_or.reduce(outside))
+        lane = int(np.argmax(bad))
+        at = tuple(int(value[lane]) for value in index)
+        shown = ", ".join(map(str, at))
+        wrong = next(axis for axis, out in enumerate(outside) if out[lane])
+        extent = self.shapes[array][wrong]
+        reason = (
+            "the array is empty"
+            if extent == 0
+            else "an address is not negative, and indices don't wrap"
+            if at[wrong] < 0
+            else f"axis {wrong} has {extent} elements"
+            if len(at) > 1
+            else f"the array has {extent} elements"
+        )
+        self._fault(
+            AddressError,
+            f"index [{shown}] of {array!r} is out of range: {reason}; indices run from 0 to "
+            f"{max(extent - 1, 0)}",
+            place,
+            frame,
+            lane,
+            array=array,
+            index=at,
+        )
+
+    # Expressions
+
+    def _constant(self, value: ir.Expr) -> int | float | bool | None:
+        """The value of an expression that is known before the launch, else None."""
+        key = id(value)
+        if key not in self._constants:
+            self._constants[key] = self._known(value)
+        return self._constants[key]
+
+    def _known(self, value: ir.Expr) -> int | float | bool | None:
+        match value:
+            case ir.Const(number):
+                return number
+            case ir.Number(name):
+                return self.numbers[name]
+            case ir.Extent():
+                return self._extent(value)
+            case ir.ThreadField(field):
+                return self.uniform.get(field)
+            case ir.Unary() | ir.Binary() | ir.Compare():
+                parts = (
+                    [value.operand] if isinstance(value, ir.Unary) else [value.left, value.right]
+                )
+                if any(self._constant(part) is None for part in parts):
+                    return None
+                try:
+                    known: int | float | bool = self._operation(value)(_NO_FRAME, True)
+                except NoValue:
+                    return None  # it is an error only if a thread gets there
+                return known
+            case _:
+                return None
+
+    def _evaluate(self, value: ir.Expr) -> Evaluate:
+        """A function that gives the value of an expression at the active lanes."""
+        known = self._constant(value)
+        if known is not None:
+            return lambda frame, mask: known
+        match value:
+            case ir.ThreadField(field):
+                return lambda frame, mask: frame.fields[field]
+            case ir.Var(name, place):
+                return self._variable(name, place)
+            case ir.Unary(_, _, place) | ir.Binary(_, _, _, place):
+                return self._guarded(self._operation(value), place)
+            case ir.Compare():
+                return self._operation(value)
+            case ir.Logic():
+                return self._logic(value)
+            case ir.Choose():
+                return self._choose(value)
+            case ir.RegisterRead(array, index, place):
+                return self._register_read(array, index, place)
+        raise AssertionError(value)
+
+    def _as(self, value: ir.Expr, wanted: Type) -> Evaluate:
+        """An expression converted to a type that can hold it."""
+        evaluate, held = self._evaluate(value), self.typing.of(value)
+        if held == wanted:
+            return evaluate
+        known = self._constant(value)
+        if known is not None:
+            converted = convert(known, held, wanted)
+            return lambda frame, mask: converted
+        return lambda frame, mask: convert(evaluate(frame, mask), held, wanted)
+
+    def _wide(self, value: ir.Expr) -> Evaluate:
+        return self._as(value, wide(self.typing.of(value)))
+
+    def _guarded(self, evaluate: Evaluate, place: Place) -> Evaluate:
+        """`evaluate` with what has no value reported at its place."""
+
+        def run(frame: Frame, mask: Mask) -> Value:
+            try:
+                return evaluate(frame, mask)
+            except NoValue as fault:
+                self._fault(ArithmeticFault, fault.message, place, frame, fault.lane)
+
+        return run
+
+    def _variable(self, name: str, place: Place) -> Evaluate:
+        slot = self.slots.setdefault(name, len(self.slots))
+
+        def run(frame: Frame, mask: Mask) -> Value:
+            value = frame.variables[slot]
+            if value is None or (slot in frame.partial):
+                self._check_assigned(name, slot, place, frame, mask)
+            return value
+
+        return run
+
+    def _check_assigned(
+        self, name: str, slot: int, place: Place, frame: Frame, mask: Mask
+    ) -> None:
+        """Refuse a variable that an active lane hasn't assigned yet."""
+        known: Mask = False if frame.variables[slot] is None else frame.partial[slot]
+        bare = without(mask, known)
+        if bare is not False:
+            lane = 0 if bare is True else int(np.argmax(bare))
+            self._fault(
+                UnassignedError,
+                f"the variable {name!r} is read before this thread has assigned it",
+                place,
+                frame,
+                lane,
+            )
+
+    def _operation(self, value: ir.Unary | ir.Binary | ir.Compare) -> Evaluate:
+        if isinstance(value, ir.Unary):
+            unary = UNARY[value.op]
+            keep = value.op in ("not", "bool")
+            operand = (self._evaluate if keep else self._wide)(value.operand)
+            return lambda frame, mask: unary(operand(frame, mask), mask)
+        if isinstance(value, ir.Compare):
+            compare = COMPARE[value.op]
+            left, right = self._wide(value.left), self._wide(value.right)
+            return lambda frame, mask: compare(left(frame, mask), right(frame, mask))
+        operator = BINARY[value.op]
+        result = self.typing.of(value)
+        if value.op in ("min", "max") or (result.kind == "b"):
+            left, right = self._as(value.left, result), self._as(value.right, result)
+        else:
+            left, right = self._wide(value.left), self._wide(value.right)
+        return lambda frame, mask: operator(left(frame, mask), right(frame, mask), mask)
+
+    def _logic(self, value: ir.Logic) -> Evaluate:
+        result = self.typing.of(value)
+        left, right = self._as(value.left, result), self._as(value.right, result)
+        is_and = value.op == "and"
+
+        def run(frame: Frame, mask: Mask) -> Value:
+            first = left(frame, mask)
+            test = truth(first)
+            if not isinstance(test, np.ndarray):
+                return right(frame, mask) if test is is_and else first
+            open_ = test if is_and else ~test
+            needed = both(mask, open_)
+            if not np.count_nonzero(needed):
+                return first
+            return select(open_, right(frame, needed), first, result)
+
+        return run
+
+    def _choose(self, value: ir.Choose) -> Evaluate:
+        result = self.typing.of(value)
+        test = self._evaluate(value.test)
+        then, other = self._as(value.then, result), self._as(value.other, result)
+
+        def run(frame: Frame, mask: Mask) -> Value:
+            chosen = truth(test(frame, mask))
+            if not isinstance(chosen, np.ndarray):
+                return then(frame, mask) if chosen else other(frame, mask)
+            yes, no = both(mask, chosen), both(mask, ~chosen)
+            if not np.count_nonzero(yes):
+                return other(frame, mask)
+            if not np.count_nonzero(no):
+                return then(frame, mask)
+            return select(chosen, then(frame, yes), other(frame, no), result)
+
+        return run
+
+    def _register_read(self, array: str, index: tuple[ir.Expr, ...], place: Place) -> Evaluate:
+        elements = self._elements(array, index, place)
+        dtype = self.typing.arrays[array]
+
+        def run(frame: Frame, mask: Mask) -> Value:
+            lanes = _active(mask)
+            number = elements(frame, mask, lanes)
+            held = frame.registers[array]
+            if lanes is None:
+                return held[number, np.arange(frame.lanes)]
+            value = np.zeros(frame.lanes, dtype)
+            value[lanes] = held[number, lanes]
+            return value
+
+        return run
+
+    # Statements
+
+    def _block(self, block: Iterable[ir.Stmt]) -> Callable[[Frame, Mask], Steps]:
+        items = [self._statement(statement) for statement in block]
+
+        def run(frame: Frame, mask: Mask) -> Steps:
+            for item in items:
+                if type(item) is Local:
+                    mask = item.execute(frame, mask)
+                elif type(item) is Access:
+                    request = item.begin(frame, mask)
+                    values = yield request
+                    if item.finish is not None:
+                        item.finish(frame, request, values, mask)
+                else:
+                    mask = yield from item.steps(frame, mask)  # type: ignore[union-attr]
+                if mask is False:
+                    return False
+            return mask
+
+        return run
+
+    def _statement(self, statement: ir.Stmt) -> Local | Access | Nested:
+        match statement:
+            case ir.Assign():
+                return Local(self._assign(statement))
+            case ir.Load():
+                return self._load(statement)
+            case ir.Store():
+                return self._store(statement)
+            case ir.RegisterWrite():
+                return Local(self._register_write(statement))
+            case ir.If():
+                return Nested(self._if(statement))
+            case ir.While():
+                return Nested(self._while(statement))
+            case ir.For():
+                return Nested(self._for(statement))
+            case ir.Break():
+                return Local(partial(_leave_loop, self._loops[-1], "broken"))
+            case ir.Continue():
+                return Local(partial(_leave_loop, self._loops[-1], "continued"))
+            case ir.Return():
+                return Local(_return)
+            case ir.Forget(names):
+                slots = [self.slots.setdefault(name, len(self.slots)) for name in names]
+                return Local(partial(_forget, slots))
+            case ir.Scope(name, body):
+                return Nested(partial(_scope, name, self._block(body)))
+            case ir.Leave(scope):
+                return Local(partial(_leave, scope))
+            case ir.Barrier(place):
+                return Nested(partial(self._barrier, place))
+
+    def _assign(self, statement: ir.Assign) -> Execute:
+        slot = self.slots.setdefault(statement.target, len(self.slots))
+        value = self._as(statement.value, self.typing.variables[statement.target])
+
+        def run(frame: Frame, mask: Mask) -> Mask:
+            frame.assign(slot, value(frame, mask), mask)
+            return mask
+
+        return run
+
+    def _site(self, statement: ir.Load | ir.Store) -> Site:
+        kind = "read" if isinstance(statement, ir.Load) else "write"
+        site = Site(
+            len(self.sites),
+            statement.array,
+            "read" if kind == "read" else "write",
+            statement.place,
+        )
+        self.sites.append(site)
+        return site
+
+    def _load(self, statement: ir.Load) -> Access:
+        site = self._site(statement)
+        elements = self._elements(statement.array, statement.index, statement.place)
+
+        def begin(frame: Frame, mask: Mask) -> Request:
+            self._step(frame, site.place)
+            lanes = _active(mask)
+            return Request(site, elements(frame, mask, lanes), lanes, None)
+
+        if statement.target is None:
+            return Access(begin, None)
+        slot = self.slots.setdefault(statement.target, len(self.slots))
+        held = self.typing.arrays[statement.array]
+        wanted = self.typing.variables[statement.target]
+
+        def finish(frame: Frame, request: Request, values: Any, mask: Mask) -> None:
+            if held != wanted:
+                values = values.astype(wanted)
+            if request.lanes is not None:
+                spread = np.zeros(frame.lanes, wanted)
+                spread[request.lanes] = values
+                values = spread
+            frame.assign(slot, values, mask)
+
+        return Access(begin, finish)
+
+    def _store(self, statement: ir.Store) -> Access:
+        site = self._site(statement)
+        elements = self._elements(statement.array, statement.index, statement.place)
+        value = self._evaluate(statement.value)
+        fit = self._fit(statement.array, statement.value, statement.place)
+        dtype = self.typing.arrays[statement.array]
+
+        def begin(frame: Frame, mask: Mask) -> Request:
+            self._step(frame, site.place)
+            lanes = _active(mask)
+            number = elements(frame, mask, lanes)
+            stored = value(frame, mask)
+            if fit is not None:
+                fit(stored, frame, mask)
+            if not isinstance(stored, np.ndarray):
+                stored = np.full(len(number), stored, dtype)
+            else:
+                if lanes is not None:
+                    stored = stored[lanes]
+                if stored.dtype != dtype:
+                    stored = stored.astype(dtype)
+            return Request(site, number, lanes, stored)
+
+        return Access(begin, None)
+
+    def _fit(
+        self, array: str, value: ir.Expr, place: Place
+    ) -> Callable[[Value, Frame, Mask], None] | None:
+        """A check that stored integers fit the array's type; None where they always do."""
+        dtype, stored = self.typing.arrays[array], self.typing.of(value)
+        if not is_int(dtype) or not is_int(stored) or dtype == stored:
+            return None
+        limits, reach = np.iinfo(dtype), np.iinfo(stored)
+        if limits.min <= reach.min and reach.max <= limits.max:
+            return None
+        low, high = int(limits.min), int(limits.max)
+
+        def check(value: Value, frame: Frame, mask: Mask) -> None:
+            wide_value = np.broadcast_to(np.asarray(value, dtype=INT), frame.lanes)
+            bad = both(mask, (wide_value < low) | (wide_value > high))
+            if np.count_nonzero(bad):
+                lane = int(np.argmax(bad))
+                self._fault(
+                    TypeFault,
+                    f"{wide_value[lane]} doesn't fit {array!r}, which holds {dtype}",
+                    place,
+                    frame,
+                    lane,
+                    array=array,
+                )
+
+        return check
+
+    def _register_write(self, statement: ir.RegisterWrite) -> Execute:
+        elements = self._elements(statement.array, statement.index, statement.place)
+        value = self._evaluate(statement.value)
+        fit = self._fit(statement.array, statement.value, statement.place)
+        array = statement.array
+
+        def run(frame: Frame, mask: Mask) -> Mask:
+            lanes = _active(mask)
+            number = elements(frame, mask, lanes)
+            stored = value(frame, mask)
+            if fit is not None:
+                fit(stored, frame, mask)
+            if lanes is None:
+                lanes = np.arange(frame.lanes)
+            elif isinstance(stored, np.ndarray):
+                stored = stored[lanes]
+            frame.registers[array][number, lanes] = stored
+            return mask
+
+        return run
+
+    def _if(self, statement: ir.If) -> Callable[[Frame, Mask], Steps]:
+        test = self._evaluate(statement.test)
+        then, orelse = self._block(statement.then), self._block(statement.orelse)
+
+        def run(frame: Frame, mask: Mask) -> Steps:
+            chosen = truth(test(frame, mask))
+            if isinstance(chosen, np.ndarray):
+                yes, no = both(mask, chosen), both(mask, ~chosen)
+                if np.count_nonzero(yes) and np.count_nonzero(no):
+                    first = yield from then(frame, yes)
+                    second = yield from orelse(frame, no)
+                    if first is yes and second is no:
+                        return mask  # nobody left on the way
+                    return union(first, second)
+                chosen = bool(np.count_nonzero(yes))
+            if chosen:
+                return (yield from then(frame, mask))
+            return (yield from orelse(frame, mask))
+
+        return run
+
+    def _loop(self, body: ir.Block) -> tuple[int, Callable[[Frame, Mask], Steps]]:
+        """The number of a new loop and one iteration of it.
+
+        An iteration gives back the lanes that go on to the next one.
+        """
+        self._loop_count += 1
+        loop = self._loop_count
+        self._loops.append(loop)
+        block = self._block(body)
+        self._loops.pop()
+
+        def iteration(frame: Frame, mask: Mask) -> Steps:
+            frame.continued[loop] = False
+            through = yield from block(frame, mask)
+            return union(through, frame.continued[loop])
+
+        return loop, iteration
+
+    def _while(self, statement: ir.While) -> Callable[[Frame, Mask], Steps]:
+        prelude, test = self._block(statement.prelude), self._evaluate(statement.test)
+        loop, iteration = self._loop(statement.body)
+
+        def run(frame: Frame, mask: Mask) -> Steps:
+            frame.broken[loop] = False
+            done: Mask = False
+            while mask is not False:
+                mask = yield from prelude(frame, mask)
+                stay = truth(test(frame, mask))
+                if isinstance(stay, np.ndarray):
+                    inside = both(mask, stay)
+                    if not np.count_nonzero(inside):
+                        break
+                    if np.count_nonzero(inside) < count(mask, frame.lanes):
+                        done = union(done, both(mask, ~stay))
+                        mask = inside
+                elif not stay:
+                    break
+                self._step(frame, statement.place)
+                mask = yield from iteration(frame, mask)
+            return union(union(done, mask), frame.broken[loop])
+
+        return run
+
+    def _for(self, statement: ir.For) -> Callable[[Frame, Mask], Steps]:
+        slot = self.slots.setdefault(statement.target, len(self.slots))
+        held = self.typing.variables[statement.target]
+        bounds = [self._as(part, INT) for part in (statement.start, statement.stop, statement.step)]
+        loop, iteration = self._loop(statement.body)
+        place = statement.place
+
+        def run(frame: Frame, mask: Mask) -> Steps:
+            start, stop, step = (bound(frame, mask) for bound in bounds)
+            try:
+                refuse_where(step == 0, mask, "the step of a range is 0")
+            except NoValue as fault:
+                self._fault(ArithmeticFault, fault.message, place, frame, fault.lane)
+            frame.broken[loop] = False
+            done: Mask = False
+            trips = -((start - stop) // step)  # of each lane; negative counts as none
+            turn = 0
+            while mask is not False:
+                inside = turn < trips
+                if isinstance(inside, np.ndarray):
+                    going = both(mask, inside)
+                    if not np.count_nonzero(going):
+                        break
+                    if np.count_nonzero(going) < count(mask, frame.lanes):
+                        done = union(done, both(mask, ~inside))
+                        mask = going
+                elif not inside:
+                    break
+                self._step(frame, place)
+                value = start + turn * step
+                frame.assign(slot, convert(value, INT, held), mask)
+                mask = yield from iteration(frame, mask)
+                turn += 1
+            return union(union(done, mask), frame.broken[loop])
+
+        return run
+
+    def _barrier(self, place: Place, frame: Frame, mask: Mask) -> Steps:
+        """Every live lane of a warp must be here, or none."""
+        missing = without(frame.live, mask)
+        if missing is not False:
+            warps = np.broadcast_to(frame.fields["warp"], frame.lanes)
+            here = np.broadcast_to(mask, frame.lanes)
+            absent = np.broadcast_to(missing, frame.lanes) & np.isin(warps, warps[here])
+            if absent.any():
+                lane = int(np.argmax(absent))
+                warp = int(warps[lane])
+                present = frame.thread(int(np.argmax(here & (warps == warp))))
+                self._fault(
+                    BarrierError,
+                    f"thread {present} waits at this barrier but thread {frame.thread(lane)} of "
+                    f"the same warp {warp} is elsewhere; move the barrier to where all threads of "
+                    "a warp meet",
+                    place,
+                    frame,
+                    lane,
+                )
+        yield Waiting(place)
+        return mask
+
+
+_NO_FRAME: Any = None  # what a constant is evaluated on
+
+
+def _active(mask: Mask) -> npt.NDArray[np.int64] | None:
+    """Positions of the active lanes, None for all."""
+    return None if mask is True else np.flatnonzero(mask)
+
+
+def _leave_loop(loop: int, how: str, frame: Frame, mask: Mask) -> Mask:
+    leavers = getattr(frame, how)
+    leavers[loop] = union(leavers[loop], mask)
+    return False
+
+
+def _return(frame: Frame, mask: Mask) -> Mask:
+    frame.live = without(frame.live, mask)
+    return False
+
+
+def _forget(slots: list[int], frame: Frame, mask: Mask) -> Mask:
+    for slot in slots:
+        frame.forget(slot, mask)
+    return mask
+
+
+def _scope(
+    name: str, body: Callable[[Frame, Mask], Steps], frame: Frame, mask: Mask
+) -> Steps:
+    frame.left[name] = False
+    through = yield from body(frame, mask)
+    return union(through, frame.left[name])
+
+
+def _leave(scope: str, frame: Frame, mask: Mask) -> Mask:
+    frame.left[scope] = union(frame.left[scope], mask)
+    return False
+
+
+def check_numbers(program: str, numbers: dict[str, Any]) -> None:
+    """Refuse integers that 64 bits can't hold."""
+    for name, value in numbers.items():
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise LaunchError(f"{name}={value} of program {program!r} doesn't fit into 64 bits")

@@ -1,0 +1,95 @@
+"""The names that a program uses: `Thread`, `Array`, `shared`, `registers`.
+
+They exist for the reader, the type checker and the editor. A program is parsed, never called, so
+nothing here ever runs; calling one outside a program says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn, Protocol
+
+from mmsim.errors import MMSimError
+
+
+class Thread(Protocol):
+    """The thread T that a program is written for."""
+
+    @property
+    def id(self) -> int:
+        """The thread's number, 0..p-1."""
+
+    @property
+    def index(self) -> int:
+        """The thread's number in its block."""
+
+    @property
+    def block(self) -> int:
+        """The number of the thread's block."""
+
+    @property
+    def lane(self) -> int:
+        """The thread's place in its warp, 0..w-1."""
+
+    @property
+    def warp(self) -> int:
+        """The number of the thread's warp, counted over all blocks."""
+
+    @property
+    def count(self) -> int:
+        """p, the number of threads."""
+
+    @property
+    def block_size(self) -> int:
+        """Threads of a block (the last block may have fewer)."""
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+
+    def barrier(self) -> None:
+        """Wait until every unfinished warp of the block is at a barrier."""
+
+
+class Array(Protocol):
+    """An array parameter, an `mm.shared` or an `mm.registers` array, as a program sees it."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents."""
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+
+    @property
+    def dtype(self) -> Any:
+        """The element type, for `mm.shared(..., dtype=a.dtype)`."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: Any) -> Any: ...
+
+    def __setitem__(self, index: Any, value: Any) -> None: ...
+
+
+def shared(shape: int | Sequence[int], dtype: Any = None) -> Array:
+    """An array in shared memory, one for each block (DESIGN section 2).
+
+    On the HMM it lies in the shared memory of the block's DMM, on the DMM and the UMM in the
+    machine's one memory. `shape` is made of numbers that are the same for all threads. Without a
+    `dtype` it is what is stored in it. Its words hold 0 until they are written.
+    """
+    _outside("mm.shared")
+
+
+def registers(size: int | Sequence[int], dtype: Any = None) -> Array:
+    """`size` local registers of each thread: reading and writing them costs no time.
+
+    They hold 0 until they are written.
+    """
+    _outside("mm.registers")
+
+
+def _outside(name: str) -> NoReturn:
+    raise MMSimError(f"{name} has a meaning only inside a function decorated with mmsim.program")

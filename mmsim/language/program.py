@@ -1,0 +1,93 @@
+"""`mm.program`: a per-thread program, parsed once."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+from mmsim.errors import LanguageError, MMSimError, Place
+from mmsim.language import ir
+from mmsim.language.parse import parse
+
+
+class Program:
+    """A program in the language of DESIGN section 2. Made by `mm.program`, run by a machine.
+
+    `name` is the function's name, `code` its intermediate representation, `function` the function
+    itself, so that other programs can call it.
+    """
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self.function = function
+        self.code: ir.Code = parse(function)
+        self.name = self.code.name
+        self._example: Callable[..., Example] | None = None
+        functools.update_wrapper(self, function)
+
+    def __repr__(self) -> str:
+        parameters = ", ".join(parameter.name for parameter in self.code.parameters)
+        source = self.code.sources[0]
+        return f"<program {self.name}({parameters}) from {source.file}, line {source.first}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise MMSimError(
+            f"a program is run by a machine: mm.DMM(32, 5).run({self.name}, ..., threads=...)"
+        )
+
+    def example(self, function: Callable[..., Example]) -> Callable[..., Example]:
+        """Decorate the host code that prepares arguments for a trial run (`mmsim run`).
+
+        `function(width, size, seed)` returns an `Example`; `width` is the machine's, `size` and
+        `seed` what the user asked for, or the function's own defaults.
+        """
+        self._example = function
+        return function
+
+    def prepare(self, width: int, **choices: int) -> Example:
+        """The arguments of a trial run, by the function decorated with `example`."""
+        if self._example is None:
+            raise MMSimError(f"the program {self.name!r} has no example; give its arguments")
+        return self._example(width, **choices)
+
+
+class Example:
+    """Arguments of one run: `arguments` after T in order, `threads`, `block_size`."""
+
+    def __init__(self, *arguments: Any, threads: int, block_size: int | None = None) -> None:
+        self.arguments = arguments
+        self.threads = threads
+        self.block_size = block_size
+
+
+def program(function: Callable[..., Any]) -> Program:
+    """Decorate a plain function of a thread T and its arguments as a per-thread program.
+
+    It is parsed here, once. Python that isn't in the language is refused with a `LanguageError`
+    that names file and line, points at the text and says what to write instead.
+
+    >>> import mmsim as mm
+    >>> @mm.program
+    ... def copy(T, a, b):
+    ...     b[T.id] = a[T.id]
+    >>> copy.name
+    'copy'
+    """
+    if isinstance(function, Program):
+        return function
+    if not isinstance(function, types.FunctionType):
+        raise LanguageError(
+            f"{function!r} is no function",
+            Place(str(function), "<unknown>", 0),
+            "decorate a function written with def",
+        )
+    try:
+        return Program(function)
+    except RecursionError:
+        code = function.__code__
+        raise LanguageError(
+            f"an expression or a block of {function.__name__!r} is nested too deeply",
+            Place(function.__name__, code.co_filename, code.co_firstlineno),
+            "take it apart into several statements",
+        ) from None

@@ -1,0 +1,120 @@
+"""Where the text of a function comes from: a file, a notebook cell, a REPL.
+
+Python keeps the text of files, of notebook cells and, from 3.13 on, of REPL input where `inspect`
+finds it. The REPL of 3.11 and 3.12 does not; its line history does.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+import textwrap
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+
+from mmsim.errors import LanguageError, Place
+from mmsim.language import ir
+
+
+@dataclass(frozen=True)
+class FunctionText:
+    """A function's parsed text, and where a node of it stands in its file."""
+
+    source: ir.Source
+    node: ast.FunctionDef
+    indent: int
+
+    def place(self, node: ast.AST) -> Place:
+        """The place of a node of this function; of the part on its first line if it has several."""
+        row = node.lineno  # type: ignore[attr-defined]  # only located nodes get here
+        text = self.source.lines[row - 1]
+        start = self._column(text, node.col_offset)  # type: ignore[attr-defined]
+        if node.end_lineno == row:  # type: ignore[attr-defined]
+            end = self._column(text, node.end_col_offset)  # type: ignore[attr-defined]
+        else:
+            end = len(text.rstrip())
+        return Place(
+            self.source.function,
+            self.source.file,
+            self.source.first + row - 1,
+            start,
+            end,
+            text,
+        )
+
+    def _column(self, text: str, offset: int) -> int:
+        """ast counts UTF-8 bytes of the dedented line; people and carets count characters."""
+        return self.indent + len(text[self.indent :].encode()[:offset].decode(errors="ignore"))
+
+
+def read(function: FunctionType) -> FunctionText:
+    """The text of `function`, or a `LanguageError` that says how to make it readable."""
+    code = function.__code__
+    try:
+        lines, first = inspect.getsourcelines(function)
+    except (OSError, TypeError, IndexError, SyntaxError):
+        lines, first = _from_history(code), code.co_firstlineno
+    if not lines:
+        raise LanguageError(
+            f"the source of {function.__name__!r} can't be read",
+            Place(function.__name__, code.co_filename, code.co_firstlineno),
+            "define it in a file, a notebook cell or an interactive session, not through exec",
+        )
+    lines = [line.rstrip("\n") for line in lines]
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    source = ir.Source(function.__name__, code.co_filename, first, tuple(lines))
+    try:
+        node = ast.parse(textwrap.dedent("\n".join(lines))).body[0]
+    except (SyntaxError, IndexError):
+        node = None
+    if not isinstance(node, ast.FunctionDef):
+        kind = "a lambda" if function.__name__ == "<lambda>" else "no plain function"
+        raise LanguageError(
+            f"{function.__name__!r} is {kind}",
+            Place(function.__name__, code.co_filename, first, 0, len(lines[0]), lines[0]),
+            "write a program as a function with def",
+        )
+    return FunctionText(source, node, indent)
+
+
+def _from_history(code: CodeType) -> list[str]:
+    """The lines of the function that was typed last at the prompt, if it is this one.
+
+    The candidate is compiled and compared with the function, so that a line history that holds
+    something else is never taken for it.
+    """
+    readline = sys.modules.get("readline")
+    if code.co_filename != "<stdin>" or readline is None:
+        return []
+    history = [
+        readline.get_history_item(item) or ""
+        for item in range(1, readline.get_current_history_length() + 1)
+    ]
+    head = re.compile(rf"\s*def\s+{re.escape(code.co_name)}\b")
+    for start in range(len(history) - 1, -1, -1):
+        if head.match(history[start]):
+            first = start
+            while first > 0 and history[first - 1].lstrip().startswith("@"):
+                first -= 1
+            for end in range(len(history), start, -1):
+                lines = history[first:end]
+                if _compiles_to(lines, code):
+                    return lines
+    return []
+
+
+def _compiles_to(lines: list[str], code: CodeType) -> bool:
+    try:
+        module = compile(textwrap.dedent("\n".join(lines)) + "\n", "<stdin>", "exec")
+    except SyntaxError:
+        return False
+    pending = [module]
+    while pending:
+        for constant in pending.pop().co_consts:
+            if isinstance(constant, CodeType):
+                pending.append(constant)
+                if constant.co_name == code.co_name and constant.co_code == code.co_code:
+                    return constant.co_names == code.co_names
+    return False

@@ -1,0 +1,202 @@
+"""From the arguments of `Machine.run` to a `Run`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import LaunchError
+from mmsim.language import ir
+from mmsim.language.meaning import Meaning, check_numbers
+from mmsim.language.program import Program
+from mmsim.language.scope import number
+from mmsim.language.statements import SUPPORTED_TEXT, supported
+from mmsim.language.types import Typing, type_of_number
+from mmsim.layout import Placed, RowMajor
+from mmsim.machines import Machine
+from mmsim.memory import ArrayInMemory, Parameter, SharedArray, lay_out
+from mmsim.results import Run
+from mmsim.threads import Grid, make_grid, whole
+
+Schedule = Literal["synchronous", "asynchronous"]
+Engine = Literal["events"]
+
+
+class Launch:
+    """A program bound to its arguments on a machine: what every engine starts from.
+
+    `grid` says how threads form warps, `meaning` runs the program, `arrays` are its memory.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        program: Program,
+        args: tuple[Any, ...],
+        threads: int,
+        block_size: int | None,
+        schedule: Schedule,
+        max_accesses: int,
+    ) -> None:
+        self.machine = machine
+        self.program = program
+        self.schedule = schedule
+        dmms = max(len(machine.shared), 1)
+        self.grid: Grid = make_grid(threads, block_size, machine.width, dmms)
+        parameters, numbers = _bind(program, args)
+        code = program.code
+        typing = Typing(
+            code,
+            {parameter.name: parameter.data.dtype for parameter in parameters},
+            {name: type_of_number(value) for name, value in numbers.items()},
+        )
+        self.meaning = Meaning(
+            code,
+            typing,
+            numbers,
+            {parameter.name: parameter.data.shape for parameter in parameters},
+            {
+                "count": self.grid.threads,
+                "block_size": self.grid.block_size,
+                "blocks": self.grid.blocks,
+            },
+            max_accesses,
+        )
+        self.arrays: dict[str, ArrayInMemory] = lay_out(
+            machine,
+            self.grid,
+            parameters,
+            [
+                SharedArray(local.name, self.meaning.locals[local.name], typing.arrays[local.name])
+                for local in code.locals
+                if local.kind == "shared"
+            ],
+        )
+        self.parameters = tuple(parameter.name for parameter in parameters)
+
+    def results(self) -> dict[str, npt.NDArray[Any]]:
+        """The array parameters as they stand now."""
+        return {name: self.arrays[name].contents() for name in self.parameters}
+
+
+def launch(
+    machine: Machine,
+    program: Program,
+    args: tuple[Any, ...],
+    *,
+    threads: int,
+    block_size: int | None,
+    schedule: Schedule,
+    engine: Engine | None,
+    trace: bool | None,
+    max_accesses: int,
+) -> Run:
+    """What `Machine.run` documents."""
+    if not isinstance(program, Program):
+        raise LaunchError(f"{program!r} is no program; decorate the function with mmsim.program")
+    _one_of("schedule", schedule, ("synchronous", "asynchronous"))
+    if engine is not None:
+        _one_of("engine", engine, ("events",))
+    whole("max_accesses", max_accesses)
+    from mmsim.engines import events  # SimPy loads when a program runs
+
+    recording = engine == "events" if trace is None else bool(trace)
+    bound = Launch(machine, program, args, threads, block_size, schedule, max_accesses)
+    return events.run(bound, recording)
+
+
+def _one_of(name: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        listed = " or ".join(map(repr, known))
+        raise LaunchError(f"{name}={value!r}, but {name} must be {listed}")
+
+
+def _bind(
+    program: Program, args: tuple[Any, ...]
+) -> tuple[list[Parameter], dict[str, int | float | bool]]:
+    """Arrays and numbers by parameter name."""
+    parameters = program.code.parameters
+    signature = f"{program.name}({', '.join(['T', *(p.name for p in parameters)])})"
+    if len(args) > len(parameters):
+        raise LaunchError(f"{signature} takes {len(parameters)} arguments, not {len(args)}")
+    given = list(args)
+    for parameter in parameters[len(args) :]:
+        if parameter.default is None:
+            raise LaunchError(f"{signature} lacks its argument {parameter.name!r}")
+        given.append(parameter.default)
+    arrays: list[Parameter] = []
+    numbers: dict[str, int | float | bool] = {}
+    for parameter, value in zip(parameters, given, strict=True):
+        as_number = number(value)
+        if as_number is not None and not (
+            isinstance(value, np.ndarray) or parameter.use == "array"
+        ):
+            numbers[parameter.name] = as_number
+        else:
+            arrays.append(_array(program, parameter, value))
+    check_numbers(program.name, numbers)
+    _refuse_overlap(program, arrays)
+    return arrays, numbers
+
+
+def _array(program: Program, parameter: ir.Parameter, value: Any) -> Parameter:
+    """An array argument, checked."""
+    where = f"argument {parameter.name!r} of program {program.name!r}"
+    place = f"(line {parameter.place.line} of {parameter.place.file})"
+    placed = isinstance(value, Placed)
+    layout = value.layout if isinstance(value, Placed) else RowMajor()
+    data = value.data if isinstance(value, Placed) else value
+    if parameter.use == "number":
+        raise LaunchError(f"{where} must be a number, not {_describe(data)} {place}")
+    if not placed and not isinstance(data, np.ndarray):
+        if not isinstance(data, list | tuple):
+            raise LaunchError(f"{where} must be an array, not {_describe(data)} {place}")
+        try:
+            data = np.array(data)
+        except ValueError as error:
+            raise LaunchError(f"{where} is no array of numbers: {error} {place}") from None
+    if data.ndim == 0:
+        raise LaunchError(f"{where} must have at least one dimension {place}")
+    if not supported(data.dtype.name) or not data.dtype.isnative:
+        raise LaunchError(
+            f"{where} holds {data.dtype}; arrays hold {SUPPORTED_TEXT}: convert it with "
+            f"astype {place}"
+        )
+    return Parameter(parameter.name, np.asarray(data), layout)
+
+
+def _describe(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    return f"{value!r}" if isinstance(value, int | float | str) else f"a {type(value).__name__}"
+
+
+def _refuse_overlap(program: Program, arrays: list[Parameter]) -> None:
+    """Two parameters that are one array: Python would see writes through both, the model can't."""
+    written = _written(program.code.body)
+    for position, first in enumerate(arrays):
+        for second in arrays[position + 1 :]:
+            if not {first.name, second.name} & written:
+                continue
+            if np.shares_memory(first.data, second.data):
+                raise LaunchError(
+                    f"arguments {first.name!r} and {second.name!r} of program {program.name!r} "
+                    "are the same array, but each parameter has memory of its own; pass a copy"
+                )
+
+
+def _written(block: ir.Block) -> set[str]:
+    names: set[str] = set()
+    for statement in block:
+        match statement:
+            case ir.Store(array):
+                names.add(array)
+            case ir.If(_, then, orelse):
+                names |= _written(then) | _written(orelse)
+            case ir.While(prelude, _, body):
+                names |= _written(prelude) | _written(body)
+            case ir.For(_, _, _, _, body) | ir.Scope(_, body):
+                names |= _written(body)
+    return names

@@ -1,0 +1,216 @@
+"""Layouts: where element (i, j) of an array lies (DESIGN section 2, *Layouts*).
+
+A layout maps the elements of an array of a given shape to word offsets from the array's start, one
+word each. The program never sees it: `mm.place(data, layout)` gives the array one, and the same
+transpose runs under all of them. The rotating layouts here see the memory as rows of w words and
+rotate row i by r_i, so that word j of row i lies at i*w + (j + r_i) mod w:
+
+- `RowMajor` (the papers' RAW): r_i = 0, for any shape;
+- `RAS`: independent random r_i (RAP section IV);
+- `RAP`: r is one random permutation of 0..w-1, hence w rows (RAP section IV);
+- `Diagonal`: r_i = i (ICPP section V).
+
+Random shifts come from NumPy's frozen `RandomState`, so that a seed means the same everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import LayoutError
+
+Offsets = npt.NDArray[np.int64]
+Shape = tuple[int, ...]
+
+
+@runtime_checkable
+class Layout(Protocol):
+    """Anything that says where the elements of an array lie."""
+
+    def offsets(self, shape: Shape) -> Offsets:
+        """Word offset of every element, an integer array of shape `shape`.
+
+        A permutation of 0 .. size-1. Raises `LayoutError` where the shape doesn't fit.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class RowMajor:
+    """Elements in row-major order, one after the other: the papers' RAW.
+
+    >>> RowMajor().offsets((2, 3))
+    array([[0, 1, 2],
+           [3, 4, 5]])
+    """
+
+    def offsets(self, shape: Shape) -> Offsets:
+        return np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
+
+
+@dataclass(frozen=True)
+class _Rotating(ABC):
+    """Rows of `width` words, row i rotated by the shift r_i that a subclass chooses."""
+
+    width: int
+
+    def __post_init__(self) -> None:
+        _positive(self.width, f"the width of a {type(self).__name__} layout")
+
+    def offsets(self, shape: Shape) -> Offsets:
+        """Word offset of every element of an array whose rows are `width` words wide.
+
+        Raises `LayoutError` unless the last extent is `width` (or, for one dimension, a multiple
+        of it).
+        """
+        width, size = self.width, math.prod(shape)
+        fits = size % width == 0 if len(shape) == 1 else bool(shape) and shape[-1] == width
+        if not fits:
+            raise LayoutError(
+                f"{self} rotates rows of {width} words, so it can't hold an array of shape "
+                f"{shape}; give it an array whose last extent is {width}, or another width"
+            )
+        rows = size // width
+        row = np.arange(rows, dtype=np.int64)[:, None]
+        word = (np.arange(width, dtype=np.int64) + self._shifts(rows)[:, None]) % width
+        return (row * width + word).reshape(shape)
+
+    @abstractmethod
+    def _shifts(self, rows: int) -> Offsets:
+        """The shift r_i of each of `rows` rows."""
+
+
+@dataclass(frozen=True)
+class Diagonal(_Rotating):
+    """Row i rotated by i: the diagonal arrangement (ICPP section V).
+
+    >>> Diagonal(4).offsets((2, 4))
+    array([[0, 1, 2, 3],
+           [5, 6, 7, 4]])
+    """
+
+    def _shifts(self, rows: int) -> Offsets:
+        return np.arange(rows, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class _Random(_Rotating):
+    seed: int = 0
+    shifts: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise LayoutError(f"a layout's seed is a whole number from 0 on, not {self.seed!r}")
+        if self.shifts is not None:
+            object.__setattr__(self, "shifts", tuple(int(shift) for shift in self.shifts))
+
+    def _given(self, rows: int) -> Offsets | None:
+        if self.shifts is None:
+            return None
+        if len(self.shifts) != rows:
+            raise LayoutError(
+                f"{self} has {len(self.shifts)} shifts for {rows} rows; give one for each row"
+            )
+        return np.array(self.shifts, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class RAS(_Random):
+    """Random address shift: every row rotated by its own random number (RAP section IV).
+
+    `shifts` gives the numbers r_0, r_1, ... instead of drawing them from `seed`.
+    """
+
+    def _shifts(self, rows: int) -> Offsets:
+        given = self._given(rows)
+        if given is not None:
+            return given
+        drawn: Offsets = np.random.RandomState(self.seed).randint(self.width, size=rows)
+        return drawn.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class RAP(_Random):
+    """Random address permute-shift: the shifts are a permutation of 0..w-1 (RAP section IV).
+
+    It holds w rows of w words, no more and no less. `shifts` gives the permutation instead of
+    drawing it from `seed`.
+
+    >>> RAP(4, shifts=(2, 0, 3, 1)).offsets((16,))[10]  # RAP Figure 6
+    np.int64(9)
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.shifts is not None and sorted(self.shifts) != list(range(self.width)):
+            raise LayoutError(
+                f"the shifts of a RAP layout of width {self.width} are a permutation of "
+                f"0..{self.width - 1}, not {self.shifts}"
+            )
+
+    def _shifts(self, rows: int) -> Offsets:
+        if rows != self.width:
+            raise LayoutError(
+                f"{self} is a matrix of {self.width} rows of {self.width} words, so it can't hold "
+                f"{rows} rows; use RAS for other numbers of rows"
+            )
+        given = self._given(rows)
+        if given is not None:
+            return given
+        return np.random.RandomState(self.seed).permutation(self.width).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """An array with the layout that says where its elements lie. Made by `place`."""
+
+    data: npt.NDArray[Any]
+    layout: Layout
+
+    def __repr__(self) -> str:
+        return f"place({self.data.dtype} array of shape {self.data.shape}, {self.layout})"
+
+
+def place(data: npt.ArrayLike, layout: Layout) -> Placed:
+    """`data` under a layout, to be passed to `run` in the place of the bare array.
+
+    Raises `LayoutError` when the layout can't hold an array of that shape.
+
+    >>> place(np.zeros((4, 4)), RAP(4, seed=1))
+    place(float64 array of shape (4, 4), RAP(width=4, seed=1, shifts=None))
+    """
+    array = np.asarray(data)
+    if not isinstance(layout, Layout):
+        raise LayoutError(
+            f"{layout!r} is no layout; give one of mmsim.layout's, or an object with a method "
+            "offsets(shape)"
+        )
+    offsets_of(layout, array.shape)
+    return Placed(array, layout)
+
+
+def offsets_of(layout: Layout, shape: Shape) -> Offsets:
+    """`layout.offsets(shape)`, refused with a `LayoutError` unless it is a permutation.
+
+    Two elements in one word, or a gap, would make the memory something else than the papers' one.
+    """
+    offsets = np.asarray(layout.offsets(shape))
+    size = math.prod(shape)
+    if offsets.shape != shape or offsets.dtype.kind not in "iu":
+        raise LayoutError(f"{layout}.offsets({shape}) must give an integer array of that shape")
+    flat = offsets.astype(np.int64).ravel()
+    if size and not np.array_equal(np.sort(flat), np.arange(size)):
+        raise LayoutError(f"{layout} doesn't give each element of shape {shape} a word of its own")
+    return flat.reshape(shape)
+
+
+def _positive(value: int, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise LayoutError(f"{what} is a whole number from 1 on, not {value!r}")

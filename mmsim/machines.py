@@ -1,0 +1,203 @@
+"""The three memory machines, as plain data (DESIGN section 1; SMM section 2, ICPP section II).
+
+A machine is one or more memory units. A unit conflicts by bank or by address group and has a
+latency; `units` names them. Nothing else about a machine matters to anyone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mmsim.conflicts import Conflict
+from mmsim.errors import MachineError
+
+if TYPE_CHECKING:
+    from mmsim.launch import Engine, Schedule
+    from mmsim.results import Run
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One memory unit: its name, what it conflicts by, its latency, the DMM that it serves.
+
+    `dmm` is None for the unit that every warp reaches.
+    """
+
+    name: str
+    conflict: Conflict
+    latency: int
+    dmm: int | None = None
+
+
+class Machine(ABC):
+    """What DMM, UMM and HMM have in common: a width, memory units, and `run`."""
+
+    width: int
+
+    @property
+    @abstractmethod
+    def memory(self) -> Unit:
+        """The unit in front of the memory that holds the array parameters."""
+
+    @property
+    def shared(self) -> tuple[Unit, ...]:
+        """The units of the DMMs' shared memories, one for each DMM.
+
+        Empty where shared arrays lie in the machine's one memory.
+        """
+        return ()
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """All memory units."""
+        return (self.memory, *self.shared)
+
+    def run(
+        self,
+        program: Any,
+        *args: Any,
+        threads: int,
+        block_size: int | None = None,
+        schedule: Schedule = "synchronous",
+        engine: Engine | None = None,
+        trace: bool | None = None,
+        max_accesses: int = 100_000,
+    ) -> Run:
+        """Run `program` with `threads` threads and return what it did, to the time unit.
+
+        Parameters
+        ----------
+        program
+            A function decorated with `mmsim.program`.
+        *args
+            Its arguments after T, in order: arrays (NumPy or `mmsim.place`d) and numbers. They are
+            copied; the results are in `Run.arrays`.
+        threads, block_size
+            p, and the threads of a block (default: one block of all threads).
+        schedule
+            "synchronous" (lock step, what the papers' formulas count) or "asynchronous" (every
+            warp runs as soon as it may).
+        engine
+            "events", the discrete-event engine; also the default.
+        trace
+            Record every dispatch, stage, completion and wait in `Run.trace`. Default: yes when
+            `engine="events"` is named, else no.
+        max_accesses
+            Accesses plus loop iterations after which one sequencer (a warp, or under the
+            synchronous schedule the program) is taken to run forever.
+
+        Raises
+        ------
+        LaunchError
+            Arguments that don't fit the program or each other.
+        ProgramError
+            The program went wrong: an index out of range, a barrier that part of a warp reaches,
+            a division by zero, no end. Arrays given by the caller are unchanged.
+
+        Examples
+        --------
+        >>> import numpy as np, mmsim as mm
+        >>> @mm.program
+        ... def copy(T, a, b):
+        ...     b[T.id] = a[T.id]
+        >>> run = mm.DMM(width=4, latency=3).run(copy, np.arange(8), np.zeros(8, int), threads=8)
+        >>> run.time, run.arrays["b"]  # 2 (p/w + l - 1)
+        (8, array([0, 1, 2, 3, 4, 5, 6, 7]))
+        """
+        from mmsim.launch import launch  # the floors above, entered only here
+
+        return launch(
+            self,
+            program,
+            args,
+            threads=threads,
+            block_size=block_size,
+            schedule=schedule,
+            engine=engine,
+            trace=trace,
+            max_accesses=max_accesses,
+        )
+
+
+@dataclass(frozen=True)
+class DMM(Machine):
+    """Discrete Memory Machine of `width` banks and `latency` time units (SMM section 2).
+
+    >>> DMM(width=32, latency=5)
+    DMM(width=32, latency=5)
+    """
+
+    width: int
+    latency: int
+
+    def __post_init__(self) -> None:
+        _check(self, "width", "latency")
+
+    @property
+    def memory(self) -> Unit:
+        return Unit("memory", "bank", self.latency)
+
+
+@dataclass(frozen=True)
+class UMM(Machine):
+    """Unified Memory Machine: `width` words to an address group (SMM section 2).
+
+    >>> UMM(4, 3) == UMM(width=4, latency=3)
+    True
+    """
+
+    width: int
+    latency: int
+
+    def __post_init__(self) -> None:
+        _check(self, "width", "latency")
+
+    @property
+    def memory(self) -> Unit:
+        return Unit("memory", "group", self.latency)
+
+
+@dataclass(frozen=True)
+class HMM(Machine):
+    """Hierarchical Memory Machine: `dmms` DMMs on one UMM (ICPP section II).
+
+    Array parameters lie in the global memory (address groups, `global_latency`), `mm.shared` arrays
+    in the shared memory (banks, `shared_latency`) of the DMM that the block lives on.
+
+    >>> HMM(dmms=2, width=32, global_latency=300)
+    HMM(dmms=2, width=32, global_latency=300, shared_latency=1)
+    """
+
+    dmms: int
+    width: int
+    global_latency: int
+    shared_latency: int = 1
+
+    def __post_init__(self) -> None:
+        _check(self, "dmms", "width", "global_latency", "shared_latency")
+
+    @property
+    def memory(self) -> Unit:
+        return Unit("global", "group", self.global_latency)
+
+    @property
+    def shared(self) -> tuple[Unit, ...]:
+        return tuple(
+            Unit(f"shared[{dmm}]", "bank", self.shared_latency, dmm) for dmm in range(self.dmms)
+        )
+
+
+def _check(machine: Machine, *names: str) -> None:
+    """Refuse a machine whose numbers aren't whole numbers from 1 on."""
+    for name in names:
+        value = getattr(machine, name)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise MachineError(
+                f"{name} of a {type(machine).__name__} must be a whole number, not {value!r}"
+            )
+        if value < 1:
+            raise MachineError(
+                f"{name}={value}, but the {name} of a {type(machine).__name__} must be at least 1"
+            )

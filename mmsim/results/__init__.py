@@ -1,0 +1,19 @@
+"""Results: what a run did, as plain data."""
+
+from mmsim.results.profile import Profile, ProfileLine
+from mmsim.results.rows import AccessRow, RoundRow
+from mmsim.results.run import Run, total
+from mmsim.results.trace import Cycle, Dispatch, Trace, Wait
+
+__all__ = [
+    "AccessRow",
+    "Cycle",
+    "Dispatch",
+    "Profile",
+    "ProfileLine",
+    "RoundRow",
+    "Run",
+    "Trace",
+    "Wait",
+    "total",
+]

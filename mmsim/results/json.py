@@ -1,0 +1,145 @@
+"""Results as JSON and back, without loss.
+
+Only the classes below are read, by their fields; nothing from a file is executed. An array is its
+dtype, its shape and its bytes (little-endian, base64).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import types
+import typing
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from mmsim import machines
+from mmsim.errors import FormatError
+from mmsim.language.ir import Source
+from mmsim.results import profile, rows, run, trace
+
+FORMAT = "mmsim 1"
+T = TypeVar("T")
+
+CLASSES: dict[str, type] = {
+    known.__name__: known
+    for known in (
+        run.Run,
+        rows.AccessRow,
+        rows.RoundRow,
+        profile.Profile,
+        profile.ProfileLine,
+        trace.Trace,
+        trace.TracedUnit,
+        trace.TracedArray,
+        trace.Dispatch,
+        trace.Wait,
+        trace.Arrival,
+        trace.Release,
+        machines.DMM,
+        machines.UMM,
+        machines.HMM,
+        Source,
+    )
+}
+
+
+def dump(value: object) -> str:
+    """A result as JSON text."""
+    return json.dumps({"format": FORMAT, "value": _encode(value)}, allow_nan=True)
+
+
+def load(text: str, expected: type[T]) -> T:
+    """The result that `dump` wrote, of the expected class. Raises `FormatError` otherwise."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"this is no JSON: {error}") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise FormatError(f"this is no result of mmsim: its format isn't {FORMAT!r}")
+    try:
+        value = _decode(document.get("value"))
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise FormatError(f"this result of mmsim is damaged: {error}") from None
+    if not isinstance(value, expected):
+        raise FormatError(f"this is a {type(value).__name__}, not a {expected.__name__}")
+    return value
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        data = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
+        return {
+            "array": value.dtype.name,
+            "shape": list(value.shape),
+            "base64": base64.b64encode(data.tobytes()).decode(),
+        }
+    if is_dataclass(value) and not isinstance(value, type):
+        content = {part.name: _encode(getattr(value, part.name)) for part in fields(value)}
+        return {"class": type(value).__name__, **content}
+    if isinstance(value, dict):
+        return {"dict": [[key, _encode(item)] for key, item in value.items()]}
+    if isinstance(value, tuple | list):
+        return [_encode(item) for item in value]
+    return value
+
+
+def _decode(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_decode(item) for item in value)
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return _array(value)
+    if "dict" in value:
+        return {str(key): _decode(item) for key, item in value["dict"]}
+    known = CLASSES[value["class"]]
+    content = {name: _decode(item) for name, item in value.items() if name != "class"}
+    _check_types(known, content)
+    return known(**content)
+
+
+def _array(value: dict[str, Any]) -> Any:
+    dtype = np.dtype(str(value["array"]))
+    if dtype.kind not in "biuf":
+        raise ValueError(f"arrays of {dtype} are not read")
+    data = base64.b64decode(value["base64"], validate=True)
+    shape = tuple(int(extent) for extent in value["shape"])
+    array = np.frombuffer(data, dtype.newbyteorder("<")).reshape(shape)
+    return array.astype(dtype)
+
+
+def _check_types(known: type, content: dict[str, Any]) -> None:
+    """Refuse a field whose value isn't of the declared class, as far as classes go."""
+    hints = typing.get_type_hints(known)
+    for name, value in content.items():
+        if name not in hints:
+            raise ValueError(f"{known.__name__} has no field {name!r}")
+        if not _fits(value, hints[name]):
+            raise ValueError(f"{name} of {known.__name__} can't be {value!r:.80}")
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any:
+        return True
+    if origin in (typing.Union, types.UnionType):
+        return any(_fits(value, one) for one in arguments)
+    if origin is typing.Literal:
+        return value in arguments
+    if origin is tuple:
+        if not isinstance(value, tuple):
+            return False
+        if len(arguments) == 2 and arguments[1] is Ellipsis:
+            return all(_fits(item, arguments[0]) for item in value)
+        return len(value) == len(arguments) and all(map(_fits, value, arguments))
+    if origin is dict:
+        return isinstance(value, dict) and all(_fits(v, arguments[1]) for v in value.values())
+    target = origin or hint
+    if target is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if target is float:
+        return isinstance(value, float)
+    return isinstance(value, target)

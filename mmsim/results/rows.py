@@ -1,0 +1,67 @@
+"""What a run counted, row by row: plain data.
+
+`least` is the number of stages that the same requests would have taken at best: a warp's request
+has at most w distinct addresses, so one stage each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["read", "write"]
+AccessClass = Literal["coalesced", "conflict-free", "casual"]
+
+
+@dataclass(frozen=True)
+class AccessRow:
+    """All requests that one source line made to one array, reads and writes apart.
+
+    `space` is "global" or "shared" on the HMM, "memory" elsewhere. `access_class` is the papers'
+    (ICPP section III): "coalesced" if every request went to one address group, "conflict-free" if
+    every request met each bank once, else "casual".
+    """
+
+    function: str
+    file: str
+    line: int
+    array: str
+    kind: Kind
+    space: str
+    requests: int
+    stages: int
+    least: int
+    access_class: AccessClass
+
+    @property
+    def wasted(self) -> int:
+        """Stages beyond the least possible."""
+        return self.stages - self.least
+
+
+@dataclass(frozen=True)
+class RoundRow:
+    """One round of the synchronous schedule: a memory instruction that some thread executed.
+
+    It began at time unit `start` and took `time` time units; `stages` is summed over all units.
+    """
+
+    number: int
+    start: int
+    time: int
+    function: str
+    file: str
+    line: int
+    array: str
+    kind: Kind
+    space: str
+    requests: int
+    stages: int
+    access_class: AccessClass
+
+
+def classify(conflict: str, requests: int, stages: int) -> AccessClass:
+    """The papers' class of requests that took so many stages (ICPP section III)."""
+    if stages > requests:
+        return "casual"
+    return "conflict-free" if conflict == "bank" else "coalesced"

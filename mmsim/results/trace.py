@@ -1,0 +1,231 @@
+"""Everything that happened in a run, and the machine as it stood at each time unit.
+
+The event engine records; `Trace.cycles` replays the record. Nothing here runs a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.conflicts import Conflict
+from mmsim.machines import Machine
+from mmsim.results.rows import Kind
+
+Reason = Literal["turn", "latency", "round", "barrier"]
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """One warp's request, dispatched at `time` by `unit`; entry j belongs to thread `threads[j]`.
+
+    `elements` are row-major element numbers in the array, `addresses` word addresses, `places` the
+    bank or the address group of each, `stages` the stage in which each travels, counted from 0,
+    `values` what was read or written. `copy` is the block whose shared array it is, else 0.
+    """
+
+    time: int
+    unit: str
+    warp: int
+    function: str
+    line: int
+    array: str
+    kind: Kind
+    copy: int
+    threads: tuple[int, ...]
+    elements: tuple[int, ...]
+    addresses: tuple[int, ...]
+    places: tuple[int, ...]
+    stages: tuple[int, ...]
+    values: tuple[int | float | bool, ...]
+    completion: int
+
+    @property
+    def stage_count(self) -> int:
+        """Stages that the request occupies: the congestion, or the number of address groups."""
+        return max(self.stages) + 1
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Warp `warp` waited from `start` up to, not including, `end`.
+
+    `reason` is "turn" (ready, but the unit served others), "latency" (its own request was under
+    way), "round" (lock step: others weren't done) or "barrier". `unit` is the unit waited for, if
+    any, `line` the source line that the warp waited in.
+    """
+
+    warp: int
+    reason: Reason
+    start: int
+    end: int
+    unit: str | None
+    line: int
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A warp came to a barrier."""
+
+    time: int
+    warp: int
+    block: int
+    line: int
+
+
+@dataclass(frozen=True)
+class Release:
+    """A barrier let its block's waiting warps go on."""
+
+    time: int
+    block: int
+    warps: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TracedUnit:
+    """A memory unit as the trace needs it."""
+
+    name: str
+    conflict: Conflict
+    latency: int
+
+
+@dataclass(frozen=True, eq=False)
+class TracedArray:
+    """An array at the start of the run: `data` and `addresses` have one row for each copy.
+
+    An `mm.shared` array has a copy for each block, a parameter has one. `units` names the unit in
+    front of each copy.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    shared: bool
+    data: npt.NDArray[Any]
+    addresses: npt.NDArray[np.int64]
+    units: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What one pipeline register holds: a stage of a dispatched request.
+
+    `dispatch` is the number of the dispatch in `Trace.dispatches`; `requests` are the (thread,
+    address) pairs that travel in this stage.
+    """
+
+    dispatch: int
+    warp: int
+    number: int
+    requests: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Cycle:
+    """The machine during one time unit.
+
+    `registers[unit]` are the pipeline registers of a unit, the first one first, None where empty:
+    a stage dispatched at time t is in register j during time unit t + j. `waiting` are the waits
+    that cover this time unit, `dispatched` and `completed` the dispatches that began and completed
+    at its start. `memory[name]` are the contents of each array after the dispatches of this time
+    unit, with one more dimension, the block, for shared arrays.
+    """
+
+    time: int
+    registers: dict[str, tuple[Stage | None, ...]]
+    waiting: tuple[Wait, ...]
+    dispatched: tuple[Dispatch, ...]
+    completed: tuple[Dispatch, ...]
+    memory: dict[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """The record of a run: dispatches in dispatch order, waits, barriers, memory at the start."""
+
+    machine: Machine
+    threads: int
+    block_size: int
+    schedule: str
+    time: int
+    units: tuple[TracedUnit, ...]
+    arrays: tuple[TracedArray, ...]
+    dispatches: tuple[Dispatch, ...]
+    waits: tuple[Wait, ...]
+    arrivals: tuple[Arrival, ...]
+    releases: tuple[Release, ...]
+
+    @cached_property
+    def completions(self) -> tuple[Dispatch, ...]:
+        """The dispatches in order of completion."""
+        return tuple(sorted(self.dispatches, key=lambda dispatch: dispatch.completion))
+
+    def __repr__(self) -> str:
+        return (
+            f"<trace of {self.time} time units: {len(self.dispatches)} dispatches, "
+            f"{len(self.waits)} waits, {len(self.releases)} barrier releases>"
+        )
+
+    def cycles(self) -> Iterator[Cycle]:
+        """The machine at time units 0, 1, ..., `time`; at the last everything has drained.
+
+        Each `Cycle` is plain data of its own.
+        """
+        memory = {array.name: array.data.copy() for array in self.arrays}
+        shapes = {
+            array.name: (array.data.shape[0], *array.shape) if array.shared else array.shape
+            for array in self.arrays
+        }
+        starting: dict[int, list[Dispatch]] = {}
+        ending: dict[int, list[Dispatch]] = {}
+        for dispatch in self.dispatches:
+            starting.setdefault(dispatch.time, []).append(dispatch)
+            ending.setdefault(dispatch.completion, []).append(dispatch)
+        numbers = {id(dispatch): number for number, dispatch in enumerate(self.dispatches)}
+        pipelines: dict[str, list[Stage | None]] = {
+            unit.name: [None] * unit.latency for unit in self.units
+        }
+        entering: dict[str, list[Stage]] = {unit.name: [] for unit in self.units}
+        for time in range(self.time + 1):
+            for dispatch in starting.get(time, ()):
+                entering[dispatch.unit] = _stages(numbers[id(dispatch)], dispatch)
+                if dispatch.kind == "write":
+                    # Within a warp the lowest-numbered thread's write stays.
+                    target = memory[dispatch.array][dispatch.copy]
+                    target[list(dispatch.elements[::-1])] = dispatch.values[::-1]
+            for name, registers in pipelines.items():
+                registers.insert(0, entering[name].pop(0) if entering[name] else None)
+                registers.pop()
+            yield Cycle(
+                time,
+                {name: tuple(registers) for name, registers in pipelines.items()},
+                tuple(wait for wait in self.waits if wait.start <= time < wait.end),
+                tuple(starting.get(time, ())),
+                tuple(ending.get(time, ())),
+                {name: data.reshape(shapes[name]).copy() for name, data in memory.items()},
+            )
+
+
+def _stages(number: int, dispatch: Dispatch) -> list[Stage]:
+    """The stages of a request, in the order in which they enter the pipeline."""
+    return [
+        Stage(
+            number,
+            dispatch.warp,
+            stage,
+            tuple(
+                (thread, address)
+                for thread, address, travels in zip(
+                    dispatch.threads, dispatch.addresses, dispatch.stages, strict=True
+                )
+                if travels == stage
+            ),
+        )
+        for stage in range(dispatch.stage_count)
+    ]
