@@ -18,7 +18,7 @@ from mmsim.errors import LanguageError, MMSimError, ProgramError
 from mmsim.language.names import Array, Thread, registers, shared
 from mmsim.language.program import Example, Program, program
 from mmsim.layout import place
-from mmsim.machines import DMM, HMM, UMM, Machine
+from mmsim.machines import DMM, HMM, UMM, Machine, Schedule
 from mmsim.results import Run, total
 
 __version__ = "0.1.0"
@@ -35,6 +35,7 @@ __all__ = [
     "Program",
     "ProgramError",
     "Run",
+    "Schedule",
     "Thread",
     "layout",
     "place",

@@ -13,6 +13,7 @@ engines charge; `stage_of` says in which stage each request travels and is what 
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Literal
 
 import numpy as np
@@ -40,11 +41,15 @@ def stage_counts(
         return np.zeros(count, dtype=np.int64)
     cells = addresses // width if conflict == "group" else addresses
     span = int(cells.max()) + 1
-    distinct = np.unique(warps * span + cells)
-    if conflict == "group":
-        return np.bincount(distinct // span, minlength=count)
-    # A key is warp * span + address; its bank counter is warp * w + address mod w.
+    keys = np.sort(warps * span + cells)
+    new = np.empty(len(keys), dtype=np.bool_)
+    new[0] = True
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    distinct = keys[new]
+    # A key is warp * span + address (or group); a bank's counter is warp * w + address mod w.
     owner = distinct // span
+    if conflict == "group":
+        return np.bincount(owner, minlength=count)
     load = np.bincount(owner * width + (distinct - owner * span) % width, minlength=count * width)
     result: Integers = load.reshape(count, width).max(axis=1)
     return result
@@ -60,12 +65,9 @@ def stages(addresses: list[int], width: int, conflict: Conflict) -> int:
     """
     if conflict == "group":
         return len({address // width for address in addresses})
-    distinct = set(addresses)
-    banks = [address % width for address in distinct]
-    used = set(banks)
-    if len(used) == len(banks):
-        return 1
-    return max(map(banks.count, used))
+    if len({address % width for address in addresses}) == len(addresses):
+        return 1  # conflict-free, the common case
+    return max(Counter([address % width for address in set(addresses)]).values())
 
 
 def stage_of(addresses: list[int], width: int, conflict: Conflict) -> list[int]:

@@ -7,6 +7,11 @@ index), what is wrong and what to do; the same facts are attributes, so that a t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+FACTS = ("program", "place", "array", "thread", "index")
+"""The attributes of a `ProgramError`."""
 
 
 class MMSimError(Exception):
@@ -48,13 +53,18 @@ class Place:
         return f"{self.function}, line {self.line}"
 
     def excerpt(self) -> str:
-        """The source line with carets under the text that is meant."""
+        """The source line with carets under the text that is meant, each on a line of its own.
+
+        Nothing where the text isn't known.
+        """
+        if not self.text:
+            return ""
         stripped = self.text.lstrip()
         indent = len(self.text) - len(stripped)
         start = max(self.column - indent, 0)
         length = max(self.end_column - self.column, 1)
         length = max(min(length, len(stripped) - start), 1)
-        return f"    {stripped.rstrip()}\n    {' ' * start}{'^' * length}"
+        return f"\n    {stripped.rstrip()}\n    {' ' * start}{'^' * length}"
 
 
 class LanguageError(MMSimError, SyntaxError):
@@ -75,15 +85,19 @@ class LanguageError(MMSimError, SyntaxError):
             place.end_column + 1,
         )
         super().__init__(text, details)
+        self._message = message
         self.place = place
         self.advice = advice
 
     def __str__(self) -> str:
         place = self.place
         return (
-            f"{self.msg}\n  File {place.file!r}, line {place.line}, in {place.function}\n"
+            f"{self.msg}\n  File {place.file!r}, line {place.line}, in {place.function}"
             f"{place.excerpt()}"
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._message, self.place, self.advice)
 
 
 class ProgramError(MMSimError):
@@ -121,8 +135,12 @@ class ProgramError(MMSimError):
             where += f", thread {self.thread}"
         text = f"{where}: {self.message}"
         if self.place is not None:
-            text += f"\n  File {self.place.file!r}, line {self.place.line}\n{self.place.excerpt()}"
+            text += f"\n  File {self.place.file!r}, line {self.place.line}{self.place.excerpt()}"
         return text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        facts = {name: getattr(self, name) for name in FACTS}
+        return partial(type(self), **facts), (self.message,)
 
 
 class AddressError(ProgramError, IndexError):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import sys
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +16,10 @@ from mmsim.language.scope import number
 from mmsim.language.statements import SUPPORTED_TEXT, supported
 from mmsim.language.types import Typing, type_of_number
 from mmsim.layout import Placed, RowMajor
-from mmsim.machines import Machine
+from mmsim.machines import Engine, Machine, Schedule
 from mmsim.memory import ArrayInMemory, Parameter, SharedArray, lay_out
 from mmsim.results import Run
 from mmsim.threads import Grid, make_grid, whole
-
-Schedule = Literal["synchronous", "asynchronous"]
-Engine = Literal["events"]
 
 
 class Launch:
@@ -103,8 +101,14 @@ def launch(
     from mmsim.engines import events  # SimPy loads when a program runs
 
     recording = engine == "events" if trace is None else bool(trace)
-    bound = Launch(machine, program, args, threads, block_size, schedule, max_accesses)
-    return events.run(bound, recording)
+    try:
+        bound = Launch(machine, program, args, threads, block_size, schedule, max_accesses)
+        return events.run(bound, recording)
+    except RecursionError:
+        raise LaunchError(
+            f"program {program.name!r} is nested too deeply for Python's recursion limit of "
+            f"{sys.getrecursionlimit()}; take its long expressions apart, or raise the limit"
+        ) from None
 
 
 def _one_of(name: str, value: object, known: tuple[str, ...]) -> None:

@@ -61,7 +61,8 @@ class _Rotating(ABC):
     width: int
 
     def __post_init__(self) -> None:
-        _positive(self.width, f"the width of a {type(self).__name__} layout")
+        width = _whole(self.width, f"the width of a {type(self).__name__} layout", 1)
+        object.__setattr__(self, "width", width)
 
     def offsets(self, shape: Shape) -> Offsets:
         """Word offset of every element of an array whose rows are `width` words wide.
@@ -106,10 +107,10 @@ class _Random(_Rotating):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise LayoutError(f"a layout's seed is a whole number from 0 on, not {self.seed!r}")
+        object.__setattr__(self, "seed", _whole(self.seed, "a layout's seed", 0, 2**32 - 1))
         if self.shifts is not None:
-            object.__setattr__(self, "shifts", tuple(int(shift) for shift in self.shifts))
+            shifts = tuple(_whole(shift, "a shift of a layout") for shift in self.shifts)
+            object.__setattr__(self, "shifts", shifts)
 
     def _given(self, rows: int) -> Offsets | None:
         if self.shifts is None:
@@ -187,7 +188,7 @@ def place(data: npt.ArrayLike, layout: Layout) -> Placed:
     place(float64 array of shape (4, 4), RAP(width=4, seed=1, shifts=None))
     """
     array = np.asarray(data)
-    if not isinstance(layout, Layout):
+    if isinstance(layout, type) or not isinstance(layout, Layout):
         raise LayoutError(
             f"{layout!r} is no layout; give one of mmsim.layout's, or an object with a method "
             "offsets(shape)"
@@ -211,6 +212,12 @@ def offsets_of(layout: Layout, shape: Shape) -> Offsets:
     return flat.reshape(shape)
 
 
-def _positive(value: int, what: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise LayoutError(f"{what} is a whole number from 1 on, not {value!r}")
+def _whole(value: object, what: str, least: int | None = None, most: int | None = None) -> int:
+    """A whole number within its bounds, or a `LayoutError`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise LayoutError(f"{what} is a whole number, not {value!r}")
+    if least is not None and value < least:
+        raise LayoutError(f"{what} is at least {least}, not {value}")
+    if most is not None and value > most:
+        raise LayoutError(f"{what} is at most {most}, not {value}")
+    return int(value)

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from mmsim.conflicts import Conflict
 from mmsim.errors import MachineError
 
 if TYPE_CHECKING:
-    from mmsim.launch import Engine, Schedule
     from mmsim.results import Run
+
+Schedule = Literal["synchronous", "asynchronous"]
+Engine = Literal["events"]
 
 
 @dataclass(frozen=True)

@@ -44,13 +44,20 @@ class ArrayInMemory:
     def addresses(self, elements: Integers, blocks: Integers | int) -> Integers:
         """The addresses of elements; `blocks` are the blocks of the threads that ask."""
         within = elements if self.offsets is None else self.offsets[elements]
-        result: Integers = within + self.bases[blocks if self.shared else 0]
+        if not self.shared:
+            return within + self.bases
+        if isinstance(blocks, int):
+            return within + self.bases[blocks : blocks + 1]
+        result: Integers = within + self.bases[blocks]
         return result
 
     def read(self, elements: Integers, blocks: Integers | int) -> npt.NDArray[Any]:
         """The values of elements."""
-        values: npt.NDArray[Any] = self.data[blocks if self.shared else 0, elements]
-        return values
+        copy: npt.NDArray[Any] = self.data[0]
+        if self.shared:
+            values: npt.NDArray[Any] = self.data[blocks, elements]
+            return values
+        return copy[elements]
 
     def write(
         self,
@@ -67,8 +74,9 @@ class ArrayInMemory:
         """
         order: Integers | slice = slice(None, None, -1)
         if warps is not None:
-            _, starts, lanes = np.unique(warps, return_index=True, return_counts=True)
-            order = np.repeat(2 * starts + lanes - 1, lanes) - np.arange(len(warps))
+            lanes = np.bincount(warps)
+            ends = np.cumsum(lanes)
+            order = np.repeat(2 * ends - lanes - 1, lanes) - np.arange(len(warps))
         copies = blocks[order] if self.shared and isinstance(blocks, np.ndarray) else blocks
         self.data[copies if self.shared else 0, elements[order]] = values[order]
 

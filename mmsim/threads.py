@@ -68,6 +68,11 @@ class Grid:
         return range(start, end)
 
     @cached_property
+    def id(self) -> Integers:
+        """The id of every thread."""
+        return np.arange(self.threads, dtype=np.int64)
+
+    @cached_property
     def block(self) -> Integers:
         """The block of every thread."""
         return np.arange(self.threads, dtype=np.int64) // self.block_size

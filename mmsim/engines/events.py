@@ -87,8 +87,7 @@ class Tally:
                 sums[1] += stages_
                 sites.setdefault(key, site)
         return tuple(
-            self._row(sites[key], requests, stages_)
-            for key, (requests, stages_) in merged.items()
+            self._row(sites[key], requests, stages_) for key, (requests, stages_) in merged.items()
         )
 
     def _row(self, site: Site, requests: int, stages_: int) -> AccessRow:
@@ -126,8 +125,7 @@ class Driver:
         self.env = Environment()
         observe = None if recorder is None else self._observe
         self.units = [
-            MemoryUnit(self.env, unit, self.turns(unit), observe)
-            for unit in launch.machine.units
+            MemoryUnit(self.env, unit, self.turns(unit), observe) for unit in launch.machine.units
         ]
         self.tally = Tally(launch)
         self.rounds: list[RoundRow] = []
@@ -306,7 +304,8 @@ class Synchronous(Driver):
         values = None
         if request.values is None:
             values = array.read(request.elements, blocks)
-        active, firsts = np.unique(warps, return_index=True)
+        active = np.flatnonzero(counts)
+        firsts = np.searchsorted(warps, active)
         start: int = self.env.now  # type: ignore[assignment]
         round_ = _Round(self.env, len(active))
         details: list[Detail | None] = [None] * len(active)
@@ -315,13 +314,13 @@ class Synchronous(Driver):
         for warp, count, unit, detail in zip(
             active.tolist(), counts[active].tolist(), units[firsts].tolist(), details, strict=True
         ):
-            self.units[unit].submit(Job(warp, count, round_.expect(warp), None, detail))
+            self.units[unit].submit(Job(warp, count, round_.expect(), None, detail))
         if request.values is not None:
             array.write(request.elements, blocks, request.values, warps)
         yield round_.over
         self._count(site, start, len(active), int(counts.sum()))
         if self.recorder is not None:
-            self._record_waits(site, start, round_)
+            self._record_waits(site, start)
         return values
 
     def details(
@@ -374,12 +373,12 @@ class Synchronous(Driver):
             )
         )
 
-    def _record_waits(self, site: Site, start: int, round_: _Round) -> None:
+    def _record_waits(self, site: Site, start: int) -> None:
         """Lock step: every warp waits until the round is over."""
         assert self.recorder is not None
         now: int = self.env.now  # type: ignore[assignment]
         for warp in range(self.grid.warps):
-            since = round_.completed.get(warp, start)
+            since = max(self.recorder.completed.get(warp, 0), start)
             self.recorder.waited(warp, "round", since, now, None, site.place.line)
 
 
@@ -390,18 +389,15 @@ class _Round:
         self.env = env
         self.missing = requests
         self.over = Moment(env)
-        self.completed: dict[int, int] = {}
 
-    def expect(self, warp: int) -> Moment:
-        """The completion of a warp's request."""
-
-        def complete(_: Event) -> None:
-            self.completed[warp] = self.env.now  # type: ignore[assignment]
-            self.missing -= 1
-            if self.missing == 0:
-                self.over.after(0, COMPLETION)
-
+    def expect(self) -> Moment:
+        """The completion of one of the round's requests."""
         moment = Moment(self.env)
         assert moment.callbacks is not None
-        moment.callbacks.append(complete)
+        moment.callbacks.append(self._complete)
         return moment
+
+    def _complete(self, _: Event) -> None:
+        self.missing -= 1
+        if self.missing == 0:
+            self.over.after(0, COMPLETION)

@@ -45,6 +45,7 @@ class Recorder:
         self.waits: list[Wait] = []
         self.arrivals: list[Arrival] = []
         self.releases: list[Release] = []
+        self.completed: dict[int, int] = {}  # the completion of each warp's latest request
         self.arrays = tuple(
             TracedArray(
                 array.name,
@@ -65,7 +66,8 @@ class Recorder:
         site, addresses = detail.site, detail.addresses.tolist()
         stages = stage_of(addresses, width, unit.conflict)
         completion = now + max(stages) + unit.latency
-        moved = detail.values if site.kind == "write" else values
+        self.completed[warp] = completion
+        moved: Any = detail.values if site.kind == "write" else values
         self.dispatches.append(
             Dispatch(
                 now,
@@ -108,8 +110,7 @@ class Recorder:
             launch.schedule,
             time,
             tuple(
-                TracedUnit(unit.name, unit.conflict, unit.latency)
-                for unit in launch.machine.units
+                TracedUnit(unit.name, unit.conflict, unit.latency) for unit in launch.machine.units
             ),
             self.arrays,
             tuple(self.dispatches),

@@ -44,10 +44,15 @@ class Job:
 
 
 class Moment(Event):
-    """An event that is set off by scheduling it, with a delay and a priority."""
+    """An event that is set off by scheduling it, with a delay and a priority.
+
+    Like SimPy's own `Timeout` it sets the fields of an event that will succeed, and leaves out the
+    rest: an engine makes two for each access.
+    """
 
     def __init__(self, env: Environment) -> None:
-        super().__init__(env)
+        self.env = env
+        self.callbacks = []
         self._ok = True
         self._value = None
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ast
 import types
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -56,6 +58,11 @@ COMPARE = {
 UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
 CASTS = {int: "int", float: "float", bool: "bool"}
 
+DEEPEST = 100
+"""Levels of nesting that a program may have, so that nothing that walks it meets Python's bound."""
+LONGEST = 25
+"""Operators after which a long chain, such as a sum, is kept in a variable and begun anew."""
+
 ADVICE: dict[type[ast.AST], tuple[str, str]] = {
     ast.Lambda: ("a lambda", "write a function with def and call it"),
     ast.NamedExpr: ("an assignment inside an expression", "assign in a statement of its own"),
@@ -70,7 +77,6 @@ ADVICE: dict[type[ast.AST], tuple[str, str]] = {
     ast.JoinedStr: ("a string", "programs compute with numbers only"),
     ast.Slice: ("a slice", "give one index for each dimension"),
     ast.Starred: ("a starred expression", "write the items one by one"),
-    ast.Await: ("await", "use T.barrier() to wait for other threads"),
     ast.Yield: ("yield", "programs store their results in arrays"),
     ast.YieldFrom: ("yield from", "programs store their results in arrays"),
 }
@@ -139,7 +145,7 @@ class ExpressionParser:
             return entity.name
         return None
 
-    def use(self, parameter: ParameterUse, use: str, node: ast.AST) -> None:
+    def use(self, parameter: ParameterUse, use: ir.Use, node: ast.AST) -> None:
         if parameter.use not in ("unused", use):
             before = parameter.used_at.line if parameter.used_at else 0
             raise self.refuse(
@@ -180,15 +186,36 @@ class ExpressionParser:
         """Operands from left to right. What a later one's call could change is kept before it."""
         values: list[ir.Expr] = []
         for node in nodes:
-            value, statements = self.apart(node)
-            if any(writes_registers(statement) for statement in statements):
-                values = [
-                    self.spill(earlier, self.place(node)) if reads_registers(earlier) else earlier
-                    for earlier in values
-                ]
-            self.block.extend(statements)
-            values.append(value)
+            values = self.followed(values, node)
         return values
+
+    def followed(self, values: list[ir.Expr], node: ast.expr) -> list[ir.Expr]:
+        """Operands and one more after them."""
+        value, statements = self.apart(node)
+        if any(writes_registers(statement) for statement in statements):
+            values = [
+                self.spill(earlier, self.place(node)) if reads_registers(earlier) else earlier
+                for earlier in values
+            ]
+        self.block.extend(statements)
+        return [*values, value]
+
+    def link(self, value: ir.Expr, position: int, place: Place) -> ir.Expr:
+        """A chain's value after so many operators: in a variable now and then, so it stays flat."""
+        return self.spill(value, place) if position % LONGEST == 0 else value
+
+    @contextmanager
+    def nested(self, node: ast.AST) -> Iterator[None]:
+        """One level further down in the program."""
+        self.shared.depth += 1
+        if self.shared.depth > DEEPEST:
+            raise self.refuse(
+                node,
+                f"this is nested more than {DEEPEST} levels deep",
+                "take it apart into several statements",
+            )
+        yield
+        self.shared.depth -= 1
 
     # Expressions
 
@@ -196,7 +223,8 @@ class ExpressionParser:
         method = getattr(self, f"on_{type(node).__name__}", None)
         if method is None:
             raise self.refuse_kind(node)
-        value: ir.Expr = method(node)
+        with self.nested(node):
+            value: ir.Expr = method(node)
         return value
 
     def on_Constant(self, node: ast.Constant) -> ir.Expr:
@@ -356,17 +384,25 @@ class ExpressionParser:
         return ir.Unary(op, self.expression(node.operand), self.place(node))
 
     def on_BinOp(self, node: ast.BinOp) -> ir.Expr:
-        op = BINARY.get(type(node.op))
-        if op is None:
-            raise self.refuse(node, "the matrix product isn't in the language", "write loops")
-        left, right = self.operands(node.left, node.right)
-        return ir.Binary(op, left, right, self.place(node))
+        chain = [node]  # a long sum is a deep tree: walk down its left side in a loop
+        while isinstance(chain[-1].left, ast.BinOp):
+            chain.append(chain[-1].left)
+        value = self.expression(chain[-1].left)
+        for position, part in enumerate(reversed(chain), start=1):
+            place = self.place(part)
+            op = BINARY.get(type(part.op))
+            if op is None:
+                raise self.refuse(part, "the matrix product isn't in the language", "write loops")
+            value, right = self.followed([value], part.right)
+            value = self.link(ir.Binary(op, value, right, place), position, place)
+        return value
 
     def on_BoolOp(self, node: ast.BoolOp) -> ir.Expr:
         op = "and" if isinstance(node.op, ast.And) else "or"
+        place = self.place(node)
         value = self.expression(node.values[0])
-        for other in node.values[1:]:
-            value = self.logic(op, value, *self.apart(other), self.place(node))
+        for position, other in enumerate(node.values[1:], start=1):
+            value = self.link(self.logic(op, value, *self.apart(other), place), position, place)
         return value
 
     def logic(
@@ -402,7 +438,7 @@ class ExpressionParser:
                 statements.append(ir.Assign(name, right, place))
                 right = ir.Var(name, place)
             link = ir.Compare(COMPARE[type(operator)], left, right, place)
-            value = self.logic("and", value, link, statements, place)
+            value = self.link(self.logic("and", value, link, statements, place), position, place)
         return value
 
     def on_IfExp(self, node: ast.IfExp) -> ir.Expr:
@@ -432,8 +468,8 @@ class ExpressionParser:
             if len(node.args) < 2 or node.keywords:
                 raise self.refuse(node, f"{callee.__name__} takes two or more numbers here")
             first, *rest = self.operands(*node.args)
-            for other in rest:
-                first = ir.Binary(callee.__name__, first, other, place)
+            for position, other in enumerate(rest, start=1):
+                first = self.link(ir.Binary(callee.__name__, first, other, place), position, place)
             return first
         if callee is abs or callee in CASTS:
             name = "abs" if callee is abs else CASTS[callee]
@@ -460,7 +496,7 @@ class ExpressionParser:
         """The outside function that is called; refuses everything else that is called."""
         target = self.captured(node.func)
         known = (min, max, abs, len, names.shared, names.registers, *CASTS)
-        if any(target is function for function in known) or target is range:
+        if any(target is function for function in known):
             return target
         function = getattr(target, "function", target)  # a decorated program, or a bare function
         if isinstance(function, types.FunctionType):

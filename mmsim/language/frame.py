@@ -127,19 +127,19 @@ def frame_fields(grid: Grid, warp: int | None) -> tuple[int, dict[str, Value]]:
 
     A field that is the same for all lanes is one number.
     """
-    threads = range(grid.threads) if warp is None else grid.warp_threads(warp)
-    part = slice(threads.start, threads.stop)
-    identity = np.arange(threads.start, threads.stop, dtype=np.int64)
-    fields: dict[str, Value] = {"id": identity}
+    part = slice(0, grid.threads)
+    if warp is not None:
+        threads = grid.warp_threads(warp)
+        part = slice(threads.start, threads.stop)
+    fields: dict[str, Value] = {
+        "id": grid.id[part],
+        "index": grid.index[part],
+        "lane": grid.lane[part],
+    }
     if warp is None:
-        fields["index"] = grid.index if grid.blocks > 1 else identity
         fields["block"] = grid.block if grid.blocks > 1 else 0
         fields["warp"] = grid.warp if grid.warps > 1 else 0
-        fields["lane"] = grid.lane
     else:
-        block = grid.block_of_warp(warp)
-        fields["index"] = identity - block * grid.block_size
-        fields["block"] = block
+        fields["block"] = grid.block_of_warp(warp)
         fields["warp"] = warp
-        fields["lane"] = grid.lane[part]
-    return len(threads), fields
+    return part.stop - part.start, fields

@@ -17,6 +17,7 @@ from typing import Literal
 from mmsim.errors import Place
 
 THREAD_FIELDS = ("id", "index", "block", "lane", "warp", "count", "block_size", "blocks")
+Use = Literal["array", "number", "unused"]
 UNIFORM_FIELDS = ("count", "block_size", "blocks")
 
 
@@ -227,9 +228,10 @@ class Return:
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """The variables of an inlined call that starts anew: they are unassigned again."""
+    """An inlined call starts anew: its variables are unassigned again, its registers hold 0."""
 
     names: tuple[str, ...]
+    registers: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +296,7 @@ class Parameter:
     """A parameter after T: whether the program uses it as an array, as a number, or not at all."""
 
     name: str
-    use: Literal["array", "number", "unused"]
+    use: Use
     default: int | float | bool | None
     place: Place
 

@@ -199,18 +199,19 @@ class Meaning:
         if len(index) != len(shape):
             self._wrong_rank(array, len(index), place)
         parts = [(self._wide(part), extent) for part, extent in zip(index, shape, strict=True)]
+        bounds = [np.array([extent], dtype=np.uint64) for extent in shape]
 
         def elements(
             frame: Frame, mask: Mask, lanes: npt.NDArray[np.int64] | None
         ) -> npt.NDArray[np.int64]:
             number: Value = None
-            for evaluate, extent in parts:
+            for (evaluate, extent), bound in zip(parts, bounds, strict=True):
                 value = evaluate(frame, mask)
                 if isinstance(value, np.ndarray):
                     if lanes is not None:
                         value = value[lanes]
                     # One comparison catches both ends: a negative index is a huge unsigned one.
-                    if np.count_nonzero(value.view(np.uint64) >= extent):
+                    if np.count_nonzero(value.view(np.uint64) >= bound):
                         self._out_of_range(array, parts, place, frame, mask)
                 elif not 0 <= value < extent:
                     self._out_of_range(array, parts, place, frame, mask)
@@ -231,8 +232,7 @@ class Meaning:
     ) -> NoReturn:
         index = [np.broadcast_to(evaluate(frame, mask), frame.lanes) for evaluate, _ in parts]
         outside = [
-            (value < 0) | (value >= extent)
-            for value, (_, extent) in zip(index, parts, strict=True)
+            (value < 0) | (value >= extent) for value, (_, extent) in zip(index, parts, strict=True)
         ]
         bad = both(mask, np.logical_or.reduce(outside))
         lane = int(np.argmax(bad))
@@ -351,17 +351,19 @@ class Meaning:
 
         return run
 
-    def _check_assigned(
-        self, name: str, slot: int, place: Place, frame: Frame, mask: Mask
-    ) -> None:
+    def _check_assigned(self, name: str, slot: int, place: Place, frame: Frame, mask: Mask) -> None:
         """Refuse a variable that an active lane hasn't assigned yet."""
         known: Mask = False if frame.variables[slot] is None else frame.partial[slot]
         bare = without(mask, known)
         if bare is not False:
             lane = 0 if bare is True else int(np.argmax(bare))
+            text = place.text[place.column : place.end_column]  # a helper's names have numbers
+            message = f"the variable {text!r} is read before this thread has assigned it"
+            if not text.isidentifier():
+                message = f"{text!r} gives this thread no value: its function returned without one"
             self._fault(
                 UnassignedError,
-                f"the variable {name!r} is read before this thread has assigned it",
+                message,
                 place,
                 frame,
                 lane,
@@ -481,9 +483,9 @@ class Meaning:
                 return Local(partial(_leave_loop, self._loops[-1], "continued"))
             case ir.Return():
                 return Local(_return)
-            case ir.Forget(names):
+            case ir.Forget(names, registers):
                 slots = [self.slots.setdefault(name, len(self.slots)) for name in names]
-                return Local(partial(_forget, slots))
+                return Local(partial(_forget, slots, registers))
             case ir.Scope(name, body):
                 return Nested(partial(_scope, name, self._block(body)))
             case ir.Leave(scope):
@@ -551,7 +553,7 @@ class Meaning:
             number = elements(frame, mask, lanes)
             stored = value(frame, mask)
             if fit is not None:
-                fit(stored, frame, mask)
+                fit(stored, number, frame, mask)
             if not isinstance(stored, np.ndarray):
                 stored = np.full(len(number), stored, dtype)
             else:
@@ -565,7 +567,7 @@ class Meaning:
 
     def _fit(
         self, array: str, value: ir.Expr, place: Place
-    ) -> Callable[[Value, Frame, Mask], None] | None:
+    ) -> Callable[[Value, npt.NDArray[np.int64], Frame, Mask], None] | None:
         """A check that stored integers fit the array's type; None where they always do."""
         dtype, stored = self.typing.arrays[array], self.typing.of(value)
         if not is_int(dtype) or not is_int(stored) or dtype == stored:
@@ -575,18 +577,23 @@ class Meaning:
             return None
         low, high = int(limits.min), int(limits.max)
 
-        def check(value: Value, frame: Frame, mask: Mask) -> None:
+        def check(value: Value, elements: npt.NDArray[np.int64], frame: Frame, mask: Mask) -> None:
             wide_value = np.broadcast_to(np.asarray(value, dtype=INT), frame.lanes)
             bad = both(mask, (wide_value < low) | (wide_value > high))
             if np.count_nonzero(bad):
                 lane = int(np.argmax(bad))
+                element = elements[lane if mask is True else count(mask[:lane], lane)]
+                at = tuple(map(int, np.unravel_index(element, self.shapes[array])))
+                shown = ", ".join(map(str, at))
                 self._fault(
                     TypeFault,
-                    f"{wide_value[lane]} doesn't fit {array!r}, which holds {dtype}",
+                    f"{wide_value[lane]} doesn't fit {array}[{shown}]: {array!r} holds {dtype}, "
+                    f"from {low} to {high}",
                     place,
                     frame,
                     lane,
                     array=array,
+                    index=at,
                 )
 
         return check
@@ -602,7 +609,7 @@ class Meaning:
             number = elements(frame, mask, lanes)
             stored = value(frame, mask)
             if fit is not None:
-                fit(stored, frame, mask)
+                fit(stored, number, frame, mask)
             if lanes is None:
                 lanes = np.arange(frame.lanes)
             elif isinstance(stored, np.ndarray):
@@ -756,15 +763,15 @@ def _return(frame: Frame, mask: Mask) -> Mask:
     return False
 
 
-def _forget(slots: list[int], frame: Frame, mask: Mask) -> Mask:
+def _forget(slots: list[int], registers: tuple[str, ...], frame: Frame, mask: Mask) -> Mask:
     for slot in slots:
         frame.forget(slot, mask)
+    for name in registers:
+        frame.registers[name][:, slice(None) if mask is True else mask] = 0
     return mask
 
 
-def _scope(
-    name: str, body: Callable[[Frame, Mask], Steps], frame: Frame, mask: Mask
-) -> Steps:
+def _scope(name: str, body: Callable[[Frame, Mask], Steps], frame: Frame, mask: Mask) -> Steps:
     frame.left[name] = False
     through = yield from body(frame, mask)
     return union(through, frame.left[name])

@@ -101,7 +101,7 @@ def truth(value: Value) -> Value:
 
 def select(test: npt.NDArray[np.bool_], then: Value, other: Value, type_: Type) -> Value:
     """`then` where `test` holds, else `other`; both of type `type_`."""
-    result = np.where(test, then, other)
+    result: npt.NDArray[Any] = np.where(test, then, other)
     return result if result.dtype == type_ else result.astype(type_)
 
 
@@ -142,7 +142,7 @@ def _power(x: Value, y: Value, mask: Mask) -> Value:
             return result
         refuse_where(bool(bad[0]), mask, "this power is no finite real number")
         return float(result[0])
-    refuse_where(y < 0, mask, "an integer to a negative power is no integer; write float(...) ** ")
+    refuse_where(y < 0, mask, "an integer to a negative power is no integer; write float(x) ** y")
     if arrays:
         return np.power(np.asarray(x, dtype=INT), np.maximum(y, 0))
     return wrap(pow(x, y, _WHOLE))

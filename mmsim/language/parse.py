@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 
-from mmsim.errors import LanguageError, Place
+from mmsim.errors import LanguageError
 from mmsim.language import ir
 from mmsim.language.scope import ParameterUse, Shared, TheThread, VariableName
 from mmsim.language.source import read
@@ -42,9 +42,7 @@ def parse(function: types.FunctionType) -> ir.Code:
             parser.bound[node.arg] = parameter
     bind_variables(parser)
     body = parser.body()
-    parameters = tuple(
-        ir.Parameter(use.name, _use(use.use), use.default, use.place) for use in uses
-    )
+    parameters = tuple(ir.Parameter(use.name, use.use, use.default, use.place) for use in uses)
     return ir.Code(name, parameters, tuple(shared.locals), body, tuple(shared.sources.values()))
 
 
@@ -54,12 +52,3 @@ def _copy_to_variable(parser: FunctionParser, parameter: ParameterUse) -> None:
     unique = parser.shared.unique(parameter.name)
     parser.bound[parameter.name] = VariableName(unique)
     parser.emit(ir.Assign(unique, ir.Number(parameter.name), parameter.place))
-
-
-def _use(use: str) -> ir.Literal["array", "number", "unused"]:
-    return "array" if use == "array" else "number" if use == "number" else "unused"
-
-
-def unreadable(what: str, place: Place) -> LanguageError:
-    """The refusal of something that is no function."""
-    return LanguageError(what, place, "decorate a function written with def")

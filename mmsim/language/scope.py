@@ -31,7 +31,7 @@ class ParameterUse:
     name: str
     place: Place
     default: int | float | bool | None = None
-    use: str = "unused"
+    use: ir.Use = "unused"
     used_at: Place | None = None
 
 
@@ -74,6 +74,7 @@ class Shared:
     locals: list[ir.LocalArray] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
     stack: list[types.FunctionType] = field(default_factory=list)
+    depth: int = 0  # of blocks and expressions
 
     def unique(self, name: str) -> str:
         """`name`, or `name_2`, `name_3`, ... where it is taken."""

@@ -24,15 +24,14 @@ class FunctionText:
 
     source: ir.Source
     node: ast.FunctionDef
-    indent: int
 
     def place(self, node: ast.AST) -> Place:
         """The place of a node of this function; of the part on its first line if it has several."""
         row = node.lineno  # type: ignore[attr-defined]  # only located nodes get here
         text = self.source.lines[row - 1]
-        start = self._column(text, node.col_offset)  # type: ignore[attr-defined]
+        start = _column(text, node.col_offset)  # type: ignore[attr-defined]
         if node.end_lineno == row:  # type: ignore[attr-defined]
-            end = self._column(text, node.end_col_offset)  # type: ignore[attr-defined]
+            end = _column(text, node.end_col_offset)  # type: ignore[attr-defined]
         else:
             end = len(text.rstrip())
         return Place(
@@ -44,14 +43,21 @@ class FunctionText:
             text,
         )
 
-    def _column(self, text: str, offset: int) -> int:
-        """ast counts UTF-8 bytes of the dedented line; people and carets count characters."""
-        return self.indent + len(text[self.indent :].encode()[:offset].decode(errors="ignore"))
+
+def _column(text: str, offset: int) -> int:
+    """ast counts UTF-8 bytes; people and carets count characters."""
+    return len(text.encode()[:offset].decode(errors="ignore"))
 
 
 def read(function: FunctionType) -> FunctionText:
     """The text of `function`, or a `LanguageError` that says how to make it readable."""
     code = function.__code__
+    if hasattr(function, "__wrapped__"):
+        raise LanguageError(
+            f"{function.__name__!r} is wrapped by another decorator",
+            Place(function.__name__, code.co_filename, code.co_firstlineno),
+            "put mm.program alone, or under the other decorator",
+        )
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError, IndexError, SyntaxError):
@@ -63,20 +69,28 @@ def read(function: FunctionType) -> FunctionText:
             "define it in a file, a notebook cell or an interactive session, not through exec",
         )
     lines = [line.rstrip("\n") for line in lines]
-    indent = len(lines[0]) - len(lines[0].lstrip())
     source = ir.Source(function.__name__, code.co_filename, first, tuple(lines))
     try:
-        node = ast.parse(textwrap.dedent("\n".join(lines))).body[0]
+        node = _parse(lines)
     except (SyntaxError, IndexError):
         node = None
-    if not isinstance(node, ast.FunctionDef):
+    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
         kind = "a lambda" if function.__name__ == "<lambda>" else "no plain function"
         raise LanguageError(
             f"{function.__name__!r} is {kind}",
             Place(function.__name__, code.co_filename, first, 0, len(lines[0]), lines[0]),
             "write a program as a function with def",
         )
-    return FunctionText(source, node, indent)
+    return FunctionText(source, node)
+
+
+def _parse(lines: list[str]) -> ast.stmt:
+    """The statement that `lines` are. Indented ones stand in a block, as they do in their file."""
+    if not lines[0][:1].isspace():
+        return ast.parse("\n".join(lines)).body[0]
+    block = ast.parse("\n".join(["if True:", *lines])).body[0]
+    assert isinstance(block, ast.If)
+    return ast.increment_lineno(block.body[0], -1)
 
 
 def _from_history(code: CodeType) -> list[str]:
@@ -115,6 +129,12 @@ def _compiles_to(lines: list[str], code: CodeType) -> bool:
         for constant in pending.pop().co_consts:
             if isinstance(constant, CodeType):
                 pending.append(constant)
-                if constant.co_name == code.co_name and constant.co_code == code.co_code:
-                    return constant.co_names == code.co_names
+                if constant.co_name == code.co_name and _does(constant) == _does(code):
+                    return True
     return False
+
+
+def _does(code: CodeType) -> tuple[object, ...]:
+    """What tells a function from another of its name: its instructions, names and constants."""
+    constants = [repr(one) for one in code.co_consts if not isinstance(one, CodeType)]
+    return code.co_code, code.co_names, code.co_varnames, code.co_freevars, constants

@@ -15,6 +15,7 @@ from mmsim.language.scope import (
     ArrayName,
     Captured,
     Entity,
+    Missing,
     ParameterUse,
     Shared,
     TheThread,
@@ -28,12 +29,11 @@ STATEMENT_ADVICE: dict[type[ast.AST], tuple[str, str]] = {
     ast.AsyncFunctionDef: ("async", "define a plain function outside"),
     ast.ClassDef: ("a class", "programs compute with numbers and arrays"),
     ast.Delete: ("del", "leave it out; variables vanish with their thread"),
-    ast.AsyncFor: ("async for", "write for ... in range(...)"),
     ast.With: ("with", "write its body alone"),
-    ast.AsyncWith: ("async with", "write its body alone"),
     ast.Match: ("match", "write if, elif, else"),
-    ast.Raise: ("raise", "check the results in arrays.after the run"),
+    ast.Raise: ("raise", "store a mark in an array and check it after the run"),
     ast.Try: ("try", "avoid the error with an if"),
+    ast.TryStar: ("try", "avoid the error with an if"),
     ast.Assert: ("assert", "check the arrays after the run"),
     ast.Import: ("import", "import outside the program"),
     ast.ImportFrom: ("import", "import outside the program"),
@@ -83,14 +83,15 @@ class FunctionParser(ExpressionParser):
 
     def inner(self, nodes: list[ast.stmt]) -> ir.Block:
         """A block inside a loop or a branch."""
+        if not nodes:
+            return ()
         outer, self.block = self.block, []
         self.depth += 1
-        try:
+        with self.nested(nodes[0]):
             self.statements(nodes)
-            return tuple(self.block)
-        finally:
-            self.block = outer
-            self.depth -= 1
+        block, self.block = tuple(self.block), outer
+        self.depth -= 1
+        return block
 
     # Assignments
 
@@ -218,7 +219,7 @@ class FunctionParser(ExpressionParser):
                 f"mm.{kind} inside a loop or a branch",
                 "declare arrays at the top level of the function",
             )
-        if isinstance(self.bound.get(target.id), ArrayName) or self.assignments[target.id] > 1:
+        if target.id in parameter_names(self.text) or self.assignments[target.id] > 1:
             raise self.refuse(
                 target,
                 f"two arrays or variables of one name: {target.id!r}",
@@ -235,7 +236,7 @@ class FunctionParser(ExpressionParser):
         extents = arguments[parameters[0]]
         shape = [
             self.array_extent(extent, kind)
-            for extent in (extents.elts if isinstance(extents, ast.Tuple) else [extents])
+            for extent in (extents.elts if isinstance(extents, ast.Tuple | ast.List) else [extents])
         ]
         reserved = self.bound.get(target.id)
         assert isinstance(reserved, VariableName)  # every assigned name is bound at the start
@@ -270,7 +271,7 @@ class FunctionParser(ExpressionParser):
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
             array = self.array(node.value)
             if array is not None:
-                return (array,)
+                return self.dtype_of(array, node)
         given = node.value if isinstance(node, ast.Constant) else self.captured(node)
         try:
             name = np.dtype(given).name
@@ -281,6 +282,19 @@ class FunctionParser(ExpressionParser):
                 node, f"{ast.unparse(node)!r} is no element type", f"use one of {SUPPORTED_TEXT}"
             )
         return name
+
+    def dtype_of(self, array: str, node: ast.expr) -> str | tuple[str]:
+        """The dtype of another array: a parameter's, or one that was given to a local array."""
+        for local in self.shared.locals:
+            if local.name == array:
+                if local.dtype is None:
+                    raise self.refuse(
+                        node,
+                        f"{ast.unparse(node)!r} follows from what the program stores",
+                        f"give both arrays a dtype: one of {SUPPORTED_TEXT}",
+                    )
+                return local.dtype
+        return (array,)
 
     def do_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
@@ -405,6 +419,7 @@ class FunctionParser(ExpressionParser):
             if not self.is_registers(array):
                 self.emit(ir.Load(None, array, index, self.place(value)))
                 return
+        self.apart(value)  # what isn't in the language at all is refused for that
         raise self.refuse(
             node,
             "this statement does nothing",
@@ -443,9 +458,12 @@ class FunctionParser(ExpressionParser):
         body = inner.body()
         self.shared.stack.pop()
         if inner.looping:
-            own = [inner.bound[name] for name in inner.assigned]
-            variables = tuple(own_name.name for own_name in own if isinstance(own_name, VariableName))
-            self.emit(ir.Forget((*variables, value)))
+            own = [inner.bound[name] for name in inner.assigned if name not in arguments]
+            variables = tuple(one.name for one in own if isinstance(one, VariableName))
+            registers = tuple(
+                one.name for one in own if isinstance(one, ArrayName) and one.kind == "registers"
+            )
+            self.emit(ir.Forget((*variables, value), registers))
         if inner.leaves:
             self.emit(ir.Scope(scope, body))
         else:
@@ -460,37 +478,49 @@ class FunctionParser(ExpressionParser):
         given: dict[str, ast.expr | Captured] = {}
         if len(node.args) > len(parameters):
             raise self.refuse(
-                node, f"{function.__name__!r} takes {len(parameters)} arguments, not {len(node.args)}"
+                node,
+                f"{function.__name__!r} takes {len(parameters)} arguments, not {len(node.args)}",
             )
         given.update(zip(parameters, node.args, strict=False))
         for keyword in node.keywords:
+            if keyword.arg is None:
+                raise self.refuse(
+                    keyword.value, "** isn't in the language", "write the arguments one by one"
+                )
             if keyword.arg not in parameters or keyword.arg in given:
                 raise self.refuse(node, f"{function.__name__!r} can't take {keyword.arg!r} here")
             given[keyword.arg] = keyword.value
         defaults = function.__defaults__ or ()
-        for name, value in zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True):
+        for name, value in zip(
+            parameters[len(parameters) - len(defaults) :], defaults, strict=True
+        ):
             given.setdefault(name, Captured(value))
         missing = [name for name in parameters if name not in given]
         if missing:
             raise self.refuse(node, f"the call of {function.__name__!r} lacks {missing[0]!r}")
         return given
 
-    def argument(
-        self, name: str, argument: ast.expr | Captured, inner: FunctionParser
-    ) -> Entity:
+    def argument(self, name: str, argument: ast.expr | Captured, inner: FunctionParser) -> Entity:
         """What the parameter `name` of an inlined function stands for."""
-        if isinstance(argument, Captured):
+        if isinstance(argument, Captured) and name not in inner.assigned:
             return argument
         if isinstance(argument, ast.Name):
             entity = self.entity(argument.id)
-            if name not in inner.assigned and not isinstance(entity, VariableName):
+            if name not in inner.assigned and not isinstance(entity, VariableName | Missing):
                 return entity
             if isinstance(entity, TheThread | ArrayName):
                 raise inner.refuse(
                     inner.text.node, f"{inner.function.__name__!r} assigns its parameter {name!r}"
                 )
-        place = self.place(argument)
-        value = self.expression(argument)
+        value: ir.Expr
+        if isinstance(argument, Captured):  # a default
+            default = default_numbers(inner.function, inner.text)[name]
+            value, place = ir.Const(default), inner.place(inner.text.node)
+        else:
+            value, place = self.expression(argument), self.place(argument)
+        known = self.launch_constant(value)
+        if known is not None and name not in inner.assigned:
+            inner.constants[name] = known
         unique = self.shared.unique(name)
         self.emit(ir.Assign(unique, value, place))
         return VariableName(unique)
@@ -527,11 +557,11 @@ def default_numbers(function: types.FunctionType, text: FunctionText) -> dict[st
     parameters = parameter_names(text)
     values = function.__defaults__ or ()
     found = dict(zip(parameters[len(parameters) - len(values) :], values, strict=True))
-    for name, value in found.items():
+    for (name, value), node in zip(found.items(), text.node.args.defaults, strict=True):
         if number(value) is None:
             raise LanguageError(
                 f"the default of {name!r} is no number",
-                text.place(text.node.args.defaults[0]),
+                text.place(node),
                 "give numbers as defaults",
             )
     return {name: number(value) for name, value in found.items()}

@@ -48,14 +48,13 @@ class Typing:
     starts with the parameters' element types, `numbers` with the types of number parameters.
     """
 
-    def __init__(
-        self, code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]
-    ) -> None:
+    def __init__(self, code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> None:
         self.code = code
         self.numbers = numbers
         self.variables: dict[str, Type] = {}
         self.arrays = dict(arrays)
         self._fixed = set(arrays)
+        self._settled: dict[int, Type] | None = None  # by the id of an expression, once inferred
         for local in code.locals:
             given = local.dtype
             if given is not None:
@@ -65,6 +64,8 @@ class Typing:
         self._infer()
         for local in code.locals:
             self.arrays.setdefault(local.name, FLOAT)  # never written
+        self._infer()  # what is read from those
+        self._settled = {}
         self._check(code.body)
 
     def _infer(self) -> None:
@@ -117,6 +118,14 @@ class Typing:
 
     def of(self, value: ir.Expr) -> Type:
         """The type of an expression."""
+        if self._settled is None:
+            return self._of(value)
+        found = self._settled.get(id(value))
+        if found is None:
+            found = self._settled[id(value)] = self._of(value)
+        return found
+
+    def _of(self, value: ir.Expr) -> Type:
         match value:
             case ir.Const(number):
                 return type_of_number(number)

@@ -72,12 +72,8 @@ def profile(
     for source in sources:
         for offset, text in enumerate(source.lines):
             number = source.first + offset
-            here = [
-                row for row in accesses if (row.file, row.line) == (source.file, number)
-            ]
-            time = sum(
-                row.time for row in rounds if (row.file, row.line) == (source.file, number)
-            )
+            here = [row for row in accesses if (row.file, row.line) == (source.file, number)]
+            time = sum(row.time for row in rounds if (row.file, row.line) == (source.file, number))
             lines.append(
                 ProfileLine(
                     source.function,

@@ -80,14 +80,14 @@ class Run:
 
     def to_json(self) -> str:
         """The run as JSON text; `Run.from_json` gives an equal run."""
-        from mmsim.results.json import dump
+        from mmsim.results.codec import dump
 
         return dump(self)
 
     @classmethod
     def from_json(cls, text: str) -> Run:
         """The run that `to_json` wrote. Raises `FormatError` for anything else."""
-        from mmsim.results.json import load
+        from mmsim.results.codec import load
 
         return load(text, cls)
 
@@ -184,4 +184,3 @@ def add_rows(first: AccessRow, second: AccessRow) -> AccessRow:
         least=first.least + second.least,
         access_class=classify(conflict, requests, stages),
     )
-

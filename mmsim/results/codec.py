@@ -72,15 +72,15 @@ def _encode(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         data = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
         return {
-            "array": value.dtype.name,
+            "$array": value.dtype.name,
             "shape": list(value.shape),
             "base64": base64.b64encode(data.tobytes()).decode(),
         }
     if is_dataclass(value) and not isinstance(value, type):
         content = {part.name: _encode(getattr(value, part.name)) for part in fields(value)}
-        return {"class": type(value).__name__, **content}
+        return {"$class": type(value).__name__, **content}
     if isinstance(value, dict):
-        return {"dict": [[key, _encode(item)] for key, item in value.items()]}
+        return {"$dict": [[key, _encode(item)] for key, item in value.items()]}
     if isinstance(value, tuple | list):
         return [_encode(item) for item in value]
     return value
@@ -91,18 +91,18 @@ def _decode(value: Any) -> Any:
         return tuple(_decode(item) for item in value)
     if not isinstance(value, dict):
         return value
-    if "array" in value:
+    if "$array" in value:
         return _array(value)
-    if "dict" in value:
-        return {str(key): _decode(item) for key, item in value["dict"]}
-    known = CLASSES[value["class"]]
-    content = {name: _decode(item) for name, item in value.items() if name != "class"}
+    if "$dict" in value:
+        return {str(key): _decode(item) for key, item in value["$dict"]}
+    known = CLASSES[value["$class"]]
+    content = {name: _decode(item) for name, item in value.items() if name != "$class"}
     _check_types(known, content)
     return known(**content)
 
 
 def _array(value: dict[str, Any]) -> Any:
-    dtype = np.dtype(str(value["array"]))
+    dtype = np.dtype(str(value["$array"]))
     if dtype.kind not in "biuf":
         raise ValueError(f"arrays of {dtype} are not read")
     data = base64.b64decode(value["base64"], validate=True)

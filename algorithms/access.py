@@ -1,0 +1,241 @@
+"""Contiguous access, stride access, copy, and the lower bound (SMM sections 3 and 4).
+
+p threads access n words, n/p each. Reading costs what writing costs; the programs read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+import mmsim as mm
+from algorithms.grids import (
+    ENOUGH_THREADS,
+    FULL_WARPS,
+    WHOLE_SHARES,
+    machine,
+    widths_and_latencies,
+)
+from mmsim.claims import Case, Claim, correct, gcd, maximum, minimum
+
+
+@mm.program
+def contiguous(T: mm.Thread, m: mm.Array) -> None:
+    """SMM section 3, [Contiguous Access]: at step t, T(i) accesses m[t p + i]."""
+    n, p, i = m.size, T.count, T.id
+    for t in range(n // p):
+        m[t * p + i]
+
+
+@mm.program
+def stride(T: mm.Thread, m: mm.Array) -> None:
+    """SMM section 3, [Stride Access]: at step t, T(i) accesses m[i n/p + t]."""
+    n, p, i = m.size, T.count, T.id
+    for t in range(n // p):
+        m[i * (n // p) + t]
+
+
+@mm.program
+def copy(T: mm.Thread, a: mm.Array, b: mm.Array) -> None:
+    """SMM Corollary 3.2: contiguous read, contiguous write."""
+    n, p, i = a.size, T.count, T.id
+    for t in range(n // p):
+        b[t * p + i] = a[t * p + i]
+
+
+PROGRAMS = {"contiguous": contiguous, "stride": stride}
+
+
+@contiguous.example
+@stride.example
+def access_example(width: int, size: int = 256, seed: int = 0) -> mm.Example:
+    return mm.Example(np.arange(size), threads=_threads(width, size))
+
+
+@copy.example
+def copy_example(width: int, size: int = 256, seed: int = 0) -> mm.Example:
+    return mm.Example(np.arange(size), np.zeros(size, dtype=int), threads=_threads(width, size))
+
+
+def _threads(width: int, size: int) -> int:
+    """Two full warps where they divide the size, else as many threads as words."""
+    return 2 * width if size % (2 * width) == 0 else size
+
+
+def read_all(schedule: mm.Schedule, access: str, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
+    """Access n words in the named way."""
+    return machine(on, w, l).run(PROGRAMS[access], np.zeros(n), threads=p, schedule=schedule)
+
+
+def copy_all(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
+    """Copy n words, checked."""
+    a = np.arange(n)
+    run = machine(on, w, l).run(copy, a, np.zeros_like(a), threads=p, schedule=schedule)
+    return correct(run, a=a, b=a)
+
+
+def full_warps(machines: tuple[str, ...], **more: str) -> Iterator[Case]:
+    """w divides p, p divides n; n/p prime to w, dividing it, equal to it and a multiple of it."""
+    for (w, l), name, warps in product(widths_and_latencies(), machines, (1, 2, 5)):
+        for steps in sorted({1, 2, 3, w, w + 1, 2 * w}):
+            p = warps * w
+            yield {**more, "on": name, "n": steps * p, "p": p, "w": w, "l": l}
+
+
+def any_threads(machines: tuple[str, ...], **more: str) -> Iterator[Case]:
+    """p >= w that w needn't divide, so that the last warp is partly filled."""
+    for (w, l), name in product(widths_and_latencies(), machines):
+        for p, steps in product((w, w + 1, 2 * w - 1, 3 * w + 2), (1, 3, w, 2 * w + 1)):
+            yield {**more, "on": name, "n": steps * p, "p": p, "w": w, "l": l}
+
+
+BOTH = ("DMM", "UMM")
+EXACT = (FULL_WARPS, WHOLE_SHARES)
+ORDER = (ENOUGH_THREADS, WHOLE_SHARES)
+PER_ROUND = "the paper prints n/w where a round of p threads has p/w warps; the O() is right"
+
+
+def _claims() -> Iterator[Claim]:
+    yield Claim(
+        id="SMM-T3.1a",
+        source="SMM, Theorem 3.1",
+        title="contiguous access, DMM and UMM",
+        formula=lambda n, p, w, l: (p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: full_warps(BOTH, access="contiguous"),
+        run=read_all,
+        requires=EXACT,
+    )
+    yield Claim(
+        id="SMM-T3.1a.printed",
+        source="SMM, section 3",
+        title="contiguous access, as printed",
+        formula=lambda n, p, w, l: (n / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: full_warps(BOTH, access="contiguous"),
+        run=read_all,
+        requires=EXACT,
+        printed=True,
+        note=PER_ROUND,
+    )
+    yield Claim(
+        id="SMM-T3.1a.O",
+        source="SMM, Table 1",
+        title="contiguous access, any p >= w",
+        formula=lambda n, p, w, l: n / w + n * l / p,
+        kind="upper",
+        constant=2,
+        grid=lambda: any_threads(BOTH, access="contiguous"),
+        run=read_all,
+        requires=ORDER,
+    )
+    yield Claim(
+        id="SMM-T3.1b",
+        source="SMM, Theorem 3.1",
+        title="stride access, DMM",
+        formula=lambda n, p, w, l: (gcd(n / p, w) * p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: full_warps(("DMM",), access="stride"),
+        run=read_all,
+        requires=EXACT,
+    )
+    yield Claim(
+        id="SMM-T3.1b.printed",
+        source="SMM, section 3",
+        title="stride access, DMM, as printed",
+        formula=lambda n, p, w, l: (gcd(n / p, w) * n / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: full_warps(("DMM",), access="stride"),
+        run=read_all,
+        requires=EXACT,
+        printed=True,
+        note=PER_ROUND,
+    )
+    yield Claim(
+        id="SMM-T3.1b.O",
+        source="SMM, Table 1",
+        title="stride access, DMM, any p >= w",
+        formula=lambda n, p, w, l: n / w * gcd(n / p, w) + n * l / p,
+        kind="upper",
+        grid=lambda: any_threads(("DMM",), access="stride"),
+        run=read_all,
+        requires=ORDER,
+    )
+    yield Claim(
+        id="SMM-T3.1c",
+        source="SMM, Theorem 3.1",
+        title="stride access, UMM",
+        formula=lambda n, p, w, l: (minimum(n / p, w) * p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: full_warps(("UMM",), access="stride"),
+        run=read_all,
+        requires=EXACT,
+    )
+    yield Claim(
+        id="SMM-T3.1c.printed",
+        source="SMM, section 3",
+        title="stride access, UMM, as printed for n/p >= w",
+        formula=lambda n, p, w, l: (w * n / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: (
+            case
+            for case in full_warps(("UMM",), access="stride")
+            if case["n"] >= case["p"] * case["w"]
+        ),
+        run=read_all,
+        requires=EXACT,
+        printed=True,
+        note=PER_ROUND,
+    )
+    yield Claim(
+        id="SMM-T3.1c.O",
+        source="SMM, Table 1",
+        title="stride access, UMM, any p >= w",
+        formula=lambda n, p, w, l: minimum(n, n**2 / (p * w)) + n * l / p,
+        kind="upper",
+        grid=lambda: any_threads(("UMM",), access="stride"),
+        run=read_all,
+        requires=ORDER,
+    )
+    yield Claim(
+        id="SMM-C3.2",
+        source="SMM, Corollary 3.2",
+        title="copy, DMM and UMM",
+        formula=lambda n, p, w, l: 2 * (p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: full_warps(BOTH),
+        run=copy_all,
+        requires=EXACT,
+    )
+    yield Claim(
+        id="SMM-C3.2.O",
+        source="SMM, Corollary 3.2",
+        title="copy, any p >= w",
+        formula=lambda n, p, w, l: n / w + n * l / p,
+        kind="upper",
+        constant=4,
+        grid=lambda: any_threads(BOTH),
+        run=copy_all,
+        requires=ORDER,
+    )
+    yield Claim(
+        id="SMM-T4.1",
+        source="SMM, Theorem 4.1",
+        title="lower bound: bandwidth and latency limitation",
+        formula=lambda n, p, w, l: maximum(n / w + l - 1, n * l / p),
+        kind="lower",
+        grid=lambda: (
+            case
+            for access in PROGRAMS
+            for grid in (full_warps, any_threads)
+            for case in grid(BOTH, access=access)
+        ),
+        run=read_all,
+        requires=(WHOLE_SHARES,),
+        note="reading all n words once; it holds under both schedules",
+    )
+
+
+CLAIMS = list(_claims())

@@ -1,0 +1,26 @@
+"""The machine parameters that claims are checked on, and the conditions that many share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import mmsim as mm
+from mmsim.claims import Precondition
+
+WIDTHS = (2, 3, 4, 5, 8, 12, 16, 32)
+LATENCIES = (1, 2, 5, 30)
+
+FULL_WARPS = Precondition("w divides p", lambda w, p: p % w == 0)
+WHOLE_SHARES = Precondition("p divides n", lambda n, p: n % p == 0)
+ENOUGH_THREADS = Precondition("w <= p", lambda w, p: w <= p)
+
+
+def machine(name: str, w: int, l: int) -> mm.Machine:
+    """The machine of a case: "DMM" or "UMM" of width w and latency l."""
+    return {"DMM": mm.DMM, "UMM": mm.UMM}[name](w, l)
+
+
+def widths_and_latencies() -> Iterator[tuple[int, int]]:
+    """Every width with every latency."""
+    return product(WIDTHS, LATENCIES)

@@ -1,0 +1,37 @@
+"""Claims of the papers: objects that can be read, evaluated and checked."""
+
+from mmsim.claims.claim import (
+    Case,
+    Claim,
+    ClaimError,
+    Precondition,
+    Relation,
+    ceiling,
+    correct,
+    gcd,
+    maximum,
+    minimum,
+    root,
+)
+from mmsim.claims.registry import choose, registered
+from mmsim.claims.verify import CaseResult, Verdict, verify, verify_claim
+
+__all__ = [
+    "Case",
+    "CaseResult",
+    "Claim",
+    "ClaimError",
+    "Precondition",
+    "Relation",
+    "Verdict",
+    "ceiling",
+    "choose",
+    "correct",
+    "gcd",
+    "maximum",
+    "minimum",
+    "registered",
+    "root",
+    "verify",
+    "verify_claim",
+]

@@ -1,0 +1,196 @@
+"""A claim of a paper, as an object that can be read, evaluated and checked (DESIGN section 3)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import MMSimError
+from mmsim.results import Run
+
+Case = dict[str, Any]
+Relation = Literal["exact", "upper", "lower"]
+
+
+class ClaimError(MMSimError):
+    """A claim that is put together wrongly, or a run that computed something wrong."""
+
+
+@dataclass(frozen=True)
+class Precondition:
+    """A condition on a case, in words and as a test on the case's parameters."""
+
+    text: str
+    holds: Callable[..., bool]
+
+
+def _time(run: Run) -> int:
+    return run.time
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """A statement of a paper about what a program costs.
+
+    Parameters
+    ----------
+    id
+        The name in the ledger, as "SMM-L5.1".
+    source
+        Paper and place, as "SMM, Lemma 5.1".
+    title
+        What it is about, in words.
+    formula
+        The claimed value as a function of the parameters it needs, written so that it works on
+        numbers and on SymPy symbols alike (use `gcd`, `minimum`, `maximum`, `ceiling`, `root`).
+    kind
+        "exact": the measured quantity equals the formula; "upper" (an O-claim): it is at most
+        `constant` times the formula; "lower": at least `constant` times.
+    grid
+        Gives the cases: dictionaries of parameters. All must meet `requires`.
+    run
+        run(schedule=..., **case) does the work and returns the `Run`; it raises if the arrays that
+        the program computed are wrong.
+    measure
+        What is measured of a run; by default its time in time units.
+    quantity
+        The symbol of the measured quantity.
+    requires
+        The claim's preconditions.
+    constant
+        c of an O-claim or a lower bound.
+    printed
+        The claim as the paper misprints it: verification must refute it.
+    note
+        What the reader should know; of a misprint, what is wrong.
+    """
+
+    id: str
+    source: str
+    title: str
+    formula: Callable[..., Any]
+    kind: Relation
+    grid: Callable[[], Iterable[Case]]
+    run: Callable[..., Run]
+    measure: Callable[[Run], int] = _time
+    quantity: str = "T"
+    requires: tuple[Precondition, ...] = ()
+    constant: int = 1
+    printed: bool = False
+    note: str = ""
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the parameters that the formula is made of."""
+        return tuple(inspect.signature(self.formula).parameters)
+
+    @cached_property
+    def statement(self) -> Any:
+        """The claim as a SymPy relation: it prints as text and as LaTeX, and evaluates.
+
+        >>> from mmsim.claims import Claim
+        >>> claim = Claim("X", "a paper", "reading", lambda n, w, l: n / w + l - 1, "exact",
+        ...               grid=list, run=None)
+        >>> claim.statement
+        Eq(T, l + n/w - 1)
+        """
+        import sympy
+
+        symbols = {
+            name: sympy.Symbol(name, positive=True, integer=True) for name in self.parameters
+        }
+        claimed = sympy.factor_terms(sympy.sympify(self.formula(**symbols)))
+        if self.constant != 1:
+            claimed = sympy.Mul(self.constant, claimed, evaluate=False)  # c stays in view
+        quantity = sympy.Symbol(self.quantity, positive=True, integer=True)
+        relation = {"exact": sympy.Eq, "upper": sympy.Le, "lower": sympy.Ge}[self.kind]
+        return relation(quantity, claimed, evaluate=False)
+
+    def evaluate(self, case: Case) -> Any:
+        """The claimed value for a case as an exact SymPy number (times `constant`)."""
+        import sympy
+
+        numbers = {name: sympy.Integer(case[name]) for name in self.parameters}
+        return sympy.sympify(self.formula(**numbers)) * self.constant
+
+    def agrees(self, measured: int, claimed: Any) -> bool:
+        """Whether a measured quantity is what the claim says."""
+        if self.kind == "exact":
+            return bool(claimed == measured)
+        return bool(measured <= claimed if self.kind == "upper" else measured >= claimed)
+
+    def cases(self) -> list[Case]:
+        """The grid, each case checked against the preconditions."""
+        cases = list(self.grid())
+        for case in cases:
+            for condition in self.requires:
+                if not call_with(condition.holds, case):
+                    raise ClaimError(f"{self.id}: the case {show(case)} breaks {condition.text!r}")
+        if not cases:
+            raise ClaimError(f"{self.id}: its grid has no case")
+        return cases
+
+
+def correct(run: Run, **expected: npt.ArrayLike) -> Run:
+    """The run, refused with a `ClaimError` unless its arrays hold what is expected."""
+    for name, wanted in expected.items():
+        if not np.array_equal(run.arrays[name], wanted):
+            raise ClaimError(
+                f"{run.program} on {run.machine} ({run.schedule}) left a wrong result in {name!r}"
+            )
+    return run
+
+
+def call_with(function: Callable[..., Any], case: Case) -> Any:
+    """Call a function with those parameters of a case that it names."""
+    names = inspect.signature(function).parameters
+    return function(**{name: case[name] for name in names})
+
+
+def show(case: Case) -> str:
+    """A case as text: w=4, l=5."""
+    return ", ".join(f"{name}={value}" for name, value in case.items())
+
+
+# Functions for formulas: exact on numbers, unevaluated on symbols. SymPy loads when one is called.
+
+
+def gcd(a: Any, b: Any) -> Any:
+    """The greatest common divisor."""
+    from mmsim.claims.formulas import GCD
+
+    return GCD(a, b)
+
+
+def minimum(*values: Any) -> Any:
+    """The smallest."""
+    import sympy
+
+    return sympy.Min(*values)
+
+
+def maximum(*values: Any) -> Any:
+    """The largest."""
+    import sympy
+
+    return sympy.Max(*values)
+
+
+def ceiling(value: Any) -> Any:
+    """The smallest integer not below."""
+    import sympy
+
+    return sympy.ceiling(value)
+
+
+def root(value: Any) -> Any:
+    """The square root, exact."""
+    import sympy
+
+    return sympy.sqrt(value)

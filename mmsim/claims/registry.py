@@ -1,0 +1,55 @@
+"""Which claims there are: every installed package may register its own.
+
+A package names a function that returns its claims in the entry point group `mmsim.algorithms`:
+
+    [project.entry-points."mmsim.algorithms"]
+    mine = "my_algorithms:claims"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.metadata import entry_points
+
+from mmsim.claims.claim import Claim, ClaimError
+
+GROUP = "mmsim.algorithms"
+
+
+def registered() -> list[Claim]:
+    """All claims of all installed packages, packages in order of name."""
+    claims: list[Claim] = []
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        claims += point.load()()
+    return unique(claims)
+
+
+def unique(claims: Iterable[Claim]) -> list[Claim]:
+    """The claims, refused if two of them share an id."""
+    found: dict[str, Claim] = {}
+    for claim in claims:
+        if claim.id in found:
+            raise ClaimError(
+                f"two claims of one id: {claim.id!r} ({found[claim.id].source}; {claim.source})"
+            )
+        found[claim.id] = claim
+    return list(found.values())
+
+
+def choose(claims: Iterable[Claim], ids: Iterable[str]) -> list[Claim]:
+    """The claims of the given ids; an id stands for itself and for what follows it after a dot.
+
+    Raises `ClaimError` for an id that no claim has, with the nearest that exist.
+    """
+    from difflib import get_close_matches
+
+    known = list(claims)
+    chosen: dict[str, Claim] = {}
+    for wanted in ids:
+        found = [c for c in known if c.id == wanted or c.id.startswith(f"{wanted}.")]
+        if not found:
+            near = get_close_matches(wanted, [claim.id for claim in known], cutoff=0.4)
+            hint = f"did you mean {' or '.join(near)}?" if near else "mmsim verify lists them all"
+            raise ClaimError(f"no claim has the id {wanted!r}; {hint}")
+        chosen.update((claim.id, claim) for claim in found)
+    return [claim for claim in known if claim.id in chosen]

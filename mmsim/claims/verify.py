@@ -1,0 +1,179 @@
+"""Verifying: every case of a claim's grid, on both schedules, and the verdict.
+
+The claim itself is about the synchronous schedule, which the papers' formulas count. Each case is
+also run under the asynchronous one: its time never exceeds the synchronous one for the papers'
+programs, which is part of the verdict, and a lower bound must hold for it as well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from mmsim.claims.claim import Case, Claim, ClaimError, show
+
+Result = Literal["holds", "fails", "refuted", "not refuted"]
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """One case: what was measured, what was claimed (exact, as text), both schedules' times."""
+
+    case: Case
+    measured: int
+    claimed: str
+    time: int
+    asynchronous_time: int
+
+    @property
+    def ratio(self) -> Fraction:
+        """Measured by claimed."""
+        return Fraction(self.measured) / Fraction(self.claimed)
+
+    @property
+    def gain(self) -> Fraction:
+        """The asynchronous time by the synchronous one."""
+        return Fraction(self.asynchronous_time, self.time) if self.time else Fraction(1)
+
+    def __str__(self) -> str:
+        where = f"{show(self.case)}: " if self.case else ""
+        return f"{where}{self.measured}, claimed {self.claimed}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What verification found about a claim.
+
+    `result` is "holds" or "fails"; of a misprint (`printed`) "refuted", with the counterexample, or
+    "not refuted". `worst` is the case that comes nearest to breaking the claim, or breaks it most.
+    `earliest` and `latest` are the cases in which the asynchronous schedule gains most and least.
+    `reason` says why a claim fails.
+    """
+
+    id: str
+    source: str
+    title: str
+    statement: str
+    latex: str
+    mathml: str
+    kind: str
+    constant: int
+    requires: tuple[str, ...]
+    printed: bool
+    note: str
+    cases: int
+    result: Result
+    reason: str
+    worst: CaseResult
+    earliest: CaseResult
+    latest: CaseResult
+
+    @property
+    def good(self) -> bool:
+        """Whether it came out as it must: claims hold, misprints are refuted."""
+        return self.result in ("holds", "refuted")
+
+
+def verify(
+    claims: Iterable[Claim], progress: Callable[[Claim, int, int], None] | None = None
+) -> list[Verdict]:
+    """Verify claims one after the other.
+
+    `progress(claim, done, cases)` is called before the first case of a claim and after each.
+    """
+    return [verify_claim(claim, progress) for claim in claims]
+
+
+def verify_claim(
+    claim: Claim, progress: Callable[[Claim, int, int], None] | None = None
+) -> Verdict:
+    """Run every case of a claim on both schedules and judge it."""
+    cases = claim.cases()
+    results: list[CaseResult] = []
+    for case in cases:
+        if progress is not None:
+            progress(claim, len(results), len(cases))
+        results.append(_run_case(claim, case))
+    if progress is not None:
+        progress(claim, len(results), len(cases))
+    wrong = [one for one in results if not claim.agrees(one.measured, Fraction(one.claimed))]
+    late = [one for one in results if one.asynchronous_time > one.time]
+    early = (
+        [one for one in results if not claim.agrees(one.asynchronous_time, Fraction(one.claimed))]
+        if claim.kind == "lower"
+        else []
+    )
+    worst = max(wrong or early or results, key=lambda one: _strain(claim, one))
+    reason = ""
+    if claim.printed:
+        result: Result = "refuted" if wrong else "not refuted"
+        reason = str(worst) if wrong else "no case of the grid contradicts it"
+    elif wrong or early:
+        result, reason = "fails", f"{'asynchronously ' * (not wrong)}{worst}"
+    elif late:
+        result = "fails"
+        reason = (
+            f"{show(late[0].case)}: asynchronously {late[0].asynchronous_time}, more than the "
+            f"{late[0].time} of lock step"
+        )
+    else:
+        result = "holds"
+    return Verdict(
+        claim.id,
+        claim.source,
+        claim.title,
+        *_printed(claim.statement),
+        claim.kind,
+        claim.constant,
+        tuple(condition.text for condition in claim.requires),
+        claim.printed,
+        claim.note,
+        len(results),
+        result,
+        reason,
+        worst,
+        min(results, key=lambda one: one.gain),
+        max(results, key=lambda one: one.gain),
+    )
+
+
+def _run_case(claim: Claim, case: Case) -> CaseResult:
+    synchronous = claim.run(schedule="synchronous", **case)
+    asynchronous = claim.run(schedule="asynchronous", **case)
+    claimed = claim.evaluate(case)
+    if not claimed.is_Rational or claimed <= 0:
+        raise ClaimError(f"{claim.id}: {show(case)} gives {claimed}, no positive number")
+    return CaseResult(
+        case,
+        claim.measure(synchronous),
+        str(claimed),
+        synchronous.time,
+        asynchronous.time,
+    )
+
+
+def _strain(claim: Claim, one: CaseResult) -> tuple[Fraction, int]:
+    """How near a case comes to breaking a claim; the larger of two equal ones counts more."""
+    claimed = Fraction(one.claimed)
+    if claim.kind == "exact":
+        return abs(one.measured - claimed), one.measured
+    ratio = Fraction(one.measured) / claimed
+    return (ratio, one.measured) if claim.kind == "upper" else (-ratio, one.measured)
+
+
+def _printed(statement: Any) -> tuple[str, str, str]:
+    """A statement as text, LaTeX and MathML."""
+    import sympy
+    from sympy.printing.mathml import mathml
+
+    sign = {"Equality": "=", "LessThan": "<=", "GreaterThan": ">="}[type(statement).__name__]
+    text = f"{statement.lhs} {sign} {statement.rhs}"
+    return text, sympy.latex(statement), mathml(statement, printer="presentation")
+
+
+def to_json(verdicts: Iterable[Verdict]) -> str:
+    """Verdicts as JSON, one object each, for other tools."""
+    return json.dumps({"format": "mmsim verdicts 1", "verdicts": list(map(asdict, verdicts))})

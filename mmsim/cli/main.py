@@ -1,0 +1,38 @@
+"""The `mmsim` command: one module for each of its commands."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from mmsim import __version__
+from mmsim.cli import bench, run, verify
+from mmsim.errors import MMSimError
+
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; its exit status: 0, 1 when a claim fails, 2 for a mistake in the call."""
+    parser = argparse.ArgumentParser(
+        prog="mmsim",
+        description="Simulate the memory machine models DMM, UMM and HMM to the time unit.",
+    )
+    parser.add_argument("--version", action="version", version=f"mmsim {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for module in (verify, run, bench):
+        module.add_parser(commands)
+    arguments = parser.parse_args(argv)
+    try:
+        status: int = arguments.command(arguments)
+    except MMSimError as error:
+        print(f"mmsim: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"mmsim: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("mmsim: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return status

@@ -1,0 +1,178 @@
+"""`mmsim run MODULE:PROGRAM`: run one program on one machine and print what it cost."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mmsim.errors import MMSimError
+from mmsim.language.program import Example, Program
+from mmsim.machines import DMM, HMM, UMM, Machine
+
+ARRAYS = """\
+arguments after T, in order, each a number or an array:
+  5, 0.5            a number
+  zeros:4x8         zeros of that shape (integers)
+  arange:4x8        0, 1, 2, ... in row-major order
+  random:64         random floats from 0 to 1 (--seed)
+  permutation:64    a random permutation of 0..63 (--seed)
+  data.npy          an array saved with numpy.save
+Without arguments the program's own example is run, at --size and --seed."""
+
+
+class CallError(MMSimError):
+    """A mistake in a call of the command line."""
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser(
+        "run",
+        help="run a program on a machine",
+        description="Run a program and print its time and its accesses.",
+        epilog=ARRAYS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "program", help="MODULE:NAME or FILE.py:NAME, as algorithms.transpose:diagonal"
+    )
+    parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="see below")
+    add_machine_options(parser)
+    parser.add_argument("--threads", type=int, help="p (default: the example's)")
+    parser.add_argument("--block-size", type=int, help="threads of a block (default: all)")
+    parser.add_argument(
+        "--schedule", choices=("synchronous", "asynchronous"), default="synchronous"
+    )
+    parser.add_argument("--size", type=int, help="number of words of the example")
+    parser.add_argument("--seed", type=int, default=0, help="for random data (default: 0)")
+    parser.add_argument("--profile", action="store_true", help="print the cost of each line")
+    parser.add_argument("--rounds", action="store_true", help="print each round")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="save the run as JSON")
+    parser.set_defaults(command=command)
+
+
+def add_machine_options(parser: argparse.ArgumentParser) -> None:
+    """The options that say which machine."""
+    parser.add_argument("--machine", choices=("dmm", "umm", "hmm"), default="dmm")
+    parser.add_argument("--width", type=int, default=32, help="w (default: 32)")
+    parser.add_argument(
+        "--latency", type=int, default=5, help="l, or L of the HMM's global memory (default: 5)"
+    )
+    parser.add_argument("--shared-latency", type=int, default=1, help="of an HMM (default: 1)")
+    parser.add_argument("--dmms", type=int, default=1, help="d of an HMM (default: 1)")
+
+
+def machine_of(arguments: argparse.Namespace) -> Machine:
+    """The machine that the options describe."""
+    if arguments.machine == "hmm":
+        return HMM(arguments.dmms, arguments.width, arguments.latency, arguments.shared_latency)
+    return (DMM if arguments.machine == "dmm" else UMM)(arguments.width, arguments.latency)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    from mmsim.cli.output import console
+    from mmsim.view.tables import rich_table, rounds_table
+
+    program = load_program(arguments.program)
+    machine = machine_of(arguments)
+    example = _example(program, machine, arguments)
+    threads = arguments.threads if arguments.threads is not None else example.threads
+    block_size = arguments.block_size if arguments.block_size is not None else example.block_size
+    run = machine.run(
+        program,
+        *example.arguments,
+        threads=threads,
+        block_size=block_size,
+        schedule=arguments.schedule,
+    )
+    output = console()
+    output.print(run)
+    if arguments.profile:
+        output.print(run.profile())
+    if arguments.rounds:
+        output.print(rich_table(rounds_table(run.rounds)))
+    if arguments.json is not None:
+        arguments.json.write_text(run.to_json(), encoding="utf-8")
+    return 0
+
+
+def load_program(target: str) -> Program:
+    """The program that MODULE:NAME or FILE.py:NAME means."""
+    module_name, colon, name = target.rpartition(":")
+    if not colon or not module_name or not name:
+        raise CallError(f"{target!r} names no program; write MODULE:NAME or FILE.py:NAME")
+    module = _load_file(module_name) if module_name.endswith(".py") else _load_module(module_name)
+    found = getattr(module, name, None)
+    if not isinstance(found, Program):
+        programs = sorted(key for key, value in vars(module).items() if isinstance(value, Program))
+        listed = f"it has {', '.join(programs)}" if programs else "it has none"
+        raise CallError(f"{module_name} has no program {name!r}; {listed}")
+    return found
+
+
+def _load_module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise CallError(f"no module {name!r}: {error}") from None
+
+
+def _load_file(name: str) -> Any:
+    path = Path(name)
+    if not path.is_file():
+        raise CallError(f"no file {name!r}")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _example(program: Program, machine: Machine, arguments: argparse.Namespace) -> Example:
+    """The arguments of the run: those given, else the program's own example."""
+    if arguments.arguments:
+        if arguments.threads is None:
+            raise CallError("give --threads with arguments of your own")
+        generator = np.random.RandomState(arguments.seed)
+        values = [parse_argument(text, generator) for text in arguments.arguments]
+        return Example(*values, threads=arguments.threads)
+    choices = {"seed": arguments.seed}
+    if arguments.size is not None:
+        choices["size"] = arguments.size
+    return program.prepare(machine.width, **choices)
+
+
+def parse_argument(text: str, generator: np.random.RandomState) -> Any:
+    """A number or an array, as the help of `mmsim run` lists them."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    if text.endswith(".npy"):
+        try:
+            return np.load(text, allow_pickle=False)
+        except ValueError as error:
+            raise CallError(f"{text}: {error}") from None
+    maker, _, extents = text.partition(":")
+    try:
+        shape = tuple(int(extent) for extent in extents.split("x"))
+    except ValueError:
+        shape = ()
+    if shape and all(extent > 0 for extent in shape):
+        size = int(np.prod(shape))
+        if maker == "zeros":
+            return np.zeros(shape, dtype=np.int64)
+        if maker == "arange":
+            return np.arange(size).reshape(shape)
+        if maker == "random":
+            return generator.random_sample(shape)
+        if maker == "permutation":
+            return generator.permutation(size).reshape(shape)
+    raise CallError(f"{text!r} is neither a number nor an array; see mmsim run --help")

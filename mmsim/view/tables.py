@@ -1,0 +1,229 @@
+"""Results as tables: what is shown of each, and the three ways to show it (text, HTML, Rich)."""
+
+from __future__ import annotations
+
+import html as html_text
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mmsim.results import AccessRow, Profile, RoundRow, Run
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+SHOWN_ROWS = 40
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's title, and whether it holds numbers (set to the right) or text."""
+
+    title: str
+    numbers: bool = True
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under a caption. Cells are text; `note` is what was left out, if anything."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+def text(value: Any) -> str:
+    """A result as plain text: its tables one below the other."""
+    return "\n\n".join(map(_table_text, tables(value)))
+
+
+def html(value: Any) -> str:
+    """A result as HTML for a notebook. Whatever a program or an array is called shows as text."""
+    return "".join(map(table_html, tables(value)))
+
+
+def rich(value: Any) -> object:
+    """A result as something that Rich prints."""
+    from rich.console import Group
+
+    return Group(*map(rich_table, tables(value)))
+
+
+def tables(value: Any) -> list[Table]:
+    """The tables that show a result."""
+    if isinstance(value, Run):
+        return run_tables(value)
+    if isinstance(value, Profile):
+        return [profile_table(value)]
+    raise TypeError(f"nothing shows a {type(value).__name__}")
+
+
+def run_tables(run: Run) -> list[Table]:
+    """A run: its time, its accesses."""
+    launches = f", {run.launches} launches" if run.launches > 1 else ""
+    caption = (
+        f"{run.program} on {run.machine}, {run.threads} threads in blocks of {run.block_size}, "
+        f"{run.schedule}{launches}: {run.time} time units"
+    )
+    return [accesses_table(caption, run.accesses)]
+
+
+def accesses_table(caption: str, rows: Iterable[AccessRow]) -> Table:
+    """The accesses of a run, one row for each line, array and kind."""
+    return _table(
+        caption,
+        (
+            Column("line"),
+            Column("array", numbers=False),
+            Column("access", numbers=False),
+            Column("space", numbers=False),
+            Column("requests"),
+            Column("stages"),
+            Column("least"),
+            Column("class", numbers=False),
+        ),
+        [
+            (
+                row.line,
+                row.array,
+                row.kind,
+                row.space,
+                row.requests,
+                row.stages,
+                row.least,
+                row.access_class,
+            )
+            for row in rows
+        ],
+    )
+
+
+def rounds_table(rows: Sequence[RoundRow]) -> Table:
+    """The rounds of a synchronous run."""
+    return _table(
+        "rounds",
+        (
+            Column("round"),
+            Column("start"),
+            Column("time"),
+            Column("line"),
+            Column("array", numbers=False),
+            Column("access", numbers=False),
+            Column("space", numbers=False),
+            Column("stages"),
+            Column("class", numbers=False),
+        ),
+        [
+            (
+                row.number,
+                row.start,
+                row.time,
+                row.line,
+                row.array,
+                row.kind,
+                row.space,
+                row.stages,
+                row.access_class,
+            )
+            for row in rows
+        ],
+    )
+
+
+def profile_table(profile: Profile) -> Table:
+    """A program's source with the stages, the waste and the time of each line."""
+    lines = profile.lines
+    rows = [
+        (
+            line.line,
+            *((line.requests, line.stages, line.wasted) if line.requests else ("", "", "")),
+            line.time if line.requests and line.time is not None else "",
+            line.text,
+        )
+        for line in lines
+    ]
+    caption = (
+        f"{profile.program}: {profile.stages} stages, {profile.wasted} of them beyond the least "
+        "possible"
+    )
+    columns = ("line", "requests", "stages", "wasted", "time")
+    return _table(
+        caption,
+        (*map(Column, columns), Column("source", numbers=False)),
+        rows,
+        most=len(rows),
+    )
+
+
+def _table(
+    caption: str,
+    columns: tuple[Column, ...],
+    rows: Sequence[Sequence[object]],
+    most: int = SHOWN_ROWS,
+) -> Table:
+    shown = tuple(tuple(str(cell) for cell in row) for row in rows[:most])
+    left = len(rows) - len(shown)
+    return Table(caption, columns, shown, f"and {left} more rows" if left else "")
+
+
+def _table_text(table: Table) -> str:
+    """Columns padded to their widest cell."""
+    titles = [column.title for column in table.columns]
+    widths = [
+        max(len(title), *(len(row[place]) for row in table.rows), 0)
+        for place, title in enumerate(titles)
+    ]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = [
+            cell.rjust(width) if column.numbers else cell.ljust(width)
+            for cell, column, width in zip(cells, table.columns, widths, strict=True)
+        ]
+        return "  ".join(padded).rstrip()
+
+    body = [table.caption]
+    if table.rows:
+        body += [line(titles), *map(line, table.rows)]
+    if table.note:
+        body.append(table.note)
+    return "\n".join(body)
+
+
+def table_html(table: Table) -> str:
+    """A table as HTML; every cell is text, whatever it holds."""
+    escape = html_text.escape
+    head = "".join(f"<th>{escape(column.title)}</th>" for column in table.columns)
+    body = io.StringIO()
+    for row in table.rows:
+        body.write("<tr>")
+        for cell, column in zip(row, table.columns, strict=True):
+            if column.title == "source":
+                body.write(f'<td style="text-align:left"><pre>{escape(cell)}</pre></td>')
+            else:
+                side = "right" if column.numbers else "left"
+                body.write(f'<td style="text-align:{side}">{escape(cell)}</td>')
+        body.write("</tr>")
+    note = f"<p>{escape(table.note)}</p>" if table.note else ""
+    return (
+        f"<table><caption>{escape(table.caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body.getvalue()}</tbody></table>{note}"
+    )
+
+
+def rich_table(table: Table) -> RichTable:
+    """A table for Rich."""
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    shown = RichTable(title=Text(table.caption), title_justify="left", caption=table.note or None)
+    for column in table.columns:
+        shown.add_column(
+            column.title,
+            justify="right" if column.numbers else "left",
+            no_wrap=column.title == "source",
+        )
+    for row in table.rows:
+        shown.add_row(*map(Text, row))
+    return shown

@@ -1,0 +1,125 @@
+"""Verdicts as a table for the terminal and as one self-contained HTML page."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mmsim.claims.verify import Verdict
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+COLOURS = {"holds": "green", "refuted": "cyan", "fails": "bold red", "not refuted": "bold red"}
+
+
+def verdicts_table(verdicts: Sequence[Verdict]) -> Table:
+    """Claim, source, formula, cases, worst case, asynchronous time, verdict."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(header_style="bold", row_styles=("", "dim"), pad_edge=False)
+    table.add_column("claim", no_wrap=True)
+    table.add_column("source")
+    table.add_column("formula", ratio=3)
+    table.add_column("cases", justify="right")
+    table.add_column("worst case", ratio=3)
+    table.add_column("async/sync", justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for verdict in verdicts:
+        table.add_row(
+            Text(verdict.id),
+            Text(verdict.source),
+            Text(verdict.statement),
+            str(verdict.cases),
+            Text(worst_case(verdict)),
+            asynchronous(verdict),
+            Text(verdict.result, style=COLOURS[verdict.result]),
+        )
+    return table
+
+
+def worst_case(verdict: Verdict) -> str:
+    """The case nearest to breaking the claim; for bounds with the measured by the claimed value."""
+    if verdict.result in ("fails", "not refuted"):
+        return verdict.reason
+    text = str(verdict.worst)
+    return text if verdict.kind == "exact" else f"{text} (ratio {float(verdict.worst.ratio):.3g})"
+
+
+def asynchronous(verdict: Verdict) -> str:
+    """The range of asynchronous by synchronous time over the cases."""
+    least, most = float(verdict.earliest.gain), float(verdict.latest.gain)
+    return f"{least:.2f}" if least == most else f"{least:.2f} to {most:.2f}"
+
+
+def summary(verdicts: Sequence[Verdict]) -> str:
+    """One sentence: how many hold, how many misprints are refuted, what is wrong."""
+    holding = sum(verdict.result == "holds" for verdict in verdicts)
+    refuted = sum(verdict.result == "refuted" for verdict in verdicts)
+    bad = [verdict.id for verdict in verdicts if not verdict.good]
+    cases = sum(verdict.cases for verdict in verdicts)
+    text = (
+        f"{holding} claims hold and {refuted} misprints are refuted, over {cases} cases on both "
+        "schedules"
+    )
+    return f"{text}; wrong: {', '.join(bad)}" if bad else text
+
+
+STYLE = """
+:root { color-scheme: light dark; --line: #8886; --good: #1a7f37; --known: #0969da; --bad: #cf222e }
+@media (prefers-color-scheme: dark) { :root { --good: #3fb950; --known: #58a6ff; --bad: #ff7b72 } }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem }
+table { border-collapse: collapse; width: 100% }
+th, td { text-align: left; vertical-align: top; padding: .5rem .75rem; border-bottom: 1px solid
+var(--line) }
+td.number { text-align: right; font-variant-numeric: tabular-nums }
+.holds { color: var(--good) } .refuted { color: var(--known) }
+.fails, .not-refuted { color: var(--bad); font-weight: bold }
+small { opacity: .8 } .wide { overflow-x: auto }
+"""
+
+
+def verdicts_page(verdicts: Sequence[Verdict]) -> str:
+    """A page that needs nothing but itself; formulas are MathML, which browsers typeset."""
+    rows = "\n".join(map(_row, verdicts))
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>mmsim: verdicts on the papers' claims</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<h1>Verdicts on the papers' claims</h1>
+<p>{html.escape(summary(verdicts))}.</p>
+<p>Exact claims are held to the time unit under the synchronous schedule. The asynchronous time is
+given as the range, over all cases, of its ratio to the synchronous one. A claim that a paper
+misprints appears as printed, refuted by the case shown, and as corrected.</p>
+<div class="wide"><table>
+<thead><tr><th>Claim</th><th>Formula</th><th>Cases</th><th>Worst case</th>
+<th>Asynchronous by synchronous</th><th>Verdict</th></tr></thead>
+<tbody>
+{rows}
+</tbody>
+</table></div>
+</body>
+</html>
+"""
+
+
+def _row(verdict: Verdict) -> str:
+    escape = html.escape
+    where = f"<br><small>where {escape('; '.join(verdict.requires))}</small>"
+    note = f"<br><small>{escape(verdict.note)}</small>" if verdict.note else ""
+    return (
+        f'<tr id="{escape(verdict.id)}"><td><strong>{escape(verdict.id)}</strong><br>'
+        f"{escape(verdict.title)}<br><small>{escape(verdict.source)}</small></td>"
+        f'<td><math display="block">{verdict.mathml}</math>'
+        f"{where if verdict.requires else ''}{note}</td>"
+        f'<td class="number">{verdict.cases}</td><td>{escape(worst_case(verdict))}</td>'
+        f'<td class="number">{asynchronous(verdict)}</td>'
+        f'<td class="{verdict.result.replace(" ", "-")}">{verdict.result}</td></tr>'
+    )

@@ -1,0 +1,832 @@
+"""What programs mean: Python's meaning, for each lane by itself."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from random_programs import define
+
+LIMIT = 3
+SCALE = np.float32(0.5)
+
+
+def run(program, *args, threads=4, trace=True, **options):
+    return mm.DMM(4, 2).run(program, *args, threads=threads, trace=trace, **options)
+
+
+def b(program, *args, size=4, dtype=int, **options):
+    """What a program leaves in its last array argument, which is `size` zeros."""
+    result = run(program, *args, np.zeros(size, dtype), **options)
+    return list(result.arrays.values())[-1].tolist()
+
+
+def touched(result):
+    """The warp requests in order: array, kind, threads."""
+    return [(d.array, d.kind, list(d.threads)) for d in result.trace.dispatches]
+
+
+def evaluate(expression, dtype=float, **columns):
+    """An expression of the named columns, one lane for each row."""
+    names = ", ".join(columns)
+    lines = [f"def f(T, {names}, out):", *(f"    {n} = {n}_[T.id]" for n in columns)]
+    source = "\n".join([*lines, f"    out[T.id] = {expression}", ""])
+    source = source.replace(f"T, {names},", f"T, {', '.join(n + '_' for n in columns)},")
+    size = len(next(iter(columns.values())))
+    return b(
+        mm.program(define(source, "f")), *columns.values(), size=size, dtype=dtype, threads=size
+    )
+
+
+def python(expression, **columns):
+    rows = zip(*columns.values(), strict=True)
+    return [eval(expression, dict(zip(columns, row, strict=True))) for row in rows]
+
+
+INTS = [-7, -3, -2, -1, 1, 2, 3, 7]
+FLOATS = [-7.5, -3.0, -2.5, -0.1, 0.1, 2.5, 3.0, 7.5]
+
+
+# ---------------------------------------------------------------- operators
+
+
+@pytest.mark.parametrize("operator", ["+", "-", "*", "/", "//", "%"])
+@pytest.mark.parametrize(("left", "right"), list(itertools.product([INTS, FLOATS], repeat=2)))
+def test_arithmetic_with_every_sign(operator, left, right):
+    x, y = map(list, zip(*itertools.product(left, right), strict=True))
+    expression = f"x {operator} y"
+    expected = python(expression, x=x, y=y)
+    assert evaluate(expression, type(expected[0]), x=x, y=y) == expected
+
+
+@pytest.mark.parametrize("expression", ["x & y", "x | y", "x ^ y", "x << abs(y)", "x >> abs(y)"])
+def test_bits_with_every_sign(expression):
+    x, y = map(list, zip(*itertools.product(INTS, repeat=2), strict=True))
+    assert evaluate(expression, int, x=x, y=y) == python(expression, x=x, y=y)
+
+
+@pytest.mark.parametrize("expression", ["x == y", "x != y", "x < y", "x <= y", "x > y", "x >= y"])
+@pytest.mark.parametrize("y", [[1, 2, 3, 4], [1.5, 2.0, 2.5, 4.5], [True, False, True, False]])
+def test_comparisons(expression, y):
+    x = [2, 2, 2, 4]
+    assert evaluate(expression, bool, x=x, y=y) == python(expression, x=x, y=y)
+
+
+@pytest.mark.parametrize("expression", ["-x", "+x", "abs(x)", "not x", "bool(x)", "float(x)"])
+@pytest.mark.parametrize("x", [[-2, 0, 3], [-2.5, 0.0, 3.5], [True, False, True]])
+def test_operators_of_one_number(expression, x):
+    expected = python(expression, x=x)
+    assert evaluate(expression, type(expected[0]), x=x) == expected
+
+
+def test_int_cuts_towards_zero():
+    assert evaluate("int(x)", int, x=[-2.7, -0.5, 0.5, 2.7]) == [-2, 0, 0, 2]
+
+
+def test_inversion():
+    assert evaluate("~x", int, x=[-1, 0, 5]) == [0, -1, -6]
+    assert evaluate("~x", int, x=[True, False]) == [-2, -1]
+
+
+def test_bools_are_numbers():
+    assert evaluate("x + x", int, x=[True, False]) == [2, 0]
+    assert evaluate("-x", int, x=[True, False]) == [-1, 0]
+    assert evaluate("(x == 1) + (x > 0) + True", int, x=[0, 1, 2]) == [1, 3, 2]
+    assert evaluate("x & y", bool, x=[True, True], y=[True, False]) == [True, False]
+
+
+def test_powers():
+    assert evaluate("x ** y", int, x=[2, -3, 0, 7], y=[10, 3, 0, 1]) == [1024, -27, 1, 7]
+    expected = [2.0**0.5, 9.0**-1, (-2.0) ** 3]
+    assert evaluate("x ** y", x=[2.0, 9.0, -2.0], y=[0.5, -1, 3]) == pytest.approx(expected)
+    assert evaluate("-x ** 2", int, x=[3]) == [-9]
+    assert evaluate("2 ** 3 ** x", int, x=[2]) == [512]
+
+
+def test_shifts_by_the_whole_word():
+    y = [0, 1, 63, 64, 1000]
+    assert evaluate("1 << y", int, y=y) == [1, 2, -(2**63), 0, 0]
+    assert evaluate("x >> y", int, x=[-8] * 5, y=y) == [-8, -4, -1, -1, -1]
+    assert evaluate("(-8 >> 64) + (1 << 64) + x", int, x=[0]) == [-1]
+
+
+def test_integers_wrap_at_64_bits():
+    high, low = 2**63 - 1, -(2**63)
+    assert evaluate("x + 1", int, x=[high]) == [low]
+    assert evaluate("x - 1", int, x=[low]) == [high]
+    assert evaluate("x * 3", int, x=[high]) == [high - 2]
+    assert evaluate("-x", int, x=[low]) == [low]
+    assert evaluate("abs(x)", int, x=[low]) == [low]
+    assert evaluate("x // y", int, x=[low], y=[-1]) == [low]
+    assert evaluate("x ** 3", int, x=[2**31]) == [low * 2**30 % 2**64]
+    assert evaluate("9223372036854775807 + 1 + 0 * x", int, x=[0]) == [low]
+    assert evaluate("-9223372036854775808 + 0 * x", int, x=[0]) == [low]
+
+
+def test_min_and_max():
+    x, y = [1, 2, 3], [3, 2, 1]
+    assert evaluate("min(x, y)", int, x=x, y=y) == [1, 2, 1]
+    assert evaluate("max(x, y, 2.5)", x=x, y=y) == [3.0, 2.5, 3.0]
+    nan = math.nan
+    # Python keeps the first unless another one is smaller, and nothing is smaller than a NaN.
+    assert evaluate("min(x, y)", x=[1.0, nan], y=[nan, 1.0])[0] == 1.0
+    assert math.isnan(evaluate("min(x, y)", x=[1.0, nan], y=[nan, 1.0])[1])
+
+
+def test_and_and_or_give_an_operand():
+    x, y = [0, 0, 2, 3], [0, 5, 0, 7]
+    assert evaluate("x and y", int, x=x, y=y) == [0, 0, 0, 7]
+    assert evaluate("x or y", int, x=x, y=y) == [0, 5, 2, 3]
+    assert evaluate("x or 0.5", x=x) == [0.5, 0.5, 2.0, 3.0]
+    assert evaluate("not x and y == 5 or x == 3", bool, x=x, y=y) == [False, True, False, True]
+
+
+def test_conditional_expressions():
+    assert evaluate("1 if x > 2 else 2 if x > 1 else 3", int, x=[1, 2, 3]) == [3, 2, 1]
+    assert evaluate("x // y if y else -1", int, x=[6, 6], y=[0, 3]) == [-1, 2]
+
+
+def test_chained_comparisons():
+    assert evaluate("0 < x <= y < 5", bool, x=[0, 1, 3, 2], y=[1, 1, 2, 5]) == [0, 1, 0, 0]
+
+
+def test_what_no_active_lane_computes_does_no_harm():
+    x, y = [1, 2, 3], [0, 1, 2]
+    assert evaluate("y != 0 and x // y > 0", bool, x=x, y=y) == [False, True, True]
+    assert evaluate("y == 0 or x % y == 0", bool, x=x, y=y) == [True, True, False]
+
+
+# ---------------------------------------------------------------- element types
+
+
+def test_a_float32_stays_one_when_moved():
+    @mm.program
+    def move(T, a, out):
+        x = a[T.id]
+        out[T.id] = x
+
+    a = np.array([0.1, 0.2, 0.3, 1 / 3], np.float32)
+    result = run(move, a, np.zeros(4, np.float32))
+    assert result.arrays["out"].dtype == np.float32
+    assert result.arrays["out"].tolist() == a.tolist()
+
+
+def test_arithmetic_on_float32_is_done_in_double():
+    @mm.program
+    def add(T, a, out):
+        out[T.id] = a[T.id] + 0.1
+
+    a = np.array([0.1, 0.2, 0.3, 1 / 3], np.float32)
+    assert b(add, a, dtype=float) == [float(x) + 0.1 for x in a]
+
+
+def test_arithmetic_on_small_integers_is_done_in_64_bits():
+    @mm.program
+    def square(T, a, out):
+        out[T.id] = a[T.id] * a[T.id] + a[T.id] * 1000
+
+    for dtype in ("int8", "uint8", "int16", "uint16", "int32", "uint32"):
+        assert b(square, np.array([0, 1, 100, 127], dtype)) == [0, 1001, 110000, 143129]
+
+
+def test_a_variable_holds_the_widest_of_its_values():
+    @mm.program
+    def widen(T, out):
+        x = True
+        if T.id > 0:
+            x = 2
+        if T.id > 1:
+            x = 2.5
+        out[T.id] = x
+
+    assert b(widen, dtype=float) == [1.0, 2.0, 2.5, 2.5]
+
+
+def test_integers_are_stored_in_float_arrays_and_bools_in_both():
+    @mm.program
+    def store(T, x, y):
+        x[T.id] = T.id
+        y[T.id] = T.id > 1
+
+    result = run(store, np.zeros(4), np.zeros(4, np.int8))
+    assert result.arrays["x"].tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert result.arrays["y"].tolist() == [0, 0, 1, 1]
+
+
+# ---------------------------------------------------------------- assignment and order
+
+
+def test_assignments():
+    @mm.program
+    def assign(T, out):
+        x, y = 1, 2
+        x, y = y, x
+        z = u = x + y
+        u += 10
+        u -= 1
+        u *= 2
+        u //= 5
+        u **= 3
+        u %= 50
+        u <<= 2
+        u >>= 1
+        u |= 64
+        u &= 96
+        u ^= 1
+        v: float = 1
+        v /= 2
+        out[0] = x
+        out[1] = y
+        out[2] = z
+        out[3] = u
+        out[4] = v
+
+    def expected():
+        u = 3
+        u = ((u + 10 - 1) * 2 // 5) ** 3 % 50 << 2 >> 1
+        return (u | 64) & 96 ^ 1
+
+    assert b(assign, size=5, dtype=float, threads=1) == [2, 1, 3, expected(), 0.5]
+
+
+def test_elements_are_swapped():
+    @mm.program
+    def swap(T, a):
+        i = T.id
+        a[2 * i], a[2 * i + 1] = a[2 * i + 1], a[2 * i]
+
+    assert run(swap, [0, 1, 2, 3, 4, 5, 6, 7]).arrays["a"].tolist() == [1, 0, 3, 2, 5, 4, 7, 6]
+
+
+def test_targets_are_assigned_from_left_to_right():
+    @mm.program
+    def assign(T, out):
+        i = 0
+        i, out[i] = 1, 7
+        j = out[j_of(i)] = 2
+        out[2] = j
+
+    assert b(assign, size=3, threads=1) == [2, 7, 2]
+
+
+def j_of(i):
+    return i - 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "order"),
+    [
+        ("b[p[i]] = a[i]", "a p B"),
+        ("a[p[i]] += c[i]", "p a c A"),
+        ("a[i] = b[i] = c[i]", "c A B"),
+        ("a[i], b[i] = b[i], a[i]", "b a A B"),
+        ("x = a[i] + b[i] * c[i]", "a b c"),
+        ("x = a[p[i]] - a[p[i] // 2]", "p a p a"),
+        ("x = min(a[i], b[i], c[i])", "a b c"),
+        ("x = a[i] < b[i] < c[i]", "a b"),
+        ("x = 0 <= b[i] <= c[i]", "b c"),
+        ("x = a[i] and b[i]", "a"),
+        ("x = a[i] or b[i]", "a b"),
+        ("x = b[i] if a[i] else c[i]", "a c"),
+        ("for k in range(a[i], p[i] + 1, n[i] + 1):\n        c[k]", "a p n c c c c"),
+        ("while a[i] < 2:\n        a[i] += 1", "a a A a a A a"),
+        ("a[i]", "a"),
+        ("b[i]; a[i]", "b a"),
+    ],
+)
+def test_order_of_accesses(statement, order):
+    source = f"def f(T, a, b, c, p, n):\n    i = T.id\n    {statement}\n"
+    arguments = [0] * 4, [0] * 4, [0] * 4, [3] * 4, [0] * 4
+    result = run(mm.program(define(source, "f")), *arguments, threads=1)
+    letters = [d.array.upper() if d.kind == "write" else d.array for d in result.trace.dispatches]
+    assert " ".join(letters) == order
+
+
+def test_two_ways_to_index():
+    @mm.program
+    def index(T, a, out):
+        i = T.id
+        out[i] = a[i][1] + 10 * a[i, -0 + 1]
+        out[i] += a[T.count - 1 - i][0]
+
+    assert b(index, np.arange(8).reshape(4, 2)) == [17, 37, 57, 77]
+
+
+def test_shapes():
+    @mm.program
+    def shapes(T, a, out):
+        rows, cols = a.shape
+        out[0] = rows * 10 + cols
+        out[1] = a.shape[0] * 10 + a.shape[-1]
+        out[2] = len(a) * 10 + a.size
+        s = mm.shared((2, 5))
+        out[3] = s.size + s.shape[1] + len(s)
+
+    assert b(shapes, np.zeros((3, 4)), threads=1) == [34, 34, 42, 17]
+
+
+def test_threads_know_who_they_are():
+    @mm.program
+    def who(T, out):
+        out[T.id, 0] = T.index
+        out[T.id, 1] = T.block
+        out[T.id, 2] = T.lane
+        out[T.id, 3] = T.warp
+        out[T.id, 4] = T.count * 100 + T.block_size * 10 + T.blocks
+
+    expected = [
+        [0, 0, 0, 0, 862],
+        [1, 0, 1, 0, 862],
+        [2, 0, 2, 0, 862],
+        [3, 0, 3, 0, 862],
+        [4, 0, 0, 1, 862],
+        [5, 0, 1, 1, 862],
+        [0, 1, 0, 2, 862],
+        [1, 1, 1, 2, 862],
+    ]
+    for schedule in ("synchronous", "asynchronous"):
+        out = b(who, size=(8, 5), threads=8, block_size=6, schedule=schedule)
+        assert out == expected
+
+
+# ---------------------------------------------------------------- local arrays
+
+
+def test_registers_belong_to_a_thread_and_cost_nothing():
+    @mm.program
+    def reverse(T, out):
+        r = mm.registers(4)
+        r[T.id] = 1 + T.id
+        r[3 - T.id] += 10
+        for k in range(4):
+            out[T.id, k] = r[k]
+
+    result = run(reverse, np.zeros((4, 4), int))
+    expected = [[1, 0, 0, 10], [0, 2, 10, 0], [0, 10, 3, 0], [10, 0, 0, 4]]
+    assert result.arrays["out"].tolist() == expected
+    assert {row.array for row in result.accesses} == {"out"}
+
+
+def test_registers_of_two_dimensions_and_a_type():
+    @mm.program
+    def table(T, out):
+        r = mm.registers((2, 3), dtype="int8")
+        r[T.id // 3, T.id % 3] = 5
+        out[T.id] = r[0, 1] + 10 * r[1][0]
+
+    assert b(table) == [0, 5, 0, 50]
+
+
+BYTE = np.dtype("int8")
+
+
+def test_every_way_to_give_an_element_type():
+    @mm.program
+    def types(T, a, out):
+        s0 = mm.shared(4, float)
+        s1 = mm.shared(4, "int16")
+        s2 = mm.shared(4, dtype=np.float32)
+        s3 = mm.shared(4, dtype=a.dtype)
+        s4 = mm.shared(4, BYTE)
+        s5 = mm.shared(4, s2.dtype)
+        s6 = mm.shared(4)
+        s7 = mm.shared(4, None)
+        s8 = mm.shared(4, bool)
+        s6[0] = 1
+        s7[0] = 0.5
+        s8[0] = s0[0] + s1[0] + s2[0] + s3[0] + s4[0] + s5[0] > 0
+
+    result = run(types, np.zeros(4, np.uint16), [0])
+    held = {a.name: a.data.dtype.name for a in result.trace.arrays}
+    assert [held[f"s{k}"] for k in range(9)] == (
+        "float64 int16 float32 uint16 int8 float32 int64 float64 bool".split()
+    )
+
+
+def test_sizes_of_local_arrays():
+    @mm.program
+    def sizes(T, a, n):
+        twice = 2 * n
+        rows, cols = a.shape
+        s0 = mm.shared(twice + LIMIT)
+        s1 = mm.shared((rows, cols))
+        s2 = mm.shared([T.block_size, min(T.count, a.shape[-1])])
+        s3 = mm.shared(T.blocks * len(a) + a.size)
+        s0[0] = s1[0, 0] + s2[0, 0] + s3[0] + sized(T, twice - 1, rows)
+
+    result = run(sizes, np.zeros((2, 3)), 5, threads=4)
+    shapes = {a.name: a.shape for a in result.trace.arrays}
+    assert [shapes[f"s{k}"] for k in range(4)] == [(13,), (2, 3), (4, 3), (8,)]
+    assert shapes["own"] == (9, 2)
+
+
+def sized(T, n, rows):
+    own = mm.shared((n, rows))
+    return own[0, 0]
+
+
+def test_every_block_has_its_own_shared_array():
+    @mm.program
+    def share(T, out):
+        s = mm.shared(2)
+        s[T.index] = T.id
+        T.barrier()
+        out[T.id] = s[1 - T.index]
+
+    for schedule in ("synchronous", "asynchronous"):
+        assert b(share, block_size=2, schedule=schedule) == [1, 0, 3, 2]
+
+
+def test_local_arrays_hold_zeros_first():
+    @mm.program
+    def fresh(T, out):
+        s = mm.shared(4, int)
+        r = mm.registers(2, int)
+        out[T.id] = 1 + s[T.id] + r[0]
+
+    assert b(fresh) == [1, 1, 1, 1]
+
+
+# ---------------------------------------------------------------- helpers and captured numbers
+
+
+def clamp(x, low=0, high=10):
+    if x < low:
+        return low
+    if x > high:
+        return high
+    return x
+
+
+def scaled(T, array, factor):
+    return factor * array[T.id]
+
+
+def both_ends(array):
+    return clamp(array[0], high=5) * 100 + clamp(x=array[len(array) - 1], low=2)
+
+
+def fill(registers, value):
+    for k in range(len(registers)):
+        registers[k] = value + k
+
+
+def counted(x, step=1):
+    step += x
+    x = step * 2
+    return x
+
+
+@mm.program
+def put(T, array, value):
+    if value < 0:
+        return
+    array[T.id] = value
+
+
+def test_helpers():
+    @mm.program
+    def f(T, a, out):
+        x = clamp(a[T.id], 1)
+        out[T.id] = x + scaled(T, factor=100, array=a)
+
+    assert b(f, [-5, 0, 7, 20]) == [-499, 1, 707, 2010]
+
+
+def test_helpers_that_call_helpers():
+    @mm.program
+    def f(T, a, out):
+        out[T.id] = both_ends(a)
+
+    assert b(f, [7, 3, 1]) == [502] * 4
+
+
+def test_helpers_assign_their_parameters_for_themselves():
+    @mm.program
+    def f(T, out):
+        x = 3
+        out[T.id] = counted(x) * 100 + counted(x, step=2) * 10 + x
+
+    assert b(f, threads=1, size=1) == [8 * 100 + 10 * 10 + 3]
+
+
+def test_helpers_get_registers():
+    @mm.program
+    def f(T, out):
+        r = mm.registers(3)
+        fill(r, T.id)
+        out[T.id] = r[0] + 10 * r[1] + 100 * r[2]
+
+    assert b(f) == [210, 321, 432, 543]
+
+
+def test_a_value_is_taken_before_a_later_call_changes_it():
+    def set_to(r, value):
+        r[0] = value
+        return 1
+
+    @mm.program
+    def f(T, out):
+        r = mm.registers(1)
+        out[T.id] = r[0] + set_to(r, 5) * 10 + r[0]
+
+    assert b(f) == [15] * 4
+
+
+def test_programs_call_programs():
+    @mm.program
+    def f(T, out):
+        put(T, out, T.id - 2)
+        if T.id == 3:
+            put(T, out, 7)
+
+    assert b(f) == [0, 0, 0, 7]
+
+
+def test_a_helper_starts_anew_at_every_call_in_a_loop():
+    def first_of_its_own(k):
+        r = mm.registers(2)
+        before = r[1]
+        r[1] = k + 1
+        return before
+
+    @mm.program
+    def f(T, out):
+        for k in range(3):
+            out[T.id] += first_of_its_own(k)
+
+    assert b(f) == [0, 0, 0, 0]
+
+
+def test_helpers_can_be_handed_over():
+    def twice(function, x):
+        return function(function(x))
+
+    def square(x):
+        return x * x
+
+    @mm.program
+    def f(T, out):
+        out[T.id] = twice(square, T.id)
+
+    assert b(f) == [0, 1, 16, 81]
+
+
+def test_captured_numbers():
+    step, half = 5, np.float64(0.5)
+    big, yes = np.int16(300), np.bool_(True)
+
+    @mm.program
+    def f(T, out):
+        out[0] = step + LIMIT
+        out[1] = half * SCALE
+        out[2] = big + yes
+        out[3] = math.pi
+
+    assert b(f, dtype=float, threads=1) == [8, 0.25, 301, math.pi]
+
+
+def test_captured_numbers_are_those_at_decoration():
+    step = 5
+
+    @mm.program
+    def f(T, out):
+        out[0] = step
+
+    step = 6
+    assert b(f, size=1, threads=1) == [5]
+
+
+def test_number_parameters_and_their_defaults():
+    @mm.program
+    def f(T, out, n, factor=2, offset=-1):
+        n += T.id
+        out[T.id] = n * factor + offset
+
+    zero = np.zeros(4, int)
+    assert run(f, zero, 1).arrays["out"].tolist() == [1, 3, 5, 7]
+    assert run(f, zero, np.int32(1), 10).arrays["out"].tolist() == [9, 19, 29, 39]
+    assert run(f, zero, True, 10, 0).arrays["out"].tolist() == [10, 20, 30, 40]
+
+
+# ---------------------------------------------------------------- lanes that part
+
+
+def test_branches():
+    @mm.program
+    def f(T, out):
+        i = T.id
+        if i < 3:
+            if i == 0:
+                out[i] = 10
+            elif i == 1:
+                out[i] = 11
+            else:
+                out[i] = 12
+        elif i == 3:
+            out[i] = 13
+        else:
+            pass
+
+    assert b(f, size=5, threads=5) == [10, 11, 12, 13, 0]
+
+
+def test_the_parts_of_a_branch_run_one_after_the_other():
+    @mm.program
+    def f(T, a, c):
+        if T.id % 2:
+            a[T.id]
+        else:
+            c[T.id]
+        c[T.id]
+
+    assert touched(run(f, [0] * 4, [0] * 4)) == [
+        ("a", "read", [1, 3]),
+        ("c", "read", [0, 2]),
+        ("c", "read", [0, 1, 2, 3]),
+    ]
+
+
+def test_only_lanes_that_need_an_operand_read_it():
+    @mm.program
+    def f(T, a, c, out):
+        out[T.id] = a[T.id] > 1 and c[T.id] > 1
+        x = 0 <= a[T.id] <= 1 < c[T.id]
+        y = c[T.id] if a[T.id] == 3 else 0
+
+    result = run(f, [0, 1, 2, 3], [2, 2, 2, 0], np.zeros(4, bool))
+    everyone = [0, 1, 2, 3]
+    assert touched(result) == [
+        ("a", "read", everyone),
+        ("c", "read", [2, 3]),
+        ("out", "write", everyone),
+        ("a", "read", everyone),
+        ("c", "read", [0, 1]),
+        ("a", "read", everyone),
+        ("c", "read", [3]),
+    ]
+    assert result.arrays["out"].tolist() == [False, False, True, False]
+
+
+def test_no_lane_no_access():
+    @mm.program
+    def f(T, a):
+        if T.id > 10:
+            a[T.id]
+        x = T.id < 0 and a[T.id]
+
+    assert run(f, [0] * 4).time == 0
+
+
+def test_loops_with_a_count_for_each_lane():
+    @mm.program
+    def f(T, a, out):
+        for k in range(T.id):
+            out[T.id] += 1
+        for k in range(5, T.id, -2):
+            out[T.id] += 10
+        for k in range(T.id, 7, T.id + 1):
+            out[T.id] += 100
+
+    expected = [
+        len(range(i)) + 10 * len(range(5, i, -2)) + 100 * len(range(i, 7, i + 1)) for i in range(4)
+    ]
+    assert b(f, [0]) == expected
+
+
+def test_a_loops_variable_keeps_its_last_value():
+    @mm.program
+    def f(T, out):
+        k = -1
+        for k in range(T.id):
+            pass
+        out[T.id] = k
+
+    assert b(f) == [-1, 0, 1, 2]
+
+
+def test_changing_the_loops_variable_changes_nothing():
+    @mm.program
+    def f(T, out):
+        for k in range(3):
+            out[T.id] += k
+            k = 100
+            out[T.id] += k
+
+    assert b(f) == [303] * 4
+
+
+def test_break_continue_and_return_concern_one_lane():
+    @mm.program
+    def f(T, out):
+        for k in range(6):
+            if k == T.id:
+                continue
+            if k == T.id + 2:
+                break
+            if k == 4:
+                return
+            out[T.id] += 1
+        out[T.id] += 10
+
+    def expected(i):
+        count = 0
+        for k in range(6):
+            if k == i:
+                continue
+            if k == i + 2:
+                break
+            if k == 4:
+                return count
+            count += 1
+        return count + 10
+
+    assert b(f) == [expected(i) for i in range(4)]
+
+
+def test_break_and_continue_of_the_inner_loop():
+    @mm.program
+    def f(T, out):
+        for i in range(3):
+            j = 0
+            while True:
+                j += 1
+                if j % 2:
+                    continue
+                if j > T.id:
+                    break
+                out[T.id] += 1
+            out[T.id] += 10
+
+    assert b(f) == [30, 30, 33, 33]
+
+
+def test_a_while_reads_its_test_for_lanes_still_in_it():
+    @mm.program
+    def f(T, a):
+        while a[T.id] > 0:
+            a[T.id] -= 1
+
+    result = run(f, [0, 1, 2, 0])
+    assert [lanes for array, kind, lanes in touched(result)] == [
+        [0, 1, 2, 3],  # the test
+        [1, 2],
+        [1, 2],
+        [1, 2],  # the test again
+        [2],
+        [2],
+        [2],
+    ]
+
+
+def test_a_loop_that_no_lane_enters():
+    @mm.program
+    def f(T, out):
+        while T.id < 0:
+            out[T.id] = 1
+        for k in range(-1):
+            out[T.id] = 1
+        out[T.id] += 5
+
+    assert b(f) == [5] * 4
+
+
+def test_statements_after_a_return_are_run_by_the_others():
+    @mm.program
+    def f(T, out):
+        if T.id % 2:
+            return
+        out[T.id] = 1
+
+    assert b(f) == [1, 0, 1, 0]
+
+
+def test_both_schedules_agree():
+    @mm.program
+    def f(T, a, out):
+        total = 0
+        for k in range(T.id % 5):
+            if a[(T.id + k) % 8] % 2:
+                continue
+            total += k
+            if total > 1:
+                break
+        out[T.id] = total
+
+    def expected(i):
+        total = 0
+        for k in range(i % 5):
+            if (i + k) % 8 % 2:
+                continue
+            total += k
+            if total > 1:
+                break
+        return total
+
+    for schedule in ("synchronous", "asynchronous"):
+        out = b(f, list(range(8)), size=8, threads=8, schedule=schedule)
+        assert out == [expected(i) for i in range(8)]

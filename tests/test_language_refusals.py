@@ -1,0 +1,356 @@
+"""Python that isn't in the language is refused at decoration: where, what, and what to write.
+
+Every case is a program with the offending text between guillemets. The error must point at that
+text and no other, and its message must hold the words beside it.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import pickle
+import traceback
+
+import pytest
+
+import mmsim as mm
+from mmsim.language.expressions import ADVICE, DEEPEST
+from mmsim.language.statements import STATEMENT_ADVICE
+from random_programs import define
+
+OUTSIDE = """\
+import math
+import numpy as np
+
+TABLE = np.arange(4)
+LIMIT = 3
+NOTHING = None
+
+def double(x):
+    return 2 * x
+
+def store(array, i):
+    array[i] = 1
+
+def again(x):
+    return again(x)
+
+def plus(x, y=1):
+    return x + y
+
+"""
+
+# A body of `def f(T, a, b, n)`, and words of the message.
+KINDS = {
+    ast.Lambda: ("x = «lambda: 0»", "a lambda", "with def and call it"),
+    ast.NamedExpr: ("x = 1 + («y := 2»)", "assignment inside an expression", "its own"),
+    ast.ListComp: ("x = «[i for i in range(3)]»", "list comprehension", "mm.registers"),
+    ast.SetComp: ("x = «{i for i in range(3)}»", "set comprehension", "write a loop"),
+    ast.DictComp: ("x = «{i: i for i in range(3)}»", "dict comprehension", "write a loop"),
+    ast.GeneratorExp: ("x = «(i for i in range(3))»", "generator expression", "loop"),
+    ast.List: ("x = «[1, 2]»", "a list", "mm.registers"),
+    ast.Tuple: ("x = «1, 2»", "a tuple", "one by one"),
+    ast.Set: ("x = «{1, 2}»", "a set", "mm.registers"),
+    ast.Dict: ("x = «{1: 2}»", "a dict", "use arrays"),
+    ast.JoinedStr: ("x = «f'{n}'»", "a string", "numbers only"),
+    ast.Slice: ("x = a[«1:2»]", "a slice", "one index for each dimension"),
+    ast.Starred: ("x = min(1, «*a»)", "starred", "one by one"),
+    ast.Yield: ("x = «yield»", "yield", "store their results in arrays"),
+    ast.YieldFrom: ("«yield from a»", "yield from", "store their results in arrays"),
+}
+
+STATEMENTS = {
+    ast.FunctionDef: ("«def g():»\n    pass", "a function inside a program", "outside"),
+    ast.AsyncFunctionDef: ("«async def g():»\n    pass", "async", "plain function"),
+    ast.ClassDef: ("«class C:»\n    pass", "a class", "numbers and arrays"),
+    ast.Delete: ("x = 1\n«del x»", "del", "leave it out"),
+    ast.With: ("«with a:»\n    pass", "with", "its body alone"),
+    ast.Match: ("«match n:»\n    case 1:\n        pass", "match", "if, elif, else"),
+    ast.Raise: ("«raise ValueError»", "raise", "after the run"),
+    ast.Try: ("«try:»\n    pass\nfinally:\n    pass", "try", "avoid the error with an if"),
+    ast.TryStar: ("«try:»\n    pass\nexcept* ValueError:\n    pass", "try", "with an if"),
+    ast.Assert: ("«assert n > 0»", "assert", "after the run"),
+    ast.Import: ("«import math»", "import", "outside the program"),
+    ast.ImportFrom: ("«from math import pi»", "import", "outside the program"),
+    ast.Global: ("«global LIMIT»", "global", "pass numbers as parameters"),
+    ast.Nonlocal: None,  # needs an enclosing function: WHOLE
+}
+
+BODIES = [
+    # Numbers and names
+    ("x = «'text'»", "'text' is no number", "int, float and bool"),
+    ("x = «None»", "None is no number"),
+    ("x = «1j»", "1j is no number"),
+    ("x = «9223372036854775808»", "9223372036854775808", "64 bits"),
+    ("x = «-9223372036854775809»", "-9223372036854775809", "64 bits"),
+    ("x = 1 + «y»", "'y' means nothing here", "define it above the program"),
+    ("x = «T» + 1", "'T' is the thread", "T.id"),
+    ("x = «TABLE»[0]", "'TABLE' is an array from outside"),
+    ("x = «TABLE»", "'TABLE' is an array from outside", "make it a parameter"),
+    ("«TABLE»[0] = 1", "'TABLE' is an array from outside", "pass it to run"),
+    ("x = «NOTHING»", "'NOTHING' is a NoneType from outside", "integers, floats and functions"),
+    ("x = «math»", "'math' is a module from outside"),
+    ("x = «math.tau.x»", "'math.tau.x' means nothing"),
+    ("x = «math.phi»", "'math.phi' means nothing"),
+    # Arrays
+    ("x = a[0]\ny = «a»", "'a' is used as a number here and as an array in line 21"),
+    ("x = n + 1\n«n»[0] = 1", "'n' is used as an array here and as a number in line 21"),
+    ("s = mm.shared(4)\nx = «s»", "the array 's' stands where a number must", "an element"),
+    ("x = 1\ny = «x»[0]", "'x' is no array", "only arrays have elements"),
+    ("x = «double(1)»[0]", "'double(1)' is no array"),
+    ("x = a[«None»]", "'None' is no index", "write a number"),
+    ("x = a[«...»]", "no index", "write a number"),
+    ("x = «a.shape»", "'a.shape' is no number", "a.shape[0]", "rows, columns = a.shape"),
+    ("x = «a.ndim»", "'a.ndim' is no number", "its shape, its size, len()"),
+    ("x = a.shape[«n»]", "an axis of a shape", "a.shape[0]"),
+    ("x = a.shape[«0.5»]", "an axis of a shape", "a.shape[0]"),
+    ("x = «len(1)»", "len takes an array"),
+    # The thread
+    ("x = «T.rank»", "the thread has no 'rank'", "T.id", "T.block_size", "T.barrier()"),
+    ("x = «T.barrier»", "a barrier has no value", "statement of its own"),
+    ("«T.barrier»", "a barrier has no value", "T.barrier()"),
+    ("x = «T.barrier»()", "a barrier has no value"),
+    ("«T.barrier(1)»", "a barrier takes no arguments", "T.barrier()"),
+    ("x = «T.id()»", "'T.id' is a number", "without ()"),
+    ("x = «T.rank»()", "the thread has no 'rank'"),
+    ("«T» = 1", "'T' is the thread", "can't be assigned"),
+    ("for «T» in range(3):\n    pass", "'T' is the thread", "can't be assigned"),
+    # Operators and calls
+    ("x = «a @ b»", "matrix product", "write loops"),
+    ("x = 1\n«x @= 2»", "matrix product", "write loops"),
+    ("x = «n is None»", "'is' and 'in'", "compare numbers"),
+    ("x = «1 < n in a»", "'is' and 'in'", "compare numbers"),
+    ("x = «min(n)»", "min takes two or more numbers"),
+    ("x = «max(1, 2, key=n)»", "max takes two or more numbers"),
+    ("x = «abs(1, 2)»", "abs takes one number"),
+    ("x = «int()»", "int takes one number"),
+    ("x = «float(1, x=2)»", "float takes one number"),
+    ("x = 1 + «mm.shared(4)»", "mm.shared stands inside an expression", "name = mm.shared(...)"),
+    ("x = y = «mm.registers(4)»", "mm.registers stands inside an expression", "top level"),
+    ("x = «store(a, 0)»", "'store' returns nothing"),
+    ("x = «missing»(1)", "'missing' is no function here", "above the program"),
+    ("x = «a.sum»()", "'a.sum' is no function here"),
+    ("x = «math.sqrt»(2)", "'math.sqrt' isn't in the language", "min, max, abs, len"),
+    ("«print»(1)", "'print' isn't in the language"),
+    ("x = «range»(3)", "'range' isn't in the language"),
+    ("x = «LIMIT»(3)", "'LIMIT' isn't in the language"),
+    ("x = «plus(1, 2, 3)»", "'plus' takes 2 arguments, not 3"),
+    ("x = «plus(1, z=2)»", "'plus' can't take 'z' here"),
+    ("x = «plus(1, x=2)»", "'plus' can't take 'x' here"),
+    ("x = «plus()»", "the call of 'plus' lacks 'x'"),
+    ("x = plus(**«a»)", "**", "one by one"),
+    ("x = plus(«*a»)", "starred", "one by one"),
+    ("x = plus(«gone»)", "'gone' means nothing here"),
+    # Assignments
+    ("«a.y» = 1", "'a.y' can't be assigned"),
+    ("«T.x» += 1", "'T.x' can't be assigned"),
+    ("«[x, y]» = z = 1", "a list"),
+    ("x, «*y» = 1, 2", "starred"),
+    ("x, «(y, z)» = 1, 2", "a tuple", "one by one"),
+    ("«x = y, z = 1, 2»", "a chain of tuple assignments"),
+    ("x, y = «n»", "only a tuple of values or a.shape"),
+    ("x, y = «1, 2, 3»", "3 values for 2 names"),
+    ("«s» = mm.shared(4)\ns = mm.shared(4)", "two arrays or variables of one name: 's'"),
+    ("«a» = mm.shared(4)", "two arrays or variables of one name: 'a'", "a name of its own"),
+    ("«s» = mm.registers(4)\ns = 1", "two arrays or variables of one name: 's'"),
+    # Local arrays
+    ("if n:\n    s = «mm.shared(4)»", "mm.shared inside a loop or a branch", "top level"),
+    ("for i in range(3):\n    r = «mm.registers(4)»", "mm.registers inside a loop", "top level"),
+    ("s = «mm.shared()»", "mm.shared takes a shape and a dtype"),
+    ("s = «mm.shared(4, int, 3)»", "mm.shared takes a shape and a dtype"),
+    ("s = «mm.registers(4, order='C')»", "mm.registers takes a size and a dtype"),
+    ("s = mm.shared(«T.index»)", "the same for all threads", "T.block_size"),
+    ("s = mm.shared((4, «a[0]»))", "the same for all threads", "numbers, parameters, shapes"),
+    ("x = T.id\ns = mm.shared(«x + 1»)", "the same for all threads"),
+    ("x = 1\nx = 2\ns = mm.shared(«x»)", "the same for all threads"),
+    ("s = mm.shared(«a.shape»)", "'a.shape' is no number"),
+    ("s = mm.shared(4, «complex»)", "'complex' is no element type", "int8 to int64", "float32"),
+    ("s = mm.shared(4, «'uint64'»)", "no element type"),
+    ("s = mm.shared(4, «object»)", "no element type"),
+    ("s = mm.shared(4, «'strange'»)", "no element type"),
+    ("s = mm.shared(4)\nr = mm.shared(4, «s.dtype»)", "'s.dtype' follows from what", "a dtype"),
+    # Control
+    ("for i in «a»:\n    pass", "runs over range(...)", "for i in range(n)"),
+    ("for i in «enumerate(a)»:\n    pass", "runs over range(...)"),
+    ("for «i, j» in range(3):\n    pass", "one variable"),
+    ("for «a[0]» in range(3):\n    pass", "one variable"),
+    ("for i in «range()»:\n    pass", "one, two or three numbers"),
+    ("for i in «range(1, 2, 3, 4)»:\n    pass", "one, two or three numbers"),
+    ("for i in «range(0, 3, 0)»:\n    pass", "the step of a range can't be 0"),
+    ("for i in range(3):\n    pass\nelse:\n    «x = 1»", "else after a loop", "a variable"),
+    ("while n:\n    pass\nelse:\n    «x = 1»", "else after a loop", "a variable"),
+    ("«return n»", "a program returns no value", "store the result in an array"),
+    ("«n + 1»", "this statement does nothing", "assign, read an element"),
+    ("«min(1, 2)»", "this statement does nothing"),
+    ("«a.shape[0]»", "this statement does nothing"),
+    ("r = mm.registers(4)\n«r[0]»", "this statement does nothing"),
+]  # fmt: skip
+
+# Whole programs.
+WHOLE = [
+    ("«def f():»\n    pass", "the program 'f' has no parameter", "def f(T, ...)"),
+    ("def f(«T», x, /):\n    pass", "'T' is of a kind", "plain"),
+    ("def f(T, *, «x»):\n    pass", "the parameter 'x' is of a kind", "plain parameters"),
+    ("def f(T, *«x»):\n    pass", "the parameter 'x' is of a kind"),
+    ("def f(T, **«x»):\n    pass", "the parameter 'x' is of a kind"),
+    ("def f(T, x=1, y=«None»):\n    pass", "the default of 'y' is no number", "give numbers"),
+    ("«f = lambda T, a: 0»", "'<lambda>' is a lambda", "with def"),
+    ("«async def f(T):»\n    pass", "no plain function", "with def"),
+    (
+        "def again(x):\n    return «again(x)»\ndef f(T, a):\n    a[0] = again(1)",
+        "'again' calls itself",
+        "a loop instead of recursion",
+    ),
+    (
+        "«def change(x):»\n    x = 1\ndef f(T):\n    s = mm.shared(4)\n    change(s)",
+        "'change' assigns its parameter 'x'",
+    ),
+    (
+        "def total(*«x»):\n    return 1\ndef f(T, a):\n    a[0] = total(1)",
+        "the parameter 'x' is of a kind",
+    ),
+    (
+        "def bump(x, y=«None»):\n    y += x\n    return y\ndef f(T, a):\n    a[0] = bump(1)",
+        "the default of 'y' is no number",
+    ),
+    (
+        "def outer():\n    n = 1\n    def f(T):\n        «nonlocal n»\n    return f\nf = outer()",
+        "nonlocal",
+        "pass numbers as parameters",
+    ),
+    (
+        "def local(T):\n    if T.id:\n        s = «mm.shared(2)»\ndef f(T):\n    local(T)",
+        "mm.shared inside a loop or a branch",
+    ),
+]
+
+CASES = [
+    (f"{OUTSIDE}def f(T, a, b, n):\n" + "".join(f"    {line}\n" for line in case[0].split("\n")),
+     *case[1:])
+    for case in [*KINDS.values(), *filter(None, STATEMENTS.values()), *BODIES]
+] + [(case[0] + "\n", *case[1:]) for case in WHOLE]  # fmt: skip
+
+
+def refusal(source):
+    with pytest.raises(mm.LanguageError) as caught:
+        mm.program(define(source, "f"))
+    return caught.value
+
+
+def unmarked(source):
+    return source.replace("«", "").replace("»", "")
+
+
+@pytest.mark.parametrize(
+    ("marked", "words"),
+    [(case[0], case[1:]) for case in CASES],
+    ids=[next(line for line in case[0].split("\n") if "«" in line).strip() for case in CASES],
+)
+def test_it_points_at_the_text_and_says_what_to_write(marked, words):
+    before, offending, _ = marked.replace("»", "«").split("«")
+    lines = before.split("\n")
+    place = refusal(unmarked(marked)).place
+    assert (place.line, place.column) == (len(lines), len(lines[-1]))
+    assert place.text[place.column : place.end_column] == offending
+    message = str(refusal(unmarked(marked)))
+    for word in words:
+        assert word in message
+
+
+def test_every_kind_with_advice_is_tried():
+    assert KINDS.keys() == ADVICE.keys()
+    assert STATEMENTS.keys() == STATEMENT_ADVICE.keys()
+
+
+def test_its_text_has_file_line_function_and_caret():
+    error = refusal("def f(T, a):\n    a[0] = 1 + [2, 3]\n")
+    assert str(error) == (
+        "a list isn't in the language of programs; use an mm.registers array\n"
+        f"  File {error.filename!r}, line 2, in f\n"
+        "    a[0] = 1 + [2, 3]\n"
+        "               ^^^^^^"
+    )
+
+
+def test_python_shows_it_as_a_syntax_error():
+    error = refusal("def f(T, a):\n    a[0] = 1 + [2, 3]\n")
+    assert traceback.format_exception_only(error) == [
+        f'  File "{error.filename}", line 2\n',
+        "    a[0] = 1 + [2, 3]\n",
+        "               ^^^^^^\n",
+        "mmsim.errors.LanguageError: a list isn't in the language of programs; "
+        "use an mm.registers array\n",
+    ]
+
+
+def test_a_text_of_several_lines_is_shown_by_its_first():
+    error = refusal("def f(T, a):\n    a[0] = [\n        1,\n    ]\n")
+    assert str(error).endswith("line 2, in f\n    a[0] = [\n           ^")
+
+
+def test_the_caret_counts_characters():
+    error = refusal("def f(T, größe):\n    größe[0] = größe[1:2]\n")
+    assert str(error).endswith("    größe[0] = größe[1:2]\n                     ^^^")
+
+
+def test_a_mistake_in_a_helper_is_shown_in_the_helper():
+    error = refusal("def help(x):\n    return [x]\ndef f(T, a):\n    a[0] = help(1)\n")
+    assert error.place.function == "help"
+    assert "line 2, in help" in str(error)
+
+
+@pytest.mark.parametrize("thing", [3, print, str, mm, "def f(T): pass"], ids=repr)
+def test_only_functions_are_programs(thing):
+    with pytest.raises(mm.LanguageError, match="is no function; decorate a function written"):
+        mm.program(thing)
+
+
+def test_a_function_that_another_decorator_wraps_is_refused():
+    inner = define("def f(T):\n    pass\n", "f")
+
+    def wrapper(*args):
+        return inner(*args)
+
+    wrapper.__wrapped__ = inner
+    with pytest.raises(mm.LanguageError, match="'wrapper' is wrapped by another decorator"):
+        mm.program(wrapper)
+
+
+@pytest.mark.parametrize(
+    "deep",
+    [
+        "-" * (DEEPEST + 1) + "n",
+        "(1 + " * DEEPEST + "n" + ")" * DEEPEST,
+        " ** ".join(["n"] * (DEEPEST + 1)),
+        "".join(f"{i} if n == {i} else " for i in range(DEEPEST)) + "n",
+        "- " * 300 + "n",
+    ],
+    ids=["minus", "parentheses", "power", "choice", "very deep"],
+)
+def test_too_deep_a_nest_is_refused(deep):
+    error = refusal(f"def f(T, a, n):\n    a[0] = {deep}\n")
+    assert f"nested more than {DEEPEST} levels deep; take it apart" in str(error)
+    assert error.place.line == 2
+
+
+def test_too_deep_branches_are_refused():
+    chain = "".join(f"    elif n == {i}:\n        a[0] = {i}\n" for i in range(DEEPEST))
+    error = refusal(f"def f(T, a, n):\n    if n:\n        pass\n{chain}")
+    assert "levels deep" in str(error)
+
+
+def test_it_travels_between_processes():
+    error = refusal("def f(T, a):\n    a[0] = [1]\n")
+    copy = pickle.loads(pickle.dumps(error))
+    assert (str(copy), copy.place, copy.advice) == (str(error), error.place, error.advice)
+
+
+def test_programs_and_the_names_in_them_are_not_called():
+    program = mm.program(define("def f(T, a):\n    a[0] = 1\n", "f"))
+    assert inspect.unwrap(program) is program.function
+    with pytest.raises(mm.MMSimError, match=r"is run by a machine: mm.DMM\(32, 5\).run\(f"):
+        program(1)
+    with pytest.raises(mm.MMSimError, match="only inside a function decorated"):
+        mm.shared(4)
+    with pytest.raises(mm.MMSimError, match="only inside a function decorated"):
+        mm.registers(4)
