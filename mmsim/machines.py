@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from mmsim.conflicts import Conflict
 from mmsim.errors import MachineError
 
@@ -192,9 +194,12 @@ class HMM(Machine):
 
 
 def _check(machine: Machine, *names: str) -> None:
-    """Refuse a machine whose numbers aren't whole numbers from 1 on."""
+    """Refuse a machine whose numbers aren't whole numbers from 1 on; NumPy's become Python's."""
     for name in names:
         value = getattr(machine, name)
+        if isinstance(value, np.integer):
+            value = int(value)
+            object.__setattr__(machine, name, value)
         if isinstance(value, bool) or not isinstance(value, int):
             raise MachineError(
                 f"{name} of a {type(machine).__name__} must be a whole number, not {value!r}"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,15 +42,19 @@ class ArrayInMemory:
     offsets: Integers | None
     shared: bool
 
+    @cached_property
+    def base_of_copy(self) -> list[Integers]:
+        """The bases one by one, as arrays without a dimension: NumPy is quick to add those."""
+        return [np.array(base) for base in self.bases]
+
     def addresses(self, elements: Integers, blocks: Integers | int) -> Integers:
         """The addresses of elements; `blocks` are the blocks of the threads that ask."""
         within = elements if self.offsets is None else self.offsets[elements]
-        if not self.shared:
-            return within + self.bases
-        if isinstance(blocks, int):
-            return within + self.bases[blocks : blocks + 1]
-        result: Integers = within + self.bases[blocks]
-        return result
+        if self.shared and isinstance(blocks, np.ndarray):
+            base: Integers = self.bases[blocks]
+        else:
+            base = self.base_of_copy[blocks if self.shared else 0]
+        return within + base
 
     def read(self, elements: Integers, blocks: Integers | int) -> npt.NDArray[Any]:
         """The values of elements."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
 
@@ -121,6 +122,7 @@ def test_integers_wrap_at_64_bits():
     assert evaluate("x * 3", int, x=[high]) == [high - 2]
     assert evaluate("-x", int, x=[low]) == [low]
     assert evaluate("abs(x)", int, x=[low]) == [low]
+    assert evaluate("abs(-9223372036854775808) + 0 * x", int, x=[0]) == [low]
     assert evaluate("x // y", int, x=[low], y=[-1]) == [low]
     assert evaluate("x ** 3", int, x=[2**31]) == [low * 2**30 % 2**64]
     assert evaluate("9223372036854775807 + 1 + 0 * x", int, x=[0]) == [low]
@@ -403,7 +405,7 @@ def test_every_way_to_give_an_element_type():
     result = run(types, np.zeros(4, np.uint16), [0])
     held = {a.name: a.data.dtype.name for a in result.trace.arrays}
     assert [held[f"s{k}"] for k in range(9)] == (
-        "float64 int16 float32 uint16 int8 float32 int64 float64 bool".split()
+        ["float64", "int16", "float32", "uint16", "int8", "float32", "int64", "float64", "bool"]
     )
 
 
@@ -524,17 +526,39 @@ def test_helpers_get_registers():
     assert b(f) == [210, 321, 432, 543]
 
 
-def test_a_value_is_taken_before_a_later_call_changes_it():
-    def set_to(r, value):
-        r[0] = value
-        return 1
+def set_to(r, value):
+    r[0] = value
+    return 3
 
-    @mm.program
-    def f(T, out):
-        r = mm.registers(1)
-        out[T.id] = r[0] + set_to(r, 5) * 10 + r[0]
 
-    assert b(f) == [15] * 4
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("out[0] = r[0] + set_to(r, 5) * 10 + r[0]", [1 + 30 + 5, 0, 0, 0]),
+        ("out[set_to(r, 5)] = r[0]", [0, 0, 0, 1]),
+        ("out[r[0]] += set_to(r, 2)", [0, 3, 0, 0]),
+        ("out[0] = 0 < r[0] < set_to(r, 5)", [1, 0, 0, 0]),
+        ("out[0] = min(r[0], set_to(r, 5), 7)", [1, 0, 0, 0]),
+        ("out[r[0]], out[r[0]] = r[0], set_to(r, 2)", [0, 0, 3, 0]),
+        ("out[0] = (r[0] or 4) + (set_to(r, 0) and r[0])", [1, 0, 0, 0]),
+    ],
+)
+def test_a_value_is_taken_before_a_later_call_changes_it(statement, expected):
+    lines = "    r = mm.registers(1, int)\n    r[0] = 1\n"
+    helper = inspect.getsource(set_to)
+    source = f"{helper}\ndef f(T, out):\n{lines}    {statement}\n"
+    assert b(mm.program(define(source, "f")), threads=1) == expected
+
+
+@pytest.mark.parametrize("operator", [" + ", " and ", " or ", " <= ", ", "])
+@pytest.mark.parametrize("term", ["x", "a_[T.id]"])
+def test_long_chains(operator, term):
+    """A sum of 300 terms is a tree 300 levels deep; it is none when it is run."""
+    text = operator.join([term] * 300)
+    text = f"min({text})" if operator == ", " else text
+    source = f"def f(T, a_, out):\n    x = a_[T.id]\n    out[T.id] = {text}\n"
+    expected = {" + ": [0, 300, 600], " <= ": [1, 1, 1]}.get(operator, [0, 1, 2])
+    assert b(mm.program(define(source, "f")), [0, 1, 2], size=3, threads=3) == expected
 
 
 def test_programs_call_programs():
@@ -685,11 +709,11 @@ def test_no_lane_no_access():
 def test_loops_with_a_count_for_each_lane():
     @mm.program
     def f(T, a, out):
-        for k in range(T.id):
+        for _ in range(T.id):
             out[T.id] += 1
-        for k in range(5, T.id, -2):
+        for _ in range(5, T.id, -2):
             out[T.id] += 10
-        for k in range(T.id, 7, T.id + 1):
+        for _ in range(T.id, 7, T.id + 1):
             out[T.id] += 100
 
     expected = [
@@ -703,7 +727,7 @@ def test_a_loops_variable_keeps_its_last_value():
     def f(T, out):
         k = -1
         for k in range(T.id):
-            pass
+            x = k
         out[T.id] = k
 
     assert b(f) == [-1, 0, 1, 2]
@@ -751,7 +775,7 @@ def test_break_continue_and_return_concern_one_lane():
 def test_break_and_continue_of_the_inner_loop():
     @mm.program
     def f(T, out):
-        for i in range(3):
+        for _ in range(3):
             j = 0
             while True:
                 j += 1
@@ -788,7 +812,7 @@ def test_a_loop_that_no_lane_enters():
     def f(T, out):
         while T.id < 0:
             out[T.id] = 1
-        for k in range(-1):
+        for _ in range(-1):
             out[T.id] = 1
         out[T.id] += 5
 

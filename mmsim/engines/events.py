@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from simpy import Environment, Event
 
-from mmsim.conflicts import stage_counts, stages
+from mmsim.conflicts import stage_counts
 from mmsim.engines.recorder import Detail, Recorder
 from mmsim.engines.turns import DMMsInTurn, Turns, WarpsInOrder, WarpsInTurn
 from mmsim.engines.units import COMPLETION, Job, MemoryUnit, Moment
@@ -125,7 +125,8 @@ class Driver:
         self.env = Environment()
         observe = None if recorder is None else self._observe
         self.units = [
-            MemoryUnit(self.env, unit, self.turns(unit), observe) for unit in launch.machine.units
+            MemoryUnit(self.env, unit, self.width, self.turns(unit), observe)
+            for unit in launch.machine.units
         ]
         self.tally = Tally(launch)
         self.rounds: list[RoundRow] = []
@@ -158,10 +159,10 @@ class Asynchronous(Driver):
 
     def warp(self, number: int) -> Process:
         """One warp: local work at no time, then the next request or barrier."""
-        grid = self.grid
+        grid, meaning = self.grid, self.launch.meaning
         block = grid.block_of_warp(number)
         barrier = self.barriers[block]
-        steps = self.launch.meaning.start(*frame_fields(grid, number))
+        steps = meaning.start(*frame_fields(grid, number, meaning.fields))
         values: Any = None
         try:
             while True:
@@ -180,24 +181,24 @@ class Asynchronous(Driver):
         """Make a warp ready with its request; the event of the request's completion."""
         array = self.launch.arrays[request.site.array]
         addresses = array.addresses(request.elements, block)
-        unit = self.units[array.unit_of_copy[block if array.shared else 0]]
-        count = stages(addresses.tolist(), self.width, unit.unit.conflict)
-        number = request.site.number
-        self.tally.requests[number] += 1
-        self.tally.stages[number] += count
         detail = None
         if self.recorder is not None:
             detail = self.detail(warp, block, array, request, addresses)
         done = Moment(self.env)
-
-        def effect() -> Any:
-            if request.values is None:
-                return array.read(request.elements, block)
-            array.write(request.elements, block, request.values)
-            return None
-
-        unit.submit(Job(warp, count, done, effect, detail))
+        unit = self.units[array.unit_of_copy[block if array.shared else 0]]
+        unit.submit(Job(warp, request, addresses, done, self.move, 0, detail))
         return done
+
+    def move(self, job: Job) -> Any:
+        """What a request does at its dispatch; the values that it reads."""
+        request, site = job.request, job.request.site
+        self.tally.requests[site.number] += 1
+        self.tally.stages[site.number] += job.stages
+        array, block = self.launch.arrays[site.array], self.grid.block_of_warp(job.warp)
+        if request.values is None:
+            return array.read(request.elements, block)
+        array.write(request.elements, block, request.values)
+        return None
 
     def detail(
         self,
@@ -273,7 +274,8 @@ class Synchronous(Driver):
 
     def sequencer(self) -> Process:
         """The program over all threads, one round after the other; barriers idle."""
-        steps = self.launch.meaning.start(*frame_fields(self.grid, None))
+        meaning = self.launch.meaning
+        steps = meaning.start(*frame_fields(self.grid, None, meaning.fields))
         values: Any = None
         try:
             while True:
@@ -314,7 +316,8 @@ class Synchronous(Driver):
         for warp, count, unit, detail in zip(
             active.tolist(), counts[active].tolist(), units[firsts].tolist(), details, strict=True
         ):
-            self.units[unit].submit(Job(warp, count, round_.expect(), None, detail))
+            job = Job(warp, request, addresses, round_.expect(), None, count, detail)
+            self.units[unit].submit(job)
         if request.values is not None:
             array.write(request.elements, blocks, request.values, warps)
         yield round_.over

@@ -10,35 +10,47 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from simpy import Environment, Event
 
+from mmsim.conflicts import stage_counts, stages
 from mmsim.engines.turns import Turns
+from mmsim.language.frame import Request
 from mmsim.machines import Unit
 
 COMPLETION, DISPATCH = 1, 2
+FEW = 4  # requests below which counting them one by one is faster
+
+Integers = npt.NDArray[np.int64]
 
 
 class Job:
-    """A warp's request at a unit.
+    """A warp's request at a unit: the addresses of its active lanes, at least one.
 
-    `done` is the event of its completion. `effect`, called at the dispatch, moves the data and
-    gives the values read, which `done` carries. `ready` is when the warp became ready.
+    `done` is the event of its completion. `move`, called at the dispatch, moves the data and gives
+    the values read, which `done` carries; it is None where the data have moved before. `stages` is
+    0 until they are counted. `ready` is when the warp became ready.
     """
 
-    __slots__ = ("detail", "done", "effect", "ready", "stages", "warp")
+    __slots__ = ("addresses", "detail", "done", "move", "ready", "request", "stages", "warp")
 
     def __init__(
         self,
         warp: int,
-        stages: int,
+        request: Request,
+        addresses: Integers,
         done: Moment,
-        effect: Callable[[], Any] | None = None,
+        move: Callable[[Job], Any] | None = None,
+        stages: int = 0,
         detail: Any = None,
     ) -> None:
         self.warp = warp
-        self.stages = stages
+        self.request = request
+        self.addresses = addresses
         self.done = done
-        self.effect = effect
+        self.move = move
+        self.stages = stages
         self.detail = detail
         self.ready = 0
 
@@ -64,20 +76,26 @@ class Moment(Event):
 
 
 class MemoryUnit:
-    """One memory unit: takes jobs, dispatches them in turn, completes them."""
+    """One memory unit: takes jobs, dispatches them in turn, completes them.
+
+    `observe(unit, job, values)`, if given, is called at each dispatch.
+    """
 
     def __init__(
         self,
         env: Environment,
         unit: Unit,
+        width: int,
         turns: Turns,
         observe: Callable[[Unit, Job, Any], None] | None,
     ) -> None:
         self.env = env
         self.unit = unit
+        self.width = width
         self.turns = turns
         self.observe = observe
         self.jobs: dict[int, Job] = {}
+        self.uncounted: list[Job] = []
         self.bell: Moment | None = None  # rung when a job comes to an idle unit
         self.last_completion = 0
         env.process(self._serve())
@@ -87,6 +105,8 @@ class MemoryUnit:
         job.ready = self.env.now  # type: ignore[assignment]  # time is whole: every delay is
         self.jobs[job.warp] = job
         self.turns.push(job.warp)
+        if not job.stages:
+            self.uncounted.append(job)
         if self.bell is not None:
             self.bell.after(0, DISPATCH)
             self.bell = None
@@ -101,10 +121,30 @@ class MemoryUnit:
                 yield self.bell
                 continue
             job = jobs.pop(warp)
-            values = None if job.effect is None else job.effect()
+            if not job.stages:
+                self._count()
             stages = job.stages
+            values = None if job.move is None else job.move(job)
             job.done.after(stages + latency - 1, COMPLETION, values)
             self.last_completion = env.now + stages + latency - 1  # type: ignore[assignment]
             if self.observe is not None:
                 self.observe(self.unit, job, values)
             yield Moment(env).after(stages, DISPATCH)
+
+    def _count(self) -> None:
+        """Count the stages of all ready requests: many at once cost little more than one."""
+        waiting, self.uncounted = self.uncounted, []
+        if len(waiting) < FEW:
+            for job in waiting:
+                job.stages = stages(job.addresses.tolist(), self.width, self.unit.conflict)
+            return
+        lanes = [len(job.addresses) for job in waiting]
+        counts = stage_counts(
+            np.concatenate([job.addresses for job in waiting]),
+            np.repeat(np.arange(len(waiting)), lanes),
+            len(waiting),
+            self.width,
+            self.unit.conflict,
+        )
+        for job, count in zip(waiting, counts.tolist(), strict=True):
+            job.stages = count

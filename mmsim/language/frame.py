@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -118,28 +119,28 @@ class Frame:
             self.variables[slot] = None
             self.partial.pop(slot, None)
         elif self.variables[slot] is not None:
-            known = self.partial.get(slot)
-            self.partial[slot] = ~mask if known is None else known & ~mask
+            kept = np.logical_not(mask)
+            self.partial[slot] = kept & self.partial.get(slot, True)
 
 
-def frame_fields(grid: Grid, warp: int | None) -> tuple[int, dict[str, Value]]:
-    """Number of lanes and T's fields for one warp, or for all threads where `warp` is None.
+def frame_fields(
+    grid: Grid, warp: int | None, needed: Collection[str]
+) -> tuple[int, dict[str, Value]]:
+    """Number of lanes and the needed fields of T, for one warp or (None) for all threads.
 
-    A field that is the same for all lanes is one number.
+    A field that is the same for all lanes is one number. `id` is always there.
     """
-    part = slice(0, grid.threads)
-    if warp is not None:
-        threads = grid.warp_threads(warp)
-        part = slice(threads.start, threads.stop)
-    fields: dict[str, Value] = {
-        "id": grid.id[part],
-        "index": grid.index[part],
-        "lane": grid.lane[part],
-    }
     if warp is None:
-        fields["block"] = grid.block if grid.blocks > 1 else 0
-        fields["warp"] = grid.warp if grid.warps > 1 else 0
+        threads = range(grid.threads)
+        block: Value = grid.block if grid.blocks > 1 else 0
+        own: Value = grid.warp if grid.warps > 1 else 0
     else:
-        fields["block"] = grid.block_of_warp(warp)
-        fields["warp"] = warp
-    return part.stop - part.start, fields
+        threads = grid.warp_threads(warp)
+        block, own = grid.block_of_warp(warp), warp
+    part = slice(threads.start, threads.stop)
+    fields: dict[str, Value] = {"id": grid.id[part], "block": block, "warp": own}
+    if "index" in needed:
+        fields["index"] = grid.index[part]
+    if "lane" in needed:
+        fields["lane"] = grid.lane[part]
+    return len(threads), fields

@@ -1,10 +1,10 @@
 """What a program means: the one place where statements do what they do.
 
 `Meaning` turns a program's representation, for the arguments of one launch, into functions on a
-`Frame`: a set of lanes that runs in SIMD fashion under a mask. Running it is a generator that yields
-each memory access (`Request`) and each barrier (`Waiting`) to whoever drives it, and is sent the
-values read. The synchronous sequencer is this over all p lanes, an asynchronous warp the same over
-its own; an engine only decides when an access happens and what it costs.
+`Frame`: a set of lanes that runs in SIMD fashion under a mask. Running it is a generator that
+yields each memory access (`Request`) and each barrier (`Waiting`) to whoever drives it, and is sent
+the values read. The synchronous sequencer is this over all p lanes, an asynchronous warp the same
+over its own; an engine only decides when an access happens and what it costs.
 
 Lanes that branch differently run one part after the other, the then-part first. A statement takes
 the mask of active lanes and gives back the mask of those that go on to the next statement; `False`
@@ -107,6 +107,7 @@ class Meaning:
         self.uniform = uniform
         self.max_accesses = max_accesses
         self.sites: list[Site] = []
+        self.fields: set[str] = set()
         self.slots: dict[str, int] = {}
         self._loops: list[int] = []
         self._loop_count = 0
@@ -158,10 +159,10 @@ class Meaning:
         for part in local.shape:
             value = self._constant(part)
             if type(value) is not int or value < 1:
+                size = "an extent without a value" if value is None else f"an extent of {value}"
                 self._fault(
                     TypeFault,
-                    f"{local.name!r} can't have an extent of {value}; extents are whole numbers "
-                    "from 1 on",
+                    f"{local.name!r} can't have {size}; extents are whole numbers from 1 on",
                     local.place,
                     array=local.name,
                 )
@@ -177,7 +178,7 @@ class Meaning:
         if not -len(shape) <= extent.axis < len(shape):
             self._fault(
                 AddressError,
-                f"{extent.array!r} has {len(shape)} dimensions, no axis {extent.axis}",
+                f"{extent.array!r} has {dimensions(len(shape))}, no axis {extent.axis}",
                 extent.place,
                 array=extent.array,
             )
@@ -187,8 +188,7 @@ class Meaning:
         shape = self.shapes[array]
         self._fault(
             AddressError,
-            f"{array!r} has {len(shape)} dimension{'s' * (len(shape) != 1)} (shape {shape}) but "
-            f"is used with {rank}",
+            f"{array!r} has {dimensions(len(shape))} (shape {shape}) but is used with {rank}",
             place,
             array=array,
         )
@@ -198,14 +198,16 @@ class Meaning:
         shape = self.shapes[array]
         if len(index) != len(shape):
             self._wrong_rank(array, len(index), place)
-        parts = [(self._wide(part), extent) for part, extent in zip(index, shape, strict=True)]
-        bounds = [np.array([extent], dtype=np.uint64) for extent in shape]
+        parts = [
+            (self._wide(part), extent, np.array(extent, dtype=np.uint64))
+            for part, extent in zip(index, shape, strict=True)
+        ]
 
         def elements(
             frame: Frame, mask: Mask, lanes: npt.NDArray[np.int64] | None
         ) -> npt.NDArray[np.int64]:
             number: Value = None
-            for (evaluate, extent), bound in zip(parts, bounds, strict=True):
+            for evaluate, extent, bound in parts:
                 value = evaluate(frame, mask)
                 if isinstance(value, np.ndarray):
                     if lanes is not None:
@@ -225,14 +227,15 @@ class Meaning:
     def _out_of_range(
         self,
         array: str,
-        parts: list[tuple[Evaluate, int]],
+        parts: list[tuple[Evaluate, int, npt.NDArray[np.uint64]]],
         place: Place,
         frame: Frame,
         mask: Mask,
     ) -> NoReturn:
-        index = [np.broadcast_to(evaluate(frame, mask), frame.lanes) for evaluate, _ in parts]
+        index = [np.broadcast_to(evaluate(frame, mask), frame.lanes) for evaluate, _, _ in parts]
         outside = [
-            (value < 0) | (value >= extent) for value, (_, extent) in zip(index, parts, strict=True)
+            (value < 0) | (value >= extent)
+            for value, (_, extent, _) in zip(index, parts, strict=True)
         ]
         bad = both(mask, np.logical_or.reduce(outside))
         lane = int(np.argmax(bad))
@@ -240,19 +243,16 @@ class Meaning:
         shown = ", ".join(map(str, at))
         wrong = next(axis for axis, out in enumerate(outside) if out[lane])
         extent = self.shapes[array][wrong]
-        reason = (
-            "the array is empty"
-            if extent == 0
-            else "an address is not negative, and indices don't wrap"
-            if at[wrong] < 0
-            else f"axis {wrong} has {extent} elements"
-            if len(at) > 1
-            else f"the array has {extent} elements"
-        )
+        if extent == 0:
+            reason = "the array is empty"
+        else:
+            reason = f"{f'axis {wrong}' if len(at) > 1 else 'the array'} has {extent} elements"
+            if at[wrong] < 0:
+                reason = "an address is not negative, and indices don't wrap"
+            reason += f"; indices run from 0 to {extent - 1}"
         self._fault(
             AddressError,
-            f"index [{shown}] of {array!r} is out of range: {reason}; indices run from 0 to "
-            f"{max(extent - 1, 0)}",
+            f"index [{shown}] of {array!r} is out of range: {reason}",
             place,
             frame,
             lane,
@@ -300,6 +300,7 @@ class Meaning:
             return lambda frame, mask: known
         match value:
             case ir.ThreadField(field):
+                self.fields.add(field)
                 return lambda frame, mask: frame.fields[field]
             case ir.Var(name, place):
                 return self._variable(name, place)
@@ -572,17 +573,18 @@ class Meaning:
         dtype, stored = self.typing.arrays[array], self.typing.of(value)
         if not is_int(dtype) or not is_int(stored) or dtype == stored:
             return None
-        limits, reach = np.iinfo(dtype), np.iinfo(stored)
+        limits, reach = np.iinfo(dtype.name), np.iinfo(stored.name)
         if limits.min <= reach.min and reach.max <= limits.max:
             return None
         low, high = int(limits.min), int(limits.max)
 
         def check(value: Value, elements: npt.NDArray[np.int64], frame: Frame, mask: Mask) -> None:
-            wide_value = np.broadcast_to(np.asarray(value, dtype=INT), frame.lanes)
+            wide_value = np.broadcast_to(np.asarray(value, dtype=np.int64), frame.lanes)
             bad = both(mask, (wide_value < low) | (wide_value > high))
             if np.count_nonzero(bad):
                 lane = int(np.argmax(bad))
-                element = elements[lane if mask is True else count(mask[:lane], lane)]
+                before = np.count_nonzero(np.broadcast_to(mask, frame.lanes)[:lane])
+                element = elements[before]  # it holds active lanes only
                 at = tuple(map(int, np.unravel_index(element, self.shapes[array])))
                 shown = ", ".join(map(str, at))
                 self._fault(
@@ -780,6 +782,11 @@ def _scope(name: str, body: Callable[[Frame, Mask], Steps], frame: Frame, mask: 
 def _leave(scope: str, frame: Frame, mask: Mask) -> Mask:
     frame.left[scope] = union(frame.left[scope], mask)
     return False
+
+
+def dimensions(count: int) -> str:
+    """A number of dimensions, in words."""
+    return f"{count} dimension{'s' * (count != 1)}"
 
 
 def check_numbers(program: str, numbers: dict[str, Any]) -> None:

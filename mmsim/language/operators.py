@@ -101,7 +101,7 @@ def truth(value: Value) -> Value:
 
 def select(test: npt.NDArray[np.bool_], then: Value, other: Value, type_: Type) -> Value:
     """`then` where `test` holds, else `other`; both of type `type_`."""
-    result: npt.NDArray[Any] = np.where(test, then, other)
+    result: Value = np.where(test, then, other)
     return result if result.dtype == type_ else result.astype(type_)
 
 

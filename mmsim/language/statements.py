@@ -272,9 +272,9 @@ class FunctionParser(ExpressionParser):
             array = self.array(node.value)
             if array is not None:
                 return self.dtype_of(array, node)
-        given = node.value if isinstance(node, ast.Constant) else self.captured(node)
+        given: Any = node.value if isinstance(node, ast.Constant) else self.captured(node)
         try:
-            name = np.dtype(given).name
+            name: str = np.dtype(given).name
         except TypeError:
             name = ""
         if not supported(name):
@@ -353,11 +353,9 @@ class FunctionParser(ExpressionParser):
         if not 1 <= len(call.args) <= 3 or call.keywords:
             raise self.refuse(call, "range takes one, two or three numbers")
         parts = self.operands(*call.args)
-        start, stop, step = {
-            1: lambda: (ir.Const(0), parts[0], ir.Const(1)),
-            2: lambda: (parts[0], parts[1], ir.Const(1)),
-            3: lambda: (parts[0], parts[1], parts[2]),
-        }[len(parts)]()
+        start = parts[0] if len(parts) > 1 else ir.Const(0)
+        stop = parts[1] if len(parts) > 1 else parts[0]
+        step = parts[2] if len(parts) > 2 else ir.Const(1)
         if step == ir.Const(0):
             raise self.refuse(call, "the step of a range can't be 0")
         target = self.variable(node.target)

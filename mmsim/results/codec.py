@@ -7,6 +7,7 @@ dtype, its shape and its bytes (little-endian, base64).
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import types
 import typing
@@ -18,6 +19,7 @@ import numpy as np
 from mmsim import machines
 from mmsim.errors import FormatError
 from mmsim.language.ir import Source
+from mmsim.language.statements import supported
 from mmsim.results import profile, rows, run, trace
 
 FORMAT = "mmsim 1"
@@ -102,18 +104,23 @@ def _decode(value: Any) -> Any:
 
 
 def _array(value: dict[str, Any]) -> Any:
-    dtype = np.dtype(str(value["$array"]))
-    if dtype.kind not in "biuf":
-        raise ValueError(f"arrays of {dtype} are not read")
+    name, shape = value["$array"], value["shape"]
+    if not supported(name):
+        raise ValueError(f"arrays of {name!r:.80} are not read")
+    if not all(type(extent) is int and extent >= 0 for extent in shape):
+        raise ValueError(f"an array has no shape {shape!r:.80}")
+    dtype = np.dtype(name)
     data = base64.b64decode(value["base64"], validate=True)
-    shape = tuple(int(extent) for extent in value["shape"])
     array = np.frombuffer(data, dtype.newbyteorder("<")).reshape(shape)
     return array.astype(dtype)
 
 
+_hints = functools.cache(typing.get_type_hints)
+
+
 def _check_types(known: type, content: dict[str, Any]) -> None:
     """Refuse a field whose value isn't of the declared class, as far as classes go."""
-    hints = typing.get_type_hints(known)
+    hints = _hints(known)
     for name, value in content.items():
         if name not in hints:
             raise ValueError(f"{known.__name__} has no field {name!r}")

@@ -187,12 +187,17 @@ class Trace:
         for dispatch in self.dispatches:
             starting.setdefault(dispatch.time, []).append(dispatch)
             ending.setdefault(dispatch.completion, []).append(dispatch)
+        beginning: dict[int, list[Wait]] = {}
+        for wait in self.waits:
+            beginning.setdefault(wait.start, []).append(wait)
+        waiting: list[Wait] = []
         numbers = {id(dispatch): number for number, dispatch in enumerate(self.dispatches)}
         pipelines: dict[str, list[Stage | None]] = {
             unit.name: [None] * unit.latency for unit in self.units
         }
         entering: dict[str, list[Stage]] = {unit.name: [] for unit in self.units}
         for time in range(self.time + 1):
+            waiting = [wait for wait in waiting if wait.end > time] + beginning.get(time, [])
             for dispatch in starting.get(time, ()):
                 entering[dispatch.unit] = _stages(numbers[id(dispatch)], dispatch)
                 if dispatch.kind == "write":
@@ -205,7 +210,7 @@ class Trace:
             yield Cycle(
                 time,
                 {name: tuple(registers) for name, registers in pipelines.items()},
-                tuple(wait for wait in self.waits if wait.start <= time < wait.end),
+                tuple(waiting),
                 tuple(starting.get(time, ())),
                 tuple(ending.get(time, ())),
                 {name: data.reshape(shapes[name]).copy() for name, data in memory.items()},

@@ -77,7 +77,7 @@ var(--line) }
 td.number { text-align: right; font-variant-numeric: tabular-nums }
 .holds { color: var(--good) } .refuted { color: var(--known) }
 .fails, .not-refuted { color: var(--bad); font-weight: bold }
-small { opacity: .8 } .wide { overflow-x: auto }
+small { opacity: .8 } .wide { overflow-x: auto } math { font-size: 1.2em; text-align: left }
 """
 
 
