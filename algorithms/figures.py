@@ -19,7 +19,7 @@ def smm_figure_4(T: mm.Thread, m: mm.Array) -> None:
 
 @mm.program
 def icpp_figure_3(T: mm.Thread, m: mm.Array) -> None:
-    """ICPP Figure 3, RAP Figure 3: W(0) asks for m[7], m[5], m[15], m[0], W(1) for 10, 11, 12, 9."""
+    """ICPP Figure 3, RAP Figure 3: W(0) asks for m[7], m[5], m[15], m[0], W(1) for the rest."""
     address = mm.registers(8)
     address[0], address[1], address[2], address[3] = 7, 5, 15, 0
     address[4], address[5], address[6], address[7] = 10, 11, 12, 9

@@ -13,8 +13,7 @@ from mmsim.language import ir
 from mmsim.language.meaning import Meaning, check_numbers
 from mmsim.language.program import Program
 from mmsim.language.scope import number
-from mmsim.language.statements import SUPPORTED_TEXT, supported
-from mmsim.language.types import Typing, type_of_number
+from mmsim.language.types import SUPPORTED_TEXT, Typing, supported, type_of_number
 from mmsim.layout import Placed, RowMajor
 from mmsim.machines import Engine, Machine, Schedule
 from mmsim.memory import ArrayInMemory, Parameter, SharedArray, lay_out

@@ -14,8 +14,7 @@ import traceback
 import pytest
 
 import mmsim as mm
-from mmsim.language.expressions import ADVICE, DEEPEST
-from mmsim.language.statements import STATEMENT_ADVICE
+from mmsim.language.grammar import ADVICE, DEEPEST, STATEMENT_ADVICE
 from random_programs import define
 
 OUTSIDE = """\

@@ -383,7 +383,7 @@ def test_total_has_no_trace():
 # ------------------------------------------------------------------ how results show
 
 HOSTILE = "<script>alert(1)</script>"
-MARKUP = "[red]x[/red]"
+MARKUP, OTHER_MARKUP = "[red]x[/red]", "[blue]y[/blue]"
 
 
 def shown_by_rich(value):
@@ -421,9 +421,9 @@ def test_a_profile_shows_every_line():
 
 def hostile_run():
     """A run whose program text and names look like HTML and like Rich's markup."""
-    source = f"def hostile(T, a):\n    a[T.id] = 1  # {HOSTILE} {MARKUP}\n"
+    source = f"def hostile(T, a):\n    a[T.id] = 1  # {HOSTILE} {OTHER_MARKUP}\n"
     run = mm.DMM(4, 3).run(mm.program(define(source, "hostile")), numbers(4), threads=4)
-    rows = tuple(replace(row, array=HOSTILE, space=MARKUP) for row in run.accesses)
+    rows = tuple(replace(row, array=HOSTILE, space=OTHER_MARKUP) for row in run.accesses)
     return replace(run, program=HOSTILE + MARKUP, accesses=rows)
 
 
@@ -432,22 +432,35 @@ def test_hostile_names_show_as_text():
     for value in (run, run.profile()):
         html = value._repr_html_()
         assert "<script" not in html
-        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+        assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 2
         for text in (repr(value), shown_by_rich(value)):
-            assert HOSTILE in text
-            assert MARKUP in text
+            assert text.count(HOSTILE) == 2
+            assert MARKUP in text  # in the caption
+            assert OTHER_MARKUP in text  # in a cell
 
 
-def test_long_tables_are_cut_with_a_note():
-    lines = [f"    a[{k}]" for k in range(45)]
-    program = mm.program(define("\n".join(["def long(T, a):", *lines]) + "\n", "long"))
-    run = mm.DMM(4, 3).run(program, numbers(45), threads=1)
-    assert len(run.accesses) == 45
-    for text in (repr(run), run._repr_html_(), shown_by_rich(run)):
-        assert "and 5 more rows" in text
+def long_run(rows):
+    """A run with that many rows of accesses."""
+    lines = ["def long(T, a):", *(f"    a[{k}]" for k in range(rows))]
+    program = mm.program(define("\n".join(lines) + "\n", "long"))
+    return mm.DMM(4, 3).run(program, numbers(rows), threads=1)
+
+
+@pytest.mark.parametrize(("rows", "note"), [(45, "and 5 more rows"), (41, "and 1 more row")])
+def test_long_tables_are_cut_with_a_note(rows, note):
+    run = long_run(rows)
+    assert len(run.accesses) == rows
+    assert repr(run).splitlines()[-1] == note
+    assert f"<p>{note}</p>" in run._repr_html_()
+    assert note in shown_by_rich(run)
     assert len(repr(run).splitlines()) == 1 + 1 + 40 + 1  # caption, titles, rows, note
     # A profile is the program's text: it stays whole.
-    assert len(repr(run.profile()).splitlines()) == 2 + 46
+    assert len(repr(run.profile()).splitlines()) == 2 + 1 + rows
+
+
+def test_short_tables_have_no_note():
+    for text in (repr(long_run(40)), long_run(40)._repr_html_(), shown_by_rich(long_run(40))):
+        assert "more row" not in text
 
 
 def test_a_run_without_accesses_shows():
@@ -662,7 +675,7 @@ TEXT = SMALL.to_json()
         '{"format": "mmsim 1", "value": {"$class": "DMM", "width": 4, "latency": 3}}',
         '{"format": "mmsim 1", "value": {"$class": "DMM", "width": 0, "latency": 3}}',
         '{"format": "mmsim 1", "value": {"$dict": [1]}}',
-        '{"format": "mmsim 1", "value": ' + '{"$dict": [["a", ' * 900 + "1" + "]]}" * 900 + "}",
+        '{"format": "mmsim 1", "value": ' + "[" * 490 + "]" * 490 + "}",
     ],
 )
 def test_what_is_no_run_is_refused(text):

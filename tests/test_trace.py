@@ -499,6 +499,9 @@ def test_memory_within_a_time_unit_follows_the_rules_of_writing(schedule):
 
 def test_each_cycle_is_data_of_its_own():
     run = mm.DMM(2, 1).run(copy, np.arange(4), np.zeros(4, int), threads=4, trace=True)
+    first, *_, last = run.trace.cycles()
+    assert first.memory["b"].tolist() == [0, 0, 0, 0]
+    assert last.memory["b"].tolist() == [0, 1, 2, 3]
     for cycle in run.trace.cycles():
         cycle.memory["b"][:] = 99
         cycle.registers.clear()

@@ -127,7 +127,8 @@ def _load_file(name: str) -> Any:
     if not path.is_file():
         raise CallError(f"no file {name!r}")
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)

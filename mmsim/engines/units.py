@@ -1,8 +1,8 @@
 """A memory unit as a SimPy process (DESIGN section 1, *Pipeline*).
 
 A unit takes one stage per time unit: a request of k stages dispatched at t keeps it busy until
-t + k and completes at t + k + l - 1. At one instant completions and barriers come before dispatches:
-that is the order of the two priorities below.
+t + k and completes at t + k + l - 1. At one instant completions and barriers come before
+dispatches: that is the order of the two priorities below.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ import numpy as np
 
 from mmsim.errors import LanguageError, Place
 from mmsim.language import ir, names
+from mmsim.language.grammar import ADVICE, BINARY, CASTS, COMPARE, DEEPEST, LONGEST, UNARY
 from mmsim.language.scope import (
     INT_MAX,
     INT_MIN,
@@ -32,54 +33,6 @@ from mmsim.language.scope import (
     outside,
 )
 from mmsim.language.source import FunctionText
-
-BINARY = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-}
-COMPARE = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-}
-UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
-CASTS = {int: "int", float: "float", bool: "bool"}
-
-DEEPEST = 100
-"""Levels of nesting that a program may have, so that nothing that walks it meets Python's bound."""
-LONGEST = 25
-"""Operators after which a long chain, such as a sum, is kept in a variable and begun anew."""
-
-ADVICE: dict[type[ast.AST], tuple[str, str]] = {
-    ast.Lambda: ("a lambda", "write a function with def and call it"),
-    ast.NamedExpr: ("an assignment inside an expression", "assign in a statement of its own"),
-    ast.ListComp: ("a list comprehension", "write a loop and an mm.registers array"),
-    ast.SetComp: ("a set comprehension", "write a loop"),
-    ast.DictComp: ("a dict comprehension", "write a loop"),
-    ast.GeneratorExp: ("a generator expression", "write a loop"),
-    ast.List: ("a list", "use an mm.registers array"),
-    ast.Tuple: ("a tuple", "assign its parts one by one"),
-    ast.Set: ("a set", "use an mm.registers array"),
-    ast.Dict: ("a dict", "use arrays"),
-    ast.JoinedStr: ("a string", "programs compute with numbers only"),
-    ast.Slice: ("a slice", "give one index for each dimension"),
-    ast.Starred: ("a starred expression", "write the items one by one"),
-    ast.Yield: ("yield", "programs store their results in arrays"),
-    ast.YieldFrom: ("yield from", "programs store their results in arrays"),
-}
 
 
 class ExpressionParser:
@@ -192,9 +145,9 @@ class ExpressionParser:
     def followed(self, values: list[ir.Expr], node: ast.expr) -> list[ir.Expr]:
         """Operands and one more after them."""
         value, statements = self.apart(node)
-        if any(writes_registers(statement) for statement in statements):
+        if any(ir.writes_registers(statement) for statement in statements):
             values = [
-                self.spill(earlier, self.place(node)) if reads_registers(earlier) else earlier
+                self.spill(earlier, self.place(node)) if ir.reads_registers(earlier) else earlier
                 for earlier in values
             ]
         self.block.extend(statements)
@@ -521,37 +474,6 @@ class ExpressionParser:
     def call(self, node: ast.Call, function: types.FunctionType) -> ir.Expr | None:
         """Inline a call; its value, None if it has none. Statements know how to."""
         raise AssertionError("only a parser of statements can inline")
-
-
-def writes_registers(statement: ir.Stmt) -> bool:
-    """Whether a statement, or one inside it, writes a register array."""
-    if isinstance(statement, ir.RegisterWrite):
-        return True
-    blocks: list[ir.Block] = []
-    if isinstance(statement, ir.If):
-        blocks = [statement.then, statement.orelse]
-    elif isinstance(statement, ir.While):
-        blocks = [statement.prelude, statement.body]
-    elif isinstance(statement, ir.For | ir.Scope):
-        blocks = [statement.body]
-    return any(writes_registers(inner) for block in blocks for inner in block)
-
-
-def reads_registers(value: ir.Expr) -> bool:
-    """Whether an expression reads a register array."""
-    match value:
-        case ir.RegisterRead():
-            return True
-        case ir.Unary(operand=operand):
-            return reads_registers(operand)
-        case ir.Binary(left=left, right=right) | ir.Compare(left=left, right=right):
-            return reads_registers(left) or reads_registers(right)
-        case ir.Logic(left=left, right=right):
-            return reads_registers(left) or reads_registers(right)
-        case ir.Choose(test=test, then=then, other=other):
-            return any(map(reads_registers, (test, then, other)))
-        case _:
-            return False
 
 
 def _a(noun: str) -> str:

@@ -320,3 +320,34 @@ class Code:
     locals: tuple[LocalArray, ...]
     body: Block
     sources: tuple[Source, ...]
+
+
+def writes_registers(statement: Stmt) -> bool:
+    """Whether a statement, or one inside it, writes a register array."""
+    if isinstance(statement, RegisterWrite):
+        return True
+    blocks: list[Block] = []
+    if isinstance(statement, If):
+        blocks = [statement.then, statement.orelse]
+    elif isinstance(statement, While):
+        blocks = [statement.prelude, statement.body]
+    elif isinstance(statement, For | Scope):
+        blocks = [statement.body]
+    return any(writes_registers(inner) for block in blocks for inner in block)
+
+
+def reads_registers(value: Expr) -> bool:
+    """Whether an expression reads a register array."""
+    match value:
+        case RegisterRead():
+            return True
+        case Unary(operand=operand):
+            return reads_registers(operand)
+        case Binary(left=left, right=right) | Compare(left=left, right=right):
+            return reads_registers(left) or reads_registers(right)
+        case Logic(left=left, right=right):
+            return reads_registers(left) or reads_registers(right)
+        case Choose(test=test, then=then, other=other):
+            return any(map(reads_registers, (test, then, other)))
+        case _:
+            return False

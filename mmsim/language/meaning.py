@@ -17,28 +17,22 @@ import math
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import (
-    AddressError,
     ArithmeticFault,
     BarrierError,
-    EndlessError,
     LaunchError,
     Place,
-    ProgramError,
     TypeFault,
-    UnassignedError,
 )
 from mmsim.language import ir
+from mmsim.language.evaluation import Expressions, active_lanes
 from mmsim.language.frame import Frame, Request, Site, Waiting
 from mmsim.language.operators import (
-    BINARY,
-    COMPARE,
-    UNARY,
     Mask,
     NoValue,
     Value,
@@ -46,12 +40,11 @@ from mmsim.language.operators import (
     convert,
     count,
     refuse_where,
-    select,
     truth,
     union,
     without,
 )
-from mmsim.language.types import INT, Type, Typing, is_int, wide
+from mmsim.language.types import INT, Typing, is_int
 
 Evaluate = Callable[[Frame, Mask], Value]
 Execute = Callable[[Frame, Mask], Mask]
@@ -83,7 +76,7 @@ class Nested:
     steps: Callable[[Frame, Mask], Steps]
 
 
-class Meaning:
+class Meaning(Expressions):
     """A program made ready to run for one launch.
 
     `numbers` are the values of number parameters, `shapes` those of array parameters, `uniform` the
@@ -100,21 +93,11 @@ class Meaning:
         uniform: dict[str, int],
         max_accesses: int,
     ) -> None:
-        self.code = code
-        self.typing = typing
-        self.numbers = numbers
-        self.shapes = dict(shapes)
-        self.uniform = uniform
-        self.max_accesses = max_accesses
+        super().__init__(code, typing, numbers, shapes, uniform, max_accesses)
         self.sites: list[Site] = []
-        self.fields: set[str] = set()
-        self.slots: dict[str, int] = {}
         self._loops: list[int] = []
         self._loop_count = 0
-        self._constants: dict[int, int | float | bool | None] = {}  # by the id of an expression
         with np.errstate(all="ignore"):
-            self.locals = {local.name: self._local_shape(local) for local in code.locals}
-            self.shapes.update(self.locals)
             self._body = self._block(code.body)
 
     def start(self, lanes: int, fields: dict[str, Value]) -> Steps:
@@ -126,319 +109,6 @@ class Meaning:
                 dtype = self.typing.arrays[local.name]
                 frame.registers[local.name] = np.zeros((size, lanes), dtype)
         return self._body(frame, True)
-
-    # Errors
-
-    def _fault(
-        self,
-        kind: type[ProgramError],
-        message: str,
-        place: Place,
-        frame: Frame | None = None,
-        lane: int | None = None,
-        **facts: Any,
-    ) -> NoReturn:
-        thread = None if frame is None or lane is None else frame.thread(lane)
-        raise kind(message, program=self.code.name, place=place, thread=thread, **facts)
-
-    def _step(self, frame: Frame, place: Place) -> None:
-        """Count an access or a loop iteration; a program may not go on for ever."""
-        frame.steps += 1
-        if frame.steps > self.max_accesses:
-            self._fault(
-                EndlessError,
-                f"no end after max_accesses={self.max_accesses} accesses and loop iterations; if "
-                "the program is meant to run longer, give run a larger max_accesses",
-                place,
-            )
-
-    # Arrays
-
-    def _local_shape(self, local: ir.LocalArray) -> tuple[int, ...]:
-        extents = []
-        for part in local.shape:
-            value = self._constant(part)
-            if type(value) is not int or value < 1:
-                size = "an extent without a value" if value is None else f"an extent of {value}"
-                self._fault(
-                    TypeFault,
-                    f"{local.name!r} can't have {size}; extents are whole numbers from 1 on",
-                    local.place,
-                    array=local.name,
-                )
-            extents.append(value)
-        return tuple(extents)
-
-    def _extent(self, extent: ir.Extent) -> int:
-        shape = self.shapes[extent.array]
-        if extent.rank is not None and extent.rank != len(shape):
-            self._wrong_rank(extent.array, extent.rank, extent.place)
-        if extent.axis is None:
-            return math.prod(shape)
-        if not -len(shape) <= extent.axis < len(shape):
-            self._fault(
-                AddressError,
-                f"{extent.array!r} has {dimensions(len(shape))}, no axis {extent.axis}",
-                extent.place,
-                array=extent.array,
-            )
-        return shape[extent.axis]
-
-    def _wrong_rank(self, array: str, rank: int, place: Place) -> NoReturn:
-        shape = self.shapes[array]
-        self._fault(
-            AddressError,
-            f"{array!r} has {dimensions(len(shape))} (shape {shape}) but is used with {rank}",
-            place,
-            array=array,
-        )
-
-    def _elements(self, array: str, index: tuple[ir.Expr, ...], place: Place) -> Elements:
-        """A function that gives the element number of each active lane, all in range."""
-        shape = self.shapes[array]
-        if len(index) != len(shape):
-            self._wrong_rank(array, len(index), place)
-        parts = [
-            (self._wide(part), extent, np.array(extent, dtype=np.uint64))
-            for part, extent in zip(index, shape, strict=True)
-        ]
-
-        def elements(
-            frame: Frame, mask: Mask, lanes: npt.NDArray[np.int64] | None
-        ) -> npt.NDArray[np.int64]:
-            number: Value = None
-            for evaluate, extent, bound in parts:
-                value = evaluate(frame, mask)
-                if isinstance(value, np.ndarray):
-                    if lanes is not None:
-                        value = value[lanes]
-                    # One comparison catches both ends: a negative index is a huge unsigned one.
-                    if np.count_nonzero(value.view(np.uint64) >= bound):
-                        self._out_of_range(array, parts, place, frame, mask)
-                elif not 0 <= value < extent:
-                    self._out_of_range(array, parts, place, frame, mask)
-                number = value if number is None else number * extent + value
-            if isinstance(number, np.ndarray):
-                return number
-            return np.full(frame.lanes if lanes is None else len(lanes), number, dtype=np.int64)
-
-        return elements
-
-    def _out_of_range(
-        self,
-        array: str,
-        parts: list[tuple[Evaluate, int, npt.NDArray[np.uint64]]],
-        place: Place,
-        frame: Frame,
-        mask: Mask,
-    ) -> NoReturn:
-        index = [np.broadcast_to(evaluate(frame, mask), frame.lanes) for evaluate, _, _ in parts]
-        outside = [
-            (value < 0) | (value >= extent)
-            for value, (_, extent, _) in zip(index, parts, strict=True)
-        ]
-        bad = both(mask, np.logical_or.reduce(outside))
-        lane = int(np.argmax(bad))
-        at = tuple(int(value[lane]) for value in index)
-        shown = ", ".join(map(str, at))
-        wrong = next(axis for axis, out in enumerate(outside) if out[lane])
-        extent = self.shapes[array][wrong]
-        if extent == 0:
-            reason = "the array is empty"
-        else:
-            reason = f"{f'axis {wrong}' if len(at) > 1 else 'the array'} has {extent} elements"
-            if at[wrong] < 0:
-                reason = "an address is not negative, and indices don't wrap"
-            reason += f"; indices run from 0 to {extent - 1}"
-        self._fault(
-            AddressError,
-            f"index [{shown}] of {array!r} is out of range: {reason}",
-            place,
-            frame,
-            lane,
-            array=array,
-            index=at,
-        )
-
-    # Expressions
-
-    def _constant(self, value: ir.Expr) -> int | float | bool | None:
-        """The value of an expression that is known before the launch, else None."""
-        key = id(value)
-        if key not in self._constants:
-            self._constants[key] = self._known(value)
-        return self._constants[key]
-
-    def _known(self, value: ir.Expr) -> int | float | bool | None:
-        match value:
-            case ir.Const(number):
-                return number
-            case ir.Number(name):
-                return self.numbers[name]
-            case ir.Extent():
-                return self._extent(value)
-            case ir.ThreadField(field):
-                return self.uniform.get(field)
-            case ir.Unary() | ir.Binary() | ir.Compare():
-                parts = (
-                    [value.operand] if isinstance(value, ir.Unary) else [value.left, value.right]
-                )
-                if any(self._constant(part) is None for part in parts):
-                    return None
-                try:
-                    known: int | float | bool = self._operation(value)(_NO_FRAME, True)
-                except NoValue:
-                    return None  # it is an error only if a thread gets there
-                return known
-            case _:
-                return None
-
-    def _evaluate(self, value: ir.Expr) -> Evaluate:
-        """A function that gives the value of an expression at the active lanes."""
-        known = self._constant(value)
-        if known is not None:
-            return lambda frame, mask: known
-        match value:
-            case ir.ThreadField(field):
-                self.fields.add(field)
-                return lambda frame, mask: frame.fields[field]
-            case ir.Var(name, place):
-                return self._variable(name, place)
-            case ir.Unary(_, _, place) | ir.Binary(_, _, _, place):
-                return self._guarded(self._operation(value), place)
-            case ir.Compare():
-                return self._operation(value)
-            case ir.Logic():
-                return self._logic(value)
-            case ir.Choose():
-                return self._choose(value)
-            case ir.RegisterRead(array, index, place):
-                return self._register_read(array, index, place)
-        raise AssertionError(value)
-
-    def _as(self, value: ir.Expr, wanted: Type) -> Evaluate:
-        """An expression converted to a type that can hold it."""
-        evaluate, held = self._evaluate(value), self.typing.of(value)
-        if held == wanted:
-            return evaluate
-        known = self._constant(value)
-        if known is not None:
-            converted = convert(known, held, wanted)
-            return lambda frame, mask: converted
-        return lambda frame, mask: convert(evaluate(frame, mask), held, wanted)
-
-    def _wide(self, value: ir.Expr) -> Evaluate:
-        return self._as(value, wide(self.typing.of(value)))
-
-    def _guarded(self, evaluate: Evaluate, place: Place) -> Evaluate:
-        """`evaluate` with what has no value reported at its place."""
-
-        def run(frame: Frame, mask: Mask) -> Value:
-            try:
-                return evaluate(frame, mask)
-            except NoValue as fault:
-                self._fault(ArithmeticFault, fault.message, place, frame, fault.lane)
-
-        return run
-
-    def _variable(self, name: str, place: Place) -> Evaluate:
-        slot = self.slots.setdefault(name, len(self.slots))
-
-        def run(frame: Frame, mask: Mask) -> Value:
-            value = frame.variables[slot]
-            if value is None or (slot in frame.partial):
-                self._check_assigned(name, slot, place, frame, mask)
-            return value
-
-        return run
-
-    def _check_assigned(self, name: str, slot: int, place: Place, frame: Frame, mask: Mask) -> None:
-        """Refuse a variable that an active lane hasn't assigned yet."""
-        known: Mask = False if frame.variables[slot] is None else frame.partial[slot]
-        bare = without(mask, known)
-        if bare is not False:
-            lane = 0 if bare is True else int(np.argmax(bare))
-            text = place.text[place.column : place.end_column]  # a helper's names have numbers
-            message = f"the variable {text!r} is read before this thread has assigned it"
-            if not text.isidentifier():
-                message = f"{text!r} gives this thread no value: its function returned without one"
-            self._fault(
-                UnassignedError,
-                message,
-                place,
-                frame,
-                lane,
-            )
-
-    def _operation(self, value: ir.Unary | ir.Binary | ir.Compare) -> Evaluate:
-        if isinstance(value, ir.Unary):
-            unary = UNARY[value.op]
-            keep = value.op in ("not", "bool")
-            operand = (self._evaluate if keep else self._wide)(value.operand)
-            return lambda frame, mask: unary(operand(frame, mask), mask)
-        if isinstance(value, ir.Compare):
-            compare = COMPARE[value.op]
-            left, right = self._wide(value.left), self._wide(value.right)
-            return lambda frame, mask: compare(left(frame, mask), right(frame, mask))
-        operator = BINARY[value.op]
-        result = self.typing.of(value)
-        if value.op in ("min", "max") or (result.kind == "b"):
-            left, right = self._as(value.left, result), self._as(value.right, result)
-        else:
-            left, right = self._wide(value.left), self._wide(value.right)
-        return lambda frame, mask: operator(left(frame, mask), right(frame, mask), mask)
-
-    def _logic(self, value: ir.Logic) -> Evaluate:
-        result = self.typing.of(value)
-        left, right = self._as(value.left, result), self._as(value.right, result)
-        is_and = value.op == "and"
-
-        def run(frame: Frame, mask: Mask) -> Value:
-            first = left(frame, mask)
-            test = truth(first)
-            if not isinstance(test, np.ndarray):
-                return right(frame, mask) if test is is_and else first
-            open_ = test if is_and else ~test
-            needed = both(mask, open_)
-            if not np.count_nonzero(needed):
-                return first
-            return select(open_, right(frame, needed), first, result)
-
-        return run
-
-    def _choose(self, value: ir.Choose) -> Evaluate:
-        result = self.typing.of(value)
-        test = self._evaluate(value.test)
-        then, other = self._as(value.then, result), self._as(value.other, result)
-
-        def run(frame: Frame, mask: Mask) -> Value:
-            chosen = truth(test(frame, mask))
-            if not isinstance(chosen, np.ndarray):
-                return then(frame, mask) if chosen else other(frame, mask)
-            yes, no = both(mask, chosen), both(mask, ~chosen)
-            if not np.count_nonzero(yes):
-                return other(frame, mask)
-            if not np.count_nonzero(no):
-                return then(frame, mask)
-            return select(chosen, then(frame, yes), other(frame, no), result)
-
-        return run
-
-    def _register_read(self, array: str, index: tuple[ir.Expr, ...], place: Place) -> Evaluate:
-        elements = self._elements(array, index, place)
-        dtype = self.typing.arrays[array]
-
-        def run(frame: Frame, mask: Mask) -> Value:
-            lanes = _active(mask)
-            number = elements(frame, mask, lanes)
-            held = frame.registers[array]
-            if lanes is None:
-                return held[number, np.arange(frame.lanes)]
-            value = np.zeros(frame.lanes, dtype)
-            value[lanes] = held[number, lanes]
-            return value
-
-        return run
 
     # Statements
 
@@ -521,7 +191,7 @@ class Meaning:
 
         def begin(frame: Frame, mask: Mask) -> Request:
             self._step(frame, site.place)
-            lanes = _active(mask)
+            lanes = active_lanes(mask)
             return Request(site, elements(frame, mask, lanes), lanes, None)
 
         if statement.target is None:
@@ -550,7 +220,7 @@ class Meaning:
 
         def begin(frame: Frame, mask: Mask) -> Request:
             self._step(frame, site.place)
-            lanes = _active(mask)
+            lanes = active_lanes(mask)
             number = elements(frame, mask, lanes)
             stored = value(frame, mask)
             if fit is not None:
@@ -607,7 +277,7 @@ class Meaning:
         array = statement.array
 
         def run(frame: Frame, mask: Mask) -> Mask:
-            lanes = _active(mask)
+            lanes = active_lanes(mask)
             number = elements(frame, mask, lanes)
             stored = value(frame, mask)
             if fit is not None:
@@ -746,14 +416,6 @@ class Meaning:
         return mask
 
 
-_NO_FRAME: Any = None  # what a constant is evaluated on
-
-
-def _active(mask: Mask) -> npt.NDArray[np.int64] | None:
-    """Positions of the active lanes, None for all."""
-    return None if mask is True else np.flatnonzero(mask)
-
-
 def _leave_loop(loop: int, how: str, frame: Frame, mask: Mask) -> Mask:
     leavers = getattr(frame, how)
     leavers[loop] = union(leavers[loop], mask)
@@ -782,11 +444,6 @@ def _scope(name: str, body: Callable[[Frame, Mask], Steps], frame: Frame, mask: 
 def _leave(scope: str, frame: Frame, mask: Mask) -> Mask:
     frame.left[scope] = union(frame.left[scope], mask)
     return False
-
-
-def dimensions(count: int) -> str:
-    """A number of dimensions, in words."""
-    return f"{count} dimension{'s' * (count != 1)}"
 
 
 def check_numbers(program: str, numbers: dict[str, Any]) -> None:

@@ -6,15 +6,10 @@ import types
 
 from mmsim.errors import LanguageError
 from mmsim.language import ir
+from mmsim.language.parameters import default_numbers, parameter_names, source_key
 from mmsim.language.scope import ParameterUse, Shared, TheThread, VariableName
 from mmsim.language.source import read
-from mmsim.language.statements import (
-    FunctionParser,
-    bind_variables,
-    default_numbers,
-    parameter_names,
-    source_key,
-)
+from mmsim.language.statements import FunctionParser, bind_variables
 
 
 def parse(function: types.FunctionType) -> ir.Code:

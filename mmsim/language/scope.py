@@ -74,6 +74,7 @@ class Shared:
     locals: list[ir.LocalArray] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
     stack: list[types.FunctionType] = field(default_factory=list)
+    calls: int = 0
     depth: int = 0  # of blocks and expressions
 
     def unique(self, name: str) -> str:

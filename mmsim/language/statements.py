@@ -4,45 +4,24 @@ from __future__ import annotations
 
 import ast
 import types
-from typing import Any
 
-import numpy as np
-
-from mmsim.errors import LanguageError
 from mmsim.language import ir, names
-from mmsim.language.expressions import BINARY, ExpressionParser
+from mmsim.language.declarations import DeclarationParser
+from mmsim.language.grammar import BINARY, MOST_CALLS, STATEMENT_ADVICE
+from mmsim.language.parameters import default_numbers, parameter_names, source_key
 from mmsim.language.scope import (
     ArrayName,
     Captured,
     Entity,
     Missing,
-    ParameterUse,
     Shared,
     TheThread,
     VariableName,
-    number,
 )
 from mmsim.language.source import FunctionText, read
 
-STATEMENT_ADVICE: dict[type[ast.AST], tuple[str, str]] = {
-    ast.FunctionDef: ("a function inside a program", "define it outside and call it"),
-    ast.AsyncFunctionDef: ("async", "define a plain function outside"),
-    ast.ClassDef: ("a class", "programs compute with numbers and arrays"),
-    ast.Delete: ("del", "leave it out; variables vanish with their thread"),
-    ast.With: ("with", "write its body alone"),
-    ast.Match: ("match", "write if, elif, else"),
-    ast.Raise: ("raise", "store a mark in an array and check it after the run"),
-    ast.Try: ("try", "avoid the error with an if"),
-    ast.TryStar: ("try", "avoid the error with an if"),
-    ast.Assert: ("assert", "check the arrays after the run"),
-    ast.Import: ("import", "import outside the program"),
-    ast.ImportFrom: ("import", "import outside the program"),
-    ast.Global: ("global", "pass numbers as parameters, store results in arrays"),
-    ast.Nonlocal: ("nonlocal", "pass numbers as parameters, store results in arrays"),
-}
 
-
-class FunctionParser(ExpressionParser):
+class FunctionParser(DeclarationParser):
     """Parses the body of one function: the program itself, or a helper at one of its calls."""
 
     def __init__(
@@ -61,10 +40,6 @@ class FunctionParser(ExpressionParser):
         self.leaves = False
         self.loops = 0
         self.looping = False  # an inlined function: its call stands in a loop
-        self.depth = 0  # of loops and branches
-        self.assigned = _assigned(text.node)
-        self.constants: dict[str, ir.Expr] = {}
-        self.assignments = _assignment_counts(text.node)
 
     def body(self) -> ir.Block:
         """The function's body."""
@@ -174,127 +149,6 @@ class FunctionParser(ExpressionParser):
         place = self.place(target)
         write = ir.RegisterWrite if self.is_registers(array) else ir.Store
         self.emit(write(array, index, value, place))
-
-    def remember_constant(self, name: str, value: ir.Expr) -> None:
-        """Keep what a once-assigned name stands for, so that it can be the size of an array."""
-        if self.depth == 0 and self.assignments.get(name) == 1:
-            known = self.launch_constant(value)
-            if known is not None:
-                self.constants[name] = known
-
-    def launch_constant(self, value: ir.Expr) -> ir.Expr | None:
-        """`value` without variables, None where it may differ between threads."""
-        match value:
-            case ir.Const() | ir.Number() | ir.Extent():
-                return value
-            case ir.ThreadField(field):
-                return value if field in ir.UNIFORM_FIELDS else None
-            case ir.Var(name):
-                for own, entity in self.bound.items():
-                    if isinstance(entity, VariableName) and entity.name == name:
-                        return self.constants.get(own)
-                return None
-            case ir.Unary(op, operand, place):
-                inner = self.launch_constant(operand)
-                return None if inner is None else ir.Unary(op, inner, place)
-            case ir.Binary(op, left, right, place):
-                first, second = self.launch_constant(left), self.launch_constant(right)
-                if first is None or second is None:
-                    return None
-                return ir.Binary(op, first, second, place)
-            case _:
-                return None
-
-    def local_array(self, target: ast.Name, node: ast.expr) -> bool:
-        """Handle name = mm.shared(...) and name = mm.registers(...)."""
-        if not isinstance(node, ast.Call):
-            return False
-        maker = self.captured(node.func)
-        if maker not in (names.shared, names.registers):
-            return False
-        kind = maker.__name__
-        if self.depth > 0:
-            raise self.refuse(
-                node,
-                f"mm.{kind} inside a loop or a branch",
-                "declare arrays at the top level of the function",
-            )
-        if target.id in parameter_names(self.text) or self.assignments[target.id] > 1:
-            raise self.refuse(
-                target,
-                f"two arrays or variables of one name: {target.id!r}",
-                "give every array a name of its own",
-            )
-        arguments: dict[str, ast.expr] = {}
-        parameters = ["size" if kind == "registers" else "shape", "dtype"]
-        for position, argument in enumerate(node.args[:2]):
-            arguments[parameters[position]] = argument
-        for keyword in node.keywords:
-            arguments[keyword.arg or "**"] = keyword.value
-        if parameters[0] not in arguments or set(arguments) - set(parameters) or node.args[2:]:
-            raise self.refuse(node, f"mm.{kind} takes a {parameters[0]} and a dtype")
-        extents = arguments[parameters[0]]
-        shape = [
-            self.array_extent(extent, kind)
-            for extent in (extents.elts if isinstance(extents, ast.Tuple | ast.List) else [extents])
-        ]
-        reserved = self.bound.get(target.id)
-        assert isinstance(reserved, VariableName)  # every assigned name is bound at the start
-        name = reserved.name
-        dtype = self.array_dtype(arguments.get("dtype"))
-        self.shared.locals.append(
-            ir.LocalArray(
-                name,
-                "shared" if kind == "shared" else "registers",
-                tuple(shape),
-                dtype,
-                self.place(node),
-            )
-        )
-        self.bound[target.id] = ArrayName(name, kind)
-        return True
-
-    def array_extent(self, node: ast.expr, kind: str) -> ir.Expr:
-        value, before = self.apart(node)
-        constant = None if before else self.launch_constant(value)
-        if constant is None:
-            raise self.refuse(
-                node,
-                f"the size of an mm.{kind} array must be the same for all threads",
-                "make it of numbers, parameters, shapes, T.count, T.block_size and T.blocks",
-            )
-        return constant
-
-    def array_dtype(self, node: ast.expr | None) -> str | tuple[str] | None:
-        if node is None or (isinstance(node, ast.Constant) and node.value is None):
-            return None
-        if isinstance(node, ast.Attribute) and node.attr == "dtype":
-            array = self.array(node.value)
-            if array is not None:
-                return self.dtype_of(array, node)
-        given: Any = node.value if isinstance(node, ast.Constant) else self.captured(node)
-        try:
-            name: str = np.dtype(given).name
-        except TypeError:
-            name = ""
-        if not supported(name):
-            raise self.refuse(
-                node, f"{ast.unparse(node)!r} is no element type", f"use one of {SUPPORTED_TEXT}"
-            )
-        return name
-
-    def dtype_of(self, array: str, node: ast.expr) -> str | tuple[str]:
-        """The dtype of another array: a parameter's, or one that was given to a local array."""
-        for local in self.shared.locals:
-            if local.name == array:
-                if local.dtype is None:
-                    raise self.refuse(
-                        node,
-                        f"{ast.unparse(node)!r} follows from what the program stores",
-                        f"give both arrays a dtype: one of {SUPPORTED_TEXT}",
-                    )
-                return local.dtype
-        return (array,)
 
     def do_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
@@ -441,6 +295,13 @@ class FunctionParser(ExpressionParser):
             raise self.refuse(
                 node, f"{function.__name__!r} calls itself", "write a loop instead of recursion"
             )
+        self.shared.calls += 1
+        if self.shared.calls > MOST_CALLS:
+            raise self.refuse(
+                node,
+                f"the program grows to more than {MOST_CALLS} calls",
+                "a call stands for the function's body; call fewer functions from functions",
+            )
         text = read(function)
         arguments = self.arguments(node, function, text)
         scope = self.shared.unique(function.__name__)
@@ -531,76 +392,6 @@ def bind_variables(parser: FunctionParser) -> None:
             parser.bound[name] = VariableName(parser.shared.unique(name))
 
 
-def source_key(source: ir.Source) -> str:
-    """What tells the functions of one program apart."""
-    return f"{source.file}:{source.first}:{source.function}"
-
-
-def parameter_names(text: FunctionText) -> list[str]:
-    """The names of a function's parameters; refuses the kinds that the language lacks."""
-    arguments = text.node.args
-    odd: list[Any] = [*arguments.posonlyargs, *arguments.kwonlyargs]
-    odd += [extra for extra in (arguments.vararg, arguments.kwarg) if extra is not None]
-    if odd:
-        raise LanguageError(
-            f"the parameter {odd[0].arg!r} is of a kind that isn't in the language",
-            text.place(odd[0]),
-            "write plain parameters",
-        )
-    return [argument.arg for argument in arguments.args]
-
-
-def default_numbers(function: types.FunctionType, text: FunctionText) -> dict[str, Any]:
-    """Default values of parameters; refuses those that are no numbers."""
-    parameters = parameter_names(text)
-    values = function.__defaults__ or ()
-    found = dict(zip(parameters[len(parameters) - len(values) :], values, strict=True))
-    for (name, value), node in zip(found.items(), text.node.args.defaults, strict=True):
-        if number(value) is None:
-            raise LanguageError(
-                f"the default of {name!r} is no number",
-                text.place(node),
-                "give numbers as defaults",
-            )
-    return {name: number(value) for name, value in found.items()}
-
-
-SUPPORTED = (
-    "bool",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "float32",
-    "float64",
-)
-SUPPORTED_TEXT = "bool, int8 to int64, uint8 to uint32, float32, float64"
-
-
-def supported(dtype: str) -> bool:
-    """Whether arrays of a NumPy dtype of that name can be used."""
-    return dtype in SUPPORTED
-
-
 def _changes(statement: ir.Stmt) -> bool:
     """Whether a hoisted statement may change what an earlier expression reads."""
     return not isinstance(statement, ir.Load | ir.Assign)
-
-
-def _assigned(node: ast.FunctionDef) -> list[str]:
-    """The names that a function assigns, in order, without repetition."""
-    return list(_assignment_counts(node))
-
-
-def _assignment_counts(node: ast.FunctionDef) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-            counts[inner.id] = counts.get(inner.id, 0) + 1
-    return counts
-
-
-__all__ = ["FunctionParser", "ParameterUse", "bind_variables", "parameter_names"]

@@ -257,3 +257,23 @@ def type_of_number(number: int | float | bool) -> Type:
     if isinstance(number, bool):
         return BOOL
     return INT if isinstance(number, int) else FLOAT
+
+
+SUPPORTED = (
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "float32",
+    "float64",
+)
+SUPPORTED_TEXT = "bool, int8 to int64, uint8 to uint32, float32, float64"
+
+
+def supported(dtype: str) -> bool:
+    """Whether arrays of a NumPy dtype of that name can be used."""
+    return dtype in SUPPORTED

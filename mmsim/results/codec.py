@@ -19,7 +19,7 @@ import numpy as np
 from mmsim import machines
 from mmsim.errors import FormatError
 from mmsim.language.ir import Source
-from mmsim.language.statements import supported
+from mmsim.language.types import supported
 from mmsim.results import profile, rows, run, trace
 
 FORMAT = "mmsim 1"

@@ -165,7 +165,8 @@ def _table(
 ) -> Table:
     shown = tuple(tuple(str(cell) for cell in row) for row in rows[:most])
     left = len(rows) - len(shown)
-    return Table(caption, columns, shown, f"and {left} more rows" if left else "")
+    note = f"and {left} more {'row' if left == 1 else 'rows'}" if left else ""
+    return Table(caption, columns, shown, note)
 
 
 def _table_text(table: Table) -> str:
