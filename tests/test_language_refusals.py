@@ -14,7 +14,7 @@ import traceback
 import pytest
 
 import mmsim as mm
-from mmsim.language.grammar import ADVICE, DEEPEST, STATEMENT_ADVICE
+from mmsim.language.grammar import ADVICE, DEEPEST, MOST_CALLS, STATEMENT_ADVICE
 from random_programs import define
 
 OUTSIDE = """\
@@ -353,3 +353,11 @@ def test_programs_and_the_names_in_them_are_not_called():
         mm.shared(4)
     with pytest.raises(mm.MMSimError, match="only inside a function decorated"):
         mm.registers(4)
+
+
+def test_calls_that_call_twice_at_each_level_are_bounded():
+    levels = ["def f0(x):\n    return x + 1\n"]
+    levels += [f"def f{n}(x):\n    return f{n - 1}(x) + f{n - 1}(x)\n" for n in range(1, 12)]
+    source = "\n".join([*levels, "def program(T, a):\n    a[T.id] = f11(1)\n"])
+    with pytest.raises(mm.LanguageError, match=f"more than {MOST_CALLS} calls"):
+        mm.program(define(source, "program"))
