@@ -810,3 +810,21 @@ def test_documents_with_a_node_exchanged(data):
             case "rename" if isinstance(container, dict):
                 container[data.draw(st.sampled_from(KEYS))] = container.pop(key)
     read_or_refuse(json.dumps(document))
+
+
+def test_characters_that_steer_a_terminal_are_shown_as_escapes():
+    run = mm.DMM(2, 1).run(copy, np.zeros(2), np.zeros(2), threads=2)
+    source = replace(run.sources[0], lines=("\x1b[31mred\ttab\x07",))
+    shown = repr(replace(run, sources=(source,)).profile())
+    assert "\x1b" not in shown
+    assert r"\x1b[31mred" in shown
+    assert "\\x07" in shown
+
+
+def test_a_total_shares_nothing_with_its_runs_and_says_where_traces_are():
+    run = mm.DMM(2, 1).run(copy, np.zeros(2), np.zeros(2), threads=2, trace=True)
+    both = mm.total([run, run])
+    both.arrays["b"][0] = 9
+    assert run.arrays["b"][0] == 0
+    with pytest.raises(mm.MMSimError, match="its launches have one each"):
+        both.trace

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import mmsim as mm
-from mmsim.engines import events
+from mmsim.engines import asynchronous, events, synchronous
 from mmsim.results.trace import Arrival, Release, Wait
 from random_programs import cases, define
 from reference import RefPlaced
@@ -570,7 +570,8 @@ def test_without_a_trace_nothing_is_recorded(schedule, monkeypatch):
         raise AssertionError("recorded without being asked")
 
     monkeypatch.setattr(events, "Recorder", never)
-    monkeypatch.setattr(events, "Detail", never)
+    monkeypatch.setattr(asynchronous, "Detail", never)
+    monkeypatch.setattr(synchronous, "Detail", never)
     args = (np.arange(24), np.zeros(24, int))
     how = {"threads": 22, "block_size": 8, "schedule": schedule}
     mm.HMM(2, 4, 3).run(busy, *args, **how)

@@ -55,6 +55,8 @@ def dump(value: object) -> str:
 
 def load(text: str, expected: type[T]) -> T:
     """The result that `dump` wrote, of the expected class. Raises `FormatError` otherwise."""
+    if not isinstance(text, str):
+        raise FormatError(f"this is a {type(text).__name__}, no JSON text")
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -62,10 +62,10 @@ class Run:
     def trace(self) -> Trace:
         """Everything that happened. Raises `MMSimError` if the run did not record it."""
         if self.record is None:
-            raise MMSimError(
-                f"this run of {self.program!r} has no trace; run it with engine='events', or with "
-                "trace=True"
-            )
+            advice = "run it with engine='events', or with trace=True"
+            if self.launches > 1:
+                advice = "its launches have one each, if they were run with trace=True"
+            raise MMSimError(f"this run of {self.program!r} has no trace; {advice}")
         return self.record
 
     def profile(self) -> Profile:
@@ -145,7 +145,7 @@ def total(runs: Iterable[Run]) -> Run:
     sources: dict[tuple[str, int, str], Source] = {}
     start = 0
     for run in launches:
-        arrays.update(run.arrays)
+        arrays.update((name, array.copy()) for name, array in run.arrays.items())
         for row in run.accesses:
             key = (row.file, row.line, row.function, row.array, row.kind, row.space)
             accesses[key] = add_rows(accesses[key], row) if key in accesses else row

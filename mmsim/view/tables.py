@@ -163,10 +163,18 @@ def _table(
     rows: Sequence[Sequence[object]],
     most: int = SHOWN_ROWS,
 ) -> Table:
-    shown = tuple(tuple(str(cell) for cell in row) for row in rows[:most])
+    shown = tuple(tuple(plain(str(cell)) for cell in row) for row in rows[:most])
     left = len(rows) - len(shown)
     note = f"and {left} more {'row' if left == 1 else 'rows'}" if left else ""
-    return Table(caption, columns, shown, note)
+    return Table(plain(caption), columns, shown, note)
+
+
+def plain(text: str) -> str:
+    """Text without characters that steer a terminal: each is shown as its escape."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text.expandtabs()
+    )
 
 
 def _table_text(table: Table) -> str:

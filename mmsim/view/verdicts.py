@@ -19,7 +19,7 @@ def verdicts_table(verdicts: Sequence[Verdict]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(header_style="bold", row_styles=("", "dim"), pad_edge=False)
+    table = Table(header_style="bold", row_styles=("", "dim"))
     table.add_column("claim", no_wrap=True)
     table.add_column("source")
     table.add_column("formula", ratio=3)

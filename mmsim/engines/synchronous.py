@@ -1,0 +1,168 @@
+"""The synchronous schedule: one sequencer drives all threads, round by round (DESIGN section 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from simpy import Environment, Event
+
+from mmsim.conflicts import stage_counts
+from mmsim.engines.driver import Driver, Failure, Process
+from mmsim.engines.recorder import Detail, Recorder
+from mmsim.engines.tally import space_of
+from mmsim.engines.turns import Turns, WarpsInOrder
+from mmsim.engines.units import COMPLETION, Job, Moment
+from mmsim.errors import MMSimError
+from mmsim.language.frame import Request, Site, frame_fields
+from mmsim.launch import Launch
+from mmsim.machines import Unit
+from mmsim.memory import ArrayInMemory
+from mmsim.results import RoundRow
+from mmsim.results.rows import classify
+
+
+class Synchronous(Driver):
+    """One sequencer drives all threads; each memory instruction is a round."""
+
+    def __init__(self, launch: Launch, recorder: Recorder | None) -> None:
+        super().__init__(launch, recorder)
+        self.env.process(self.sequencer())
+
+    def turns(self, unit: Unit) -> Turns:
+        return WarpsInOrder()
+
+    def sequencer(self) -> Process:
+        """The program over all threads, one round after the other; barriers idle."""
+        meaning = self.launch.meaning
+        steps = meaning.start(*frame_fields(self.grid, None, meaning.fields))
+        values: Any = None
+        try:
+            while True:
+                want = steps.send(values)
+                values = None
+                if isinstance(want, Request):
+                    values = yield from self.round(want)
+        except StopIteration:
+            return
+        except MMSimError as error:
+            raise Failure(error) from error
+
+    def round(self, request: Request) -> Generator[Event, Any, Any]:
+        """Dispatch every warp with an active lane once, in order of warp id; wait for the last.
+
+        Within a round all requests read, or all write and take effect in order of warp id, so the
+        data move at once.
+        """
+        grid, site = self.grid, request.site
+        array = self.launch.arrays[site.array]
+        warps, blocks = grid.warp, grid.block
+        if request.lanes is not None:
+            warps, blocks = warps[request.lanes], blocks[request.lanes]
+        addresses = array.addresses(request.elements, blocks)
+        units = array.unit_of_copy[blocks if array.shared else np.zeros_like(blocks)]
+        conflict = self.units[int(units[0])].unit.conflict
+        counts = stage_counts(addresses, warps, grid.warps, self.width, conflict)
+        values = None
+        if request.values is None:
+            values = array.read(request.elements, blocks)
+        active = np.flatnonzero(counts)
+        firsts = np.searchsorted(warps, active)
+        start: int = self.env.now  # type: ignore[assignment]
+        round_ = _Round(self.env, len(active))
+        details: list[Detail | None] = [None] * len(active)
+        if self.recorder is not None:
+            details = list(self.details(request, array, warps, blocks, addresses, firsts, values))
+        for warp, count, unit, detail in zip(
+            active.tolist(), counts[active].tolist(), units[firsts].tolist(), details, strict=True
+        ):
+            job = Job(warp, request, addresses, round_.expect(), None, count, detail)
+            self.units[unit].submit(job)
+        if request.values is not None:
+            array.write(request.elements, blocks, request.values, warps)
+        yield round_.over
+        self._count(site, start, len(active), int(counts.sum()))
+        if self.recorder is not None:
+            self._record_waits(site, start)
+        return values
+
+    def details(
+        self,
+        request: Request,
+        array: ArrayInMemory,
+        warps: npt.NDArray[np.int64],
+        blocks: npt.NDArray[np.int64],
+        addresses: npt.NDArray[np.int64],
+        firsts: npt.NDArray[np.int64],
+        values: npt.NDArray[Any] | None,
+    ) -> Generator[Detail, None, None]:
+        """What the trace tells of each warp's part of a round."""
+        threads = np.arange(self.grid.threads) if request.lanes is None else request.lanes
+        moved = request.values if values is None else values
+        for first, end in zip(firsts, [*firsts[1:], len(warps)], strict=True):
+            part = slice(first, end)
+            assert moved is not None
+            yield Detail(
+                request.site,
+                int(blocks[first]) if array.shared else 0,
+                threads[part],
+                request.elements[part],
+                addresses[part],
+                moved[part],
+            )
+
+    def observe(self, unit: Unit, job: Job, values: Any) -> None:
+        super().observe(unit, job, job.detail.values)
+
+    def _count(self, site: Site, start: int, requests: int, stages_: int) -> None:
+        self.tally.requests[site.number] += requests
+        self.tally.stages[site.number] += stages_
+        space, conflict = space_of(self.launch, site.array)
+        now: int = self.env.now  # type: ignore[assignment]
+        self.rounds.append(
+            RoundRow(
+                len(self.rounds),
+                start,
+                now - start,
+                site.place.function,
+                site.place.file,
+                site.place.line,
+                site.array,
+                site.kind,
+                space,
+                requests,
+                stages_,
+                classify(conflict, requests, stages_),
+            )
+        )
+
+    def _record_waits(self, site: Site, start: int) -> None:
+        """Lock step: every warp waits until the round is over."""
+        assert self.recorder is not None
+        now: int = self.env.now  # type: ignore[assignment]
+        for warp in range(self.grid.warps):
+            since = max(self.recorder.completed.get(warp, 0), start)
+            self.recorder.waited(warp, "round", since, now, None, site.place.line)
+
+
+class _Round:
+    """Counts the completions of a round; `over` is the event of the last one."""
+
+    def __init__(self, env: Environment, requests: int) -> None:
+        self.env = env
+        self.missing = requests
+        self.over = Moment(env)
+
+    def expect(self) -> Moment:
+        """The completion of one of the round's requests."""
+        moment = Moment(self.env)
+        assert moment.callbacks is not None
+        moment.callbacks.append(self._complete)
+        return moment
+
+    def _complete(self, _: Event) -> None:
+        self.missing -= 1
+        if self.missing == 0:
+            self.over.after(0, COMPLETION)
