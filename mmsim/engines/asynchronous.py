@@ -62,10 +62,9 @@ class Asynchronous(Driver):
         detail = None
         if self.recorder is not None:
             detail = self.detail(warp, block, array, request, addresses)
-        done = Moment(self.env)
-        unit = self.units[array.unit_of_copy[block if array.shared else 0]]
-        unit.submit(Job(warp, request, addresses, done, self.move, 0, detail))
-        return done
+        job = Job(self.env, warp, request, addresses, self.move, 0, detail)
+        self.units[array.unit_of_copy[block if array.shared else 0]].submit(job)
+        return job
 
     def move(self, job: Job) -> Any:
         """What a request does at its dispatch; the values that it reads."""

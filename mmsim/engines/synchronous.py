@@ -78,7 +78,8 @@ class Synchronous(Driver):
         for warp, count, unit, detail in zip(
             active.tolist(), counts[active].tolist(), units[firsts].tolist(), details, strict=True
         ):
-            job = Job(warp, request, addresses, round_.expect(), None, count, detail)
+            job = Job(self.env, warp, request, addresses, None, count, detail)
+            job.callbacks.append(round_.complete)
             self.units[unit].submit(job)
         if request.values is not None:
             array.write(request.elements, blocks, request.values, warps)
@@ -151,18 +152,11 @@ class _Round:
     """Counts the completions of a round; `over` is the event of the last one."""
 
     def __init__(self, env: Environment, requests: int) -> None:
-        self.env = env
         self.missing = requests
         self.over = Moment(env)
 
-    def expect(self) -> Moment:
-        """The completion of one of the round's requests."""
-        moment = Moment(self.env)
-        assert moment.callbacks is not None
-        moment.callbacks.append(self._complete)
-        return moment
-
-    def _complete(self, _: Event) -> None:
+    def complete(self, _: Event) -> None:
+        """One of the round's requests has completed."""
         self.missing -= 1
         if self.missing == 0:
             self.over.after(0, COMPLETION)

@@ -25,41 +25,11 @@ FEW = 4  # requests below which counting them one by one is faster
 Integers = npt.NDArray[np.int64]
 
 
-class Job:
-    """A warp's request at a unit: the addresses of its active lanes, at least one.
-
-    `done` is the event of its completion. `move`, called at the dispatch, moves the data and gives
-    the values read, which `done` carries; it is None where the data have moved before. `stages` is
-    0 until they are counted. `ready` is when the warp became ready.
-    """
-
-    __slots__ = ("addresses", "detail", "done", "move", "ready", "request", "stages", "warp")
-
-    def __init__(
-        self,
-        warp: int,
-        request: Request,
-        addresses: Integers,
-        done: Moment,
-        move: Callable[[Job], Any] | None = None,
-        stages: int = 0,
-        detail: Any = None,
-    ) -> None:
-        self.warp = warp
-        self.request = request
-        self.addresses = addresses
-        self.done = done
-        self.move = move
-        self.stages = stages
-        self.detail = detail
-        self.ready = 0
-
-
 class Moment(Event):
     """An event that is set off by scheduling it, with a delay and a priority.
 
     Like SimPy's own `Timeout` it sets the fields of an event that will succeed, and leaves out the
-    rest: an engine makes two for each access.
+    rest: an engine makes one for each access.
     """
 
     def __init__(self, env: Environment) -> None:
@@ -73,6 +43,37 @@ class Moment(Event):
         self._value = value
         self.env.schedule(self, priority, delay)  # type: ignore[arg-type]  # any int is a priority
         return self
+
+
+class Job(Moment):
+    """A warp's request at a unit; as an event, the request's completion with the values read.
+
+    `addresses` are those of its active lanes, at least one. `move`, called at the dispatch, moves
+    the data and gives the values read; it is None where the data have moved before. `stages` is 0
+    until they are counted. `ready` is when the warp became ready.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        warp: int,
+        request: Request,
+        addresses: Integers,
+        move: Callable[[Job], Any] | None = None,
+        stages: int = 0,
+        detail: Any = None,
+    ) -> None:
+        self.env = env
+        self.callbacks = []
+        self._ok = True
+        self._value = None
+        self.warp = warp
+        self.request = request
+        self.addresses = addresses
+        self.move = move
+        self.stages = stages
+        self.detail = detail
+        self.ready = 0
 
 
 class MemoryUnit:
@@ -114,22 +115,26 @@ class MemoryUnit:
     def _serve(self) -> Generator[Event, Any, None]:
         """Whenever the unit is free, dispatch the next ready warp."""
         env, turns, jobs, latency = self.env, self.turns, self.jobs, self.unit.latency
+        free = Moment(
+            env
+        )  # the unit is free, or has been woken: one event, set off again and again
         while True:
+            free.callbacks = []
             warp = turns.pop()
             if warp is None:
-                self.bell = Moment(env)
-                yield self.bell
+                self.bell = free
+                yield free
                 continue
             job = jobs.pop(warp)
             if not job.stages:
                 self._count()
             stages = job.stages
             values = None if job.move is None else job.move(job)
-            job.done.after(stages + latency - 1, COMPLETION, values)
+            job.after(stages + latency - 1, COMPLETION, values)
             self.last_completion = env.now + stages + latency - 1  # type: ignore[assignment]
             if self.observe is not None:
                 self.observe(self.unit, job, values)
-            yield Moment(env).after(stages, DISPATCH)
+            yield free.after(stages, DISPATCH)
 
     def _count(self) -> None:
         """Count the stages of all ready requests: many at once cost little more than one."""
