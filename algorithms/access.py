@@ -18,7 +18,7 @@ from algorithms.grids import (
     machine,
     widths_and_latencies,
 )
-from mmsim.claims import Case, Claim, correct, gcd, maximum, minimum
+from mmsim.claims import Case, Claim, ClaimError, Precondition, correct, gcd, maximum, minimum
 
 
 @mm.program
@@ -46,6 +46,7 @@ def copy(T: mm.Thread, a: mm.Array, b: mm.Array) -> None:
 
 
 PROGRAMS = {"contiguous": contiguous, "stride": stride}
+SEEN = 256  # words up to which a claim looks at every single access
 
 
 @contiguous.example
@@ -65,8 +66,16 @@ def _threads(width: int, size: int) -> int:
 
 
 def read_all(schedule: mm.Schedule, access: str, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
-    """Access n words in the named way."""
-    return machine(on, w, l).run(PROGRAMS[access], np.zeros(n), threads=p, schedule=schedule)
+    """Access n words in the named way; on small inputs, see that each is accessed once."""
+    small = n <= SEEN
+    run = machine(on, w, l).run(
+        PROGRAMS[access], np.zeros(n), threads=p, schedule=schedule, trace=small
+    )
+    if small:
+        seen = sorted(element for one in run.trace.dispatches for element in one.elements)
+        if seen != list(range(n)):
+            raise ClaimError(f"the {access} access of {n} words with {p} threads misses some")
+    return run
 
 
 def copy_all(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
@@ -89,6 +98,21 @@ def any_threads(machines: tuple[str, ...], **more: str) -> Iterator[Case]:
     for (w, l), name in product(widths_and_latencies(), machines):
         for p, steps in product((w, w + 1, 2 * w - 1, 3 * w + 2), (1, 3, w, 2 * w + 1)):
             yield {**more, "on": name, "n": steps * p, "p": p, "w": w, "l": l}
+
+
+def latency_hidden(hidden: bool) -> Iterator[Case]:
+    """Full warps, as many as the latency and more, or fewer."""
+    for (w, l), on in product(widths_and_latencies(), BOTH):
+        counts = {l, l + 1, 2 * l} if hidden else {1, l // 2, l - 1}
+        for warps, steps in product(sorted(counts), (1, 2, 3, 7)):
+            if (hidden or warps < l) and warps > 0:
+                p = warps * w
+                yield {"on": on, "n": steps * p, "p": p, "w": w, "l": l}
+
+
+def on_their_own(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
+    """Contiguous access under the asynchronous schedule, whatever schedule is asked for."""
+    return read_all("asynchronous", "contiguous", on, n, p, w, l)
 
 
 BOTH = ("DMM", "UMM")
@@ -235,6 +259,29 @@ def _claims() -> Iterator[Claim]:
         run=read_all,
         requires=(WHOLE_SHARES,),
         note="reading all n words once; it holds under both schedules",
+    )
+    yield Claim(
+        id="SMM-T4.1.hidden",
+        source="SMM, section 4",
+        title="latency hidden: contiguous access, p >= wl, warps on their own",
+        formula=lambda n, w, l: n / w + l - 1,
+        kind="exact",
+        grid=lambda: latency_hidden(True),
+        run=on_their_own,
+        requires=(*EXACT, Precondition("w l <= p", lambda p, w, l: w * l <= p)),
+        note="both runs of a case are asynchronous; only then can warps hide each other's latency",
+    )
+    yield Claim(
+        id="SMM-T4.1.exposed",
+        source="SMM, section 4",
+        title="latency not hidden: contiguous access, p < wl, warps on their own",
+        formula=lambda n, p, w, l: n * l / p + p / w - 1,
+        kind="exact",
+        grid=lambda: latency_hidden(False),
+        run=on_their_own,
+        requires=(*EXACT, Precondition("p < w l", lambda p, w, l: p < w * l)),
+        note="both runs of a case are asynchronous; with fewer than wl threads the pipeline runs "
+        "dry in every step",
     )
 
 

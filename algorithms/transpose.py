@@ -86,40 +86,40 @@ def stages_of_reads(run: mm.Run) -> int:
     return sum(row.stages for row in run.accesses if row.kind == "read")
 
 
-def sides(on: str, multiples: bool) -> Iterator[Case]:
-    """Matrices whose side w divides (or not), from one warp to a thread for each word."""
+def sides(on: str) -> Iterator[Case]:
+    """Matrices whose side w divides, from one warp to a thread for each word."""
     for w, l in widths_and_latencies():
-        chosen = (w, 2 * w) if multiples else sorted({w + 1, 6, 9, 12} - {w, 2 * w, 3 * w})
-        for side in chosen:
+        for side in (w, 2 * w):
             n = side * side
-            if side > 32 or n < w or (not multiples and side % w == 0):
-                continue
-            shares = [p for p in (w, 3 * w, side, side * w, n) if w <= p and n % p == 0]
-            for p in sorted(set(shares)):
+            shares = (w, 3 * w, side, side * w, n)
+            for p in sorted({p for p in shares if n % p == 0 and side <= 32}):
                 yield {"on": on, "n": n, "p": p, "w": w, "l": l}
 
 
-def all_sides(on: str) -> Iterator[Case]:
-    """Sides that w divides and sides that it doesn't."""
-    return (case for multiples in (True, False) for case in sides(on, multiples))
+def any_sides(on: str) -> Iterator[Case]:
+    """Sides from w on, whether w divides them or not; the worst ones for a warp among them."""
+    for w, l in product(WIDTHS, (1, 30)):
+        chosen = {w, w + 1, w + 2, w + 3, w + w // 5, 3 * w // 2, 2 * w - 1, 2 * w, 3 * w - 1}
+        for side in sorted(chosen):
+            n = side * side
+            for p in sorted({p for p in (n, side * w, 2 * side) if n % p == 0 and p >= w}):
+                yield {"on": on, "n": n, "p": p, "w": w, "l": l}
 
 
-def narrow_rows() -> Iterator[Case]:
-    """Erratum 3: a thread for each word, rows twice as long as the width."""
-    for w, l in product((2, 3, 4, 8, 12, 16, 32), (1, 5)):
-        n = (2 * w) ** 2
-        yield {"on": "UMM", "n": n, "p": n, "w": w, "l": l}
+def thread_for_each_word(on: str, *shapes: tuple[int, int]) -> list[Case]:
+    """A thread for each word of matrices of the given widths and sides."""
+    return [
+        {"on": on, "n": side * side, "p": side * side, "w": w, "l": l}
+        for (w, side), l in product(shapes, (1, 5))
+    ]
 
 
-def one_column_short() -> Iterator[Case]:
-    """Sides of w - 1: a warp of the diagonal transpose steps by w words."""
-    for w, l in product((4, 8, 12, 16, 32, 64), (1, 5)):
-        n = (w - 1) ** 2
-        yield {"on": "DMM", "n": n, "p": n, "w": w, "l": l}
-
+TWICE_AS_LONG = [(w, 2 * w) for w in (2, 3, 4, 8, 12, 16, 32)]
+ONE_COLUMN_SHORT = [(w, 2 * w - 1) for w in (4, 8, 12, 16, 32, 64)]
 
 SQUARE = Precondition("n is a square", lambda n: isqrt(n) ** 2 == n)
 WHOLE_ROWS = Precondition("w divides sqrt n", lambda n, w: isqrt(n) % w == 0)
+WIDE = Precondition("w <= sqrt n", lambda n, w: w <= isqrt(n))
 EXACT = (SQUARE, FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS)
 ORDER = (SQUARE, ENOUGH_THREADS, WHOLE_SHARES)
 
@@ -131,7 +131,7 @@ def _claims() -> Iterator[Claim]:
         title="straightforward transpose, DMM: stages of its reads",
         formula=lambda n, w: n * gcd(root(n), w) / w,
         kind="exact",
-        grid=lambda: sides("DMM", multiples=True),
+        grid=lambda: sides("DMM"),
         run=partial(transposed, straightforward),
         measure=stages_of_reads,
         quantity="S",
@@ -142,25 +142,45 @@ def _claims() -> Iterator[Claim]:
     yield Claim(
         id="SMM-ST.bound",
         source="SMM, section 5",
-        title="straightforward transpose, DMM: stages of its reads, any sqrt n",
+        title="straightforward transpose, DMM: stages of its reads, any sqrt n >= w",
         formula=lambda n, w: n * gcd(root(n), w) / w,
         kind="upper",
-        grid=lambda: (case for case in all_sides("DMM") if case["p"] % case["w"] == 0),
+        grid=lambda: (
+            case
+            for case in (*any_sides("DMM"), *thread_for_each_word("DMM", (4, 6), (8, 12), (9, 12)))
+            if case["p"] % case["w"] == 0
+        ),
         run=partial(transposed, straightforward),
         measure=stages_of_reads,
         quantity="S",
-        requires=(SQUARE, FULL_WARPS, WHOLE_SHARES),
+        requires=(SQUARE, FULL_WARPS, WHOLE_SHARES, WIDE),
+    )
+    yield Claim(
+        id="SMM-ST.O.printed",
+        source="SMM, section 5",
+        title="straightforward transpose, DMM, any n, as printed",
+        formula=lambda n, p, w, l: n / w * gcd(root(n), w) + n * l / p,
+        kind="upper",
+        constant=3,
+        grid=lambda: thread_for_each_word(
+            "DMM", (8, 7), (16, 13), (32, 11), (64, 35), (128, 43), (256, 57)
+        ),
+        run=partial(transposed, straightforward),
+        requires=ORDER,
+        printed=True,
+        note="where sqrt n < w a warp reads several columns at once, whose steps pile up in few "
+        "banks: the ratio keeps growing with w",
     )
     yield Claim(
         id="SMM-ST.O",
         source="SMM, section 5",
-        title="straightforward transpose, DMM",
+        title="straightforward transpose, DMM, sqrt n >= w",
         formula=lambda n, p, w, l: n / w * gcd(root(n), w) + n * l / p,
         kind="upper",
         constant=3,
-        grid=lambda: all_sides("DMM"),
+        grid=lambda: any_sides("DMM"),
         run=partial(transposed, straightforward),
-        requires=ORDER,
+        requires=(*ORDER, WIDE),
     )
     yield Claim(
         id="SMM-ST.UMM.printed",
@@ -169,7 +189,7 @@ def _claims() -> Iterator[Claim]:
         formula=lambda n, p, w, l: minimum(n, n**2 / (p * w)) + n * l / p,
         kind="upper",
         constant=2,
-        grid=narrow_rows,
+        grid=lambda: thread_for_each_word("UMM", *TWICE_AS_LONG),
         run=partial(transposed, straightforward),
         requires=ORDER,
         printed=True,
@@ -183,7 +203,10 @@ def _claims() -> Iterator[Claim]:
         formula=lambda n, p, w, l: minimum(n, n * root(n) / w) + n * l / p,
         kind="upper",
         constant=2,
-        grid=lambda: (*all_sides("UMM"), *narrow_rows()),
+        grid=lambda: (
+            *any_sides("UMM"),
+            *thread_for_each_word("UMM", *TWICE_AS_LONG, (32, 11), (64, 35), (128, 43)),
+        ),
         run=partial(transposed, straightforward),
         requires=ORDER,
     )
@@ -193,7 +216,7 @@ def _claims() -> Iterator[Claim]:
         title="diagonal transpose, DMM",
         formula=lambda n, p, w, l: 2 * (p / w + l - 1) * n / p,
         kind="exact",
-        grid=lambda: sides("DMM", multiples=True),
+        grid=lambda: sides("DMM"),
         run=partial(transposed, diagonal),
         requires=EXACT,
     )
@@ -203,7 +226,7 @@ def _claims() -> Iterator[Claim]:
         title="diagonal transpose, DMM, as printed",
         formula=lambda n, p, w, l: (p / w + l - 1) * n / p,
         kind="exact",
-        grid=lambda: sides("DMM", multiples=True),
+        grid=lambda: sides("DMM"),
         run=partial(transposed, diagonal),
         requires=EXACT,
         printed=True,
@@ -227,24 +250,30 @@ def _claims() -> Iterator[Claim]:
         title="diagonal transpose, DMM, regardless of n, as printed",
         formula=lambda n, p, w, l: n / w + n * l / p,
         kind="upper",
-        constant=4,
-        grid=one_column_short,
+        constant=5,
+        grid=lambda: thread_for_each_word(
+            "DMM", *ONE_COLUMN_SHORT, (8, 6), (16, 14), (32, 10), (64, 20), (128, 42), (256, 50)
+        ),
         run=partial(transposed, diagonal),
         requires=ORDER,
         printed=True,
         note="a warp steps by sqrt n + 1 words: where w divides that, it meets a single bank, and "
-        "the ratio grows like w",
+        "the ratio grows like w; where sqrt n < w a warp reads several diagonals at once and the "
+        "ratio grows too",
     )
     yield Claim(
         id="SMM-L5.1.O",
         source="SMM, Lemma 5.1",
-        title="diagonal transpose, DMM, any sqrt n, corrected",
+        title="diagonal transpose, DMM, sqrt n >= w, corrected",
         formula=lambda n, p, w, l: n / w * gcd(root(n) + 1, w) + n * l / p,
         kind="upper",
-        constant=4,
-        grid=lambda: (*all_sides("DMM"), *one_column_short()),
+        constant=5,
+        grid=lambda: (
+            *any_sides("DMM"),
+            *thread_for_each_word("DMM", *ONE_COLUMN_SHORT, (32, 38), (64, 66)),
+        ),
         run=partial(transposed, diagonal),
-        requires=ORDER,
+        requires=(*ORDER, WIDE),
         note="where w divides sqrt n the gcd is 1 and the paper's bound holds",
     )
     yield Claim(

@@ -115,7 +115,7 @@ class ProgramError(MMSimError):
         place: Place | None = None,
         array: str | None = None,
         thread: int | None = None,
-        index: tuple[int, ...] | None = None,
+        index: tuple[int | float, ...] | None = None,
     ) -> None:
         self.message = message
         self.program = program

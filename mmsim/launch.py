@@ -108,6 +108,11 @@ def launch(
             f"program {program.name!r} is nested too deeply for Python's recursion limit of "
             f"{sys.getrecursionlimit()}; take its long expressions apart, or raise the limit"
         ) from None
+    except (MemoryError, OverflowError) as error:
+        raise LaunchError(
+            f"program {program.name!r} with {threads} threads needs more memory than there is "
+            f"({error}); take fewer threads or smaller arrays"
+        ) from None
 
 
 def _one_of(name: str, value: object, known: tuple[str, ...]) -> None:
@@ -183,11 +188,19 @@ def _refuse_overlap(program: Program, arrays: list[Parameter]) -> None:
         for second in arrays[position + 1 :]:
             if not {first.name, second.name} & written:
                 continue
-            if np.shares_memory(first.data, second.data):
+            if _overlap(first.data, second.data):
                 raise LaunchError(
                     f"arguments {first.name!r} and {second.name!r} of program {program.name!r} "
                     "are the same array, but each parameter has memory of its own; pass a copy"
                 )
+
+
+def _overlap(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> bool:
+    """Whether two arrays have a word in common; views too intricate to tell count as such."""
+    try:
+        return np.shares_memory(first, second, max_work=1000)  # type: ignore[arg-type]  # any int
+    except np.exceptions.TooHardError:
+        return True
 
 
 def _written(block: ir.Block) -> set[str]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -109,6 +110,8 @@ class _Random(_Rotating):
         super().__post_init__()
         object.__setattr__(self, "seed", _whole(self.seed, "a layout's seed", 0, 2**32 - 1))
         if self.shifts is not None:
+            if isinstance(self.shifts, str) or not isinstance(self.shifts, Iterable):
+                raise LayoutError(f"the shifts of a layout are numbers, not {self.shifts!r}")
             shifts = tuple(_whole(shift, "a shift of a layout") for shift in self.shifts)
             object.__setattr__(self, "shifts", shifts)
 
@@ -187,7 +190,14 @@ def place(data: npt.ArrayLike, layout: Layout) -> Placed:
     >>> place(np.zeros((4, 4)), RAP(4, seed=1))
     place(float64 array of shape (4, 4), RAP(width=4, seed=1, shifts=None))
     """
-    array = np.asarray(data)
+    if isinstance(data, Placed):
+        raise LayoutError(f"this array is placed already: {data}")
+    try:
+        array = np.asarray(data)
+    except ValueError as error:
+        raise LayoutError(f"this is no array: {error}") from None
+    if array.dtype.kind not in "biuf":
+        raise LayoutError(f"an array of {array.dtype} holds no numbers")
     if isinstance(layout, type) or not isinstance(layout, Layout):
         raise LayoutError(
             f"{layout!r} is no layout; give one of mmsim.layout's, or an object with a method "
@@ -202,7 +212,12 @@ def offsets_of(layout: Layout, shape: Shape) -> Offsets:
 
     Two elements in one word, or a gap, would make the memory something else than the papers' one.
     """
-    offsets = np.asarray(layout.offsets(shape))
+    try:
+        offsets = np.asarray(layout.offsets(shape))
+    except LayoutError:
+        raise
+    except (ValueError, TypeError) as error:
+        raise LayoutError(f"{layout}.offsets({shape}) failed: {error}") from error
     size = math.prod(shape)
     if offsets.shape != shape or offsets.dtype.kind not in "iu":
         raise LayoutError(f"{layout}.offsets({shape}) must give an integer array of that shape")

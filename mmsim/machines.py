@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,6 +18,9 @@ from mmsim.errors import MachineError
 
 if TYPE_CHECKING:
     from mmsim.results import Run
+
+LARGEST = 2**31 - 1
+"""The largest width, latency or number of DMMs: times and addresses must fit into 64 bits."""
 
 Schedule = Literal["synchronous", "asynchronous"]
 Engine = Literal["events"]
@@ -45,7 +49,7 @@ class Machine(ABC):
     def memory(self) -> Unit:
         """The unit in front of the memory that holds the array parameters."""
 
-    @property
+    @cached_property
     def shared(self) -> tuple[Unit, ...]:
         """The units of the DMMs' shared memories, one for each DMM.
 
@@ -53,7 +57,7 @@ class Machine(ABC):
         """
         return ()
 
-    @property
+    @cached_property
     def units(self) -> tuple[Unit, ...]:
         """All memory units."""
         return (self.memory, *self.shared)
@@ -186,7 +190,7 @@ class HMM(Machine):
     def memory(self) -> Unit:
         return Unit("global", "group", self.global_latency)
 
-    @property
+    @cached_property
     def shared(self) -> tuple[Unit, ...]:
         return tuple(
             Unit(f"shared[{dmm}]", "bank", self.shared_latency, dmm) for dmm in range(self.dmms)
@@ -204,7 +208,8 @@ def _check(machine: Machine, *names: str) -> None:
             raise MachineError(
                 f"{name} of a {type(machine).__name__} must be a whole number, not {value!r}"
             )
-        if value < 1:
+        if not 1 <= value <= LARGEST:
+            bound = "at least 1" if value < 1 else f"at most {LARGEST}"
             raise MachineError(
-                f"{name}={value}, but the {name} of a {type(machine).__name__} must be at least 1"
+                f"{name}={value}, but the {name} of a {type(machine).__name__} must be {bound}"
             )

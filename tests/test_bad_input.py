@@ -122,26 +122,28 @@ def test_an_index_in_a_helper():
     assert str(error).startswith("program 'bad', line 2 (in 'get'), thread 7: index [8] of 'a'")
 
 
-@pytest.mark.parametrize("index", ["T.id / 2", "0.5", "a[0]", "1.0"])
-def test_an_index_that_is_a_float(index):
-    error = fault(f"b[{index}] = 1", np.zeros(8), np.zeros(8), kind=TypeFault)
-    assert facts(error) == ("bad", 2, "b", None, None)
-    assert "an index of 'b' is a float" in str(error)
+@pytest.mark.parametrize(
+    ("index", "value"), [("T.id / 2", 0.0), ("0.5", 0.5), ("a[0]", 7.0), ("1.0", 1.0)]
+)
+def test_an_index_that_is_a_float(index, value):
+    error = fault(f"b[{index}] = 1", np.full(8, 7.0), np.zeros(8), kind=AddressError)
+    assert facts(error) == ("bad", 2, "b", 0, (value,))
+    assert f"thread 0: index [{value}] of 'b': an address is a whole number" in str(error)
     assert "//" in str(error)
 
 
 @pytest.mark.parametrize(
-    ("body", "shape", "used"),
+    ("body", "shape", "used", "thread", "index"),
     [
-        ("a[T.id] = 1", (2, 4), 1),
-        ("a[T.id, 0] = 1", (8,), 2),
-        ("x = a[T.id][0][0]", (2, 4), 3),
-        ("rows, cols = a.shape", (8,), 2),
+        ("a[T.id + 3] = 1", (2, 4), 1, 0, (3,)),
+        ("a[T.id, 0] = 1", (8,), 2, 0, (0, 0)),
+        ("x = a[T.id][1][2]", (2, 4), 3, 0, (0, 1, 2)),
+        ("rows, cols = a.shape", (8,), 2, None, None),
     ],
 )
-def test_an_array_of_the_wrong_rank(body, shape, used):
+def test_an_array_of_the_wrong_rank(body, shape, used, thread, index):
     error = fault(body, np.zeros(shape), kind=AddressError)
-    assert facts(error) == ("bad", 2, "a", None, None)
+    assert facts(error) == ("bad", 2, "a", thread, index)
     dimensions = f"{len(shape)} dimension{'s' * (len(shape) > 1)}"
     assert f"'a' has {dimensions} (shape {shape}) but is used with {used}" in str(error)
 
@@ -546,10 +548,38 @@ def test_seeds_of_layouts(seed):
     assert repr(seed) in str(caught.value)
 
 
-@pytest.mark.parametrize("shifts", [(0.5, 1, 2, 3), "0123", (True, 1, 2, 3)])
+@pytest.mark.parametrize("shifts", [(0.5, 1, 2, 3), (True, 1, 2, 3)])
 def test_shifts_of_layouts(shifts):
     with pytest.raises(LayoutError, match="a shift of a layout is a whole number, not"):
         mm.layout.RAS(4, shifts=shifts)
+
+
+@pytest.mark.parametrize("shifts", [5, "0123"])
+def test_shifts_that_are_no_numbers(shifts):
+    with pytest.raises(LayoutError, match=f"the shifts of a layout are numbers, not {shifts!r}"):
+        mm.layout.RAS(4, shifts=shifts)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([[1], [1, 2]], "this is no array"),
+        ("abc", "holds no numbers"),
+        (mm.place(np.zeros((4, 4)), mm.layout.RAP(4)), "is placed already"),
+    ],
+)
+def test_what_cannot_be_placed(data, message):
+    with pytest.raises(LayoutError, match=message):
+        mm.place(data, mm.layout.RowMajor())
+
+
+def test_a_layout_that_gives_no_array():
+    class Ragged:
+        def offsets(self, shape):
+            return [[1], [2, 3]]
+
+    with pytest.raises(LayoutError, match="failed"):
+        mm.place(np.zeros(3), Ragged())
 
 
 def test_shifts_that_are_no_permutation():
@@ -646,3 +676,25 @@ def test_too_little_of_pythons_stack_is_a_kind_error():
         sys.setrecursionlimit(limit)
     assert "program 'bad' is nested too deeply" in str(caught.value)
     assert "take its long expressions apart" in str(caught.value)
+
+
+@pytest.mark.parametrize("body", ["s = mm.shared(10**15)", "r = mm.registers(10**14)"])
+def test_more_memory_than_there_is(body):
+    code = program(f"{body}\na[T.id] = 1", "a")
+    with pytest.raises(LaunchError, match="needs more memory than there is"):
+        mm.DMM(4, 1).run(code, np.zeros(8), threads=8)
+
+
+@pytest.mark.parametrize("name", ["width", "latency"])
+def test_a_machine_whose_times_would_not_fit_into_64_bits(name):
+    with pytest.raises(MachineError, match=f"the {name} of a DMM must be at most 2147483647"):
+        mm.DMM(**{"width": 4, "latency": 1, name: 2**31})
+
+
+def test_interleaved_views_are_no_overlap_but_the_same_words_are():
+    code = program("b[T.id] = a[T.id]")
+    both = np.arange(16)
+    run = mm.DMM(4, 1).run(code, both[::2], both[1::2], threads=8)
+    assert run.arrays["b"].tolist() == list(range(0, 16, 2))
+    with pytest.raises(LaunchError, match="are the same array"):
+        mm.DMM(4, 1).run(code, both[:8], both[4:12], threads=8)

@@ -123,12 +123,14 @@ def test_run_a_file_with_arguments(capsys, program_file, tmp_path):
     [
         (["algorithms.transpose"], "write MODULE:NAME or FILE.py:NAME"),
         (["algorithms.transpose:diag"], "it has diagonal, rotating, straightforward"),
-        (["no.such.module:x"], "no module 'no.such.module'"),
+        (["no.such.module:x"], "No module named 'no'"),
         (["no_such_file.py:x"], "no file 'no_such_file.py'"),
         (["algorithms.access:copy", "arange:8", "zeros:8"], "give --threads"),
         (["algorithms.access:copy", "what:8", "--threads", "1"], "neither a number nor an array"),
         (["algorithms.access:copy", "zeros:0", "--threads", "1"], "neither a number nor an array"),
         (["algorithms.access:copy", "a.npy", "--threads", "1"], "a.npy: No such file"),
+        (["..x:p"], "..x: "),
+        (["algorithms.access:copy", "arange:99999999x99999999", "--threads", "1"], "memory"),
         (["algorithms.access:copy", "--width", "0"], "width=0"),
         (["algorithms.access:copy", "--threads", "0"], "threads=0"),
     ],
@@ -177,3 +179,58 @@ def test_the_installed_command_and_its_version():
         [sys.executable, "-m", "mmsim", "--version"], capture_output=True, text=True, check=True
     ).stdout
     assert output.strip() == f"mmsim {mm.__version__}"
+
+
+@pytest.mark.parametrize(
+    "option", [("--size", "-1"), ("--size", "0"), ("--seed", "-3"), ("--size", "x")]
+)
+def test_numbers_out_of_their_bounds_are_refused(capsys, option):
+    with pytest.raises(SystemExit) as caught:
+        main(["run", "algorithms.transpose:diagonal", *option])
+    assert caught.value.code == 2
+    assert "is no whole number from" in capsys.readouterr().err
+
+
+def test_a_file_sees_its_neighbours_and_hides_no_module(capsys, tmp_path):
+    (tmp_path / "neighbour_of_mine.py").write_text("FACTOR = 3\n")
+    (tmp_path / "random.py").write_text(
+        "import mmsim as mm\nfrom neighbour_of_mine import FACTOR\n\n"
+        "@mm.program\ndef p(T, a):\n    a[T.id] = FACTOR\n"
+    )
+    assert main(["run", f"{tmp_path / 'random.py'}:p", "zeros:4", "--threads", "4"]) == 0
+    import random
+
+    assert hasattr(random, "Random")
+    sys.path.remove(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x = (", "line 1: "),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("import no_such_thing", "No module named 'no_such_thing'"),
+    ],
+)
+def test_files_that_cannot_be_imported(capsys, tmp_path, text, words):
+    path = tmp_path / "broken.py"
+    path.write_text(text)
+    assert main(["run", f"{path}:p"]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage"])
+def test_a_file_that_holds_no_array(capsys, tmp_path, content):
+    path = tmp_path / "data.npy"
+    path.write_bytes(content)
+    assert main(["run", "algorithms.access:copy", str(path), "zeros:1", "--threads", "1"]) == 2
+    assert "holds no array of numbers saved with numpy.save" in capsys.readouterr().err
+
+
+def test_verify_does_not_work_for_a_folder(capsys, tmp_path):
+    assert main(["verify", "--claim", "SMM-E1", "--json", str(tmp_path)]) == 2
+    output = capsys.readouterr()
+    assert "Is a directory" in output.err
+    assert "SMM-E1" not in output.out

@@ -854,3 +854,71 @@ def test_both_schedules_agree():
     for schedule in ("synchronous", "asynchronous"):
         out = b(f, list(range(8)), size=8, threads=8, schedule=schedule)
         assert out == [expected(i) for i in range(8)]
+
+
+def count(T):
+    r = mm.registers(1)
+    r[0] += 1
+    return r[0]
+
+
+def partly(T, k):
+    if k == 0:
+        v = 5
+    if k > 2:
+        return 0
+    return v
+
+
+@mm.program
+def counts_in_a_test(T, b):
+    k = 0
+    while count(T) < 3:
+        k += 1
+        if k > 10:
+            break
+    b[T.id] = k
+
+
+@mm.program
+def reads_an_old_variable(T, b):
+    k = 0
+    while partly(T, k):
+        k += 1
+    b[T.id] = k
+
+
+def test_a_function_called_in_the_test_of_a_loop_starts_anew():
+    run = mm.DMM(2, 1).run(counts_in_a_test, np.zeros(2, int), threads=2)
+    assert run.arrays["b"].tolist() == [11, 11]
+    with pytest.raises(mm.ProgramError, match="'v' is read before"):
+        mm.DMM(2, 1).run(reads_an_old_variable, np.zeros(2, int), threads=2)
+
+
+@mm.program
+def histogram(T, a, b):
+    h = mm.shared(4)
+    r = mm.registers(1)
+    m = mm.shared(1)
+    h[a[T.id]] += 1
+    r[0] += 2
+    m[0] = max(m[0], a[T.id])
+    T.barrier()
+    b[T.index] = 10 * h[T.index] + r[0] + 100 * m[0]
+
+
+def test_arrays_that_are_only_added_to_hold_what_is_added():
+    a, b = np.arange(4), np.zeros(4, int)
+    run = mm.DMM(1, 1).run(histogram, a, b, threads=4)
+    assert run.arrays["b"].tolist() == [312, 312, 312, 312]
+
+
+@mm.program
+def returns_none(T, a):
+    if T.id > 0:
+        return None
+    a[T.id] = 1
+
+
+def test_return_none_is_return():
+    assert mm.DMM(2, 1).run(returns_none, np.zeros(2), threads=2).arrays["a"].tolist() == [1, 0]

@@ -361,3 +361,26 @@ def test_calls_that_call_twice_at_each_level_are_bounded():
     source = "\n".join([*levels, "def program(T, a):\n    a[T.id] = f11(1)\n"])
     with pytest.raises(mm.LanguageError, match=f"more than {MOST_CALLS} calls"):
         mm.program(define(source, "program"))
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (
+            "def f(T, x):\n    s = mm.shared(1)\n    s[0] = x\n    return s[0]\n"
+            "def p(T, a):\n    for i in range(3):\n        a[T.id] = f(T, i)\n",
+            "mm.shared in a function that is called in a loop; declare the array in the program",
+        ),
+        ("def p(T, a):\n    s = mm.shared(())\n    a[0] = 1\n", "at least one dimension"),
+        ("def p(T, a):\n    a[()] = 1\n", "an element needs an index"),
+        (
+            "def p(T, a):\n    a[T.id] = min(2, 3)\n    min = 3\n",
+            "'min' is a name of this function; give that another name",
+        ),
+        ("def p(T, a, b):\n    x = b.shape\n", "write b.shape[0], or rows, columns = b.shape"),
+    ],
+)
+def test_more_refusals(source, words):
+    with pytest.raises(mm.LanguageError) as caught:
+        mm.program(define(source, "p"))
+    assert words in str(caught.value)

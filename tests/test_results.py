@@ -821,6 +821,35 @@ def test_characters_that_steer_a_terminal_are_shown_as_escapes():
     assert "\\x07" in shown
 
 
+@pytest.mark.parametrize("runs", [5, [1], "x"])
+def test_a_total_of_something_else(runs):
+    with pytest.raises(LaunchError, match="total takes runs"):
+        mm.total(runs)
+
+
+def break_dispatch(trace, **changes):
+    return replace(trace, dispatches=(replace(trace.dispatches[0], **changes),))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"unit": "elsewhere"}, "unknown unit or array"),
+        ({"array": "zz"}, "unknown unit or array"),
+        ({"threads": (0,)}, "entries for different threads"),
+        ({"threads": (), "elements": (), "addresses": (), "places": ()}, "different threads"),
+        ({"stages": (0, 2)}, "stages that nothing travels in"),
+        ({"copy": 1}, "leaves its array"),
+        ({"elements": (0, 9)}, "leaves its array"),
+    ],
+)
+def test_a_trace_that_contradicts_itself_is_refused(changes, words):
+    run = mm.DMM(2, 1).run(copy, np.zeros(2), np.zeros(2), threads=2, trace=True)
+    damaged = replace(run, record=break_dispatch(run.trace, **changes))
+    with pytest.raises(FormatError, match=words):
+        Run.from_json(damaged.to_json())
+
+
 def test_a_total_shares_nothing_with_its_runs_and_says_where_traces_are():
     run = mm.DMM(2, 1).run(copy, np.zeros(2), np.zeros(2), threads=2, trace=True)
     both = mm.total([run, run])

@@ -30,7 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"mmsim: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"mmsim: {error.filename}: {error.strerror}", file=sys.stderr)
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"mmsim: {where}{error.strerror}", file=sys.stderr)
+        return 2
+    except MemoryError as error:
+        print(f"mmsim: this needs more memory than there is ({error})", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("mmsim: interrupted", file=sys.stderr)

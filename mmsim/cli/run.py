@@ -6,6 +6,7 @@ import argparse
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,13 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--threads", type=int, help="p (default: the example's)")
     parser.add_argument("--block-size", type=int, help="threads of a block (default: all)")
     parser.add_argument(
-        "--schedule", choices=("synchronous", "asynchronous"), default="synchronous"
+        "--schedule",
+        choices=("synchronous", "asynchronous"),
+        default="synchronous",
+        help="lock step, or every warp on its own (default: synchronous)",
     )
-    parser.add_argument("--size", type=int, help="number of words of the example")
-    parser.add_argument("--seed", type=int, default=0, help="for random data (default: 0)")
+    parser.add_argument("--size", type=at_least(1), help="number of words of the example")
+    parser.add_argument("--seed", type=at_least(0), default=0, help="for random data (default: 0)")
     parser.add_argument("--profile", action="store_true", help="print the cost of each line")
     parser.add_argument("--rounds", action="store_true", help="print each round")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the run as JSON")
@@ -58,13 +62,26 @@ def add_parser(commands: Any) -> None:
 
 def add_machine_options(parser: argparse.ArgumentParser) -> None:
     """The options that say which machine."""
-    parser.add_argument("--machine", choices=("dmm", "umm", "hmm"), default="dmm")
+    parser.add_argument(
+        "--machine", choices=("dmm", "umm", "hmm"), default="dmm", help="(default: dmm)"
+    )
     parser.add_argument("--width", type=int, default=32, help="w (default: 32)")
     parser.add_argument(
         "--latency", type=int, default=5, help="l, or L of the HMM's global memory (default: 5)"
     )
     parser.add_argument("--shared-latency", type=int, default=1, help="of an HMM (default: 1)")
     parser.add_argument("--dmms", type=int, default=1, help="d of an HMM (default: 1)")
+
+
+def at_least(bound: int) -> Callable[[str], int]:
+    """A whole number from `bound` on, for argparse."""
+
+    def parse(text: str) -> int:
+        if not text.lstrip("-").isdecimal() or int(text) < bound:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {bound} on")
+        return int(text)
+
+    return parse
 
 
 def machine_of(arguments: argparse.Namespace) -> Machine:
@@ -106,7 +123,14 @@ def load_program(target: str) -> Program:
     module_name, colon, name = target.rpartition(":")
     if not colon or not module_name or not name:
         raise CallError(f"{target!r} names no program; write MODULE:NAME or FILE.py:NAME")
-    module = _load_file(module_name) if module_name.endswith(".py") else _load_module(module_name)
+    try:
+        module = _load(module_name)
+    except MMSimError:
+        raise
+    except SyntaxError as error:
+        raise CallError(f"{error.filename}, line {error.lineno}: {error.msg}") from None
+    except Exception as error:  # whatever the user's own code raises when it is imported
+        raise CallError(f"{module_name}: {type(error).__name__}: {error}") from None
     found = getattr(module, name, None)
     if not isinstance(found, Program):
         programs = sorted(key for key, value in vars(module).items() if isinstance(value, Program))
@@ -115,22 +139,21 @@ def load_program(target: str) -> Program:
     return found
 
 
-def _load_module(name: str) -> Any:
-    try:
+def _load(name: str) -> Any:
+    """A module by its name, seen from here, or by its file, seen from the file's folder."""
+    if not name.endswith(".py"):
+        sys.path.insert(0, "")
         return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        raise CallError(f"no module {name!r}: {error}") from None
-
-
-def _load_file(name: str) -> Any:
-    path = Path(name)
+    path = Path(name).resolve()
     if not path.is_file():
         raise CallError(f"no file {name!r}")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    sys.path.insert(0, str(path.parent))
+    own_name = f"mmsim_run_{path.stem}"  # not one that would hide another module
+    spec = importlib.util.spec_from_file_location(own_name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
+    sys.modules[own_name] = module
     spec.loader.exec_module(module)
     return module
 
@@ -158,9 +181,12 @@ def parse_argument(text: str, generator: np.random.RandomState) -> Any:
             pass
     if text.endswith(".npy"):
         try:
-            return np.load(text, allow_pickle=False)
-        except ValueError as error:
-            raise CallError(f"{text}: {error}") from None
+            loaded = np.load(text, allow_pickle=False)
+        except (ValueError, EOFError):
+            loaded = None
+        if not isinstance(loaded, np.ndarray):
+            raise CallError(f"{text} holds no array of numbers saved with numpy.save")
+        return loaded
     maker, _, extents = text.partition(":")
     try:
         shape = tuple(int(extent) for extent in extents.split("x"))

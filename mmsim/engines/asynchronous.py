@@ -40,7 +40,7 @@ class Asynchronous(Driver):
         grid, meaning = self.grid, self.launch.meaning
         block = grid.block_of_warp(number)
         barrier = self.barriers[block]
-        steps = meaning.start(*frame_fields(grid, number, meaning.fields))
+        steps = meaning.start(meaning.frame(*frame_fields(grid, number, meaning.fields)))
         values: Any = None
         try:
             while True:

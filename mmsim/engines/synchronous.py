@@ -29,6 +29,8 @@ class Synchronous(Driver):
 
     def __init__(self, launch: Launch, recorder: Recorder | None) -> None:
         super().__init__(launch, recorder)
+        meaning = launch.meaning
+        self.frame = meaning.frame(*frame_fields(self.grid, None, meaning.fields))
         self.env.process(self.sequencer())
 
     def turns(self, unit: Unit) -> Turns:
@@ -36,8 +38,7 @@ class Synchronous(Driver):
 
     def sequencer(self) -> Process:
         """The program over all threads, one round after the other; barriers idle."""
-        meaning = self.launch.meaning
-        steps = meaning.start(*frame_fields(self.grid, None, meaning.fields))
+        steps = self.launch.meaning.start(self.frame)
         values: Any = None
         try:
             while True:
@@ -140,10 +141,11 @@ class Synchronous(Driver):
         )
 
     def _record_waits(self, site: Site, start: int) -> None:
-        """Lock step: every warp waits until the round is over."""
+        """Lock step: every warp that hasn't ended waits until the round is over."""
         assert self.recorder is not None
         now: int = self.env.now  # type: ignore[assignment]
-        for warp in range(self.grid.warps):
+        live = np.broadcast_to(self.frame.live, self.grid.threads)
+        for warp in np.unique(self.grid.warp[live]).tolist():
             since = max(self.recorder.completed.get(warp, 0), start)
             self.recorder.waited(warp, "round", since, now, None, site.place.line)
 

@@ -28,6 +28,7 @@ class DeclarationParser(ExpressionParser):
     ) -> None:
         super().__init__(shared, function, text, bound)
         self.depth = 0  # of loops and branches
+        self.looping = False  # an inlined function: its call stands in a loop
         self.assigned = assigned_names(text.node)
         self.assignments = assignment_counts(text.node)
         self.constants: dict[str, ir.Expr] = {}
@@ -76,6 +77,12 @@ class DeclarationParser(ExpressionParser):
                 f"mm.{kind} inside a loop or a branch",
                 "declare arrays at the top level of the function",
             )
+        if kind == "shared" and self.looping:
+            raise self.refuse(
+                node,
+                "mm.shared in a function that is called in a loop",
+                "declare the array in the program and pass it to the function",
+            )
         if target.id in parameter_names(self.text) or self.assignments[target.id] > 1:
             raise self.refuse(
                 target,
@@ -91,6 +98,8 @@ class DeclarationParser(ExpressionParser):
         if parameters[0] not in arguments or set(arguments) - set(parameters) or node.args[2:]:
             raise self.refuse(node, f"mm.{kind} takes a {parameters[0]} and a dtype")
         extents = arguments[parameters[0]]
+        if isinstance(extents, ast.Tuple | ast.List) and not extents.elts:
+            raise self.refuse(extents, "an array needs at least one dimension", "give its size")
         shape = [
             self.array_extent(extent, kind)
             for extent in (extents.elts if isinstance(extents, ast.Tuple | ast.List) else [extents])

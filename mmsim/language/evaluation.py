@@ -33,7 +33,7 @@ from mmsim.language.operators import (
     truth,
     without,
 )
-from mmsim.language.types import Type, Typing, wide
+from mmsim.language.types import Type, Typing, join, wide
 
 Evaluate = Callable[[Frame, Mask], Value]
 Elements = Callable[[Frame, Mask, npt.NDArray[np.int64] | None], npt.NDArray[np.int64]]
@@ -112,7 +112,12 @@ class Expressions:
     def _extent(self, extent: ir.Extent) -> int:
         shape = self.shapes[extent.array]
         if extent.rank is not None and extent.rank != len(shape):
-            self._wrong_rank(extent.array, extent.rank, extent.place)
+            self._fault(
+                AddressError,
+                self._wrong_rank(extent.array, extent.rank),
+                extent.place,
+                array=extent.array,
+            )
         if extent.axis is None:
             return math.prod(shape)
         if not -len(shape) <= extent.axis < len(shape):
@@ -124,20 +129,18 @@ class Expressions:
             )
         return shape[extent.axis]
 
-    def _wrong_rank(self, array: str, rank: int, place: Place) -> NoReturn:
+    def _wrong_rank(self, array: str, rank: int) -> str:
         shape = self.shapes[array]
-        self._fault(
-            AddressError,
-            f"{array!r} has {dimensions(len(shape))} (shape {shape}) but is used with {rank}",
-            place,
-            array=array,
-        )
+        return f"{array!r} has {dimensions(len(shape))} (shape {shape}) but is used with {rank}"
 
     def _elements(self, array: str, index: tuple[ir.Expr, ...], place: Place) -> Elements:
         """A function that gives the element number of each active lane, all in range."""
         shape = self.shapes[array]
         if len(index) != len(shape):
-            self._wrong_rank(array, len(index), place)
+            return self._refused(array, index, place, self._wrong_rank(array, len(index)))
+        if any(self.typing.of(part).kind == "f" for part in index):
+            message = "an address is a whole number, no float; write // for a whole quotient"
+            return self._refused(array, index, place, message)
         parts = [
             (self._wide(part), extent, np.array(extent, dtype=np.uint64))
             for part, extent in zip(index, shape, strict=True)
@@ -163,6 +166,31 @@ class Expressions:
             return np.full(frame.lanes if lanes is None else len(lanes), number, dtype=np.int64)
 
         return elements
+
+    def _refused(
+        self, array: str, index: tuple[ir.Expr, ...], place: Place, message: str
+    ) -> Elements:
+        """An index that can't be: an error for the first thread that gets there."""
+        parts = [self._evaluate(part) for part in index]
+
+        def refuse(
+            frame: Frame, mask: Mask, lanes: npt.NDArray[np.int64] | None
+        ) -> npt.NDArray[np.int64]:
+            lane = 0 if lanes is None else int(lanes[0])
+            values = [np.broadcast_to(part(frame, mask), frame.lanes)[lane] for part in parts]
+            at = tuple(value.item() for value in values)
+            shown = ", ".join(map(str, at))
+            self._fault(
+                AddressError,
+                f"index [{shown}] of {array!r}: {message}",
+                place,
+                frame,
+                lane,
+                array=array,
+                index=at,
+            )
+
+        return refuse
 
     def _out_of_range(
         self,
@@ -318,7 +346,9 @@ class Expressions:
             return lambda frame, mask: unary(operand(frame, mask), mask)
         if isinstance(value, ir.Compare):
             compare = COMPARE[value.op]
-            left, right = self._wide(value.left), self._wide(value.right)
+            common = join(*(wide(self.typing.of(part)) for part in (value.left, value.right)))
+            assert common is not None
+            left, right = self._as(value.left, common), self._as(value.right, common)
             return lambda frame, mask: compare(left(frame, mask), right(frame, mask))
         operator = BINARY[value.op]
         result = self.typing.of(value)

@@ -247,7 +247,8 @@ class ExpressionParser:
                     return ir.Extent(array, None, None, self.place(node))
                 advice = "programs know its shape, its size, len() and its elements"
                 if node.attr == "shape":
-                    advice = "write a.shape[0], or rows, columns = a.shape"
+                    name = node.value.id
+                    advice = f"write {name}.shape[0], or rows, columns = {name}.shape"
                 raise self.refuse(node, f"{ast.unparse(node)!r} is no number", advice)
         value = self.captured(node)
         if isinstance(value, Missing):
@@ -298,7 +299,9 @@ class ExpressionParser:
         value = number(axis.value) if isinstance(axis, ast.Constant) else None
         if type(value) is not int:
             raise self.refuse(
-                node.slice, "an axis of a shape must be a number as it stands", "write a.shape[0]"
+                node.slice,
+                "an axis of a shape must be a number as it stands",
+                f"write {ast.unparse(owner)}[0]",
             )
         signed = value if axis is node.slice else -value
         return ir.Extent(array, signed, None, self.place(node))
@@ -321,6 +324,8 @@ class ExpressionParser:
                     "make it a parameter and pass it to run",
                 )
             raise self.refuse(owner, f"{text!r} is no array", "only arrays have elements")
+        if not indices:
+            raise self.refuse(node, "an element needs an index", "write a number for each axis")
         for index in indices:
             if isinstance(index, ast.Slice):
                 raise self.refuse_kind(index)
@@ -462,9 +467,10 @@ class ExpressionParser:
                 if isinstance(entity, TheThread):
                     self.thread_field(field)
                     raise self.refuse(node, f"{text!r} is a number", "write it without ()")
-            raise self.refuse(
-                node.func, f"{text!r} is no function here", "define the function above the program"
-            )
+            advice = "define the function above the program"
+            if isinstance(node.func, ast.Name) and node.func.id in self.bound:
+                advice = f"{text!r} is a name of this function; give that another name"
+            raise self.refuse(node.func, f"{text!r} is no function here", advice)
         raise self.refuse(
             node.func,
             f"the call of {text!r} isn't in the language of programs",

@@ -100,14 +100,18 @@ class Meaning(Expressions):
         with np.errstate(all="ignore"):
             self._body = self._block(code.body)
 
-    def start(self, lanes: int, fields: dict[str, Value]) -> Steps:
-        """Run the program for `lanes` lanes with the given fields of T."""
+    def frame(self, lanes: int, fields: dict[str, Value]) -> Frame:
+        """The state of `lanes` lanes with the given fields of T, before their first statement."""
         frame = Frame(lanes, {**fields, **self.uniform}, len(self.slots))
         for local in self.code.locals:
             if local.kind == "registers":
                 size = math.prod(self.locals[local.name])
                 dtype = self.typing.arrays[local.name]
                 frame.registers[local.name] = np.zeros((size, lanes), dtype)
+        return frame
+
+    def start(self, frame: Frame) -> Steps:
+        """Run the program for the lanes of a frame."""
         return self._body(frame, True)
 
     # Statements

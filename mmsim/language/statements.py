@@ -39,7 +39,6 @@ class FunctionParser(DeclarationParser):
         self.returns_value = False
         self.leaves = False
         self.loops = 0
-        self.looping = False  # an inlined function: its call stands in a loop
 
     def body(self) -> ir.Block:
         """The function's body."""
@@ -90,6 +89,8 @@ class FunctionParser(DeclarationParser):
             target = node.targets[0]
             if isinstance(target, ast.Name) and self.local_array(target, node.value):
                 return
+            if isinstance(target, ast.List):
+                raise self.refuse(target, "a list can't be assigned", "write the names without []")
             if isinstance(target, ast.Tuple):
                 self.assign_tuple(target, node)
                 return
@@ -103,6 +104,9 @@ class FunctionParser(DeclarationParser):
             self.assign(target, value, node)
 
     def assign_tuple(self, target: ast.Tuple, node: ast.Assign) -> None:
+        for part in target.elts:
+            if isinstance(part, ast.Starred | ast.Tuple | ast.List):
+                raise self.refuse_kind(part)
         values = self.tuple_values(target, node.value)
         place = self.place(node)
         if len(values) > 1:
@@ -189,8 +193,8 @@ class FunctionParser(DeclarationParser):
 
     def do_While(self, node: ast.While) -> None:
         self.no_else(node)
+        self.loops += 1  # the test runs again with every iteration
         test, prelude = self.apart(node.test)
-        self.loops += 1
         body = self.inner(node.body)
         self.loops -= 1
         self.emit(ir.While(tuple(prelude), test, body, self.place(node.test)))
@@ -235,17 +239,20 @@ class FunctionParser(DeclarationParser):
 
     def do_Return(self, node: ast.Return) -> None:
         place = self.place(node)
+        value = node.value
+        if isinstance(value, ast.Constant) and value.value is None:
+            value = None
         if self.scope is None:
-            if node.value is not None:
+            if value is not None:
                 raise self.refuse(
                     node, "a program returns no value", "store the result in an array"
                 )
             self.emit(ir.Return(place))
             return
         assert self.value is not None
-        if node.value is not None:
+        if value is not None:
             self.returns_value = True
-            self.emit(ir.Assign(self.value, self.expression(node.value), place))
+            self.emit(ir.Assign(self.value, self.expression(value), place))
         if self.depth == 0 and node is self.text.node.body[-1]:
             return  # the end of the function anyway
         self.leaves = True

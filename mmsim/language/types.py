@@ -54,7 +54,7 @@ class Typing:
         self.variables: dict[str, Type] = {}
         self.arrays = dict(arrays)
         self._fixed = set(arrays)
-        self._settled: dict[int, Type] | None = None  # by the id of an expression, once inferred
+        self._settled: dict[int, Type] = {}  # by the id of an expression, once all is inferred
         for local in code.locals:
             given = local.dtype
             if given is not None:
@@ -65,7 +65,6 @@ class Typing:
         for local in code.locals:
             self.arrays.setdefault(local.name, FLOAT)  # never written
         self._infer()  # what is read from those
-        self._settled = {}
         self._check(code.body)
 
     def _infer(self) -> None:
@@ -83,13 +82,13 @@ class Typing:
         for statement in block:
             match statement:
                 case ir.Assign(target, value):
-                    self._widen(target, self._try(value))
+                    self._widen(target, self._of(value))
                 case ir.Load(target, array):
                     if target is not None:
                         self._widen(target, self.arrays.get(array))
                 case ir.Store(array, _, value) | ir.RegisterWrite(array, _, value):
                     if array not in self._fixed:
-                        joined = join(self.arrays.get(array), self._try(value))
+                        joined = join(self.arrays.get(array), self._of(value))
                         if joined is not None:
                             self.arrays[array] = joined
                 case ir.If(_, then, orelse):
@@ -109,28 +108,22 @@ class Typing:
         if joined is not None:
             self.variables[name] = joined
 
-    def _try(self, value: ir.Expr) -> Type | None:
-        """The type of an expression, None while a part of it is not known yet."""
-        try:
-            return self.of(value)
-        except KeyError:
-            return None
-
     def of(self, value: ir.Expr) -> Type:
         """The type of an expression."""
-        if self._settled is None:
-            return self._of(value)
         found = self._settled.get(id(value))
         if found is None:
-            found = self._settled[id(value)] = self._of(value)
+            found = self._of(value)
+            assert found is not None, value
+            self._settled[id(value)] = found
         return found
 
-    def _of(self, value: ir.Expr) -> Type:
+    def _of(self, value: ir.Expr) -> Type | None:
+        """The type of an expression as far as it is known; None where nothing is."""
         match value:
             case ir.Const(number):
                 return type_of_number(number)
             case ir.Var(name):
-                return self.variables[name]
+                return self.variables.get(name)
             case ir.Number(name):
                 return self.numbers[name]
             case ir.ThreadField() | ir.Extent():
@@ -138,31 +131,19 @@ class Typing:
             case ir.Compare():
                 return BOOL
             case ir.RegisterRead(array):
-                return self.arrays[array]
+                return self.arrays.get(array)
             case ir.Unary(op, operand):
                 if op in ("not", "bool"):
                     return BOOL
                 if op in ("int", "float"):
                     return INT if op == "int" else FLOAT
-                return wide(self.of(operand))
+                known = self._of(operand)
+                return None if known is None else wide(known)
             case ir.Binary(op, left, right):
-                return self._binary(op, self.of(left), self.of(right))
+                return _binary(op, self._of(left), self._of(right))
             case ir.Logic(_, left, right) | ir.Choose(_, left, right):
-                joined = join(self.of(left), self.of(right))
-                assert joined is not None
-                return joined
+                return join(self._of(left), self._of(right))
         raise AssertionError(value)
-
-    def _binary(self, op: str, left: Type, right: Type) -> Type:
-        if op in ("min", "max"):
-            joined = join(left, right)
-            assert joined is not None
-            return joined
-        if op in "&|^" and left == right == BOOL:
-            return BOOL
-        if op == "/" or "f" in (left.kind, right.kind):
-            return FLOAT
-        return INT
 
     # What the types don't allow
 
@@ -171,12 +152,12 @@ class Typing:
             match statement:
                 case ir.Assign(_, value, place):
                     self._check_expression(value)
-                case ir.Load(_, array, index, place):
-                    self._check_index(array, index, place)
+                case ir.Load(_, _, index):
+                    self._check_index(index)
                 case ir.Store(array, index, value, place) | ir.RegisterWrite(
                     array, index, value, place
                 ):
-                    self._check_index(array, index, place)
+                    self._check_index(index)
                     self._check_expression(value)
                     self._check_store(array, value, place)
                 case ir.If(test, then, orelse):
@@ -196,17 +177,9 @@ class Typing:
                 case ir.Scope(_, body):
                     self._check(body)
 
-    def _check_index(self, array: str, index: tuple[ir.Expr, ...], place: Place) -> None:
+    def _check_index(self, index: tuple[ir.Expr, ...]) -> None:
         for part in index:
             self._check_expression(part)
-            if self.of(part).kind != "f":
-                continue
-            raise self._fault(
-                f"an index of {array!r} is a float; addresses are whole numbers: write // for a "
-                "whole quotient, or int(...)",
-                place,
-                array,
-            )
 
     def _check_store(self, array: str, value: ir.Expr, place: Place) -> None:
         held, stored = self.arrays[array], self.of(value)
@@ -245,11 +218,21 @@ class Typing:
             case ir.Choose(test, then, other):
                 for part in (test, then, other):
                     self._check_expression(part)
-            case ir.RegisterRead(array, index, place):
-                self._check_index(array, index, place)
+            case ir.RegisterRead(_, index):
+                self._check_index(index)
 
     def _fault(self, message: str, place: Place, array: str | None = None) -> TypeFault:
         return TypeFault(message, program=self.code.name, place=place, array=array)
+
+
+def _binary(op: str, left: Type | None, right: Type | None) -> Type | None:
+    """The type of an operation; an operand that isn't known yet is left out of account."""
+    joined = join(left, right)
+    if joined is None or op in ("min", "max"):
+        return joined
+    if op in "&|^" and left == right == BOOL:
+        return BOOL
+    return FLOAT if op == "/" else wide(joined)
 
 
 def type_of_number(number: int | float | bool) -> Type:

@@ -102,7 +102,10 @@ def _decode(value: Any) -> Any:
     known = CLASSES[value["$class"]]
     content = {name: _decode(item) for name, item in value.items() if name != "$class"}
     _check_types(known, content)
-    return known(**content)
+    value = known(**content)
+    if isinstance(value, trace.Trace):
+        trace.check_trace(value)
+    return value
 
 
 def _array(value: dict[str, Any]) -> Any:

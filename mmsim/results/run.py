@@ -129,9 +129,12 @@ def total(runs: Iterable[Run]) -> Run:
     >>> run.time, mm.total([run, run]).time
     (6, 12)
     """
-    launches = list(runs)
+    launches = list(runs) if isinstance(runs, Iterable) else [runs]
     if not launches:
         raise LaunchError("total of no runs; give at least one")
+    for run in launches:
+        if not isinstance(run, Run):
+            raise LaunchError(f"total takes runs, not {run!r}")
     first = launches[0]
     for run in launches[1:]:
         if (run.machine, run.schedule) != (first.machine, first.schedule):

@@ -5,6 +5,7 @@ The event engine records; `Trace.cycles` replays the record. Nothing here runs a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -215,6 +216,31 @@ class Trace:
                 tuple(ending.get(time, ())),
                 {name: data.reshape(shapes[name]).copy() for name, data in memory.items()},
             )
+
+
+def check_trace(trace: Trace) -> None:
+    """Refuse, with a `ValueError`, a record that contradicts itself: one read from a file may."""
+    units = {unit.name for unit in trace.units}
+    arrays = {array.name: array for array in trace.arrays}
+    for array in trace.arrays:
+        copies, size = array.data.shape if array.data.ndim == 2 else (0, 0)
+        if size != math.prod(array.shape) or array.addresses.shape != array.data.shape:
+            raise ValueError(f"the array {array.name!r} has data of another shape")
+        if len(array.units) != copies or (copies != 1 and not array.shared):
+            raise ValueError(f"the array {array.name!r} has {copies} copies")
+    for dispatch in trace.dispatches:
+        where = f"the dispatch of warp {dispatch.warp} at {dispatch.time}"
+        if dispatch.unit not in units or dispatch.array not in arrays:
+            raise ValueError(f"{where} is of an unknown unit or array")
+        copies, size = arrays[dispatch.array].data.shape
+        lanes = len(dispatch.threads)
+        parts = (dispatch.elements, dispatch.addresses, dispatch.places, dispatch.stages)
+        if not lanes or any(len(part) != lanes for part in (*parts, dispatch.values)):
+            raise ValueError(f"{where} has entries for different threads")
+        if set(dispatch.stages) != set(range(dispatch.stage_count)):
+            raise ValueError(f"{where} has stages that nothing travels in")
+        if not 0 <= dispatch.copy < copies or not all(0 <= e < size for e in dispatch.elements):
+            raise ValueError(f"{where} leaves its array")
 
 
 def _stages(number: int, dispatch: Dispatch) -> list[Stage]:
