@@ -11,7 +11,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify test test-long bench clean
+.PHONY: help verify test test-long ledger bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -31,6 +31,9 @@ test: .venv/.testable ## check format, style and types, then run the tests and d
 test-long: .venv/.testable ## compare the engine with the reference at length, and run the long tests
 	$(PYTEST) -m long --ignore=$(REFERENCE) tests || test $$? -eq 5
 	MMSIM_EXAMPLES=2000 $(PYTEST) -m "long or not long" $(REFERENCE)
+
+ledger: .venv/.installed ## make docs/ledger.md from the claims
+	$(BIN)/python -m algorithms.ledger > docs/ledger.md
 
 bench: .venv/.installed ## time the event engine
 	$(BIN)/mmsim bench events

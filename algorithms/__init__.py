@@ -6,7 +6,7 @@ program in the paper's notation, what prepares its arguments, and what the paper
 
 from __future__ import annotations
 
-from mmsim.claims import Claim
+from mmsim.claims import Claim, PaperTable
 
 
 def claims() -> list[Claim]:
@@ -14,3 +14,8 @@ def claims() -> list[Claim]:
     from algorithms import access, figures, transpose
 
     return [*figures.CLAIMS, *access.CLAIMS, *transpose.CLAIMS]
+
+
+def tables() -> list[PaperTable]:
+    """All tables of the papers that can be computed again (the entry point of `reproduce`)."""
+    return []

@@ -13,7 +13,9 @@ from mmsim.claims.claim import (
     minimum,
     root,
 )
+from mmsim.claims.curve import Curve, Series
 from mmsim.claims.registry import choose, registered
+from mmsim.claims.table import Figure, PaperTable
 from mmsim.claims.verify import CaseResult, Verdict, verify, verify_claim
 
 __all__ = [
@@ -21,8 +23,12 @@ __all__ = [
     "CaseResult",
     "Claim",
     "ClaimError",
+    "Curve",
+    "Figure",
+    "PaperTable",
     "Precondition",
     "Relation",
+    "Series",
     "Verdict",
     "ceiling",
     "choose",

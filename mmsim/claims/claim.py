@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.claims.curve import Curve
 from mmsim.errors import MMSimError
 from mmsim.results import Run
 
@@ -69,6 +70,8 @@ class Claim:
         The claim as the paper misprints it: verification must refute it.
     note
         What the reader should know; of a misprint, what is wrong.
+    curve
+        Gives the claim's curve, where it is one: drawn on the page of verdicts.
     """
 
     id: str
@@ -84,6 +87,12 @@ class Claim:
     constant: int = 1
     printed: bool = False
     note: str = ""
+    curve: Callable[[], Curve] | None = None
+
+    @cached_property
+    def paper(self) -> str:
+        """The short name of the paper, the first word of the source."""
+        return self.source.partition(",")[0]
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
@@ -111,6 +120,12 @@ class Claim:
         quantity = sympy.Symbol(self.quantity, positive=True, integer=True)
         relation = {"exact": sympy.Eq, "upper": sympy.Le, "lower": sympy.Ge}[self.kind]
         return relation(quantity, claimed, evaluate=False)
+
+    @cached_property
+    def text(self) -> str:
+        """The statement as plain text: T = n/w + l - 1."""
+        sign = {"exact": "=", "upper": "<=", "lower": ">="}[self.kind]
+        return f"{self.statement.lhs} {sign} {self.statement.rhs}"
 
     def evaluate(self, case: Case) -> Any:
         """The claimed value for a case as an exact SymPy number (times `constant`)."""

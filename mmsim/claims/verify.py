@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from mmsim.claims.claim import Case, Claim, ClaimError, show
+from mmsim.claims.curve import Curve
 
 Result = Literal["holds", "fails", "refuted", "not refuted"]
 
@@ -54,6 +55,7 @@ class Verdict:
     """
 
     id: str
+    paper: str
     source: str
     title: str
     statement: str
@@ -70,6 +72,7 @@ class Verdict:
     worst: CaseResult
     earliest: CaseResult
     latest: CaseResult
+    curve: Curve | None
 
     @property
     def good(self) -> bool:
@@ -91,6 +94,8 @@ def verify_claim(
     claim: Claim, progress: Callable[[Claim, int, int], None] | None = None
 ) -> Verdict:
     """Run every case of a claim on both schedules and judge it."""
+    import sympy
+
     cases = claim.cases()
     results: list[CaseResult] = []
     for case in cases:
@@ -123,9 +128,12 @@ def verify_claim(
         result = "holds"
     return Verdict(
         claim.id,
+        claim.paper,
         claim.source,
         claim.title,
-        *_printed(claim.statement),
+        claim.text,
+        sympy.latex(claim.statement),
+        _mathml(claim.statement),
         claim.kind,
         claim.constant,
         tuple(condition.text for condition in claim.requires),
@@ -137,6 +145,7 @@ def verify_claim(
         worst,
         min(results, key=lambda one: one.gain),
         max(results, key=lambda one: one.gain),
+        None if claim.curve is None else claim.curve(),
     )
 
 
@@ -164,14 +173,11 @@ def _strain(claim: Claim, one: CaseResult) -> tuple[Fraction, int]:
     return (ratio, one.measured) if claim.kind == "upper" else (-ratio, one.measured)
 
 
-def _printed(statement: Any) -> tuple[str, str, str]:
-    """A statement as text, LaTeX and MathML."""
-    import sympy
+def _mathml(statement: Any) -> str:
     from sympy.printing.mathml import mathml
 
-    sign = {"Equality": "=", "LessThan": "<=", "GreaterThan": ">="}[type(statement).__name__]
-    text = f"{statement.lhs} {sign} {statement.rhs}"
-    return text, sympy.latex(statement), mathml(statement, printer="presentation")
+    text: str = mathml(statement, printer="presentation")
+    return text
 
 
 def to_json(verdicts: Iterable[Verdict]) -> str:

@@ -27,7 +27,11 @@ def verdicts_table(verdicts: Sequence[Verdict]) -> Table:
     table.add_column("worst case", ratio=3)
     table.add_column("async/sync", justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
+    paper = verdicts[0].paper if verdicts else ""
     for verdict in verdicts:
+        if verdict.paper != paper:
+            table.add_section()
+            paper = verdict.paper
         table.add_row(
             Text(verdict.id),
             Text(verdict.source),
@@ -77,13 +81,18 @@ var(--line) }
 td.number { text-align: right; font-variant-numeric: tabular-nums }
 .holds { color: var(--good) } .refuted { color: var(--known) }
 .fails, .not-refuted { color: var(--bad); font-weight: bold }
+figure { margin: 1rem 0; background: white; color: black; width: fit-content }
 small { opacity: .8 } .wide { overflow-x: auto } math { font-size: 1.2em; text-align: left }
 """
 
 
 def verdicts_page(verdicts: Sequence[Verdict]) -> str:
     """A page that needs nothing but itself; formulas are MathML, which browsers typeset."""
-    rows = "\n".join(map(_row, verdicts))
+    papers = dict.fromkeys(verdict.paper for verdict in verdicts)
+    sections = "\n".join(
+        _section(paper, [verdict for verdict in verdicts if verdict.paper == paper])
+        for paper in papers
+    )
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -98,6 +107,24 @@ def verdicts_page(verdicts: Sequence[Verdict]) -> str:
 <p>Exact claims are held to the time unit under the synchronous schedule. The asynchronous time is
 given as the range, over all cases, of its ratio to the synchronous one. A claim that a paper
 misprints appears as printed, refuted by the case shown, and as corrected.</p>
+{sections}
+</body>
+</html>
+"""
+
+
+def _section(paper: str, verdicts: Sequence[Verdict]) -> str:
+    """One paper's claims: a table, and the curves among them."""
+    from mmsim.view.curves import curve_svg
+
+    rows = "\n".join(map(_row, verdicts))
+    curves = "\n".join(
+        f"<figure>{curve_svg(verdict.curve)}<figcaption>{html.escape(verdict.id)}: "
+        f"{html.escape(verdict.title)}</figcaption></figure>"
+        for verdict in verdicts
+        if verdict.curve is not None
+    )
+    return f"""<h2>{html.escape(paper)}</h2>
 <div class="wide"><table>
 <thead><tr><th>Claim</th><th>Formula</th><th>Cases</th><th>Worst case</th>
 <th>Asynchronous by synchronous</th><th>Verdict</th></tr></thead>
@@ -105,9 +132,7 @@ misprints appears as printed, refuted by the case shown, and as corrected.</p>
 {rows}
 </tbody>
 </table></div>
-</body>
-</html>
-"""
+{curves}"""
 
 
 def _row(verdict: Verdict) -> str:

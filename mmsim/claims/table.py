@@ -1,0 +1,87 @@
+"""A paper's printed table, computed again: the figures side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from mmsim.claims.claim import ClaimError
+from mmsim.claims.registry import nearest, registered_in
+
+GROUP = "mmsim.tables"
+STANDARD_ERRORS = 3
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a table: what the paper prints and what comes out here.
+
+    `printed` is the paper's text, digit by digit; `ours` a number, or text where the paper has
+    text. `error` is the standard error of `ours` where it is the mean of random samples, else 0.
+    """
+
+    row: str
+    column: str
+    printed: str
+    ours: float | str
+    error: float = 0.0
+
+    @property
+    def digits(self) -> int:
+        """Digits after the decimal point that the paper prints."""
+        return len(self.printed.partition(".")[2])
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the paper's, None between texts."""
+        if isinstance(self.ours, str):
+            return None
+        try:
+            return self.ours - float(self.printed)
+        except ValueError:
+            return None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether ours, rounded as the paper rounds, is the paper's, digit by digit."""
+        if self.difference is None or isinstance(self.ours, str):
+            return self.printed == self.ours
+        return f"{self.ours:.{self.digits}f}" == f"{float(self.printed):.{self.digits}f}"
+
+    @property
+    def explained(self) -> bool:
+        """Whether the difference is no more than rounding and chance make it.
+
+        The printed figure stands for anything that rounds to it, and ours is within three standard
+        errors of what it would be without chance.
+        """
+        if self.agrees or self.difference is None:
+            return self.agrees
+        return abs(self.difference) <= 0.5 * 10.0**-self.digits + STANDARD_ERRORS * self.error
+
+
+@dataclass(frozen=True, eq=False)
+class PaperTable:
+    """A table of a paper: `figures()` computes it again."""
+
+    id: str
+    source: str
+    title: str
+    figures: Callable[[], Iterable[Figure]]
+    note: str = ""
+
+
+def registered_tables() -> list[PaperTable]:
+    """All tables of all installed packages (entry point group `mmsim.tables`)."""
+    tables: list[PaperTable] = []
+    for found in registered_in(GROUP):
+        tables += found
+    return tables
+
+
+def choose_table(tables: Iterable[PaperTable], wanted: str) -> PaperTable:
+    """The table of that id. Raises `ClaimError`, with the nearest ids, if there is none."""
+    known = {table.id: table for table in tables}
+    if wanted not in known:
+        raise ClaimError(f"no table has the id {wanted!r}; {nearest(wanted, known)}")
+    return known[wanted]
