@@ -1,0 +1,215 @@
+"""The papers' permutations, and what they cost (CFP section VI, ICPP section IV).
+
+A permutation P of 0 .. n-1 is an array of n integers: element i moves to P[i].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import expm1, fsum, isqrt, log1p
+
+import numpy as np
+import numpy.typing as npt
+
+from algorithms.errors import require
+from mmsim.conflicts import Conflict, stage_counts
+
+Integers = npt.NDArray[np.int64]
+
+
+def identical(n: int) -> Integers:
+    """P(i) = i (CFP section VI).
+
+    >>> identical(4)
+    array([0, 1, 2, 3])
+    """
+    _size(n)
+    return np.arange(n, dtype=np.int64)
+
+
+def random(n: int, seed: int = 0) -> Integers:
+    """One of all n! permutations with equal chances (CFP section VI).
+
+    NumPy promises that its `RandomState` gives the same numbers in every version.
+
+    >>> random(8, seed=1)
+    array([7, 2, 1, 6, 0, 4, 3, 5])
+    """
+    _size(n)
+    return np.random.RandomState(seed).permutation(n).astype(np.int64)
+
+
+def transpose(n: int, columns: int | None = None) -> Integers:
+    """Read an (n/columns) x columns matrix by rows and write it by columns.
+
+    P(i * columns + j) = j * (n/columns) + i: CFP section VI, where `columns` is w. Without
+    `columns` the matrix is square: ICPP section IV.
+
+    >>> transpose(8, columns=2)
+    array([0, 4, 1, 5, 2, 6, 3, 7])
+    >>> transpose(9)
+    array([0, 3, 6, 1, 4, 7, 2, 5, 8])
+    """
+    _size(n)
+    if columns is None:
+        columns = isqrt(n)
+        require(
+            columns * columns == n,
+            f"n is a square where no number of columns is given; {n} is not",
+            "ICPP, section IV",
+        )
+    require(
+        columns > 0 and n % columns == 0,
+        f"the number of columns divides n; {columns} does not divide {n}",
+        "CFP, section VI",
+    )
+    return np.arange(n, dtype=np.int64).reshape(columns, n // columns).T.ravel()
+
+
+def shuffle(n: int) -> Integers:
+    """Turn the binary digits of i left by one: P(i_m i_m-1 ... i_1) = i_m-1 ... i_1 i_m (CFP, VI).
+
+    >>> shuffle(8)
+    array([0, 2, 4, 6, 1, 3, 5, 7])
+    """
+    _power_of_two(n)
+    i = np.arange(n, dtype=np.int64)
+    return 2 * i % n + 2 * i // n
+
+
+def bit_reversal(n: int) -> Integers:
+    """Turn the binary digits of i round: P(i_m i_m-1 ... i_1) = i_1 ... i_m-1 i_m (CFP section VI).
+
+    >>> bit_reversal(8)
+    array([0, 4, 2, 6, 1, 5, 3, 7])
+    """
+    _power_of_two(n)
+    i = np.arange(n, dtype=np.int64)
+    P = np.zeros(n, dtype=np.int64)
+    for _ in range(n.bit_length() - 1):
+        P = 2 * P + i % 2
+        i //= 2
+    return P
+
+
+NAMED: dict[str, Callable[[int, int], Integers]] = {
+    "identical": lambda n, seed: identical(n),
+    "shuffle": lambda n, seed: shuffle(n),
+    "random": random,
+    "bit-reversal": lambda n, seed: bit_reversal(n),
+    "transpose": lambda n, seed: transpose(n),
+}
+"""The five permutations of ICPP section IV, in its order, as functions of n and a seed."""
+
+
+def check(P: npt.ArrayLike) -> Integers:
+    """P as int64, or an error that says what keeps it from being a permutation.
+
+    >>> check([2, 0, 1])
+    array([2, 0, 1])
+    >>> check([2, 0, 2])
+    Traceback (most recent call last):
+      ...
+    algorithms.errors.PreconditionError: P takes each of 0 .. 2 once; doubled: 2 (2 times);
+    missing: 1 (CFP, section III)
+    """
+    source = "CFP, section III"
+    given = np.asarray(P)
+    require(given.ndim == 1, f"P has one dimension; this array has {given.ndim}", source)
+    n = len(given)
+    require(n > 0, "P has at least one element; this array is empty", source)
+    require(
+        np.issubdtype(given.dtype, np.integer), f"P holds integers; these are {given.dtype}", source
+    )
+    outside = (given < 0) | (given >= n)
+    if outside.any():
+        i = int(outside.argmax())
+        require(False, f"P takes values in 0 .. {n - 1}; P({i}) is {given[i]}", source)
+    checked = np.ascontiguousarray(given, dtype=np.int64)
+    times = np.bincount(checked, minlength=n)
+    if times.max() > 1:
+        doubled = _listed([f"{v} ({times[v]} times)" for v in np.flatnonzero(times > 1)[:5]])
+        missing = _listed([f"{v}" for v in np.flatnonzero(times == 0)[:5]])
+        text = f"P takes each of 0 .. {n - 1} once; doubled: {doubled}; missing: {missing}"
+        require(False, text, source)
+    return checked
+
+
+def inverse(P: npt.ArrayLike) -> Integers:
+    """The permutation Q with Q(P(i)) = i, by which S-designated algorithms read (CFP section III).
+
+    >>> inverse([1, 2, 0])
+    array([2, 0, 1])
+    """
+    P = check(P)
+    Q = np.empty_like(P)
+    Q[P] = np.arange(len(P))
+    return Q
+
+
+def distribution(P: npt.ArrayLike, w: int) -> int:
+    """D_w(P), the number of address groups that all warps together write (ICPP section IV).
+
+    The stages of the casual round b[P(i)] <- a[i] in the global memory. ICPP takes w to divide n;
+    where it doesn't, the last warp has fewer than w threads and counts like the others.
+
+    >>> [distribution(P(16, 0), 4) for P in (NAMED["identical"], NAMED["shuffle"])]
+    [4, 8]
+    """
+    return _stages(check(P), w, "group", "ICPP, section IV")
+
+
+def congestion(P: npt.ArrayLike, w: int) -> int:
+    """The congestion of the writes b[P(i)], added up over all warps (CFP section III).
+
+    The stages of the casual round of the destination-designated algorithm on the DMM. Where w does
+    not divide n, the last warp has fewer than w threads and counts like the others.
+
+    >>> congestion(transpose(16), 4), congestion(shuffle(16), 4)
+    (16, 8)
+    """
+    return _stages(check(P), w, "bank", "CFP, section III")
+
+
+def expected_distribution(n: int, w: int) -> float:
+    """The mean of D_w(P) over all permutations (ICPP section IV): (n/w)^2 (1 - C(n-w,w)/C(n,w)).
+
+    Each of n/w warps misses a given one of n/w address groups when its w destinations all lie
+    among the other n - w addresses. The quotient is the product of (n-w-i) / (n-i) for i < w; it is
+    near 1 for large n, so the logarithm is summed.
+
+    >>> n = 2**22
+    >>> round(expected_distribution(n, 32) / n, 6)
+    0.999885
+    """
+    source = "ICPP, section IV"
+    _size(n)
+    require(w > 0 and n % w == 0, f"w divides n; {w} does not divide {n}", source)
+    if n < 2 * w:
+        return float((n // w) ** 2)
+    return (n // w) ** 2 * -expm1(fsum(log1p(-w / (n - i)) for i in range(w)))
+
+
+def _stages(P: Integers, w: int, conflict: Conflict, source: str) -> int:
+    """Stages of all warps; many warps at a time, as few at a time as keep the sorting near."""
+    require(w > 0, f"the width is positive; {w} is not", source)
+    warps_at_once = max(2**15 // w, 1)
+    total = 0
+    for start in range(0, len(P), warps_at_once * w):
+        part = P[start : start + warps_at_once * w]
+        warps = np.arange(len(part)) // w
+        total += int(stage_counts(part, warps, int(warps[-1]) + 1, w, conflict).sum())
+    return total
+
+
+def _size(n: int) -> None:
+    require(n > 0, f"n is positive; {n} is not", "CFP, section III")
+
+
+def _power_of_two(n: int) -> None:
+    require(n > 0 and n & (n - 1) == 0, f"n is a power of two; {n} is not", "CFP, section VI")
+
+
+def _listed(values: list[str]) -> str:
+    """At most four of them."""
+    return ", ".join([*values[:4], "..."] if len(values) > 4 else values)
