@@ -11,9 +11,16 @@ from mmsim.claims import Claim, PaperTable
 
 def claims() -> list[Claim]:
     """All claims, in the order of the papers (the entry point of `mmsim verify`)."""
-    from algorithms import access, figures, transpose
+    from algorithms import access, figures, rap, rap_cuda, rap_higher, transpose
 
-    return [*figures.CLAIMS, *access.CLAIMS, *transpose.CLAIMS]
+    return [
+        *figures.CLAIMS,
+        *access.CLAIMS,
+        *transpose.CLAIMS,
+        *rap.CLAIMS,
+        *rap_cuda.CLAIMS,
+        *rap_higher.CLAIMS,
+    ]
 
 
 def tables() -> list[PaperTable]:

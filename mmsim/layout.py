@@ -8,7 +8,9 @@ rotate row i by r_i, so that word j of row i lies at i*w + (j + r_i) mod w:
 - `RowMajor` (the papers' RAW): r_i = 0, for any shape;
 - `RAS`: independent random r_i (RAP section IV);
 - `RAP`: r is one random permutation of 0..w-1, hence w rows (RAP section IV);
-- `Diagonal`: r_i = i (ICPP section V).
+- `Diagonal`: r_i = i (ICPP section V);
+- `OneP`, `R1P`, `ThreeP`, `W2P`, `OnePW2R`: RAP for w x w x w x w arrays, whose row (i, j, k) is
+  rotated by f(i, j, k) (RAP section VII, where they are called 1P, R1P, 3P, w²P and 1Pw²R).
 
 Random shifts come from NumPy's frozen `RandomState`, so that a seed means the same everywhere.
 """
@@ -19,7 +21,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -102,13 +104,24 @@ class Diagonal(_Rotating):
 
 
 @dataclass(frozen=True)
-class _Random(_Rotating):
+class _Seeded(_Rotating):
+    """Shifts drawn from a seed."""
+
     seed: int = 0
-    shifts: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "seed", _whole(self.seed, "a layout's seed", 0, 2**32 - 1))
+
+
+@dataclass(frozen=True)
+class _Random(_Seeded):
+    """A shift of its own for every row, drawn or given."""
+
+    shifts: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.shifts is not None:
             if isinstance(self.shifts, str) or not isinstance(self.shifts, Iterable):
                 raise LayoutError(f"the shifts of a layout are numbers, not {self.shifts!r}")
@@ -169,6 +182,153 @@ class RAP(_Random):
         if given is not None:
             return given
         return np.random.RandomState(self.seed).permutation(self.width).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _Higher(_Seeded):
+    """A w x w x w x w array whose row (i, j, k), a[i][j][k], is rotated by f(i, j, k) (RAP VII).
+
+    It holds w³ rows of w words, no more and no less, whether its shape shows all four extents or
+    not. Row (i, j, k) is row (i*w + j)*w + k of the memory.
+    """
+
+    paper_name: ClassVar[str]
+
+    def __str__(self) -> str:
+        return f"{self.paper_name}(width={self.width}, seed={self.seed})"
+
+    @property
+    @abstractmethod
+    def numbers(self) -> int:
+        """How many random numbers it uses (the last row of RAP Table IV)."""
+
+    @abstractmethod
+    def draw(self) -> Offsets:
+        """The random numbers, `numbers` of them, in the order in which `f` wants them."""
+
+    @abstractmethod
+    def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
+        """The shift of row (i, j, k), modulo w, given the random numbers.
+
+        `numbers` may hold many layouts at once: its last axis is the random numbers'.
+        """
+
+    def _shifts(self, rows: int) -> Offsets:
+        w = self.width
+        if rows != w**3:
+            raise LayoutError(
+                f"{self} is an array of {w}*{w}*{w} rows of {w} words, so it can't hold {rows} "
+                "rows; use RAS for other numbers of rows"
+            )
+        i, j, k = np.indices((w, w, w), dtype=np.int64).reshape(3, rows)
+        return self.f(self.draw(), i, j, k)
+
+    def _permutations(self, count: int, random: np.random.RandomState) -> Offsets:
+        """`count` random permutations of 0..w-1, one after the other."""
+        drawn = [random.permutation(self.width) for _ in range(count)]
+        return np.concatenate(drawn).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class OneP(_Higher):
+    """1P, one permutation: f(i, j, k) = r_k for a random permutation r (RAP section VII).
+
+    >>> str(OneP(4, seed=1)), OneP(4, seed=1).numbers
+    ('1P(width=4, seed=1)', 4)
+    """
+
+    paper_name: ClassVar[str] = "1P"
+
+    @property
+    def numbers(self) -> int:
+        return self.width
+
+    def draw(self) -> Offsets:
+        return self._permutations(1, np.random.RandomState(self.seed))
+
+    def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
+        shift: Offsets = numbers[..., k]
+        return shift
+
+
+@dataclass(frozen=True)
+class R1P(_Higher):
+    """R1P, repeated one permutation: f(i, j, k) = r_i + r_j + r_k (RAP section VII).
+
+    The six rows whose i, j, k are the same three numbers in another order have one shift.
+    """
+
+    paper_name: ClassVar[str] = "R1P"
+
+    @property
+    def numbers(self) -> int:
+        return self.width
+
+    def draw(self) -> Offsets:
+        return self._permutations(1, np.random.RandomState(self.seed))
+
+    def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
+        shift: Offsets = numbers[..., i] + numbers[..., j] + numbers[..., k]
+        return shift
+
+
+@dataclass(frozen=True)
+class ThreeP(_Higher):
+    """3P, three permutations: f(i, j, k) = r_i + s_j + t_k (RAP section VII, which prefers it)."""
+
+    paper_name: ClassVar[str] = "3P"
+
+    @property
+    def numbers(self) -> int:
+        return 3 * self.width
+
+    def draw(self) -> Offsets:
+        return self._permutations(3, np.random.RandomState(self.seed))
+
+    def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
+        w = self.width
+        shift: Offsets = numbers[..., i] + numbers[..., w + j] + numbers[..., 2 * w + k]
+        return shift
+
+
+@dataclass(frozen=True)
+class W2P(_Higher):
+    """w²P, w² permutations: f(i, j, k) = r^(i w + j)_k, a RAP for every i, j (RAP section VII)."""
+
+    paper_name: ClassVar[str] = "w²P"
+
+    @property
+    def numbers(self) -> int:
+        return self.width**3
+
+    def draw(self) -> Offsets:
+        return self._permutations(self.width**2, np.random.RandomState(self.seed))
+
+    def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
+        shift: Offsets = numbers[..., (i * self.width + j) * self.width + k]
+        return shift
+
+
+@dataclass(frozen=True)
+class OnePW2R(_Higher):
+    """1Pw²R, one permutation and w² numbers: f(i, j, k) = s_(i w + j) + r_k (RAP section VII)."""
+
+    paper_name: ClassVar[str] = "1Pw²R"
+
+    @property
+    def numbers(self) -> int:
+        return self.width**2 + self.width
+
+    def draw(self) -> Offsets:
+        random = np.random.RandomState(self.seed)
+        permutation = self._permutations(1, random)
+        numbers = random.randint(self.width, size=self.width**2).astype(np.int64)
+        return np.concatenate([permutation, numbers])
+
+    def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
+        w = self.width
+        shift: Offsets = numbers[..., k] + numbers[..., w + i * w + j]
+        return shift
 
 
 @dataclass(frozen=True, eq=False)

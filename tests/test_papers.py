@@ -32,6 +32,12 @@ def test_verdict(claim):
         "RAP-E1",
         "RAP-E2",
         "RAP-E3",
+        "RAP-L1",
+        "RAP-TH2",
+        "RAP-CUDA",
+        "RAP-T2",
+        "RAP-T3",
+        "RAP-T4",
     ],
 )
 def test_the_ledger_row_has_a_claim(id_):
@@ -88,7 +94,7 @@ def test_diagonal_transpose_can_meet_a_single_bank():
     "program",
     [
         value
-        for module in ("access", "figures", "transpose")
+        for module in ("access", "figures", "rap", "rap_cuda", "rap_higher", "transpose")
         for value in vars(__import__(f"algorithms.{module}", fromlist=["x"])).values()
         if isinstance(value, mm.Program)
     ],
