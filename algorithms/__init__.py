@@ -8,21 +8,43 @@ from __future__ import annotations
 
 from mmsim.claims import Claim, PaperTable
 
+PAPERS = ("SMM", "CFP", "ICPP", "IEICE", "RAP")
+
 
 def claims() -> list[Claim]:
-    """All claims, in the order of the papers (the entry point of `mmsim verify`)."""
-    from algorithms import access, figures, rap, rap_cuda, rap_higher, transpose
+    """All claims, paper by paper (the entry point of `mmsim verify`)."""
+    from algorithms import (
+        access,
+        dmm_permutation_claims,
+        figures,
+        hmm_permutation_claims,
+        hmm_regular,
+        hmm_rounds,
+        many_arrays,
+        rap,
+        rap_cuda,
+        rap_higher,
+        transpose,
+    )
 
-    return [
+    found = [
         *figures.CLAIMS,
         *access.CLAIMS,
         *transpose.CLAIMS,
+        *dmm_permutation_claims.CLAIMS,
+        *many_arrays.CLAIMS,
+        *hmm_rounds.CLAIMS,
+        *hmm_permutation_claims.CLAIMS,
+        *hmm_regular.CLAIMS,
         *rap.CLAIMS,
         *rap_cuda.CLAIMS,
         *rap_higher.CLAIMS,
     ]
+    return sorted(found, key=lambda claim: PAPERS.index(claim.paper))
 
 
 def tables() -> list[PaperTable]:
-    """All tables of the papers that can be computed again (the entry point of `reproduce`)."""
-    return []
+    """All tables that can be computed again (the entry point of `mmsim reproduce`)."""
+    from algorithms import papertables
+
+    return papertables.TABLES

@@ -18,6 +18,7 @@ class Figure:
 
     `printed` is the paper's text, digit by digit; `ours` a number, or text where the paper has
     text. `error` is the standard error of `ours` where it is the mean of random samples, else 0.
+    Where the paper prints a bound and no figure, `kept` says whether ours keeps it.
     """
 
     row: str
@@ -25,6 +26,7 @@ class Figure:
     printed: str
     ours: float | str
     error: float = 0.0
+    kept: bool | None = None
 
     @property
     def digits(self) -> int:
@@ -44,6 +46,8 @@ class Figure:
     @property
     def agrees(self) -> bool:
         """Whether ours, rounded as the paper rounds, is the paper's, digit by digit."""
+        if self.kept is not None:
+            return self.kept
         if self.difference is None or isinstance(self.ours, str):
             return self.printed == self.ours
         return f"{self.ours:.{self.digits}f}" == f"{float(self.printed):.{self.digits}f}"

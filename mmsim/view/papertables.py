@@ -69,7 +69,7 @@ def ours(figure: Figure) -> str:
 def verdict_of_table(figures: Sequence[Figure]) -> str:
     """One sentence: how many figures agree, and where the others differ."""
     agreeing = sum(figure.agrees for figure in figures)
-    text = f"{agreeing} of {len(figures)} figures agree to the last digit printed"
+    text = f"{agreeing} of {len(figures)} figures agree, to the last digit printed"
     for figure in figures:
         if not figure.agrees:
             why = "within rounding and chance" if figure.explained else "not explained"

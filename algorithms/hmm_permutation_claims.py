@@ -1,0 +1,554 @@
+"""What ICPP and IEICE claim of permuting on the HMM."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+from itertools import product
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+import mmsim as mm
+from algorithms import permutations
+from algorithms.dmm_permutation import Permutation, moved, permute
+from algorithms.dmm_permutation_claims import allowed
+from algorithms.hmm_permutation import (
+    Plan,
+    Tables,
+    columns_permuted,
+    plan,
+    row_tables,
+    rows_permuted,
+    scheduled,
+)
+from algorithms.hmm_regular import REGULAR
+from algorithms.hmm_regular import permuted as regularly_permuted
+from algorithms.hmm_transpose import transposed
+from algorithms.printed import table
+from mmsim.claims import Case, Claim, Precondition, correct, maximum
+
+LATENCIES = (1, 5, 30, 100)
+
+
+# The runs.
+
+
+@lru_cache(maxsize=1024)
+def named(name: str, n: int, seed: int = 0) -> Permutation:
+    """A permutation by name; ICPP transposes a square matrix."""
+    return permutations.NAMED[name](n, seed)
+
+
+@lru_cache(maxsize=1024)
+def planned(name: str, n: int, w: int) -> Plan:
+    """The plan of a named permutation, made once."""
+    return plan(named(name, n), w)
+
+
+@lru_cache(maxsize=1024)
+def rows_at_random(rows: int, length: int, w: int) -> tuple[Permutation, Tables]:
+    """A random permutation for each row, and its tables."""
+    P = np.array([permutations.random(length, seed) for seed in range(rows)])
+    return P, row_tables(P, w)
+
+
+def designated(
+    algorithm: str,
+    schedule: mm.Schedule,
+    permutation: str,
+    n: int,
+    w: int,
+    L: int,
+    d: int = 1,
+    seed: int = 0,
+    D: int = 0,
+) -> mm.Run:
+    """Permute n words in global memory, in blocks of at most 4w threads, checked.
+
+    D, the distribution, is there for the formulas.
+    """
+    P = named(permutation, n, seed)
+    machine = mm.HMM(dmms=d, width=w, global_latency=L)
+    run = permute(machine, algorithm, P, block_size=min(n, 4 * w), schedule=schedule)
+    return correct(run, b=moved(np.arange(n), P))
+
+
+def transpose_run(schedule: mm.Schedule, rows: int, n: int, w: int, d: int, L: int) -> mm.Run:
+    """Transpose a matrix of n words, checked."""
+    a = np.arange(n).reshape(rows, -1)
+    return correct(transposed(mm.HMM(d, w, L), a, schedule=schedule), b=a.T)
+
+
+def row_wise_run(schedule: mm.Schedule, rows: int, n: int, w: int, d: int, L: int) -> mm.Run:
+    """Permute each row of a matrix of n words at random, checked."""
+    a = np.arange(n).reshape(rows, -1)
+    P, given = rows_at_random(rows, n // rows, w)
+    b = np.empty_like(a)
+    np.put_along_axis(b, P, a, axis=1)
+    return correct(rows_permuted(mm.HMM(d, w, L), a, given, schedule=schedule), b=b)
+
+
+def column_wise_run(schedule: mm.Schedule, rows: int, n: int, w: int, d: int, L: int) -> mm.Run:
+    """Permute each column of a matrix of n words at random, checked."""
+    a = np.arange(n).reshape(rows, -1)
+    P, given = rows_at_random(n // rows, rows, w)
+    b = np.empty_like(a)
+    np.put_along_axis(b, P.T, a, axis=0)
+    return correct(columns_permuted(mm.HMM(d, w, L), a, given, schedule=schedule), b=b)
+
+
+def scheduled_run(
+    schedule: mm.Schedule, permutation: str, n: int, w: int, d: int, L: int
+) -> mm.Run:
+    """Permute n words by the scheduled algorithm, checked."""
+    a = np.arange(n)
+    run = scheduled(mm.HMM(d, w, L), a, planned(permutation, n, w), schedule=schedule)
+    return correct(run, b=moved(a, named(permutation, n)))
+
+
+def any_algorithm(schedule: mm.Schedule, algorithm: str, n: int, w: int, d: int, L: int) -> mm.Run:
+    """Any of the algorithms, on a permutation that it takes."""
+    if algorithm in REGULAR:
+        return regularly_permuted(algorithm, schedule, n, w, d, L)
+    if algorithm in ("row-wise", "column-wise"):
+        run = row_wise_run if algorithm == "row-wise" else column_wise_run
+        return run(schedule, isqrt(n), n, w, d, L)
+    if algorithm == "scheduled":
+        return scheduled_run(schedule, "random", n, w, d, L)
+    return designated(algorithm, schedule, "identical", n, w, L, d)
+
+
+@lru_cache(maxsize=64)
+def many_random(schedule: mm.Schedule, n: int, w: int, count: int) -> mm.Run:
+    """Random permutations, D-designated, one after the other; run once for all claims."""
+    return mm.total(
+        designated("D-designated", schedule, "random", n, w, 1, seed=seed) for seed in range(count)
+    )
+
+
+# What is measured.
+
+
+def stages_of_writes(run: mm.Run) -> int:
+    """Stages of writing b: the distribution D_w(P) where b[P(i)] is written."""
+    return sum(row.stages for row in run.accesses if (row.array, row.kind) == ("b", "write"))
+
+
+def stages_of_reads(run: mm.Run) -> int:
+    """Stages of reading a: the distribution of P^-1 where a[q[i]] is read."""
+    return sum(row.stages for row in run.accesses if row.array == "a")
+
+
+def deficit(run: mm.Run) -> int:
+    """n - D_w(P), summed over the launches."""
+    return run.launches * run.arrays["b"].size - stages_of_writes(run)
+
+
+def rounds_by_class(run: mm.Run) -> dict[str, int]:
+    """The rounds of a run under the columns of ICPP Table I."""
+    counted = Counter(
+        f"{row.space}_{row.access_class.replace('-', '_')}_{row.kind}" for row in run.rounds
+    )
+    columns = [name for name in table("icpp_table1")[0] if name not in ("algorithm", "time")]
+    if odd := set(counted) - set(columns):
+        return {**dict.fromkeys(columns, 0), **counted, "other": len(odd)}
+    return {name: counted[name] for name in columns}
+
+
+def cells(run: mm.Run, algorithm: str) -> int:
+    """The cells of a row of ICPP Table I, but the time, that a run bears out: six if all do."""
+    (printed,) = [row for row in table("icpp_table1") if row["algorithm"] == algorithm]
+    ours = rounds_by_class(run)
+    return sum(printed.get(name) == str(count) for name, count in ours.items())
+
+
+# The cases.
+
+
+def distributed(inverted: bool = False) -> Iterator[Case]:
+    """Every named permutation; D is the distribution of P (of its inverse)."""
+    for w, L, name in product((2, 3, 4, 5, 8, 16), LATENCIES, permutations.NAMED):
+        sides = (w, w + 2, 2 * w) if name == "transpose" else (2 * w,)
+        for n in sorted({2 * w, *(side * side for side in sides)}):
+            square = isqrt(n) ** 2 == n
+            if n % w or not allowed(name, n) or (name == "transpose" and not square):
+                continue
+            P = named(name, n)
+            D = permutations.distribution(permutations.inverse(P) if inverted else P, w)
+            for d in (1, 3) if n == 4 * w * w else (1,):
+                yield {"permutation": name, "n": n, "w": w, "L": L, "d": d, "D": D}
+
+
+def matrices(d_above: int = 0, d_below: int = 100, tiles: bool = False) -> Iterator[Case]:
+    """Square matrices and others; d divides the rows, or, for `tiles`, the tiles of w x w."""
+    for w, L, (down, across) in product(
+        (2, 3, 4, 5, 8), LATENCIES, ((1, 1), (2, 2), (3, 3), (1, 2), (4, 2))
+    ):
+        rows, n = down * w, down * across * w * w
+        for d in (1, 2, 3, 4, 9) if n <= 256 or L == 30 else ():
+            if d_above < d < d_below and (down * across if tiles else rows) % d == 0:
+                yield {"rows": rows, "n": n, "w": w, "d": d, "L": L}
+
+
+def columns(d_above: int = 0, d_below: int = 100) -> Iterator[Case]:
+    """Matrices whose tiles and columns d divides."""
+    for case in matrices(d_above, d_below, tiles=True):
+        few = case["n"] <= 128 or case["L"] == 30
+        if few and case["n"] // case["rows"] % case["d"] == 0:
+            yield case
+
+
+def squares(d_above: int = 0, d_below: int = 100) -> Iterator[Case]:
+    """Named permutations of n words; w divides sqrt n, and d divides sqrt n and n/w^2."""
+    for w, L, across in product((2, 3, 4, 5, 8), LATENCIES, (1, 2, 3, 4)):
+        side = across * w
+        if side > (16 if L == 30 else 10):
+            continue
+        for d, name in product((1, 2, 3, 4, 9), permutations.NAMED):
+            fits = side % d == 0 and (across * across) % d == 0 and d_above < d < d_below
+            if name != "random":
+                fits = fits and L == 5 and d in (1, 4) and allowed(name, side * side)
+            if fits:
+                yield {"permutation": name, "n": side * side, "w": w, "d": d, "L": L}
+
+
+def at_one_latency(cases: Callable[..., Iterator[Case]]) -> Iterator[Case]:
+    """The cases of several DMMs with L = 30: enough to refute."""
+    return (case for case in cases(d_above=1) if case["L"] == 30)
+
+
+def of_sizes(name: str, least: Callable[[int], int]) -> Iterator[Case]:
+    """A permutation of at least so many words, in powers of two or, where it can be, others."""
+    for w in (2, 3, 4, 5, 8, 16, 32):
+        for n in {w * w, 2 * w, 4 * w, 4 * w * w, 9 * w * w, (w + 2) ** 2, 16 * w}:
+            good = allowed(name, n) and (name != "transpose" or isqrt(n) ** 2 == n)
+            if good and n % w == 0 and least(w) <= n <= 4096:
+                yield {"permutation": name, "n": n, "w": w, "L": 5}
+
+
+def all_algorithms() -> Iterator[Case]:
+    """Every algorithm where latency dominates and where bandwidth does."""
+    for algorithm in (
+        "D-designated",
+        "S-designated",
+        *REGULAR,
+        "row-wise",
+        "column-wise",
+        "scheduled",
+    ):
+        for w, L, d in product((2, 8), (1, 30, 1000), (1, 4)):
+            yield {"algorithm": algorithm, "n": 4 * w * w, "w": w, "d": d, "L": L}
+
+
+def table_cases(permuted: bool) -> Iterator[Case]:
+    """Cases for Table I: a casual round is casual for most permutations."""
+    for w, L, d in product((2, 3, 4, 8), (1, 30), (1, 2)):
+        for name in ("random", "transpose") if permuted else ("",):
+            case = {"n": 4 * w * w, "w": w, "d": d, "L": L}
+            yield {"permutation": name, **case} if permuted else {"rows": 2 * w, **case}
+
+
+def random_sizes() -> Iterator[Case]:
+    """Growing n at one width, and growing widths."""
+    for n, w, count in ((2**10, 8, 60), (2**12, 8, 30), (2**13, 16, 10), (2**14, 32, 6)):
+        yield {"n": n, "w": w, "count": count}
+
+
+# The claims.
+
+SIDES = Precondition(
+    "w divides both sides", lambda rows, n, w: rows % w == 0 and n // rows % w == 0
+)
+D_ROWS = Precondition("d divides the rows", lambda rows, d: rows % d == 0)
+D_TILES = Precondition("d divides n/w^2", lambda n, w, d: n % (d * w * w) == 0)
+D_COLUMNS = Precondition("d divides the columns", lambda n, rows, d: n // rows % d == 0)
+SQUARE = Precondition("w divides sqrt n", lambda n, w: isqrt(n) ** 2 == n and isqrt(n) % w == 0)
+D_SIDE = Precondition("d divides sqrt n", lambda n, d: isqrt(n) % d == 0)
+ONE_DMM = Precondition("d = 1", lambda d: d == 1)
+WHOLE_WARPS = Precondition("w divides n", lambda n, w: n % w == 0)
+
+ANY_D = "the paper counts n/w for a shared round whatever d is (erratum 7); right at d = 1"
+
+
+def _designated_claims() -> Iterator[Claim]:
+    for id, source, algorithm, of in (
+        ("ICPP-L4.D", "ICPP, Lemma 4", "D-designated", "P"),
+        ("ICPP-L4.S", "ICPP, Lemma 4", "S-designated", "P^-1"),
+        ("IEICE-1", "IEICE, abstract", "D-designated", "P"),
+    ):
+        yield Claim(
+            id=id,
+            source=source,
+            title=f"{algorithm}; D is the distribution D_w({of})",
+            formula=lambda n, w, L, D: D + 2 * n / w + 3 * L - 3,
+            kind="exact",
+            grid=partial(distributed, inverted=of != "P"),
+            run=partial(designated, algorithm),
+            requires=(WHOLE_WARPS,),
+        )
+    distributions: dict[str, tuple[Callable[..., Any], Callable[[int], int], str]] = {
+        "identical": (lambda n, w: n / w, lambda w: w, "w <= n"),
+        "shuffle": (lambda n, w: 2 * n / w, lambda w: 2 * w, "2w <= n"),
+        "bit-reversal": (lambda n: n, lambda w: w * w, "w <= sqrt n"),
+        "transpose": (lambda n: n, lambda w: w * w, "w <= sqrt n"),
+    }
+    for name, (formula, least, text) in distributions.items():
+        for id, algorithm, of, measure in (
+            (f"ICPP-L4.{name}", "D-designated", "P", stages_of_writes),
+            (f"ICPP-L4.{name}.inverse", "S-designated", "P^-1", stages_of_reads),
+        ):
+            yield Claim(
+                id=id,
+                source="ICPP, section IV",
+                title=f"{name}: distribution D_w({of})",
+                formula=formula,
+                kind="exact",
+                grid=partial(of_sizes, name, least),
+                run=partial(designated, algorithm),
+                measure=measure,
+                quantity="D",
+                requires=(WHOLE_WARPS, _at_least(text, least)),
+            )
+
+
+def _at_least(text: str, least: Callable[[int], int]) -> Precondition:
+    return Precondition(text, lambda n, w: n >= least(w))
+
+
+def _rounds(count: int) -> Callable[..., Any]:
+    """So many coalesced global rounds and as many conflict-free shared ones, on d DMMs."""
+    return lambda n, w, d, L: count * n / w + count * n / (d * w) + count * L - count
+
+
+def _rounds_on_one(count: int) -> Callable[..., Any]:
+    """The same on one DMM, as ICPP Table I has it."""
+    return lambda n, w, L: 2 * count * n / w + count * L - count
+
+
+def _round_claims() -> Iterator[Claim]:
+    for id, place, title, count, run, cases, requires in _ROUNDS:
+        yield Claim(
+            id=f"ICPP-{id}",
+            source=f"ICPP, {place}",
+            title=f"{title}, one DMM",
+            formula=_rounds_on_one(count),
+            kind="exact",
+            grid=partial(cases, d_below=2),
+            run=run,
+            requires=(*requires, ONE_DMM),
+        )
+        yield Claim(
+            id=f"ICPP-{id}.d.printed",
+            source=f"ICPP, {place}",
+            title=f"{title}, d DMMs, as printed",
+            formula=_rounds_on_one(count),
+            kind="exact",
+            grid=partial(at_one_latency, cases),
+            run=run,
+            requires=requires,
+            printed=True,
+            note="the paper counts n/w for a shared round whatever d is; right at d = 1",
+        )
+        theorem = id == "T9"
+        yield Claim(
+            id="IEICE-3" if theorem else f"ICPP-{id}.d",
+            source="IEICE, abstract" if theorem else f"ICPP, {place}",
+            title="any permutation, d DMMs" if theorem else f"{title}, d DMMs, corrected",
+            formula=_rounds(count),
+            kind="exact",
+            grid=cases,
+            run=run,
+            requires=requires,
+        )
+
+
+_ROUNDS: tuple[
+    tuple[str, str, str, int, Callable[..., mm.Run], Callable[..., Iterator[Case]], Any], ...
+] = (
+    (
+        "L5",
+        "Lemma 5",
+        "transpose",
+        2,
+        transpose_run,
+        partial(matrices, tiles=True),
+        (SIDES, D_TILES),
+    ),
+    (
+        "L7",
+        "Lemma 7",
+        "row-wise permutation",
+        4,
+        row_wise_run,
+        matrices,
+        (SIDES, D_ROWS),
+    ),
+    (
+        "L8",
+        "Lemma 8",
+        "column-wise permutation",
+        8,
+        column_wise_run,
+        columns,
+        (SIDES, D_TILES, D_COLUMNS),
+    ),
+    (
+        "T9",
+        "Theorem 9",
+        "scheduled permutation",
+        16,
+        scheduled_run,
+        squares,
+        (SQUARE, D_SIDE, D_TILES),
+    ),
+)
+"""Id, place, title, coalesced rounds (and conflict-free ones), run, cases, preconditions."""
+
+
+def _table_1_claims() -> Iterator[Claim]:
+    for row, title, run in (
+        ("d_designated", "D-designated", partial(designated, "D-designated")),
+        ("s_designated", "S-designated", partial(designated, "S-designated")),
+        ("transpose", "transpose", transpose_run),
+        ("row_wise", "row-wise permutation", row_wise_run),
+        ("column_wise", "column-wise permutation", column_wise_run),
+        ("scheduled", "scheduled permutation", scheduled_run),
+    ):
+        yield Claim(
+            id=f"ICPP-T1.{row}",
+            source="ICPP, Table I",
+            title=f"{title}: the six cells that count rounds by class",
+            formula=lambda: 6,
+            kind="exact",
+            grid=partial(table_cases, row in ("d_designated", "s_designated", "scheduled")),
+            run=run,
+            measure=partial(cells, algorithm=row),
+            quantity="cells",
+            requires=(SQUARE,),
+            note="counted from the classes of the run's own rounds; the column of times is checked "
+            "by the claims of the lemmas",
+        )
+
+
+def _bound_claims() -> Iterator[Claim]:
+    yield Claim(
+        id="ICPP-LB",
+        source="ICPP, section VII",
+        title="lower bound of a permutation, all algorithms",
+        formula=lambda n, w, L: maximum(n / w, L),
+        kind="lower",
+        grid=all_algorithms,
+        run=any_algorithm,
+    )
+    yield Claim(
+        id="ICPP-LB.sum",
+        source="ICPP, section VII",
+        title="the same, both limits together",
+        formula=lambda n, w, L: n / w + L - 1,
+        kind="lower",
+        grid=all_algorithms,
+        run=any_algorithm,
+        note="the n/w stages that read a start one after the other, the last completes L - 1 later",
+    )
+    yield Claim(
+        id="ICPP-T9.O",
+        source="ICPP, section VII",
+        title="the scheduled permutation is optimal: O(n/w + L)",
+        formula=lambda n, w, L: n / w + L,
+        kind="upper",
+        constant=32,
+        grid=lambda: (case for case in squares() if case["L"] in (1, 100)),
+        run=scheduled_run,
+        requires=(SQUARE, D_SIDE, D_TILES),
+    )
+
+
+def _binomial(n: Any, k: Any) -> Any:
+    import sympy
+
+    return sympy.binomial(n, k)
+
+
+def _expected(n: Any, w: Any, count: Any) -> Any:
+    """count (n - E[D_w]): of (n/w)^2 pairs, a warp meets a group or doesn't."""
+    return count * (n - (n / w) ** 2 * (1 - _binomial(n - w, w) / _binomial(n, w)))
+
+
+def _rational(p: int, q: int) -> Any:
+    import sympy
+
+    return sympy.Rational(p, q)
+
+
+def _random_claims() -> Iterator[Claim]:
+    sampled = "count permutations, drawn with the seeds 0, 1, ..."
+    yield Claim(
+        id="ICPP-T3.most",
+        source="ICPP, Table III",
+        title="random: n - D_w summed over count permutations is what is expected, or 10% more",
+        formula=lambda n, w, count: _rational(11, 10) * _expected(n, w, count),
+        kind="upper",
+        grid=random_sizes,
+        run=many_random,
+        measure=deficit,
+        quantity="deficit",
+        requires=(WHOLE_WARPS,),
+        note=sampled,
+    )
+    yield Claim(
+        id="ICPP-T3.least",
+        source="ICPP, Table III",
+        title="random: n - D_w summed over count permutations is what is expected, or 10% less",
+        formula=lambda n, w, count: _rational(9, 10) * _expected(n, w, count),
+        kind="lower",
+        grid=random_sizes,
+        run=many_random,
+        measure=deficit,
+        quantity="deficit",
+        requires=(WHOLE_WARPS,),
+        note=sampled,
+    )
+    yield Claim(
+        id="ICPP-T3.eps.printed",
+        source="ICPP, section IV",
+        title="random: n - eps < D_w for a small eps and n large enough, as printed, eps = w",
+        formula=lambda n, w, count: count * (n - w),
+        kind="lower",
+        grid=lambda: (case for case in random_sizes() if case["w"] > 8),
+        run=many_random,
+        measure=stages_of_writes,
+        quantity="D",
+        requires=(WHOLE_WARPS,),
+        printed=True,
+        note="n - D_w doesn't vanish as n grows, it comes to about (w - 1)^2/2: 480 for w = 32",
+    )
+    for word, kind, factor in (("most", "upper", (11, 10)), ("least", "lower", (9, 10))):
+        yield Claim(
+            id=f"ICPP-T3.eps.{word}",
+            source="ICPP, section IV",
+            title=f"random: n - D_w is about (w-1)^2/2, corrected; at {word}",
+            formula=_about(*factor),
+            kind="upper" if kind == "upper" else "lower",
+            grid=random_sizes,
+            run=many_random,
+            measure=deficit,
+            quantity="deficit",
+            requires=(WHOLE_WARPS,),
+            note=f"{sampled}; within 10%",
+        )
+
+
+def _about(p: int, q: int) -> Callable[..., Any]:
+    return lambda w, count: _rational(p, q) * count * (w - 1) ** 2 / 2
+
+
+CLAIMS = [
+    *_designated_claims(),
+    *_round_claims(),
+    *_table_1_claims(),
+    *_bound_claims(),
+    *_random_claims(),
+]

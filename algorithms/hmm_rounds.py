@@ -1,0 +1,148 @@
+"""The three kinds of rounds on the HMM: coalesced, conflict-free, casual (ICPP section III)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+import mmsim as mm
+from mmsim.claims import Case, Claim, Precondition
+
+
+@mm.program
+def coalesced(T: mm.Thread, a: mm.Array) -> None:
+    """A coalesced round: every warp reads one address group of the global memory."""
+    a[T.id]
+
+
+@mm.program
+def scattered(T: mm.Thread, a: mm.Array, w: int) -> None:
+    """The worst casual round of the global memory: the threads of a warp step by n/w words."""
+    a[T.lane * (a.size // w) + T.warp]
+
+
+@mm.program
+def conflict_free(T: mm.Thread) -> None:
+    """A conflict-free round: every warp writes w consecutive words of its shared memory."""
+    alpha = mm.shared(T.block_size)
+    alpha[T.index] = T.index
+
+
+@mm.program
+def one_bank(T: mm.Thread, w: int) -> None:
+    """The worst casual round of the shared memory: each warp of a w x w block stays in a bank."""
+    alpha = mm.shared((w, w))
+    alpha[T.index % w, T.index // w] = T.index
+
+
+@coalesced.example
+def coalesced_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
+    n = size or width * width
+    return mm.Example(np.arange(n), threads=n)
+
+
+@scattered.example
+def scattered_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
+    n = width * width
+    return mm.Example(np.arange(n), width, threads=n)
+
+
+@conflict_free.example
+def conflict_free_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
+    return mm.Example(threads=width * width, block_size=width)
+
+
+@one_bank.example
+def one_bank_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
+    return mm.Example(width, threads=width * width)
+
+
+def one_round(schedule: mm.Schedule, access: str, n: int, w: int, d: int, L: int) -> mm.Run:
+    """One round of n threads, in blocks of w x w."""
+    machine = mm.HMM(dmms=d, width=w, global_latency=L)
+    program, arguments = {
+        "coalesced": (coalesced, (np.zeros(n),)),
+        "scattered": (scattered, (np.zeros(n), w)),
+        "conflict-free": (conflict_free, ()),
+        "one bank": (one_bank, (w,)),
+    }[access]
+    return machine.run(program, *arguments, threads=n, block_size=w * w, schedule=schedule)
+
+
+def rounds(access: str, *, alone: bool = False) -> Iterator[Case]:
+    """One DMM or several, each with as many blocks of w x w threads."""
+    for w, L, d, share in product((2, 3, 4, 5, 8, 16), (1, 5, 30, 100), (1, 2, 3, 4), (1, 2)):
+        if d == 1 or not alone:
+            yield {"access": access, "n": share * d * w * w, "w": w, "d": d, "L": L}
+
+
+BLOCKS = Precondition("d w^2 divides n", lambda n, w, d: n % (d * w * w) == 0)
+ONE_DMM = Precondition("d = 1", lambda d: d == 1)
+
+CLAIMS = [
+    Claim(
+        id="ICPP-L1.global",
+        source="ICPP, Lemma 1",
+        title="coalesced round of the global memory",
+        formula=lambda n, w, L: n / w + L - 1,
+        kind="exact",
+        grid=lambda: rounds("coalesced"),
+        run=one_round,
+        requires=(BLOCKS,),
+    ),
+    Claim(
+        id="ICPP-L1.shared.printed",
+        source="ICPP, Lemma 1",
+        title="conflict-free round of the shared memory, any d, as printed",
+        formula=lambda n, w: n / w,
+        kind="exact",
+        grid=lambda: rounds("conflict-free"),
+        run=one_round,
+        requires=(BLOCKS,),
+        printed=True,
+        note="the d shared memories work at once; right at d = 1 (IEICE counts n/(kw) on k DMMs)",
+    ),
+    Claim(
+        id="ICPP-L1.shared.one",
+        source="ICPP, Lemma 1",
+        title="conflict-free round of the shared memory, one DMM",
+        formula=lambda n, w: n / w,
+        kind="exact",
+        grid=lambda: rounds("conflict-free", alone=True),
+        run=one_round,
+        requires=(BLOCKS, ONE_DMM),
+    ),
+    Claim(
+        id="ICPP-L1.shared",
+        source="ICPP, Lemma 1",
+        title="conflict-free round of the shared memories, d DMMs, corrected",
+        formula=lambda n, w, d: n / (d * w),
+        kind="exact",
+        grid=lambda: rounds("conflict-free"),
+        run=one_round,
+        requires=(BLOCKS,),
+    ),
+    Claim(
+        id="ICPP-L1.casual.global",
+        source="ICPP, section III",
+        title="casual round of the global memory at its worst",
+        formula=lambda n, L: n + L - 1,
+        kind="exact",
+        grid=lambda: rounds("scattered"),
+        run=one_round,
+        requires=(BLOCKS,),
+    ),
+    Claim(
+        id="ICPP-L1.casual.shared",
+        source="ICPP, section III",
+        title="casual round of the shared memories at its worst",
+        formula=lambda n, d: n / d,
+        kind="exact",
+        grid=lambda: rounds("one bank"),
+        run=one_round,
+        requires=(BLOCKS,),
+        note="the paper's n at d = 1",
+    ),
+]

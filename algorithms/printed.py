@@ -1,0 +1,31 @@
+"""The tables that the papers print, from the files of `algorithms/tables`."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a paper's table beside ours, both as text."""
+
+    row: str
+    column: str
+    printed: str
+    ours: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the two are the same."""
+        return self.printed == self.ours
+
+
+@cache
+def table(name: str) -> tuple[dict[str, str], ...]:
+    """The rows of a printed table, as "icpp_table1": its columns' texts by name."""
+    text = (files("algorithms") / "tables" / f"{name}.csv").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return tuple(csv.DictReader(lines))
