@@ -25,13 +25,17 @@ def claims() -> list[Claim]:
         rap_cuda,
         rap_higher,
         transpose,
+        umm_permutation,
+        umm_transpose,
     )
 
     found = [
         *figures.CLAIMS,
         *access.CLAIMS,
         *transpose.CLAIMS,
+        *umm_transpose.CLAIMS,
         *dmm_permutation_claims.CLAIMS,
+        *umm_permutation.CLAIMS,
         *many_arrays.CLAIMS,
         *hmm_rounds.CLAIMS,
         *hmm_permutation_claims.CLAIMS,

@@ -1,4 +1,4 @@
-"""Transposing a matrix on the DMM and the UMM (SMM section 5)."""
+"""Transposing a matrix on the DMM, and straightforwardly on the UMM (SMM section 5)."""
 
 from __future__ import annotations
 
@@ -44,17 +44,6 @@ def diagonal(T: mm.Thread, a: mm.Array, b: mm.Array) -> None:
         b[(j + k) % rows, k] = a[k, (j + k) % rows]
 
 
-@mm.program
-def rotating(T: mm.Thread, a: mm.Array, b: mm.Array) -> None:
-    """SMM section 5, [Transpose by the rotating technique on the UMM]: w threads, w registers."""
-    w, i = a.shape[0], T.id
-    r = mm.registers(w)
-    for t in range(w):
-        r[t] = a[t, (t + i) % w]
-    for t in range(w):
-        b[t, (t - i) % w] = r[(t - i) % w]
-
-
 @straightforward.example
 @diagonal.example
 def matrix_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
@@ -62,13 +51,6 @@ def matrix_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
     side = isqrt(size) if size else width
     a = np.arange(side * side).reshape(side, side)
     return mm.Example(a, np.zeros_like(a), threads=side * side)
-
-
-@rotating.example
-def tile_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
-    """A w x w matrix, w threads."""
-    a = np.arange(width * width).reshape(width, width)
-    return mm.Example(a, np.zeros_like(a), threads=width)
 
 
 def transposed(
@@ -275,19 +257,6 @@ def _claims() -> Iterator[Claim]:
         run=partial(transposed, diagonal),
         requires=(*ORDER, WIDE),
         note="where w divides sqrt n the gcd is 1 and the paper's bound holds",
-    )
-    yield Claim(
-        id="SMM-ROT",
-        source="SMM, section 5",
-        title="rotating transpose of w x w, UMM, w threads, w registers",
-        formula=lambda w, l: 2 * w * l,
-        kind="exact",
-        grid=lambda: [
-            {"on": "UMM", "n": w * w, "p": w, "w": w, "l": l}
-            for w, l in product((*WIDTHS, 7, 9), (*LATENCIES, 3))
-        ],
-        run=partial(transposed, rotating),
-        requires=(Precondition("n = w^2, p = w", lambda n, p, w: n == w * w and p == w),),
     )
 
 

@@ -122,7 +122,7 @@ def test_run_a_file_with_arguments(capsys, program_file, tmp_path):
     ("call", "words"),
     [
         (["algorithms.transpose"], "write MODULE:NAME or FILE.py:NAME"),
-        (["algorithms.transpose:diag"], "it has diagonal, rotating, straightforward"),
+        (["algorithms.transpose:diag"], "it has diagonal, straightforward"),
         (["no.such.module:x"], "No module named 'no'"),
         (["no_such_file.py:x"], "no file 'no_such_file.py'"),
         (["algorithms.access:copy", "arange:8", "zeros:8"], "give --threads"),

@@ -28,6 +28,16 @@ def test_verdict(claim):
         "SMM-ST",
         "SMM-L5.1",
         "SMM-ROT",
+        "SMM-L5.2",
+        "SMM-L5.3",
+        "SMM-L7.1",
+        "SMM-L7.2",
+        "SMM-L7.3",
+        "SMM-L7.4",
+        "SMM-w4",
+        "SMM-w8",
+        "SMM-L7.5",
+        "SMM-T7.6",
         "ICPP-E1",
         "RAP-E1",
         "RAP-E2",
@@ -45,7 +55,8 @@ def test_the_ledger_row_has_a_claim(id_):
 
 
 @pytest.mark.parametrize(
-    "id_", ["SMM-T3.1a", "SMM-T3.1b", "SMM-T3.1c", "SMM-C3.2", "SMM-L5.1", "SMM-ROT"]
+    "id_",
+    ["SMM-T3.1a", "SMM-T3.1b", "SMM-T3.1c", "SMM-C3.2", "SMM-L5.1", "SMM-ROT", "SMM-L5.2"],
 )
 def test_exact_grids_cover_the_required_parameters(id_):
     (claim,) = [claim for claim in CLAIMS if claim.id == id_]
@@ -94,7 +105,16 @@ def test_diagonal_transpose_can_meet_a_single_bank():
     "program",
     [
         value
-        for module in ("access", "figures", "rap", "rap_cuda", "rap_higher", "transpose")
+        for module in (
+            "access",
+            "figures",
+            "rap",
+            "rap_cuda",
+            "rap_higher",
+            "transpose",
+            "umm_permutation",
+            "umm_transpose",
+        )
         for value in vars(__import__(f"algorithms.{module}", fromlist=["x"])).values()
         if isinstance(value, mm.Program)
     ],
