@@ -46,8 +46,9 @@ CHOICES: tuple[tuple[str, str], ...] = (
     ),
     (
         "Are RAP's in-place transposes right?",
-        "Only where all reads come before all writes: under the synchronous schedule. Under the "
-        "asynchronous one they race, unless they are out of place or have a barrier.",
+        "Only where all reads come before all writes: always in lock step. Without it the rule of "
+        "turns still sees to that on a DMM and a UMM; on the global memory of an HMM whose DMMs "
+        "hold unequal numbers of warps they race, and algorithms.rap.race shows a case.",
     ),
 )
 

@@ -19,7 +19,7 @@ from algorithms import permutations
 from algorithms.dmm_permutation import tables
 from algorithms.dmm_permutation_claims import allowed, named
 from algorithms.errors import require
-from mmsim.claims import Case, Claim, Precondition, ceiling, correct
+from mmsim.claims import Case, Claim, Curve, Precondition, Series, ceiling, correct
 
 
 @mm.program
@@ -145,6 +145,29 @@ def curve(
     return points
 
 
+def figure_7() -> Curve:
+    """CFP Figure 7 on four DMMs: three permutations by two algorithms, one to twelve arrays."""
+    machine = mm.HMM(dmms=4, width=8, global_latency=20)
+    counts = tuple(range(1, 13))
+    lines = [("conflict-free", "any permutation", permutations.transpose(64))]
+    lines += [
+        ("D-designated", name, named(name, 64, 8)) for name in ("identical", "shuffle", "transpose")
+    ]
+    return Curve(
+        "many arrays at once, n = 64, w = 8, four DMMs",
+        "arrays",
+        "time units",
+        tuple(
+            Series(
+                f"{algorithm}, {name}",
+                counts,
+                tuple(point.time for point in curve(machine, P, counts, algorithm)),
+            )
+            for algorithm, name, P in lines
+        ),
+    )
+
+
 def permuted(
     algorithm: str,
     schedule: mm.Schedule,
@@ -195,6 +218,7 @@ CLAIMS = [
         measure=permuting_time,
         requires=REQUIRES,
         note=MEASURED,
+        curve=figure_7,
     ),
     Claim(
         id="CFP-F7.D",

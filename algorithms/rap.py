@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 import mmsim as mm
 from algorithms.grids import WIDTHS, widths_and_latencies
-from mmsim.claims import Case, Claim, Precondition, correct
+from mmsim.claims import Case, Claim, Curve, Precondition, Series, correct
 
 Integers = npt.NDArray[np.int64]
 
@@ -464,6 +464,7 @@ def _theorem_2() -> Iterator[Claim]:
             for w in (4, 5, 8, 16, 32, 64)
         ],
         run=many_raps,
+        curve=congestion_curve,
         measure=stages("a"),
         quantity="S",
         requires=(Precondition("4 <= w", lambda w: w >= 4),),
@@ -564,6 +565,24 @@ def _table_3(rows: list[tuple[str, str]]) -> Iterator[Case]:
     for (transpose, layout), w in product(rows, WIDTHS):
         for seed in range(1 if layout == "RAW" else 3):
             yield {"transpose": transpose, "layout": layout, "seed": seed, "w": w}
+
+
+def congestion_curve() -> Curve:
+    """Mean congestions that the paper calls Õ(log w / log log w), beside that, over w."""
+    from algorithms.rap_simulation import curves
+
+    points = curves(samples=1000)
+    kinds = [("stride", "RAS"), ("diagonal", "RAP"), ("random", "RAP"), ("malicious", "3P")]
+    measured = [
+        (f"{access}, {layout}", [p for p in points if (p.access, p.layout) == (access, layout)])
+        for access, layout in kinds
+    ]
+    series = [
+        Series(name, tuple(p.w for p in own), tuple(p.mean for p in own)) for name, own in measured
+    ]
+    bound = [(p.w, p.log_ratio) for p in measured[0][1]]
+    series.append(Series("ln w / ln ln w", *zip(*bound, strict=True)))
+    return Curve("congestion", "w", "stages", tuple(series))
 
 
 CLAIMS = [*_lemma_1(), *_theorem_2(), *_tables()]
