@@ -95,14 +95,20 @@ def launch(
         raise LaunchError(f"{program!r} is no program; decorate the function with mmsim.program")
     _one_of("schedule", schedule, ("synchronous", "asynchronous"))
     if engine is not None:
-        _one_of("engine", engine, ("events",))
+        _one_of("engine", engine, ("array", "events"))
     whole("max_accesses", max_accesses)
-    from mmsim.engines import events  # SimPy loads when a program runs
-
     recording = engine == "events" if trace is None else bool(trace)
+    if recording and engine == "array":
+        raise LaunchError("the array engine has no trace; take engine='events' for one")
     try:
         bound = Launch(machine, program, args, threads, block_size, schedule, max_accesses)
-        return events.run(bound, recording)
+        if engine == "events" or recording:
+            from mmsim.engines import events  # loads SimPy
+
+            return events.run(bound, recording)
+        from mmsim.engines import array
+
+        return array.run(bound)
     except RecursionError:
         raise LaunchError(
             f"program {program.name!r} is nested too deeply for Python's recursion limit of "
@@ -134,6 +140,7 @@ def _bind(
         if parameter.default is None:
             raise LaunchError(f"{signature} lacks its argument {parameter.name!r}")
         given.append(parameter.default)
+    written = _written(program.code.body)
     arrays: list[Parameter] = []
     numbers: dict[str, int | float | bool] = {}
     for parameter, value in zip(parameters, given, strict=True):
@@ -143,13 +150,13 @@ def _bind(
         ):
             numbers[parameter.name] = as_number
         else:
-            arrays.append(_array(program, parameter, value))
+            arrays.append(_array(program, parameter, value, parameter.name in written))
     check_numbers(program.name, numbers)
     _refuse_overlap(program, arrays)
     return arrays, numbers
 
 
-def _array(program: Program, parameter: ir.Parameter, value: Any) -> Parameter:
+def _array(program: Program, parameter: ir.Parameter, value: Any, written: bool) -> Parameter:
     """An array argument, checked."""
     where = f"argument {parameter.name!r} of program {program.name!r}"
     place = f"(line {parameter.place.line} of {parameter.place.file})"
@@ -172,7 +179,7 @@ def _array(program: Program, parameter: ir.Parameter, value: Any) -> Parameter:
             f"{where} holds {data.dtype}; arrays hold {SUPPORTED_TEXT}: convert it with "
             f"astype {place}"
         )
-    return Parameter(parameter.name, np.asarray(data), layout)
+    return Parameter(parameter.name, np.asarray(data), layout, written)
 
 
 def _describe(value: object) -> str:
@@ -183,10 +190,9 @@ def _describe(value: object) -> str:
 
 def _refuse_overlap(program: Program, arrays: list[Parameter]) -> None:
     """Two parameters that are one array: Python would see writes through both, the model can't."""
-    written = _written(program.code.body)
     for position, first in enumerate(arrays):
         for second in arrays[position + 1 :]:
-            if not {first.name, second.name} & written:
+            if not first.written and not second.written:
                 continue
             if _overlap(first.data, second.data):
                 raise LaunchError(

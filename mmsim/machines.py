@@ -23,7 +23,7 @@ LARGEST = 2**31 - 1
 """The largest width, latency or number of DMMs: times and addresses must fit into 64 bits."""
 
 Schedule = Literal["synchronous", "asynchronous"]
-Engine = Literal["events"]
+Engine = Literal["array", "events"]
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,9 @@ class Machine(ABC):
             "synchronous" (lock step, what the papers' formulas count) or "asynchronous" (every
             warp runs as soon as it may).
         engine
-            "events", the discrete-event engine; also the default.
+            "array" runs all warps at once, at any scale, and is exact for every program without a
+            data race; "events", the discrete-event engine, is exact for any program and the only
+            one that traces. Default: "events" where a trace is asked for, else "array".
         trace
             Record every dispatch, stage, completion and wait in `Run.trace`. Default: yes when
             `engine="events"` is named, else no.

@@ -29,18 +29,39 @@ Integers = npt.NDArray[np.int64]
 class ArrayInMemory:
     """One array parameter, or one shared array with a copy for each block.
 
-    `data` has a row for each copy, `bases` the first address of each. `unit_of_copy` is the number
-    of the unit in front of each copy, counted in `Machine.units`. `offsets` are a layout's word
-    offsets in row-major order, None where they are 0, 1, 2, ...
+    `bases` are the first addresses of the copies, `unit_of_copy` the numbers of the units in front
+    of them, counted in `Machine.units`. `offsets` are a layout's word offsets in row-major order,
+    None where they are 0, 1, 2, ... `source` is the caller's array, None for a shared one.
     """
 
     name: str
     shape: tuple[int, ...]
-    data: npt.NDArray[Any]
+    dtype: np.dtype[Any]
     bases: Integers
     unit_of_copy: Integers
     offsets: Integers | None
-    shared: bool
+    source: npt.NDArray[Any] | None
+    written: bool
+
+    @property
+    def shared(self) -> bool:
+        """Whether each block has a copy of its own."""
+        return self.source is None
+
+    @property
+    def size(self) -> int:
+        """Elements of one copy."""
+        return math.prod(self.shape)
+
+    @cached_property
+    def data(self) -> npt.NDArray[Any]:
+        """The contents, a row for each copy: made when it is first asked for.
+
+        Where the program doesn't write a parameter this is the caller's own array, else a copy.
+        """
+        if self.source is None:
+            return np.zeros((len(self.bases), self.size), self.dtype)
+        return np.array(self.source, copy=self.written or None, order="C").reshape(1, -1)
 
     @cached_property
     def base_of_copy(self) -> list[Integers]:
@@ -86,18 +107,25 @@ class ArrayInMemory:
         self.data[copies if self.shared else 0, elements[order]] = values[order]
 
     def contents(self) -> npt.NDArray[Any]:
-        """The values in the array's shape (with one more dimension, the block, where shared)."""
-        copies = self.data.shape[0]
-        return self.data.reshape((copies, *self.shape) if self.shared else self.shape).copy()
+        """A parameter's values in its shape; read-only where nobody has written them."""
+        values = self.data.reshape(self.shape)
+        if not self.written:
+            values.flags.writeable = False
+        return values
+
+    def rewind(self) -> None:
+        """Make the contents again what they were before the launch."""
+        self.__dict__.pop("data", None)
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """What an array parameter brings: its data, which are copied, and its layout."""
+    """What an array parameter brings: its data, copied if they are to be written, its layout."""
 
     name: str
     data: npt.NDArray[Any]
     layout: Layout
+    written: bool
 
 
 @dataclass(frozen=True)
@@ -114,44 +142,36 @@ def lay_out(
 ) -> dict[str, ArrayInMemory]:
     """All arrays of a launch at their addresses."""
     width = machine.width
-    cursor = [0] * len(machine.units)  # the first free address in front of each unit
+    free = 0  # the first free address among the parameters
     arrays: dict[str, ArrayInMemory] = {}
-
-    def take(unit: int, size: int) -> int:
-        base = -(-cursor[unit] // width) * width
-        cursor[unit] = base + size
-        return base
 
     for parameter in parameters:
         data = parameter.data
         offsets = None
         if not isinstance(parameter.layout, RowMajor):
             offsets = offsets_of(parameter.layout, data.shape).ravel()
-        base = take(0, data.size)
+        base = -(-free // width) * width
+        free = base + data.size
         arrays[parameter.name] = ArrayInMemory(
             parameter.name,
             data.shape,
-            data.reshape(1, -1).copy(),
+            data.dtype,
             np.array([base], dtype=np.int64),
             np.zeros(1, dtype=np.int64),
             offsets,
-            shared=False,
+            data,
+            parameter.written,
         )
     shared = list(shared)
-    bases = {array.name: np.zeros(grid.blocks, dtype=np.int64) for array in shared}
-    units = np.zeros(grid.blocks, dtype=np.int64)
-    for block in range(grid.blocks if shared else 0):
-        units[block] = 1 + grid.dmm_of_block(block) if machine.shared else 0
-        for array in shared:
-            bases[array.name][block] = take(int(units[block]), math.prod(array.shape))
-    for array in shared:
+    sizes = [-(-math.prod(array.shape) // width) * width for array in shared]
+    block = np.arange(grid.blocks if shared else 0)
+    if machine.shared:
+        units, before, base = 1 + block % grid.dmms, block // grid.dmms, 0
+    else:
+        units, before, base = np.zeros_like(block), block, -(-free // width) * width
+    for number, array in enumerate(shared):
+        bases = base + before * sum(sizes) + sum(sizes[:number])
         arrays[array.name] = ArrayInMemory(
-            array.name,
-            array.shape,
-            np.zeros((grid.blocks, math.prod(array.shape)), array.dtype),
-            bases[array.name],
-            units,
-            None,
-            shared=True,
+            array.name, array.shape, array.dtype, bases, units, None, None, True
         )
     return arrays

@@ -69,8 +69,7 @@ class Asynchronous(Driver):
     def move(self, job: Job) -> Any:
         """What a request does at its dispatch; the values that it reads."""
         request, site = job.request, job.request.site
-        self.tally.requests[site.number] += 1
-        self.tally.stages[site.number] += job.stages
+        self.tally.count(site, 1, job.stages)
         array, block = self.launch.arrays[site.array], self.grid.block_of_warp(job.warp)
         if request.values is None:
             return array.read(request.elements, block)

@@ -15,7 +15,6 @@ from mmsim.engines.units import Job, MemoryUnit
 from mmsim.errors import MMSimError
 from mmsim.launch import Launch
 from mmsim.machines import Unit
-from mmsim.results import RoundRow
 
 Process = Generator[Event, Any, None]
 
@@ -43,7 +42,6 @@ class Driver(ABC):
             for unit in launch.machine.units
         ]
         self.tally = Tally(launch)
-        self.rounds: list[RoundRow] = []
 
     @abstractmethod
     def turns(self, unit: Unit) -> Turns:

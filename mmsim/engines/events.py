@@ -29,17 +29,4 @@ def run(launch: Launch, recording: bool) -> Run:
         except Failure as failure:
             raise failure.error from None
     time = max(unit.last_completion for unit in driver.units)
-    return Run(
-        machine=launch.machine,
-        program=launch.program.name,
-        threads=launch.grid.threads,
-        block_size=launch.grid.block_size,
-        schedule=launch.schedule,
-        engine="events",
-        time=time,
-        arrays=launch.results(),
-        accesses=driver.tally.rows(),
-        rounds=tuple(driver.rounds),
-        sources=launch.program.code.sources,
-        record=None if recorder is None else recorder.trace(time),
-    )
+    return driver.tally.result("events", time, None if recorder is None else recorder.trace(time))

@@ -12,7 +12,6 @@ from simpy import Environment, Event
 from mmsim.conflicts import stage_counts
 from mmsim.engines.driver import Driver, Failure, Process
 from mmsim.engines.recorder import Detail, Recorder
-from mmsim.engines.tally import space_of
 from mmsim.engines.turns import Turns, WarpsInOrder
 from mmsim.engines.units import COMPLETION, Job, Moment
 from mmsim.errors import MMSimError
@@ -20,8 +19,6 @@ from mmsim.language.frame import Request, Site, frame_fields
 from mmsim.launch import Launch
 from mmsim.machines import Unit
 from mmsim.memory import ArrayInMemory
-from mmsim.results import RoundRow
-from mmsim.results.rows import classify
 
 
 class Synchronous(Driver):
@@ -85,7 +82,8 @@ class Synchronous(Driver):
         if request.values is not None:
             array.write(request.elements, blocks, request.values, warps)
         yield round_.over
-        self._count(site, start, len(active), int(counts.sum()))
+        now: int = self.env.now  # type: ignore[assignment]
+        self.tally.round(site, start, now - start, len(active), int(counts.sum()))
         if self.recorder is not None:
             self._record_waits(site, start)
         return values
@@ -117,28 +115,6 @@ class Synchronous(Driver):
 
     def observe(self, unit: Unit, job: Job, values: Any) -> None:
         super().observe(unit, job, job.detail.values)
-
-    def _count(self, site: Site, start: int, requests: int, stages_: int) -> None:
-        self.tally.requests[site.number] += requests
-        self.tally.stages[site.number] += stages_
-        space, conflict = space_of(self.launch, site.array)
-        now: int = self.env.now  # type: ignore[assignment]
-        self.rounds.append(
-            RoundRow(
-                len(self.rounds),
-                start,
-                now - start,
-                site.place.function,
-                site.place.file,
-                site.place.line,
-                site.array,
-                site.kind,
-                space,
-                requests,
-                stages_,
-                classify(conflict, requests, stages_),
-            )
-        )
 
     def _record_waits(self, site: Site, start: int) -> None:
         """Lock step: every warp that hasn't ended waits until the round is over."""

@@ -1,4 +1,4 @@
-"""Counts requests and stages; engines of every kind count with it."""
+"""Counts requests, stages and rounds; engines of every kind count with it."""
 
 from __future__ import annotations
 
@@ -7,17 +7,63 @@ from typing import Any
 from mmsim.language.frame import Site
 from mmsim.launch import Launch
 from mmsim.machines import HMM
-from mmsim.results import AccessRow
+from mmsim.results import AccessRow, RoundRow, Run
 from mmsim.results.rows import classify
+from mmsim.results.trace import Trace
 
 
 class Tally:
-    """Counts requests and stages of every access of the program's text."""
+    """Counts requests and stages of every access of the program's text, and lists the rounds."""
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
+        self.rounds: list[RoundRow] = []
         self.requests = [0] * len(launch.meaning.sites)
         self.stages = [0] * len(launch.meaning.sites)
+
+    def count(self, site: Site, requests: int, stages: int) -> None:
+        """Requests of one access took so many stages together."""
+        self.requests[site.number] += requests
+        self.stages[site.number] += stages
+
+    def round(self, site: Site, start: int, time: int, requests: int, stages: int) -> None:
+        """A round of the synchronous schedule has ended."""
+        self.count(site, requests, stages)
+        space, conflict = space_of(self.launch, site.array)
+        self.rounds.append(
+            RoundRow(
+                len(self.rounds),
+                start,
+                time,
+                site.place.function,
+                site.place.file,
+                site.place.line,
+                site.array,
+                site.kind,
+                space,
+                requests,
+                stages,
+                classify(conflict, requests, stages),
+            )
+        )
+
+    def result(self, engine: str, time: int, record: Trace | None = None) -> Run:
+        """The finished run."""
+        launch = self.launch
+        return Run(
+            machine=launch.machine,
+            program=launch.program.name,
+            threads=launch.grid.threads,
+            block_size=launch.grid.block_size,
+            schedule=launch.schedule,
+            engine=engine,
+            time=time,
+            arrays=launch.results(),
+            accesses=self.rows(),
+            rounds=tuple(self.rounds),
+            sources=launch.program.code.sources,
+            record=record,
+        )
 
     def rows(self) -> tuple[AccessRow, ...]:
         """One row for each line, array and kind that was executed."""

@@ -51,9 +51,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Waiting:
-    """What a sequencer yields at a barrier."""
+    """What a sequencer yields at a barrier: where it stands and the lanes that are there."""
 
     place: Place
+    lanes: Mask
 
 
 class Frame:

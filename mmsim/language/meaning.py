@@ -416,7 +416,7 @@ class Meaning(Expressions):
                     frame,
                     lane,
                 )
-        yield Waiting(place)
+        yield Waiting(place, mask)
         return mask
 
 

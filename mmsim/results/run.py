@@ -148,7 +148,7 @@ def total(runs: Iterable[Run]) -> Run:
     sources: dict[tuple[str, int, str], Source] = {}
     start = 0
     for run in launches:
-        arrays.update((name, array.copy()) for name, array in run.arrays.items())
+        arrays.update(run.arrays)
         for row in run.accesses:
             key = (row.file, row.line, row.function, row.array, row.kind, row.space)
             accesses[key] = add_rows(accesses[key], row) if key in accesses else row

@@ -1,0 +1,273 @@
+"""What may be fused: which variables are uniform or can be inlined, which order of pieces is safe.
+
+A program can be fused where every thread takes the same path through its loops, so that the list
+of its accesses is known before it runs. Anything else raises `CannotFuse`, and is interpreted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from mmsim.language import ir
+
+FAILING = ("/", "//", "%", "**", "<<", ">>")
+
+
+class CannotFuse(Exception):
+    """The program has to be interpreted; why."""
+
+
+def straighten(block: ir.Block, tail: bool = True, scope: str | None = None) -> ir.Block:
+    """The block without jumps: what follows `if test: return` becomes the other part of the `if`.
+
+    `tail` says that the end of the block is the end of the program, or of the call `scope`.
+    """
+    result: list[ir.Stmt] = []
+    for position, statement in enumerate(block):
+        last = position == len(block) - 1
+        match statement:
+            case ir.Return() | ir.Leave() if tail and _ends(statement, scope):
+                return tuple(result)  # what follows is never reached
+            case ir.If(_, then, orelse) if tail and not last and _leaves(then, scope):
+                rest = straighten((*orelse, *block[position + 1 :]), tail, scope)
+                result.append(replace(statement, then=straighten(then, tail, scope), orelse=rest))
+                return tuple(result)
+            case ir.If(_, then, orelse):
+                result.append(
+                    replace(
+                        statement,
+                        then=straighten(then, tail and last, scope),
+                        orelse=straighten(orelse, tail and last, scope),
+                    )
+                )
+            case ir.Scope(name, body):
+                result += straighten(body, True, name)
+            case ir.While(_, _, body) | ir.For(_, _, _, _, body):
+                result.append(replace(statement, body=straighten(body, False)))
+            case ir.Return() | ir.Leave():
+                raise CannotFuse("it returns from inside")
+            case _:
+                result.append(statement)
+    return tuple(result)
+
+
+def _ends(statement: ir.Return | ir.Leave, scope: str | None) -> bool:
+    """Whether a jump goes to the end of what is being straightened."""
+    return scope is None if isinstance(statement, ir.Return) else statement.scope == scope
+
+
+def _leaves(block: ir.Block, scope: str | None) -> bool:
+    return bool(block) and isinstance(block[-1], ir.Return | ir.Leave) and _ends(block[-1], scope)
+
+
+def statements(block: ir.Block) -> Iterator[ir.Stmt]:
+    """All statements, those inside others too."""
+    for statement in block:
+        yield statement
+        match statement:
+            case ir.If(_, then, orelse):
+                yield from statements(then)
+                yield from statements(orelse)
+            case ir.While(prelude, _, body):
+                yield from statements(prelude)
+                yield from statements(body)
+            case ir.For(_, _, _, _, body) | ir.Scope(_, body):
+                yield from statements(body)
+
+
+def expressions(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
+    """The expressions that a statement itself evaluates."""
+    match statement:
+        case ir.Assign(_, value):
+            return (value,)
+        case ir.Load(_, _, index):
+            return index
+        case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
+            return (*index, value)
+        case ir.If(test) | ir.While(_, test):
+            return (test,)
+        case ir.For(_, start, stop, step):
+            return (start, stop, step)
+    return ()
+
+
+def parts(value: ir.Expr) -> Iterator[ir.Expr]:
+    """An expression and all expressions inside."""
+    yield value
+    match value:
+        case ir.Unary(_, operand):
+            yield from parts(operand)
+        case ir.Binary(_, left, right) | ir.Compare(_, left, right) | ir.Logic(_, left, right):
+            yield from parts(left)
+            yield from parts(right)
+        case ir.Choose(test, then, other):
+            yield from parts(test)
+            yield from parts(then)
+            yield from parts(other)
+        case ir.RegisterRead(_, index):
+            for part in index:
+                yield from parts(part)
+
+
+Path = tuple[tuple[int, bool], ...]
+"""The branches of varying tests that lead to a statement: each test's number and its side."""
+
+
+class Analysis:
+    """What is known of the variables of a straightened program.
+
+    `uniform` are the variables that have one value for all threads that can see it, `inlined` those
+    that stand for an expression of the thread's own numbers.
+    """
+
+    def __init__(self, body: ir.Block) -> None:
+        self.body = body
+        targets = [s.target for s in statements(body) if isinstance(s, ir.Assign | ir.For)]
+        loaded = {s.target for s in statements(body) if isinstance(s, ir.Load)}
+        self.uniform = set(targets) - loaded
+        while varying := self._varying():
+            self.uniform -= varying
+        self.inlined: dict[str, ir.Expr] = {}
+        loads = [s.target for s in statements(body) if isinstance(s, ir.Load)]
+        forgotten = {name for s in statements(body) if isinstance(s, ir.Forget) for name in s.names}
+        self._once = {
+            name
+            for name, times in Counter([*targets, *loads]).items()
+            if name is not None and times == 1
+        }
+        self._once -= self.uniform | forgotten
+        once = self._once - loaded
+        for statement in statements(body):
+            match statement:
+                case ir.Assign(target, value) if target in once:
+                    if self._inlinable(value):
+                        self.inlined[target] = value
+
+    def is_uniform(self, value: ir.Expr) -> bool:
+        """Whether an expression has one value for all threads that evaluate it."""
+        return all(self._same(part) for part in parts(value))
+
+    def _same(self, value: ir.Expr) -> bool:
+        match value:
+            case ir.ThreadField(field):
+                return field in ir.UNIFORM_FIELDS
+            case ir.Var(name):
+                return name in self.uniform
+            case ir.RegisterRead():
+                return False
+        return True
+
+    def _varying(self) -> set[str]:
+        """Names in `uniform` that don't belong there, as far as can be told from the others.
+
+        A variable with one value for all is set by a uniform expression, always in the same branch,
+        and read nowhere else.
+        """
+        home: dict[str, Path] = {}
+        varying: set[str] = set()
+        for name, value, path in self._settings(self.body, ()):
+            if home.setdefault(name, path) != path or not self.is_uniform(value):
+                varying.add(name)
+        for name, path in self._readings(self.body, ()):
+            if name in home and path[: len(home[name])] != home[name]:
+                varying.add(name)
+        return varying & self.uniform
+
+    def _branches(self, statement: ir.Stmt, path: Path) -> Iterator[tuple[ir.Block, Path]]:
+        """The blocks inside a statement, and the path to each."""
+        match statement:
+            case ir.If(test, then, orelse):
+                same = self.is_uniform(test)
+                yield then, path if same else (*path, (id(statement), True))
+                yield orelse, path if same else (*path, (id(statement), False))
+            case ir.While(prelude, _, body):
+                yield prelude, path
+                yield body, path
+            case ir.For(_, _, _, _, body):
+                yield body, path
+
+    def _settings(self, block: ir.Block, path: Path) -> Iterator[tuple[str, ir.Expr, Path]]:
+        for statement in block:
+            match statement:
+                case ir.Assign(target, value):
+                    yield target, value, path
+                case ir.For(target, start, stop, step):
+                    for bound in (start, stop, step):
+                        yield target, bound, path
+            for inner, inner_path in self._branches(statement, path):
+                yield from self._settings(inner, inner_path)
+
+    def _readings(self, block: ir.Block, path: Path) -> Iterator[tuple[str, Path]]:
+        for statement in block:
+            for value in expressions(statement):
+                for part in parts(value):
+                    if isinstance(part, ir.Var):
+                        yield part.name, path
+            for inner, inner_path in self._branches(statement, path):
+                yield from self._readings(inner, inner_path)
+
+    def _inlinable(self, value: ir.Expr) -> bool:
+        """Whether an expression is the same wherever it stands, and can't fail.
+
+        A variable that is set once may take another's value in a loop's next turn, but then it is
+        set before it is read again: reading it earlier is refused.
+        """
+        if isinstance(value, ir.Var):
+            return value.name in self._once
+        for part in parts(value):
+            match part:
+                case ir.Var(name):
+                    if name not in self.inlined:
+                        return False
+                case ir.RegisterRead():
+                    return False
+                case ir.Binary(op, _, right):
+                    if op in FAILING and not (
+                        isinstance(right, ir.Const) and op in ("//", "%") and right.value
+                    ):
+                        return False
+                case ir.Unary("int"):
+                    return False
+        return True
+
+
+def own_index(index: tuple[ir.Expr, ...], inlined: dict[str, ir.Expr]) -> bool:
+    """Whether no two threads can use this index: it has T.id in it, or T.block and T.index."""
+    fields = set()
+    for part in index:
+        while isinstance(part, ir.Var) and part.name in inlined:
+            part = inlined[part.name]
+        if isinstance(part, ir.ThreadField):
+            fields.add(part.field)
+    return "id" in fields or {"block", "index"} <= fields
+
+
+def order_matters(body: ir.Block, array: str, inlined: dict[str, ir.Expr]) -> str:
+    """Whether the result depends on the order in which pieces of the grid run.
+
+    "no": nobody writes the array, or every thread keeps to elements of its own. "written": it is
+    written and never read, so that the order is lost only where two threads write one element.
+    "yes": one thread may read what another one writes.
+    """
+    reads = [s for s in statements(body) if isinstance(s, ir.Load) and s.array == array]
+    writes = [s for s in statements(body) if isinstance(s, ir.Store) and s.array == array]
+    if not writes:
+        return "no"
+    uses: Iterable[ir.Load | ir.Store] = [*reads, *writes]
+    if all(own_index(use.index, inlined) for use in uses) and _one_form(uses, inlined):
+        return "no"
+    return "yes" if reads else "written"
+
+
+def _one_form(uses: Iterable[ir.Load | ir.Store], inlined: dict[str, ir.Expr]) -> bool:
+    """Whether all these indices are the same expression."""
+    return len({tuple(_form(part, inlined) for part in use.index) for use in uses}) == 1
+
+
+def _form(value: ir.Expr, inlined: dict[str, ir.Expr]) -> str:
+    """A text that is the same for index parts that are the same field of T; else unlike any."""
+    while isinstance(value, ir.Var) and value.name in inlined:
+        value = inlined[value.name]
+    return value.field if isinstance(value, ir.ThreadField) else f"{id(value)}"

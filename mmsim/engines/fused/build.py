@@ -1,0 +1,102 @@
+"""Compiles what `writer` wrote, and keeps it on disk for the next time."""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from mmsim.engines.fused import runtime
+
+Kernel = Callable[..., int]
+VERSION = 1  # raise it when a kept kernel of the same text would no longer do
+HEAD = '"""A program of mmsim, written out to be compiled. It may be deleted at any time."""\n'
+
+
+def cache_directory() -> Path:
+    """Where compiled programs are kept: MMSIM_CACHE_DIR, or the user's cache directory."""
+    if given := os.environ.get("MMSIM_CACHE_DIR"):
+        return Path(given)
+    home = Path.home()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local")) / "mmsim"
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / "mmsim"
+    return Path(os.environ.get("XDG_CACHE_HOME", home / ".cache")) / "mmsim"
+
+
+def _file(kernel: str) -> Path:
+    """The file of a kernel's text: its name is what it holds."""
+    import numba
+
+    name = hashlib.sha256(f"{VERSION} {numba.__version__} {kernel}".encode()).hexdigest()[:24]
+    return cache_directory() / f"program_{name}.py"
+
+
+def is_kept(kernel: str) -> bool:
+    """Whether a kernel has been compiled before, here or on disk."""
+    file = _file(kernel)
+    return any((file.parent / "__pycache__").glob(f"{file.stem}.*.nbi"))
+
+
+def _namespace() -> dict[str, Any]:
+    import numpy as np
+
+    from mmsim.engines.counting import bank_stages, group_stages
+
+    # Numba looks the module up again when it loads what it kept.
+    names = {
+        "__name__": runtime.__name__,
+        "np": np,
+        "group_stages": group_stages,
+        "bank_stages": bank_stages,
+    }
+    return names | {name: getattr(runtime, name) for name in runtime.__all__}
+
+
+def plain(kernel: str) -> Kernel:
+    """A kernel that Python runs, for tests and small grids."""
+    namespace = _namespace()
+    exec(compile(kernel, "<a fused program>", "exec"), namespace)
+    kernel_: Kernel = namespace["kernel"]
+    return kernel_
+
+
+@lru_cache(maxsize=256)
+def compiled(kernel: str) -> Kernel:
+    """A kernel that Numba compiles at its first call, or takes from the disk."""
+    import numba
+
+    text = HEAD + kernel
+    file = _file(kernel)
+    namespace = _namespace()
+    keep = _write(file, text)
+    if not keep:
+        linecache.cache[str(file)] = (len(text), None, text.splitlines(True), str(file))
+    exec(compile(text, str(file), "exec"), namespace)
+    return numba.njit(nogil=True, cache=keep, error_model="numpy")(namespace["kernel"])
+
+
+def _write(file: Path, text: str) -> bool:
+    """Put the text where Numba keeps what it compiles; False where nothing can be kept.
+
+    The text that runs is always the one just written, never what a file says.
+    """
+    try:
+        if file.exists() and file.read_text(encoding="utf-8") == text:
+            return True
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            "w", dir=file.parent, suffix=".tmp", delete=False, encoding="utf-8"
+        ) as new:
+            new.write(text)
+        os.replace(new.name, file)  # two processes may do this at once
+        return True
+    except OSError:
+        return False

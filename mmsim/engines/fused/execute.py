@@ -1,0 +1,221 @@
+"""Runs a fused program over its grid, piece by piece on all cores."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.engines.counting import scratch
+from mmsim.engines.fused import build
+from mmsim.engines.fused.analysis import CannotFuse
+from mmsim.engines.fused.skeleton import accesses
+from mmsim.engines.fused.writer import BARRIER_SITE, Fused, write
+from mmsim.engines.progress import Progress
+from mmsim.engines.room import check_room, copies
+from mmsim.engines.schedule import asynchronous_time
+from mmsim.engines.tally import Tally
+from mmsim.engines.threads import cores, on_all_cores
+from mmsim.launch import Launch
+
+Integers = npt.NDArray[np.int64]
+PIECE = 2048  # lanes of a piece that needn't be a block: what they hold stays in the cache
+LEAST_GAIN = 1 << 22
+"""Thread accesses from which a program is worth compiling."""
+KEPT_GAIN = 1 << 19
+"""Thread accesses from which it is worth loading a program compiled before."""
+
+SCHEDULED = 64  # bytes a warp that the asynchronous schedule keeps
+
+
+class GaveUp(Exception):
+    """A thread did what a fused program can't explain."""
+
+
+class Collided(Exception):
+    """Two pieces wrote one element: their order matters."""
+
+
+class Execution:
+    """A fused program with its arguments; raises `CannotFuse` where there is none."""
+
+    def __init__(self, launch: Launch, progress: Progress) -> None:
+        self.launch = launch
+        self.grid = launch.grid
+        self.progress = progress
+        self.text: Fused = write(launch)
+        self.numbers = self._numbers()
+        limit = launch.meaning.max_accesses
+        self.sites = accesses(self.text.skeleton, limit, self._values(self.text.numbers))
+        self.tally = Tally(launch)
+
+    @property
+    def work(self) -> int:
+        """Thread accesses, at most."""
+        return self.grid.threads * sum(site != BARRIER_SITE for site in self.sites)
+
+    def worthwhile(self) -> bool:
+        """Whether compiling, or loading what is kept, takes less time than it saves."""
+        return self.work >= LEAST_GAIN or (
+            self.work >= KEPT_GAIN and build.is_kept(self.text.kernel)
+        )
+
+    def needed(self) -> int:
+        """Bytes that running it takes, roughly, beyond the arguments."""
+        launch, grid, steps = self.launch, self.grid, len(self.sites)
+        lanes = self._piece_warps(self.text.in_order) * launch.machine.width
+        bits = sum(launch.arrays[name].size for name in self.text.marked)
+        own = self.text.lane_bytes * lanes + bits // 8 + 16 * steps * len(launch.machine.units)
+        shared = sum(a.size * a.dtype.itemsize for a in launch.arrays.values() if a.shared)
+        own += shared * (grid.blocks if self.text.in_order else 1)
+        operations = 0
+        if launch.schedule == "asynchronous":
+            operations = grid.warps * (steps * self._operation().itemsize + SCHEDULED)
+        return copies(launch) + operations + own * cores()
+
+    def _operation(self) -> np.dtype[Any]:
+        """The type of an operation's number."""
+        return np.dtype(np.uint16 if 2 * self.launch.machine.width + 1 < 1 << 16 else np.int64)
+
+    def run(self, plain: bool = False) -> int:
+        """Run to the end; the time. Raises `GaveUp` where only the interpreter can tell why."""
+        check_room(self.launch, self.needed())
+        kernel = build.plain(self.text.kernel) if plain else self._compiled()
+        whole = self.text.in_order
+        try:
+            sums, requests, operations = self._pieces(kernel, whole)
+        except Collided:
+            for array in self.launch.arrays.values():
+                array.rewind()
+            sums, requests, operations = self._pieces(kernel, True)
+        return self._time(sums, requests, operations)
+
+    def _compiled(self) -> build.Kernel:
+        if not build.is_kept(self.text.kernel):
+            self.progress.say("compiling it, once for this machine")
+        return build.compiled(self.text.kernel)
+
+    def _numbers(self) -> dict[str, int | float | bool]:
+        """The number that each name in the text stands for."""
+        meaning, grid = self.launch.meaning, self.grid
+        numbers: dict[str, int | float | bool] = {}
+        for name, value in meaning.numbers.items():
+            numbers[f"number_{name}"] = value
+        for name, shape in meaning.shapes.items():
+            numbers[f"size_{name}"] = int(np.prod(shape, dtype=np.int64))
+            for axis, extent in enumerate(shape):
+                numbers[f"extent_{name}_{axis}"] = extent
+        return numbers | {
+            "threads": grid.threads,
+            "block_size": grid.block_size,
+            "blocks": grid.blocks,
+            "warps": grid.warps,
+            "warps_per_block": grid.warps_per_block,
+            "dmms": grid.dmms,
+            "piece_warps": self._piece_warps(False),
+        }
+
+    def _piece_warps(self, whole: bool) -> int:
+        grid = self.grid
+        if whole:
+            return grid.warps
+        if self.text.by_block:
+            return min(grid.warps_per_block, grid.warps)
+        return max(1, min(PIECE // self.launch.machine.width, grid.warps))
+
+    def _values(self, names: list[str]) -> list[Any]:
+        return [self.numbers[name] for name in names]
+
+    def _pieces(self, kernel: build.Kernel, whole: bool) -> tuple[Integers, Integers, Any]:
+        """Run all pieces; stages by unit and access, requests by access, operations by warp.
+
+        `whole` makes one piece of the grid, for programs that need their order.
+        """
+        grid, machine, steps = self.grid, self.launch.machine, len(self.sites)
+        self.numbers["piece_warps"] = warps = self._piece_warps(whole)
+        pieces = -(-grid.warps // warps)
+        sums = np.zeros((len(machine.units), steps), dtype=np.int64)
+        requests = np.zeros(steps, dtype=np.int64)
+        asynchronous = self.launch.schedule == "asynchronous"
+        operations = np.zeros((grid.warps if asynchronous else 0, steps), self._operation())
+        control = np.zeros(2, dtype=np.int64)
+        lock = threading.Lock()
+        marks: dict[int, list[npt.NDArray[np.uint64]]] = {}
+        arrays = self._arrays()
+        numbers = self._values(self.text.numbers)
+        marking = not whole
+
+        def work(first: int, last: int) -> None:
+            own_sums, own_requests = np.zeros_like(sums), np.zeros_like(requests)
+            with lock:
+                own_marks = marks.setdefault(threading.get_ident(), self._marks(marking))
+            end = kernel(
+                first,
+                last,
+                control,
+                own_sums,
+                own_requests,
+                operations,
+                scratch(machine.width),
+                marking,
+                *own_marks,
+                *arrays,
+                *numbers,
+            )
+            if end:
+                control[0] = 1
+                raise GaveUp if end == 1 else Collided
+            with lock:
+                sums[...] += own_sums
+                requests[...] += own_requests
+
+        def told(done: int) -> None:
+            self.progress.requested(done * warps * machine.width * steps, 0)
+
+        try:
+            on_all_cores(work, pieces, None if pieces < 64 else 32 * cores(), told)
+        except BaseException:
+            control[0] = 1
+            raise
+        for number in range(len(self.text.marked)):
+            seen = [own[number] for own in marks.values()]
+            for first, second in ((a, b) for i, a in enumerate(seen) for b in seen[i + 1 :]):
+                if (first & second).any():
+                    raise Collided
+        return sums, requests, operations
+
+    def _arrays(self) -> list[npt.NDArray[Any]]:
+        arrays = self.launch.arrays
+        data = [array.data[0] for array in arrays.values() if not array.shared]
+        return data + [array.offsets for array in arrays.values() if array.offsets is not None]
+
+    def _marks(self, marking: bool) -> list[npt.NDArray[np.uint64]]:
+        """A bit for every element of the arrays whose writes are marked."""
+        sizes = [self.launch.arrays[name].size for name in self.text.marked]
+        return [np.zeros(size // 64 + 1 if marking else 0, dtype=np.uint64) for size in sizes]
+
+    def _time(self, sums: Integers, requests: Integers, operations: Any) -> int:
+        launch = self.launch
+        sites = launch.meaning.sites
+        if launch.schedule == "asynchronous":
+            for number, site in enumerate(self.sites):
+                if site != BARRIER_SITE:
+                    stages = int(sums[:, number].sum())
+                    self.tally.count(sites[site], int(requests[number]), stages)
+            start = np.arange(self.grid.warps + 1, dtype=np.int64) * len(self.sites)
+            return asynchronous_time(launch.machine, self.grid, operations.ravel(), start)
+        time = 0
+        for number, site in enumerate(self.sites):
+            if site == BARRIER_SITE or not requests[number]:
+                continue
+            unit = launch.machine.units[int(launch.arrays[sites[site].array].unit_of_copy[0])]
+            took = int(sums[:, number].max()) + unit.latency - 1
+            stages = int(sums[:, number].sum())
+            self.tally.round(sites[site], time, took, int(requests[number]), stages)
+            time += took
+        return time
+
+
+__all__ = ["CannotFuse", "Collided", "Execution", "GaveUp"]

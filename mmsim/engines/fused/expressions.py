@@ -1,0 +1,240 @@
+"""Writes the expressions of a program as text that Numba compiles.
+
+The types come from `mmsim.language.types`, the meaning from `mmsim.language.operators`. What has no
+value (a division by zero) sets `bad`, and so does all else that is an error: the program is then
+run again by the interpreter, which knows how to say what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from mmsim.engines.fused.analysis import Analysis, CannotFuse
+from mmsim.language import ir
+from mmsim.language.operators import BINARY, UNARY, NoValue
+from mmsim.language.types import BOOL, Type, Typing, join, wide
+
+UNIFORM = {"count": "threads", "block_size": "block_size", "blocks": "blocks"}
+OWN = {
+    "id": "(thread + lane)",
+    "index": "(start + lane)",
+    "block": "block",
+    "lane": "lane",
+    "warp": "warp",
+}
+CALLS = {
+    "//": "floor_divide",
+    "%": "modulo",
+    "<<": "shift_left",
+    ">>": "shift_right",
+    "**": "power",
+}
+REFUSED = {"//": "== 0", "%": "== 0", "/": "== 0", "<<": "< 0", ">>": "< 0", "**": "< 0"}
+"""What the right operand of an operation mustn't be."""
+
+
+def numpy_name(type_: Type) -> str:
+    """How a type is written."""
+    return "np.bool_" if type_ == BOOL else f"np.{type_.name}"
+
+
+class Text:
+    """Lines of a program in the making, at their depth."""
+
+    def __init__(self, names: Iterator[str]) -> None:
+        self.lines: list[str] = []
+        self.depth = 0
+        self._names = names
+
+    def add(self, line: str) -> None:
+        """One more line."""
+        self.lines.append("    " * self.depth + line)
+
+    def temporary(self) -> str:
+        """A name that nothing else has."""
+        return next(self._names)
+
+
+def folded(value: ir.Expr) -> int | float | bool | None:
+    """The value of an expression of literals, None of any other.
+
+    Literals are folded here because Python's integers, unlike the kernel's, don't wrap around.
+    """
+    operands: list[int | float | bool | None]
+    match value:
+        case ir.Const(number):
+            return number
+        case ir.Unary(_, operand):
+            operands = [folded(operand)]
+            function: Callable[..., int | float | bool] = UNARY[value.op]
+        case ir.Binary(op, left, right):
+            operands = [folded(left), folded(right)]
+            function = BINARY[op]
+        case _:
+            return None
+    if any(operand is None for operand in operands):
+        return None
+    try:
+        return function(*operands, True)
+    except NoValue:
+        raise CannotFuse("a literal expression without a value") from None
+
+
+class Expressions:
+    """Writes expressions into `text`, for one lane or, where `lane` is False, for all at once."""
+
+    def __init__(
+        self,
+        text: Text,
+        typing: Typing,
+        analysis: Analysis,
+        shapes: dict[str, tuple[int, ...]],
+        address: Callable[[str, tuple[ir.Expr, ...]], str],
+    ) -> None:
+        self.text = text
+        self.typing = typing
+        self.analysis = analysis
+        self.shapes = shapes
+        self.address = address
+        self.assigned: set[str] = set()
+
+    def write(self, value: ir.Expr) -> str:
+        """The text of an expression of its own type; what it needs before goes into the lines."""
+        if (number := folded(value)) is not None:
+            return self._constant(number)
+        match value:
+            case ir.Number(name):
+                return f"number_{name}"
+            case ir.ThreadField(field):
+                return UNIFORM.get(field) or OWN[field]
+            case ir.Extent(array, axis, rank):
+                return self._extent(array, axis, rank)
+            case ir.Var(name):
+                return self._variable(name)
+            case ir.Unary():
+                return self._unary(value)
+            case ir.Binary():
+                return self._binary(value)
+            case ir.Compare(op, left, right):
+                common = join(wide(self.typing.of(left)), wide(self.typing.of(right)))
+                assert common is not None
+                return f"({self.cast(left, common)} {op} {self.cast(right, common)})"
+            case ir.Logic(op, left, right):
+                first = self._keep(self.cast(left, self.typing.of(value)))
+                test = first if op == "and" else f"not {first}"
+                return self._either(test, right, first, self.typing.of(value))
+            case ir.Choose(test, then, other):
+                return self._either(self.truth(test), then, other, self.typing.of(value))
+            case ir.RegisterRead(array, index):
+                return f"register_{array}[{self.address(array, index)}, at + lane]"
+        raise CannotFuse(f"{type(value).__name__} can't be written")
+
+    def cast(self, value: ir.Expr, wanted: Type) -> str:
+        """The text of an expression, as a value of a type that can hold it."""
+        text, held = self.write(value), self.typing.of(value)
+        return text if held == wanted else f"{numpy_name(wanted)}({text})"
+
+    def wide(self, value: ir.Expr) -> str:
+        """The text of an expression, as arithmetic is done on it."""
+        return self.cast(value, wide(self.typing.of(value)))
+
+    def truth(self, value: ir.Expr) -> str:
+        """The text of whether an expression counts as true."""
+        text = self.write(value)
+        return text if self.typing.of(value) == BOOL else f"({text} != 0)"
+
+    def _constant(self, number: int | float | bool) -> str:
+        if isinstance(number, float) and not np.isfinite(number):
+            return "np.nan" if np.isnan(number) else "np.inf" if number > 0 else "(-np.inf)"
+        if type(number) is int and not -(2**63) < number < 2**63:
+            raise CannotFuse(f"{number} is no 64-bit literal")
+        return f"({number!r})" if number < 0 else repr(number)
+
+    def _extent(self, array: str, axis: int | None, rank: int | None) -> str:
+        shape = self.shapes[array]
+        if rank is not None and rank != len(shape):
+            raise CannotFuse(f"{array} is used with the wrong number of dimensions")
+        if axis is None:
+            return f"size_{array}"
+        if not -len(shape) <= axis < len(shape):
+            raise CannotFuse(f"{array} has no axis {axis}")
+        return f"extent_{array}_{axis % len(shape)}"
+
+    def _variable(self, name: str) -> str:
+        if name not in self.assigned:
+            raise CannotFuse(f"{name} may be read before it is assigned")
+        if name in self.analysis.uniform:
+            return f"same_{name}"
+        if name in self.analysis.inlined:
+            return f"({self.cast(self.analysis.inlined[name], self.typing.variables[name])})"
+        return f"own_{name}[at + lane]"
+
+    def _unary(self, value: ir.Unary) -> str:
+        op, operand = value.op, value.operand
+        if op in ("not", "bool"):
+            return f"(not {self.truth(operand)})" if op == "not" else self.truth(operand)
+        text = self.wide(operand)
+        if op == "int" and self.typing.of(operand).kind == "f":
+            text = self._keep(text)
+            self._refuse(f"not abs({text}) < 9223372036854775808.0", text, "0.0")
+        if op in ("int", "float"):
+            return f"np.{'int64' if op == 'int' else 'float64'}({text})"
+        return text if op == "+" else f"abs({text})" if op == "abs" else f"({op}{text})"
+
+    def _binary(self, value: ir.Binary) -> str:
+        op, result = value.op, self.typing.of(value)
+        if op in ("min", "max"):
+            left, right = (
+                self._keep(self.cast(value.left, result)),
+                self._keep(self.cast(value.right, result)),
+            )
+            return f"({right} if {right} {'<' if op == 'min' else '>'} {left} else {left})"
+        if result == BOOL:
+            return f"({self.write(value.left)} {op} {self.write(value.right)})"
+        if op == "**" and result.kind == "f":
+            raise CannotFuse("a power of floats")  # libraries differ in its last bit
+        left = self.wide(value.left)
+        right = self.wide(value.right)
+        if op == "/":
+            left, right = f"np.float64({left})", f"np.float64({right})"
+        if op not in REFUSED:
+            return f"({left} {op} {right})"
+        if isinstance(value.right, ir.Const) and value.right.value > 0:
+            if result.kind == "f" and op != "/":
+                return f"float_{CALLS[op]}({left}, {right})"
+            if op == "**" or (op in ("<<", ">>") and value.right.value > 63):
+                return f"{CALLS[op]}({left}, {right})"
+            return f"({left} {op} {right})"
+        right = self._keep(right)
+        self._refuse(f"{right} {REFUSED[op]}", right, "1.0" if result.kind == "f" else "1")
+        if op == "/":
+            return f"({left} / {right})"
+        return f"{'float_' if result.kind == 'f' else ''}{CALLS[op]}({left}, {right})"
+
+    def _keep(self, text: str) -> str:
+        """The text of a value that is needed more than once, computed once."""
+        name = self.text.temporary()
+        self.text.add(f"{name} = {text}")
+        return name
+
+    def _refuse(self, bad: str, name: str, instead: str) -> None:
+        self.text.add(f"if {bad}:")
+        self.text.add("    bad = True")
+        self.text.add(f"    {name} = {instead}")
+
+    def _either(self, test: str, then: ir.Expr, other: ir.Expr | str, type_: Type) -> str:
+        """`then` where `test` holds, else `other`; each is evaluated only where it is wanted."""
+        name = self.text.temporary()
+        self.text.add(f"if {test}:")
+        self._arm(name, then, type_)
+        self.text.add("else:")
+        self._arm(name, other, type_)
+        return name
+
+    def _arm(self, name: str, value: ir.Expr | str, type_: Type) -> None:
+        self.text.depth += 1
+        text = value if isinstance(value, str) else self.cast(value, type_)
+        self.text.add(f"{name} = {text}")
+        self.text.depth -= 1

@@ -1,0 +1,89 @@
+"""Operators of the language that a fused program calls, where a compiler's own would differ.
+
+They mean what `mmsim.language.operators` says; the tests compare them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mmsim.engines.counting import compiled
+
+
+@compiled
+def floor_divide(x: int, y: int) -> int:
+    """x // y for y != 0; the processor can't divide the least integer by -1."""
+    if y == -1:
+        return -x
+    return x // y
+
+
+@compiled
+def modulo(x: int, y: int) -> int:
+    """x % y for y != 0."""
+    if y == -1:
+        return 0
+    return x % y
+
+
+@compiled
+def shift_left(x: int, y: int) -> int:
+    """x << y for y >= 0."""
+    if y > 63:
+        return 0
+    return x << y
+
+
+@compiled
+def shift_right(x: int, y: int) -> int:
+    """x >> y for y >= 0."""
+    return x >> min(y, 63)
+
+
+@compiled
+def power(x: int, y: int) -> int:
+    """x ** y for y >= 0, modulo 2^64."""
+    result = 1
+    while y > 0:
+        if y & 1:
+            result *= x
+        x *= x
+        y >>= 1
+    return result
+
+
+@compiled
+def float_modulo(x: float, y: float) -> float:
+    """x % y for y != 0, as C, Python and NumPy agree on it."""
+    rest = float(np.fmod(x, y))
+    if rest == 0:
+        return math.copysign(0.0, y)
+    if (y < 0) != (rest < 0):
+        rest += y
+    return rest
+
+
+@compiled
+def float_floor_divide(x: float, y: float) -> float:
+    """x // y for y != 0."""
+    rest = float(np.fmod(x, y))
+    quotient = (x - rest) / y
+    if rest != 0 and (y < 0) != (rest < 0):
+        quotient -= 1.0
+    if quotient == 0:
+        return math.copysign(0.0, x / y)
+    whole = float(np.floor(quotient))
+    return whole + 1.0 if quotient - whole > 0.5 else whole
+
+
+__all__ = [
+    "float_floor_divide",
+    "float_modulo",
+    "floor_divide",
+    "modulo",
+    "power",
+    "shift_left",
+    "shift_right",
+]

@@ -1,0 +1,525 @@
+"""Writes a program as one function over pieces of its grid: address, conflicts and movement fused.
+
+A piece is some consecutive warps. The function runs one statement after the other over the warps of
+a piece, which is lock step inside the piece; every memory access is one loop over those warps that
+finds the addresses, counts the stages and moves the data. What is not inlined or the same for all
+threads lives in an array with a place for every lane of the piece.
+
+Beside it stands the *skeleton*: the same loops without the lanes, as plain Python, which lists the
+accesses that every piece makes, in order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+from mmsim.engines.fused.analysis import (
+    Analysis,
+    CannotFuse,
+    order_matters,
+    statements,
+    straighten,
+)
+from mmsim.engines.fused.expressions import Expressions, Text, numpy_name
+from mmsim.language import ir
+from mmsim.language.types import BOOL, INT, Type, Typing, is_int
+from mmsim.launch import Launch
+
+GEOMETRY = ("threads", "block_size", "blocks", "warps", "warps_per_block", "piece_warps", "dmms")
+BARRIER_SITE = -1
+
+
+@dataclass
+class Fused:
+    """A program written out: the texts, and the names of what has to be passed.
+
+    `kernel(first, last, control, sums, requests, operations, scratch, *arguments)` runs pieces;
+    `skeleton(*numbers)` gives the number of the site of each access. `marked` are the arrays whose
+    writes have to be marked, `lane_bytes` what is kept for each lane of a piece. Programs that run
+    `in_order` make one piece of the grid, and one `by_block` a piece of each block.
+    """
+
+    kernel: str
+    skeleton: str
+    arguments: list[str]
+    numbers: list[str]
+    marked: list[str]
+    lane_bytes: int
+    in_order: bool
+    by_block: bool
+
+
+def write(launch: Launch) -> Fused:
+    """Write the program of a launch, or raise `CannotFuse`."""
+    return _Writer(launch).write()
+
+
+class _Writer:
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+        self.typing: Typing = launch.meaning.typing
+        self.body = straighten(launch.meaning.code.body)
+        self.analysis = Analysis(self.body)
+        self.width = launch.machine.width
+        grid = launch.grid
+        self.full = grid.threads % grid.block_size == 0 and grid.block_size % self.width == 0
+        names = (f"t{number}" for number in count(1))
+        self.text, self.plain = Text(names), Text(names)
+        self.lanes = Expressions(
+            self.text, self.typing, self.analysis, launch.meaning.shapes, self._register_address
+        )
+        self.same = Expressions(
+            self.plain, self.typing, self.analysis, launch.meaning.shapes, self._register_address
+        )
+        self.same.assigned = self.lanes.assigned
+        self.mask: str | None = None
+        self.masks = 0
+        self.loops: list[str | None] = []  # the mask around each loop
+        self.sites = iter(launch.meaning.sites)
+        self.registers = [
+            local.name for local in launch.meaning.code.locals if local.kind == "registers"
+        ]
+        self.shared = [name for name, array in launch.arrays.items() if array.shared]
+        orders = {
+            name: order_matters(self.body, name, self.analysis.inlined)
+            for name, array in launch.arrays.items()
+            if not array.shared
+        }
+        self.marked = [name for name, order in orders.items() if order == "written"]
+        self.in_order = "yes" in orders.values()
+
+    def write(self) -> Fused:
+        arrays, shapes = self.launch.arrays, self.launch.meaning.shapes
+        numbers = [f"number_{name}" for name in self.launch.meaning.numbers]
+        for name, shape in shapes.items():
+            numbers += [f"size_{name}", *(f"extent_{name}_{axis}" for axis in range(len(shape)))]
+        numbers += GEOMETRY
+        data = [f"data_{name}" for name, array in arrays.items() if not array.shared]
+        data += [f"offsets_{name}" for name, array in arrays.items() if array.offsets is not None]
+        marks = [f"marks_{name}" for name in self.marked]
+        self._head()
+        self._block(self.body)
+        self._foot()
+        parameters = ["first_piece", "last_piece", "control", "sums", "requests", "operations"]
+        parameters += ["tables", "marking", *marks, *data, *numbers]
+        kernel = [f"def kernel({', '.join(parameters)}):", *self.text.lines]
+        skeleton = [f"def skeleton(limit, {', '.join(numbers)}):", *self._skeleton()]
+        skeleton.append("    return sites")
+        return Fused(
+            "\n".join(kernel) + "\n",
+            "\n".join(skeleton) + "\n",
+            [*marks, *data, *numbers],
+            numbers,
+            self.marked,
+            self._lane_bytes(),
+            self.in_order,
+            bool(self.shared),
+        )
+
+    def _lane_bytes(self) -> int:
+        """What a kernel keeps for each lane of a piece."""
+        kept = [
+            type_.itemsize
+            for name, type_ in self.typing.variables.items()
+            if name not in self.analysis.uniform and name not in self.analysis.inlined
+        ]
+        registers = [
+            math.prod(self.launch.meaning.shapes[name]) * self.typing.arrays[name].itemsize
+            for name in self.registers
+        ]
+        return sum(kept) + sum(registers) + self.masks
+
+    def _skeleton(self) -> list[str]:
+        lines = ["sites = []", "steps = 0", "bad = False", *self.plain.lines]
+        return ["    " + line for line in [*lines, "if bad:", "    raise ArithmeticError"]]
+
+    # Frame
+
+    def _head(self) -> None:
+        text, width = self.text, self.width
+        text.depth = 1
+        text.add("bad = False")
+        text.add(f"lanes = {width}")
+        text.add(f"room = piece_warps * {width}")
+        text.add(f"elements = np.empty({width}, np.int64)")
+        # The same memory: an index without a sign costs no test for negative ones.
+        text.add("places = elements.view(np.uint64)")
+        text.add(f"where = np.empty({width}, np.int64)")
+        if any(array.offsets is not None for array in self.launch.arrays.values()):
+            text.add(f"addresses = np.empty({width}, np.int64)")
+        for name, type_ in sorted(self.typing.variables.items()):
+            if name not in self.analysis.uniform and name not in self.analysis.inlined:
+                text.add(f"own_{name} = np.zeros(room, {numpy_name(type_)})")
+        stores = {s.array for s in statements(self.body) if isinstance(s, ir.Store)}
+        for name in sorted(stores):
+            dtype = numpy_name(self.typing.arrays[name])
+            text.add(f"sent_{name} = np.empty({width}, {dtype})")
+        for name in self.shared:
+            # A piece is one block, or all of them: the memory of its blocks stays in the cache.
+            dtype = numpy_name(self.typing.arrays[name])
+            copies = "(blocks if piece_warps == warps else 1)"
+            text.add(f"data_{name} = np.zeros(({copies}, size_{name}), {dtype})")
+        for name in self.registers:
+            dtype = numpy_name(self.typing.arrays[name])
+            text.add(f"register_{name} = np.zeros((size_{name}, room), {dtype})")
+        self.masks_at = len(text.lines)
+        text.add("for piece in range(first_piece, last_piece):")
+        text.depth = 2
+        text.add("if control[0]:")
+        text.add("    return 0")
+        text.add("warp0 = piece * piece_warps")
+        text.add("warp1 = min(warp0 + piece_warps, warps)")
+        text.add("at_access = 0")
+        text.add("block0 = warp0 // warps_per_block")
+        for name in self.shared:
+            text.add(f"data_{name}[:] = 0")
+        for name in self.registers:
+            text.add(f"register_{name}[:] = 0")
+
+    def _foot(self) -> None:
+        self.text.depth = 1
+        self.text.add("return 0")
+        new = [
+            f"    mask_{number} = np.zeros(room, np.bool_)" for number in range(1, self.masks + 1)
+        ]
+        self.text.lines[self.masks_at : self.masks_at] = new
+
+    @contextmanager
+    def _warps(self) -> Iterator[None]:
+        """A loop over the warps of a piece."""
+        text, width = self.text, self.width
+        text.add("for warp in range(warp0, warp1):")
+        text.depth += 1
+        text.add("block = warp // warps_per_block")
+        text.add(f"start = (warp - block * warps_per_block) * {width}")
+        text.add("thread = block * block_size + start")
+        text.add(f"at = (warp - warp0) * {width}")
+        if not self.full:
+            text.add(f"lanes = min({width}, block_size - start, threads - thread)")
+        yield
+        text.depth -= 1
+
+    @contextmanager
+    def _lanes(self) -> Iterator[None]:
+        """A loop over the active lanes of a warp."""
+        text = self.text
+        text.add(f"for lane in range({self.width if self.full else 'lanes'}):")
+        text.depth += 1
+        depth = text.depth
+        if self.mask:
+            text.add(f"if {self.mask}[at + lane]:")
+            text.depth += 1
+        yield
+        text.depth = depth - 1
+
+    def _give_up(self) -> None:
+        self.text.add("if bad:")
+        self.text.add("    return 1")
+
+    # Statements
+
+    def _block(self, block: ir.Block) -> None:
+        for statement in block:
+            self._statement(statement)
+
+    def _both(self, line: str) -> None:
+        """A line for the kernel and the skeleton."""
+        self.text.add(line)
+        self.plain.add(line)
+
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
+        """One deeper in both texts; never empty."""
+        self.text.depth += 1
+        self.plain.depth += 1
+        self._both("pass")  # an empty block is no Python
+        yield
+        self.text.depth -= 1
+        self.plain.depth -= 1
+
+    def _same(self, value: ir.Expr, type_: Type) -> str:
+        """The text of a uniform expression; the lines that it needs before go into both texts."""
+        before = len(self.plain.lines)
+        text = self.same.cast(value, type_)
+        deeper = "    " * (self.text.depth - self.plain.depth)
+        self.text.lines += [deeper + line for line in self.plain.lines[before:]]
+        return text
+
+    def _true(self, test: ir.Expr) -> str:
+        """The text of whether a uniform expression counts as true."""
+        type_ = self.typing.of(test)
+        text = self._same(test, type_)
+        return text if type_ == BOOL else f"({text} != 0)"
+
+    def _statement(self, statement: ir.Stmt) -> None:
+        assigned = self.lanes.assigned
+        match statement:
+            case ir.Assign(target, value):
+                self._assign(target, value)
+            case ir.Load(target, array, index):
+                self._access(next(self.sites).number, array, index, target, None)
+                if target is not None:
+                    assigned.add(target)
+            case ir.Store(array, index, value):
+                self._access(next(self.sites).number, array, index, None, value)
+            case ir.RegisterWrite(array, index, value):
+                self._register_write(array, index, value)
+            case ir.If(test, then, orelse):
+                self._if(test, then, orelse)
+            case ir.While(prelude, test, body):
+                if not self.analysis.is_uniform(test):
+                    raise CannotFuse("a loop whose end depends on the thread")
+                self._both("while True:")
+                self._loop(prelude, test, body)
+            case ir.For(target, start, stop, step, body):
+                self._for(target, start, stop, step, body)
+            case ir.Break() | ir.Continue():
+                if self.mask != self.loops[-1]:
+                    raise CannotFuse("some threads leave a loop before others")
+                self._both("break" if isinstance(statement, ir.Break) else "continue")
+            case ir.Forget(names, registers):
+                assigned.difference_update(names)
+                for name in registers:
+                    self._clear(name)
+            case ir.Barrier():
+                if self.mask:
+                    raise CannotFuse("a barrier under a condition")
+                self._at_access(BARRIER_SITE)
+            case _:
+                raise CannotFuse(f"{type(statement).__name__}")
+
+    def _assign(self, target: str, value: ir.Expr) -> None:
+        type_ = self.typing.variables[target]
+        if target in self.analysis.uniform:
+            text = self._same(value, type_)
+            self._both(f"same_{target} = {f'np.int64({text})' if type_ == INT else text}")
+        elif target not in self.analysis.inlined:
+            with self._warps():
+                with self._lanes():
+                    text = self.lanes.cast(value, type_)
+                    self.text.add(f"own_{target}[at + lane] = {text}")
+                self._give_up()
+        self.lanes.assigned.add(target)
+
+    def _if(self, test: ir.Expr, then: ir.Block, orelse: ir.Block) -> None:
+        assigned = self.lanes.assigned
+        before = set(assigned)
+        if self.analysis.is_uniform(test):
+            self._both(f"if {self._true(test)}:")
+            with self._inside():
+                self._block(then)
+            after_then = set(assigned)
+            assigned.intersection_update(before)
+            self._both("else:")
+            with self._inside():
+                self._block(orelse)
+        else:
+            self.masks += 2
+            yes, no = f"mask_{self.masks - 1}", f"mask_{self.masks}"
+            outer = self.mask
+            with self._warps():
+                self.text.add(f"for lane in range({self.width if self.full else 'lanes'}):")
+                self.text.depth += 1
+                self.text.add(f"{yes}[at + lane] = False")
+                self.text.add(f"{no}[at + lane] = False")
+                self.text.depth -= 1
+                with self._lanes():
+                    self.text.add(f"chosen = {self.lanes.truth(test)}")
+                    self.text.add(f"{yes}[at + lane] = chosen")
+                    self.text.add(f"{no}[at + lane] = not chosen")
+                self._give_up()
+            self.mask = yes
+            self._block(then)
+            after_then = set(assigned)
+            assigned.intersection_update(before)
+            self.mask = no
+            self._block(orelse)
+            self.mask = outer
+        assigned.intersection_update(after_then)
+
+    def _loop(self, prelude: ir.Block, test: ir.Expr | None, body: ir.Block) -> None:
+        assigned = self.lanes.assigned
+        before = set(assigned)
+        self.loops.append(self.mask)
+        with self._inside():
+            self.plain.add("steps += 1")
+            self.plain.add("if steps > limit:")
+            self.plain.add("    raise OverflowError")
+            self._block(prelude)
+            if test is not None:
+                self._both(f"if not {self._true(test)}:")
+                self._both("    break")
+            self._block(body)
+        self.loops.pop()
+        assigned.intersection_update(before)
+
+    def _for(
+        self, target: str, start: ir.Expr, stop: ir.Expr, step: ir.Expr, body: ir.Block
+    ) -> None:
+        bounds = (start, stop, step)
+        if not all(map(self.analysis.is_uniform, bounds)):
+            raise CannotFuse("a loop whose length depends on the thread")
+        texts = [self._same(bound, INT) for bound in bounds]
+        type_ = self.typing.variables[target]
+        counter = self.text.temporary()
+        before = set(self.lanes.assigned)
+        self._both(f"for {counter} in range({', '.join(texts)}):")
+        if target in self.analysis.uniform:
+            self.text.depth += 1
+            self.plain.depth += 1
+            self._both(f"same_{target} = {numpy_name(type_)}({counter})")
+            self.text.depth -= 1
+            self.plain.depth -= 1
+        else:
+            self.text.depth += 1
+            with self._warps(), self._lanes():
+                self.text.add(f"own_{target}[at + lane] = {counter}")
+            self.text.depth -= 1
+        self.lanes.assigned.add(target)
+        self._loop((), None, body)
+        self.lanes.assigned.intersection_update(before)
+
+    # Arrays
+
+    def _element(self, array: str, index: tuple[ir.Expr, ...], to: str) -> None:
+        """Lines that find the number of an element, or `bad`, for one lane."""
+        shape = self.launch.meaning.shapes[array]
+        if len(index) != len(shape) or any(self.typing.of(part).kind == "f" for part in index):
+            raise CannotFuse(f"{array} has another shape")
+        number = ""
+        for axis, part in enumerate(index):
+            name, extent = self.text.temporary(), f"extent_{array}_{axis}"
+            self.text.add(f"{name} = {self.lanes.wide(part)}")
+            self.text.add(f"bad |= ({name} < 0) | ({name} >= {extent})")
+            number = f"({number}) * {extent} + {name}" if number else name
+        self.text.add(f"{to} = {number}")
+
+    def _register_address(self, array: str, index: tuple[ir.Expr, ...]) -> str:
+        name = self.text.temporary()
+        self._element(array, index, name)
+        self.text.add("if bad:")
+        self.text.add(f"    {name} = 0")
+        return name
+
+    def _register_write(self, array: str, index: tuple[ir.Expr, ...], value: ir.Expr) -> None:
+        with self._warps():
+            with self._lanes():
+                at = self._register_address(array, index)
+                text = self._fitting(array, value)
+                self.text.add(f"register_{array}[{at}, at + lane] = {text}")
+            self._give_up()
+
+    def _clear(self, register: str) -> None:
+        with self._warps(), self._lanes():
+            self.text.add(f"register_{register}[:, at + lane] = 0")
+
+    def _fitting(self, array: str, value: ir.Expr) -> str:
+        """The text of a value that is stored, `bad` where the array's type can't hold it."""
+        held, stored = self.typing.arrays[array], self.typing.of(value)
+        name = self.text.temporary()
+        self.text.add(f"{name} = {self.lanes.write(value)}")
+        if is_int(held) and stored.kind == "b":
+            return f"np.int64({name})"
+        if is_int(held) and is_int(stored) and held != stored:
+            limits = np.iinfo(held.name)
+            self.text.add(f"bad |= ({name} < {int(limits.min)}) | ({name} > {int(limits.max)})")
+        return name
+
+    def _at_access(self, site: int) -> None:
+        """The skeleton's line for an access; for a barrier also the kernel's."""
+        self.plain.add(f"sites.append({site})")
+        self.plain.add("steps += 1")
+        self.plain.add("if steps > limit:")
+        self.plain.add("    raise OverflowError")
+        if site == BARRIER_SITE:
+            self.text.add("if len(operations):")
+            self.text.add("    for warp in range(warp0, warp1):")
+            self.text.add("        operations[warp, at_access] = 1")
+            self.text.add("at_access += 1")
+
+    def _access(
+        self,
+        site: int,
+        array: str,
+        index: tuple[ir.Expr, ...],
+        target: str | None,
+        value: ir.Expr | None,
+    ) -> None:
+        text, memory = self.text, self.launch.arrays[array]
+        slot = "count" if self.mask else "lane"
+        with self._warps():
+            text.add(f"count = {'0' if self.mask else 'lanes'}")
+            with self._lanes():
+                self._element(array, index, f"elements[{slot}]")
+                if value is not None:
+                    text.add(f"sent_{array}[{slot}] = {self._fitting(array, value)}")
+                if self.mask:
+                    text.add("where[count] = lane")
+                    text.add("count += 1")
+            self._give_up()
+            if self.mask:
+                text.add("if count == 0:")
+                text.add("    continue")
+            addresses = "elements"
+            if memory.offsets is not None:
+                addresses = "addresses"
+                text.add("for slot in range(count):")
+                text.add(f"    addresses[slot] = offsets_{array}[places[slot]]")
+            self._count(array, addresses)
+            self._move(array, target, value is not None)
+        self._at_access(site)
+        text.add("at_access += 1")
+
+    def _count(self, array: str, addresses: str) -> None:
+        """Count the stages of a warp's request.
+
+        Arrays begin at multiples of the width, so that an address within the array will do.
+        """
+        machine, memory, text = self.launch.machine, self.launch.arrays[array], self.text
+        own = bool(memory.shared and machine.shared)
+        by = machine.units[int(memory.unit_of_copy[0])].conflict
+        # The commonest requests are known at a glance: one group, or consecutive addresses.
+        text.add("odd = 0")
+        if by == "group":
+            text.add(f"first_group = {addresses}[0] // {self.width}")
+            text.add("for slot in range(count):")
+            text.add(f"    odd |= {addresses}[slot] // {self.width} - first_group")
+        else:
+            text.add("for slot in range(1, count):")
+            text.add(f"    odd |= {addresses}[slot] - {addresses}[slot - 1] - 1")
+        text.add("stages = 1")
+        text.add("if odd:")
+        text.add(f"    stages = {by}_stages({addresses}, count, {self.width}, tables)")
+        text.add(f"sums[{'1 + block % dmms' if own else '0'}, at_access] += stages")
+        text.add("requests[at_access] += 1")
+        text.add("if len(operations):")
+        text.add(f"    operations[warp, at_access] = 2 * stages{' + 1' if own else ''}")
+
+    def _move(self, array: str, target: str | None, writing: bool) -> None:
+        text = self.text
+        row = f"data_{array}[{'block - block0, ' if self.launch.arrays[array].shared else ''}"
+        lane = "where[slot]" if self.mask else "slot"
+        if not writing:
+            if target is not None:
+                text.add("for slot in range(count):")
+                text.add(f"    own_{target}[at + {lane}] = {row}places[slot]]")
+            return
+        if array in self.marked:
+            text.add("if marking:")
+            text.depth += 1
+            text.add("for slot in range(count):")
+            text.add("    word = elements[slot] >> 6")
+            text.add("    bit = np.uint64(1) << np.uint64(elements[slot] & 63)")
+            text.add(f"    if marks_{array}[word] & bit:")
+            text.add("        return 2")
+            text.add(f"    marks_{array}[word] |= bit")
+            text.depth -= 1
+        # The lowest-numbered thread's value stays: it is written last.
+        text.add("for slot in range(count - 1, -1, -1):")
+        text.add(f"    {row}places[slot]] = sent_{array}[slot]")

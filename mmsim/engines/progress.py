@@ -1,0 +1,49 @@
+"""Tells a person who waits how far a run is; silent for runs that are quick or unwatched."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+PATIENCE = 1.0  # seconds before the first word, and between two
+
+
+class Progress:
+    """One line on the terminal (standard error), written over and over and wiped at the end.
+
+    `what` is the program's name. Nothing appears where standard error is no terminal.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.watched = sys.stderr is not None and sys.stderr.isatty()
+        self.accesses = 0
+        self.rounds = 0
+        self.begun = time.monotonic()
+        self.next = self.begun + PATIENCE
+        self._written = 0
+
+    def requested(self, accesses: int, rounds: int = 1) -> None:
+        """So many threads more have made their access."""
+        self.accesses += accesses
+        self.rounds += rounds
+        if self.watched and (now := time.monotonic()) >= self.next:
+            rate = self.accesses / (now - self.begun)
+            self.say(f"{self.rounds:,} rounds, {rate / 1e6:,.1f} million accesses a second")
+
+    def say(self, text: str) -> None:
+        """Show a line now, if anybody looks."""
+        if not self.watched:
+            return
+        self.next = time.monotonic() + PATIENCE
+        line = f"mmsim: {self.what}: {text}"
+        sys.stderr.write("\r" + line.ljust(self._written))
+        sys.stderr.flush()
+        self._written = len(line)
+
+    def close(self) -> None:
+        """Wipe the line."""
+        if self._written:
+            sys.stderr.write("\r" + " " * self._written + "\r")
+            sys.stderr.flush()
+            self._written = 0
