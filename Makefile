@@ -35,8 +35,9 @@ test-long: .venv/.testable ## compare the engine with the reference at length, a
 ledger: .venv/.installed ## make docs/ledger.md from the claims
 	$(BIN)/python -m algorithms.ledger > docs/ledger.md
 
-bench: .venv/.installed ## time the event engine
-	$(BIN)/mmsim bench events
+bench: .venv/.installed ## measure the speed; takes minutes, Ctrl-C prints what there is
+	@mkdir -p build
+	$(BIN)/mmsim bench --json build/bench.json
 
 clean: ## remove all that make has made, .venv too
 	rm -rf .venv build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -6,7 +6,12 @@ program in the paper's notation, what prepares its arguments, and what the paper
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from mmsim.claims import Claim, PaperTable
+
+if TYPE_CHECKING:
+    from mmsim.bench import Benchmark
 
 PAPERS = ("SMM", "CFP", "ICPP", "IEICE", "RAP")
 
@@ -52,3 +57,10 @@ def tables() -> list[PaperTable]:
     from algorithms import papertables
 
     return papertables.TABLES
+
+
+def benchmarks() -> list[Benchmark]:
+    """All benchmarks (the entry point of `mmsim bench`)."""
+    from algorithms import bench
+
+    return bench.BENCHMARKS

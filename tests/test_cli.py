@@ -167,7 +167,7 @@ def test_interrupting_leaves_with_130(monkeypatch, capsys):
 
 
 def test_bench_prints_what_it_compares_with_what(capsys, monkeypatch):
-    monkeypatch.setattr("mmsim.cli.bench.simpy_events", lambda processes=1, events=1: 1e6)
+    monkeypatch.setattr("mmsim.bench.events.simpy_events", lambda processes=1, events=1: 1e6)
     assert main(["bench", "events", "--repeat", "1"]) == 0
     output = " ".join(capsys.readouterr().out.split())
     for words in ("b[p[i]] = a[i]", "bare SimPy, one process", "synchronous", "asynchronous"):

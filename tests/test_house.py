@@ -19,7 +19,7 @@ FLOORS = [
     ("results",),
     ("launch",),
     ("engines",),
-    ("claims", "view"),
+    ("bench", "claims", "view"),
     ("cli", "__main__"),
 ]
 FLOOR = {name: number for number, floor in enumerate(FLOORS) for name in floor}

@@ -3,109 +3,111 @@
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
-from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mmsim.bench.benchmark import LEAST
+from mmsim.cli.run import at_least
+from mmsim.errors import MMSimError
+
+if TYPE_CHECKING:
+    from mmsim.bench import Result
 
 
 def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "bench",
         help="measure the simulator's speed",
-        description="Measure the simulator. `events` compares warp accesses per second of the "
-        "event engine with bare SimPy events per second, measured in turns in the same run.",
+        description="Measure the simulator beside something else, in turns in the same run, and "
+        "print medians and ranges. Ctrl-C ends with what there is so far. Exit status 1 if a "
+        "benchmark can't be finished.",
     )
-    parser.add_argument("what", choices=("events",))
-    parser.add_argument("--repeat", type=int, default=9, help="turns of each (default: 9)")
+    parser.add_argument(
+        "what",
+        nargs="*",
+        metavar="BENCHMARK",
+        help="as events (default: all, which takes minutes; --list names them)",
+    )
+    parser.add_argument("--list", action="store_true", help="name the benchmarks")
+    parser.add_argument(
+        "--repeat", type=at_least(1), metavar="N", help="turns of each (default: enough)"
+    )
+    parser.add_argument("--most", type=size, metavar="N", help="the largest n, as 2^22 or 4194304")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="save the results as JSON")
     parser.set_defaults(command=command)
 
 
+def size(text: str) -> int:
+    """A number of words, for argparse: 2^22 or 4194304."""
+    base, _, power = text.partition("^")
+    if not base.isdecimal() or not (power or "1").isdecimal() or len(power) > 2:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 2^22 or 4194304")
+    value: int = int(base) ** int(power or 1)
+    if value < LEAST:
+        raise argparse.ArgumentTypeError(f"{text} is too small; the benchmarks need {LEAST}")
+    return value
+
+
 def command(arguments: argparse.Namespace) -> int:
-    from rich.table import Table
-    from rich.text import Text
-
+    from mmsim.bench import Result
+    from mmsim.bench.benchmark import choose_benchmarks, registered_benchmarks, to_json
+    from mmsim.bench.facts import facts
     from mmsim.cli.output import console
+    from mmsim.view.benchmarks import benchmark_table, list_of_benchmarks
 
-    width, threads = 32, 4096
-    rates = measure(
-        {
-            "bare SimPy, one process": simpy_events,
-            f"bare SimPy, {threads // width} processes": lambda: simpy_events(threads // width),
-            "synchronous": lambda: warp_accesses("synchronous", width, threads),
-            "asynchronous": lambda: warp_accesses("asynchronous", width, threads),
-            "asynchronous, traced": lambda: warp_accesses("asynchronous", width, threads, True),
-        },
-        max(arguments.repeat, 1),
-    )
-    bare = rates["bare SimPy, one process"]
-    title = Text(f"b[p[i]] = a[i] on DMM({width}, 5), {threads} threads; whole runs, median")
-    table = Table(title=title, title_justify="left")
-    for column in ("what", "per second", "bare SimPy events for each"):
-        table.add_column(column, justify="left" if column == "what" else "right")
-    for what, rate in rates.items():
-        unit = "events" if what.startswith("bare") else "warp accesses"
-        table.add_row(f"{what}", f"{rate:,.0f} {unit}", f"{bare / rate:.1f}")
-    console().print(table)
-    return 0
-
-
-def measure(tasks: dict[str, Callable[[], float]], turns: int) -> dict[str, float]:
-    """The median rate of each task, all measured in turns so that a noisy machine can't decide."""
-    rates: dict[str, list[float]] = {name: [] for name in tasks}
-    for task in tasks.values():
-        task()  # imports and first uses
-    for _ in range(turns):
-        for name, task in tasks.items():
-            rates[name].append(task())
-    return {name: statistics.median(values) for name, values in rates.items()}
+    output = console()
+    chosen = choose_benchmarks(registered_benchmarks(), arguments.what)
+    if arguments.list:
+        output.print(list_of_benchmarks(chosen))
+        return 0
+    if arguments.json is not None:
+        with arguments.json.open("a"):  # better known before the work
+            pass
+    known = facts(_called(arguments))
+    results: list[Result] = []
+    for benchmark in chosen:
+        result = Result(benchmark)
+        results.append(result)
+        try:
+            _run(result, arguments)
+        finally:
+            if result.rows:
+                output.print(benchmark_table(result))
+            if result.failure:
+                text = f"{benchmark.name} is not finished: {result.failure}"
+                output.print(text, style="red", markup=False)
+            if arguments.json is not None:
+                arguments.json.write_text(to_json(results, known), encoding="utf-8")
+    for key, value in known.items():
+        output.print(f"{key}: {value}", highlight=False, markup=False)
+    return 1 if any(result.failure for result in results) else 0
 
 
-def simpy_events(processes: int = 1, events: int = 100_000) -> float:
-    """Events per second of SimPy alone: processes that wait one time unit after the other."""
-    import simpy
+def _run(result: Result, arguments: argparse.Namespace) -> None:
+    """Gather the rows, and say on the terminal what is going on."""
+    from rich.console import Console
 
-    env = simpy.Environment()
+    from mmsim.bench import Settings
 
-    def process() -> Any:
-        for _ in range(events // processes):
-            yield env.timeout(1)
-
-    for _ in range(processes):
-        env.process(process())
-    start = time.perf_counter()
-    env.run()
-    return events / (time.perf_counter() - start)
-
-
-def warp_accesses(schedule: Any, width: int, threads: int, trace: bool = False) -> float:
-    """Warp accesses per second of a whole run of b[p[i]] = a[i] for a random permutation."""
-    import numpy as np
-
-    import mmsim as mm
-
-    a = np.arange(threads)
-    p = np.random.RandomState(0).permutation(threads)
-    b = np.zeros_like(a)
-    machine = mm.DMM(width, 5)
-    start = time.perf_counter()
-    run = machine.run(_permute(), a, p, b, threads=threads, schedule=schedule, trace=trace)
-    return run.requests / (time.perf_counter() - start)
+    name = result.benchmark.name
+    with Console(stderr=True).status(name) as status:
+        settings = Settings(
+            arguments.most, arguments.repeat, lambda text: status.update(f"{name}: {text}")
+        )
+        try:
+            for row in result.benchmark.rows(settings):
+                result.rows.append(row)
+        except (MMSimError, MemoryError) as error:
+            result.failure = str(error) or "out of memory"
+        except KeyboardInterrupt:
+            result.failure = "interrupted"
+            raise
 
 
-def _permute() -> Any:
-    """The benchmark's program, parsed at its first use."""
-    global _program
-    if _program is None:
-        import mmsim as mm
-
-        @mm.program
-        def permute(T: mm.Thread, a: mm.Array, p: mm.Array, b: mm.Array) -> None:
-            i = T.id
-            b[p[i]] = a[i]
-
-        _program = permute
-    return _program
-
-
-_program: Any = None
+def _called(arguments: argparse.Namespace) -> str:
+    """The command, as it was called."""
+    words = ["mmsim", "bench", *arguments.what]
+    for option in ("repeat", "most"):
+        if getattr(arguments, option) is not None:
+            words += [f"--{option}", str(getattr(arguments, option))]
+    return " ".join(words)

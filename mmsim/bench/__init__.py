@@ -1,0 +1,18 @@
+"""Benchmarks: how fast the simulator is, beside a yardstick of the same run."""
+
+from mmsim.bench.benchmark import Benchmark, BenchmarkError, Result, Row, Settings, Value
+from mmsim.bench.growth import exponent
+from mmsim.bench.turns import Measured, in_turns, timed
+
+__all__ = [
+    "Benchmark",
+    "BenchmarkError",
+    "Measured",
+    "Result",
+    "Row",
+    "Settings",
+    "Value",
+    "exponent",
+    "in_turns",
+    "timed",
+]

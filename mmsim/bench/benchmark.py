@@ -1,0 +1,142 @@
+"""What a benchmark is, and which there are: every installed package may register its own.
+
+A package names a function that returns its benchmarks in the entry point group `mmsim.benchmarks`:
+
+    [project.entry-points."mmsim.benchmarks"]
+    mine = "my_algorithms:benchmarks"
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from mmsim.bench.turns import Measured
+from mmsim.errors import MMSimError
+
+GROUP = "mmsim.benchmarks"
+LEAST = 2**14  # the smallest n that every benchmark takes as its largest
+
+Value = str | int | float | Measured
+Row = dict[str, Value]
+"""A row of a benchmark's table: what stands in which column."""
+
+
+class BenchmarkError(MMSimError):
+    """A benchmark that can't be run here, or one of whose contestants is wrong."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user asked for: the largest n, and how many turns; None leaves it to the benchmark.
+
+    `say` is told what is going on.
+    """
+
+    most: int | None = None
+    repeat: int | None = None
+    say: Callable[[str], None] = lambda text: None
+
+    def about(self, what: str) -> Callable[[str], None]:
+        """`say`, with a word of what it is about."""
+        return lambda text: self.say(f"{what}, {text}")
+
+    def turns(self, usual: int) -> int:
+        return usual if self.repeat is None else self.repeat
+
+    def size(self, usual: int) -> int:
+        """The usual n if it isn't too large, else the largest power of four that isn't.
+
+        >>> Settings(most=2**15).size(2**20) == 2**14
+        True
+        """
+        if self.most is None or usual <= self.most:
+            return usual
+        return int(4 ** ((self.most.bit_length() - 1) // 2))
+
+    def sizes(self, first: int, last: int) -> list[int]:
+        """first, 4 first, 16 first, ..., last, as far as they aren't too large; at least one.
+
+        >>> Settings(most=70).sizes(4, 256)
+        [4, 16, 64]
+        """
+        last = self.size(last)
+        found = [min(first, last)]
+        while 4 * found[-1] <= last:
+            found.append(4 * found[-1])
+        return found
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark. `rows` measures and yields each row of its table as soon as it is known.
+
+    `title` says what is compared with what, `method` how it is measured.
+    """
+
+    name: str
+    title: str
+    method: str
+    rows: Callable[[Settings], Iterator[Row]]
+
+
+@dataclass
+class Result:
+    """The rows of a benchmark that there are so far, and what went wrong, if anything."""
+
+    benchmark: Benchmark
+    rows: list[Row] = field(default_factory=list)
+    failure: str = ""
+
+
+def registered_benchmarks() -> list[Benchmark]:
+    """All benchmarks of all installed packages, and the library's own."""
+    from mmsim.bench import events, start
+    from mmsim.claims.registry import registered_in
+
+    found: list[Benchmark] = []
+    for benchmarks in registered_in(GROUP):
+        found += benchmarks
+    return [*found, events.BENCHMARK, start.BENCHMARK]
+
+
+def choose_benchmarks(known: Sequence[Benchmark], names: Iterable[str]) -> list[Benchmark]:
+    """The benchmarks of these names, or all. Raises `BenchmarkError` for a name that none has."""
+    from mmsim.claims.registry import nearest
+
+    by_name = {benchmark.name: benchmark for benchmark in known}
+    wanted = list(dict.fromkeys(names))
+    for name in wanted:
+        if name not in by_name:
+            raise BenchmarkError(f"no benchmark is called {name!r}; {nearest(name, by_name)}")
+    return [by_name[name] for name in wanted] or list(known)
+
+
+def to_json(results: Iterable[Result], facts: dict[str, str | int | float]) -> str:
+    """The machine's facts and all results as JSON text."""
+    benchmarks = []
+    for result in results:
+        benchmark = result.benchmark
+        saved: dict[str, object] = {
+            "name": benchmark.name,
+            "title": benchmark.title,
+            "method": benchmark.method,
+            "rows": [{key: _plain(value) for key, value in row.items()} for row in result.rows],
+        }
+        if result.failure:
+            saved["failure"] = result.failure
+        benchmarks.append(saved)
+    return json.dumps({"facts": facts, "benchmarks": benchmarks}, indent=1) + "\n"
+
+
+def _plain(value: Value) -> object:
+    if not isinstance(value, Measured):
+        return value
+    return {
+        "median": value.median,
+        "least": value.least,
+        "most": value.most,
+        "unit": value.unit,
+        "turns": list(value.values),
+    }

@@ -1,0 +1,34 @@
+"""Python processes of their own: what must be measured from the start, or alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+from mmsim.bench.benchmark import BenchmarkError
+
+
+def python(*arguments: str, **environment: str) -> str:
+    """What Python prints, called with these arguments. Raises `BenchmarkError` if it fails."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        called = " ".join(arguments)
+        why = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        if done.returncode < 0:
+            why = f"ended by signal {-done.returncode}; with 9, memory may have run out"
+        raise BenchmarkError(f"python {called}: {why}")
+    return done.stdout
+
+
+def answer(module: str, *arguments: object, **environment: str) -> Any:
+    """The JSON that a module prints when it is run."""
+    return json.loads(python("-m", module, *map(str, arguments), **environment))

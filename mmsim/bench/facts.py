@@ -1,0 +1,49 @@
+"""What a figure means nothing without: the machine, the versions, the date."""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+PACKAGES = ("numpy", "numba", "simpy")
+
+
+def facts(command: str) -> dict[str, str | int | float]:
+    """The machine's facts; the load is how many processes wanted a core in the last minute."""
+    from mmsim import __version__
+    from mmsim.claims.parallel import cores
+
+    found: dict[str, str | int | float] = {
+        "command": command,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "cpu": cpu_model(),
+        "cores": cores(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "mmsim": __version__,
+    }
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        found["memory_gib"] = round(memory / 2**30, 1)
+    if hasattr(os, "getloadavg"):
+        found["load"] = round(os.getloadavg()[0], 2)
+    return found
+
+
+def cpu_model() -> str:
+    """The processor as its maker calls it, where the system tells."""
+    listed = Path("/proc/cpuinfo")
+    if listed.exists():
+        for line in listed.read_text().splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() == "model name":
+                return value.strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,51 @@
+"""How something grows with n: the exponent of its time, the peak of its memory."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from math import log
+from pathlib import Path
+
+from mmsim.bench.benchmark import BenchmarkError
+
+STATUS = Path("/proc/self/status")
+
+
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
+    """e of the c * n^e nearest to the values: least squares on the logarithms.
+
+    >>> round(exponent([1, 10, 100], [7, 70, 700]), 6)
+    1.0
+    """
+    if len(set(sizes)) < 2:
+        raise BenchmarkError(f"growth is seen from two sizes on, not {len(set(sizes))}")
+    x, y = [log(size) for size in sizes], [log(value) for value in values]
+    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
+    products = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
+    return products / sum((a - mean_x) ** 2 for a in x)
+
+
+def peak_memory() -> int:
+    """Bytes of memory that this process held at most, all its threads and libraries included.
+
+    On Linux the figure is the kernel's VmHWM. ru_maxrss, which stands in for it elsewhere, would
+    there be at least what the *parent* process held when it started this one.
+    """
+    if STATUS.exists():
+        for line in STATUS.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    try:
+        import resource
+    except ImportError:
+        raise BenchmarkError("this system doesn't tell how much memory a process took") from None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def forget_peak() -> None:
+    """Let `peak_memory` count from here on, where the system can (Linux)."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")

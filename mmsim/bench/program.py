@@ -1,0 +1,11 @@
+"""The library's own example of a program, for what any program would serve."""
+
+from __future__ import annotations
+
+import mmsim as mm
+
+
+@mm.program
+def permute(T: mm.Thread, a: mm.Array, p: mm.Array, b: mm.Array) -> None:
+    i = T.id
+    b[p[i]] = a[i]

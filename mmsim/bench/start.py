@@ -1,0 +1,68 @@
+"""What the first run costs: a fresh process with a small program, compiled before or not.
+
+Run as a module, with a schedule, it is that process.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from mmsim.bench.benchmark import Benchmark, Row, Settings
+from mmsim.bench.child import python
+from mmsim.bench.turns import in_turns, timed
+
+if TYPE_CHECKING:
+    from mmsim.machines import Schedule
+
+THREADS = 1024
+SCHEDULES: tuple[Schedule, ...] = ("synchronous", "asynchronous")
+
+
+def rows(settings: Settings) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as kept:
+        tasks = {"Python and NumPy alone": timed(partial(python, "-c", "import numpy"))}
+        for schedule in SCHEDULES:
+            settings.say(f"compiling for {schedule}")
+            process(schedule, kept)
+            tasks[f"{schedule}, compiled before"] = timed(partial(process, schedule, kept))
+            tasks[f"{schedule}, nothing compiled"] = timed(partial(uncompiled, schedule))
+        for what, seconds in in_turns(tasks, settings.turns(3), "s", settings.say).items():
+            yield {"process": what, "wall time": seconds}
+
+
+def process(schedule: Schedule, cache: str) -> None:
+    """A process of its own that runs the program; what Numba compiles is kept in `cache`."""
+    python("-m", "mmsim.bench.start", schedule, NUMBA_CACHE_DIR=cache)
+
+
+def uncompiled(schedule: Schedule) -> None:
+    with tempfile.TemporaryDirectory() as empty:
+        process(schedule, empty)
+
+
+def main(schedule: Schedule) -> None:
+    import numpy as np
+
+    import mmsim as mm
+    from mmsim.bench.program import permute
+
+    a = np.arange(THREADS)
+    mm.DMM(32, 5).run(
+        permute, a, a[::-1].copy(), np.zeros_like(a), threads=THREADS, schedule=schedule
+    )
+
+
+BENCHMARK = Benchmark(
+    "start",
+    f"the first run: a fresh process that runs b[p[i]] = a[i] with {THREADS} threads",
+    "Wall time of the whole process, by the clock of the one that starts it. Numba's cache is a "
+    "folder that an earlier process has filled, or an empty one.",
+    rows,
+)
+
+if __name__ == "__main__":
+    main(cast("Schedule", sys.argv[1]))
