@@ -89,6 +89,7 @@ def launch(
     engine: Engine | None,
     trace: bool | None,
     max_accesses: int,
+    check: bool,
 ) -> Run:
     """What `Machine.run` documents."""
     if not isinstance(program, Program):
@@ -105,10 +106,10 @@ def launch(
         if engine == "events" or recording:
             from mmsim.engines import events  # loads SimPy
 
-            return events.run(bound, recording)
+            return events.run(bound, recording, bool(check))
         from mmsim.engines import array
 
-        return array.run(bound)
+        return array.run(bound, bool(check))
     except RecursionError:
         raise LaunchError(
             f"program {program.name!r} is nested too deeply for Python's recursion limit of "

@@ -72,6 +72,7 @@ class Machine(ABC):
         engine: Engine | None = None,
         trace: bool | None = None,
         max_accesses: int = 100_000,
+        check: bool = False,
     ) -> Run:
         """Run `program` with `threads` threads and return what it did, to the time unit.
 
@@ -97,6 +98,8 @@ class Machine(ABC):
         max_accesses
             Accesses plus loop iterations after which one sequencer (a warp, or under the
             synchronous schedule the program) is taken to run forever.
+        check
+            Look for data races, and tell of them in `Run.findings`. The run is the same otherwise.
 
         Raises
         ------
@@ -128,6 +131,7 @@ class Machine(ABC):
             engine=engine,
             trace=trace,
             max_accesses=max_accesses,
+            check=check,
         )
 
 

@@ -14,7 +14,10 @@ INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; its exit status: 0, 1 when a claim fails, 2 for a mistake in the call."""
+    """Run a command; its exit status.
+
+    0; 1 when a claim fails or a check finds something; 2 for a mistake in the call.
+    """
     parser = argparse.ArgumentParser(
         prog="mmsim",
         description="Simulate the memory machine models DMM, UMM and HMM to the time unit.",

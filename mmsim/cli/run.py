@@ -56,6 +56,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--seed", type=at_least(0), default=0, help="for random data (default: 0)")
     parser.add_argument("--profile", action="store_true", help="print the cost of each line")
     parser.add_argument("--rounds", action="store_true", help="print each round")
+    parser.add_argument("--check", action="store_true", help="look for data races; status 1 if any")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the run as JSON")
     parser.set_defaults(command=command)
 
@@ -106,6 +107,7 @@ def command(arguments: argparse.Namespace) -> int:
         threads=threads,
         block_size=block_size,
         schedule=arguments.schedule,
+        check=arguments.check,
     )
     output = console()
     output.print(run)
@@ -115,7 +117,7 @@ def command(arguments: argparse.Namespace) -> int:
         output.print(rich_table(rounds_table(run.rounds)))
     if arguments.json is not None:
         arguments.json.write_text(run.to_json(), encoding="utf-8")
-    return 0
+    return 1 if run.findings else 0
 
 
 def load_program(target: str) -> Program:

@@ -14,6 +14,7 @@ import numpy as np
 
 from mmsim.engines.interpreted import Interpreted
 from mmsim.engines.progress import Progress
+from mmsim.engines.races import RaceDetector
 from mmsim.engines.tally import Tally
 from mmsim.launch import Launch
 from mmsim.results import Run
@@ -23,8 +24,8 @@ FEW = 1 << 17
 """Threads up to which nothing is fused unasked: interpreting takes a moment."""
 
 
-def run(launch: Launch, road: Road | None = None) -> Run:
-    """Run a launch to its end.
+def run(launch: Launch, check: bool = False, road: Road | None = None) -> Run:
+    """Run a launch to its end; `check` looks for data races, which takes the interpreter.
 
     The tests take a `road`: "plain" is a fused program that Python runs without compiling it. They
     get `CannotFuse` for a program that has no such road.
@@ -32,6 +33,11 @@ def run(launch: Launch, road: Road | None = None) -> Run:
     progress = Progress(launch.program.name)
     try:
         with np.errstate(all="ignore"):  # inactive lanes may compute nonsense
+            if check:
+                races = RaceDetector(launch)
+                checked = Interpreted(launch, progress, races)
+                time = checked.run()
+                return checked.tally.result("array", time, races.findings())
             tally, time = _run(launch, progress, road)
     finally:
         progress.close()

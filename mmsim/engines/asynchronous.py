@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.engines.driver import Driver, Failure, Process
+from mmsim.engines.races import RaceDetector
 from mmsim.engines.recorder import Detail, Recorder
 from mmsim.engines.turns import DMMsInTurn, Turns, WarpsInTurn
 from mmsim.engines.units import COMPLETION, Job, Moment
@@ -22,8 +23,10 @@ from mmsim.results.trace import Arrival, Release
 class Asynchronous(Driver):
     """Every warp has its own sequencer and runs as soon as it may."""
 
-    def __init__(self, launch: Launch, recorder: Recorder | None) -> None:
-        super().__init__(launch, recorder)
+    def __init__(
+        self, launch: Launch, recorder: Recorder | None, races: RaceDetector | None
+    ) -> None:
+        super().__init__(launch, recorder, races)
         self.barriers = [Barrier(self, block) for block in range(self.grid.blocks)]
         for warp in range(self.grid.warps):
             self.barriers[self.grid.block_of_warp(warp)].unfinished += 1
@@ -42,18 +45,43 @@ class Asynchronous(Driver):
         barrier = self.barriers[block]
         steps = meaning.start(meaning.frame(*frame_fields(grid, number, meaning.fields)))
         values: Any = None
+        passed = 0  # barriers
         try:
             while True:
                 want = steps.send(values)
                 if isinstance(want, Waiting):
                     yield barrier.arrive(number, want)
                     values = None
+                    passed += 1
                 else:
+                    if self.races is not None:
+                        self.check(number, block, passed, want)
                     values = yield self.submit(number, block, want)
         except StopIteration:
             barrier.finish()
         except MMSimError as error:
             raise Failure(error) from error
+
+    def check(self, warp: int, block: int, passed: int, request: Request) -> None:
+        """Report a request to the detector of races."""
+        assert self.races is not None
+        copy = block if self.launch.arrays[request.site.array].shared else 0
+        self.races.access(
+            request.site,
+            copy,
+            request.elements,
+            self.threads(warp, request),
+            warp,
+            block,
+            passed,
+            request.values,
+        )
+
+    def threads(self, warp: int, request: Request) -> npt.NDArray[np.int64]:
+        """The threads whose lanes are active in a request."""
+        own = self.grid.warp_threads(warp)
+        threads = self.grid.id[own.start : own.stop]
+        return threads if request.lanes is None else threads[request.lanes]
 
     def submit(self, warp: int, block: int, request: Request) -> Moment:
         """Make a warp ready with its request; the event of the request's completion."""
@@ -85,11 +113,10 @@ class Asynchronous(Driver):
         addresses: npt.NDArray[np.int64],
     ) -> Detail:
         """What the trace tells of a request."""
-        threads = np.array(self.grid.warp_threads(warp), dtype=np.int64)
         return Detail(
             request.site,
             block if array.shared else 0,
-            threads if request.lanes is None else threads[request.lanes],
+            self.threads(warp, request),
             request.elements,
             addresses,
             request.values,

@@ -8,6 +8,7 @@ from typing import Any
 
 from simpy import Environment, Event
 
+from mmsim.engines.races import RaceDetector
 from mmsim.engines.recorder import Recorder
 from mmsim.engines.tally import Tally
 from mmsim.engines.turns import Turns
@@ -30,11 +31,14 @@ class Failure(Exception):
 class Driver(ABC):
     """What both schedules share: the clock, the memory units, the counts."""
 
-    def __init__(self, launch: Launch, recorder: Recorder | None) -> None:
+    def __init__(
+        self, launch: Launch, recorder: Recorder | None, races: RaceDetector | None
+    ) -> None:
         self.launch = launch
         self.grid = launch.grid
         self.width = launch.machine.width
         self.recorder = recorder
+        self.races = races
         self.env = Environment()
         observe = None if recorder is None else self.observe
         self.units = [

@@ -12,21 +12,28 @@ import numpy as np
 
 from mmsim.engines.asynchronous import Asynchronous
 from mmsim.engines.driver import Driver, Failure
+from mmsim.engines.races import RaceDetector
 from mmsim.engines.recorder import Recorder
 from mmsim.engines.synchronous import Synchronous
 from mmsim.launch import Launch
 from mmsim.results import Run
 
 
-def run(launch: Launch, recording: bool) -> Run:
+def run(launch: Launch, recording: bool, checking: bool) -> Run:
     """Run a launch to its end."""
     recorder = Recorder(launch) if recording else None
+    races = RaceDetector(launch) if checking else None
     schedule = Synchronous if launch.schedule == "synchronous" else Asynchronous
-    driver: Driver = schedule(launch, recorder)
+    driver: Driver = schedule(launch, recorder, races)
     with np.errstate(all="ignore"):  # inactive lanes may compute nonsense
         try:
             driver.env.run()
         except Failure as failure:
             raise failure.error from None
     time = max(unit.last_completion for unit in driver.units)
-    return driver.tally.result("events", time, None if recorder is None else recorder.trace(time))
+    return driver.tally.result(
+        "events",
+        time,
+        findings=None if races is None else races.findings(),
+        record=None if recorder is None else recorder.trace(time),
+    )

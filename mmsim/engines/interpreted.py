@@ -19,6 +19,7 @@ import numpy.typing as npt
 from mmsim.conflicts import stage_counts
 from mmsim.engines.operations import BARRIER, Operations
 from mmsim.engines.progress import Progress
+from mmsim.engines.races import RaceDetector
 from mmsim.engines.room import check_room, copies
 from mmsim.engines.schedule import asynchronous_time
 from mmsim.engines.tally import Tally
@@ -42,12 +43,14 @@ class Counted:
     """One SIMD request of many warps, with what it costs each.
 
     `warps` are the warps that it concerns, in order, `stages` their stages, `firsts` where in the
-    lanes each begins. `lane_warps` and `lane_blocks` say where every active lane belongs.
+    lanes each begins. `lanes` are the active lanes' threads, `lane_warps` and `lane_blocks` say where
+    they belong.
     """
 
     def __init__(self, launch: Launch, request: Request, lanes: Integers | None) -> None:
         grid = launch.grid
         self.array: ArrayInMemory = launch.arrays[request.site.array]
+        self.lanes = grid.id if lanes is None else lanes
         self.lane_warps, self.lane_blocks = grid.warp, grid.block
         if lanes is not None:
             self.lane_warps, self.lane_blocks = grid.warp[lanes], grid.block[lanes]
@@ -84,11 +87,22 @@ def _stages(addresses: Integers, firsts: Integers, width: int, conflict: Any) ->
 class Interpreted:
     """One launch, interpreted."""
 
-    def __init__(self, launch: Launch, progress: Progress) -> None:
+    def __init__(
+        self, launch: Launch, progress: Progress, races: RaceDetector | None = None
+    ) -> None:
         self.launch = launch
         self.grid = launch.grid
         self.progress = progress
-        self.tally = Tally(launch)
+        self.races = races
+        self._begin()
+
+    def _begin(self) -> None:
+        """Forget all that has been counted; `intervals` are the barriers that each warp has passed,
+        or the rounds."""
+        self.tally = Tally(self.launch)
+        self.intervals = np.zeros(self.grid.warps, dtype=np.int64)
+        if self.races is not None:
+            self.races.forget()
 
     def needed(self) -> int:
         """Bytes that running it takes, roughly, beyond the arguments."""
@@ -123,6 +137,7 @@ class Interpreted:
                 request.site, time, took, len(counted.warps), int(counted.stages.sum())
             )
             time += took
+            self.intervals += 1
         return time
 
     def asynchronous(self) -> int:
@@ -133,7 +148,7 @@ class Interpreted:
             # A sequencer of its own for every warp: the limit of accesses is a warp's too.
             for array in self.launch.arrays.values():
                 array.rewind()
-            self.tally = Tally(self.launch)
+            self._begin()
             operations = self.operations_by_warp()
         sequences = operations.by_warp()
         return asynchronous_time(self.launch.machine, self.grid, *sequences)
@@ -162,18 +177,36 @@ class Interpreted:
                     self.progress.requested(len(want.elements))
                     yield want, counted
                 elif operations is not None:
-                    operations.barrier(self.warps_waiting(want, frame.live))
+                    waiting = self.warps_waiting(want, frame.live)
+                    operations.barrier(waiting)
+                    self.intervals[waiting] += 1
         except StopIteration:
             return
 
     def move(self, request: Request, counted: Counted) -> Any:
         """Read, or write in order of warp id; the values read."""
+        if self.races is not None:
+            self.report(self.races, request, counted)
         if request.values is None:
             return counted.array.read(request.elements, counted.lane_blocks)
         counted.array.write(
             request.elements, counted.lane_blocks, request.values, counted.lane_warps
         )
         return None
+
+    def report(self, races: RaceDetector, request: Request, counted: Counted) -> None:
+        """Tell the detector of races what a request touches."""
+        blocks = counted.lane_blocks
+        races.access(
+            request.site,
+            blocks if counted.array.shared else 0,
+            request.elements,
+            counted.lanes,
+            counted.lane_warps,
+            blocks,
+            self.intervals[counted.lane_warps],
+            request.values,
+        )
 
     def warps_waiting(self, at: Waiting, live: Any) -> Integers:
         """The warps at a barrier: of every block all that live, or none, else `NotInStep`."""
@@ -213,6 +246,7 @@ class Interpreted:
                 want = steps.send(values)
                 if isinstance(want, Waiting):
                     operations.append(warp, BARRIER)
+                    self.intervals[warp] += 1
                     return True
                 lanes = begin + (
                     np.arange(len(want.elements)) if want.lanes is None else want.lanes

@@ -410,5 +410,8 @@ def plain(array: Any) -> Any:
     if not isinstance(array, np.ndarray):
         return array
     if array.dtype == PORT:
-        return [SimpleNamespace(**dict(zip(PORT.names or (), row, strict=True))) for row in array.tolist()]
+        return [
+            SimpleNamespace(**dict(zip(PORT.names or (), row, strict=True)))
+            for row in array.tolist()
+        ]
     return array.tolist()

@@ -11,6 +11,7 @@ from simpy import Environment, Event
 
 from mmsim.conflicts import stage_counts
 from mmsim.engines.driver import Driver, Failure, Process
+from mmsim.engines.races import RaceDetector
 from mmsim.engines.recorder import Detail, Recorder
 from mmsim.engines.turns import Turns, WarpsInOrder
 from mmsim.engines.units import COMPLETION, Job, Moment
@@ -24,8 +25,10 @@ from mmsim.memory import ArrayInMemory
 class Synchronous(Driver):
     """One sequencer drives all threads; each memory instruction is a round."""
 
-    def __init__(self, launch: Launch, recorder: Recorder | None) -> None:
-        super().__init__(launch, recorder)
+    def __init__(
+        self, launch: Launch, recorder: Recorder | None, races: RaceDetector | None
+    ) -> None:
+        super().__init__(launch, recorder, races)
         meaning = launch.meaning
         self.frame = meaning.frame(*frame_fields(self.grid, None, meaning.fields))
         self.env.process(self.sequencer())
@@ -66,6 +69,19 @@ class Synchronous(Driver):
         values = None
         if request.values is None:
             values = array.read(request.elements, blocks)
+        if self.races is not None:
+            threads = grid.id if request.lanes is None else request.lanes
+            copies = blocks if array.shared else 0
+            self.races.access(
+                site,
+                copies,
+                request.elements,
+                threads,
+                warps,
+                blocks,
+                len(self.tally.rounds),
+                request.values,
+            )
         active = np.flatnonzero(counts)
         firsts = np.searchsorted(warps, active)
         start: int = self.env.now  # type: ignore[assignment]

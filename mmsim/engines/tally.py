@@ -8,6 +8,7 @@ from mmsim.language.frame import Site
 from mmsim.launch import Launch
 from mmsim.machines import HMM
 from mmsim.results import AccessRow, RoundRow, Run
+from mmsim.results.findings import Finding
 from mmsim.results.rows import classify
 from mmsim.results.trace import Trace
 
@@ -47,7 +48,13 @@ class Tally:
             )
         )
 
-    def result(self, engine: str, time: int, record: Trace | None = None) -> Run:
+    def result(
+        self,
+        engine: str,
+        time: int,
+        findings: tuple[Finding, ...] | None = None,
+        record: Trace | None = None,
+    ) -> Run:
         """The finished run."""
         launch = self.launch
         return Run(
@@ -62,6 +69,7 @@ class Tally:
             accesses=self.rows(),
             rounds=tuple(self.rounds),
             sources=launch.program.code.sources,
+            findings=findings,
             record=record,
         )
 

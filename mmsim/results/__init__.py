@@ -1,5 +1,6 @@
 """Results: what a run did, as plain data."""
 
+from mmsim.results.findings import Finding, FoundAccess
 from mmsim.results.profile import Profile, ProfileLine
 from mmsim.results.rows import AccessRow, RoundRow
 from mmsim.results.run import Run, total
@@ -9,6 +10,8 @@ __all__ = [
     "AccessRow",
     "Cycle",
     "Dispatch",
+    "Finding",
+    "FoundAccess",
     "Profile",
     "ProfileLine",
     "RoundRow",

@@ -20,7 +20,7 @@ from mmsim import machines
 from mmsim.errors import FormatError
 from mmsim.language.ir import Source
 from mmsim.language.types import supported
-from mmsim.results import profile, rows, run, trace
+from mmsim.results import findings, profile, rows, run, trace
 
 FORMAT = "mmsim 1"
 T = TypeVar("T")
@@ -31,6 +31,8 @@ CLASSES: dict[str, type] = {
         run.Run,
         rows.AccessRow,
         rows.RoundRow,
+        findings.Finding,
+        findings.FoundAccess,
         profile.Profile,
         profile.ProfileLine,
         trace.Trace,

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from mmsim.errors import LaunchError, MMSimError
 from mmsim.language.ir import Source
 from mmsim.machines import Machine
+from mmsim.results.findings import Finding, merge
 from mmsim.results.profile import Profile, profile
 from mmsim.results.rows import AccessRow, RoundRow, classify
 from mmsim.results.trace import Trace
@@ -30,6 +31,8 @@ class Run:
         An `AccessRow` for each source line, array and read or write, in the order of the program.
     rounds
         Under the synchronous schedule a `RoundRow` for each round, else empty.
+    findings
+        With `check=True` a `Finding` for each pair of lines with a data race; None: not checked.
     machine, program, threads, block_size, schedule, engine, sources
         What was run, and the text of its functions.
     """
@@ -46,6 +49,7 @@ class Run:
     rounds: tuple[RoundRow, ...]
     sources: tuple[Source, ...]
     launches: int = 1
+    findings: tuple[Finding, ...] | None = None
     record: Trace | None = field(default=None, repr=False)
 
     @property
@@ -172,6 +176,7 @@ def total(runs: Iterable[Run]) -> Run:
         rounds=tuple(rounds),
         sources=tuple(sources.values()),
         launches=sum(run.launches for run in launches),
+        findings=merge(run.findings for run in launches),
         record=None,
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mmsim.results import AccessRow, Profile, RoundRow, Run
+from mmsim.results import AccessRow, Finding, Profile, RoundRow, Run
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -61,13 +61,17 @@ def tables(value: Any) -> list[Table]:
 
 
 def run_tables(run: Run) -> list[Table]:
-    """A run: its time, its accesses."""
+    """A run: its time, its accesses, what a check found."""
     launches = f", {run.launches} launches" if run.launches > 1 else ""
     caption = (
         f"{run.program} on {run.machine}, {run.threads} threads in blocks of {run.block_size}, "
         f"{run.schedule}{launches}: {run.time} time units"
     )
-    return [accesses_table(caption, run.accesses)]
+    if run.findings is None:
+        return [accesses_table(caption, run.accesses)]
+    if not run.findings:
+        return [accesses_table(f"{caption}, no data race", run.accesses)]
+    return [accesses_table(caption, run.accesses), findings_table(run.findings)]
 
 
 def accesses_table(caption: str, rows: Iterable[AccessRow]) -> Table:
@@ -96,6 +100,25 @@ def accesses_table(caption: str, rows: Iterable[AccessRow]) -> Table:
                 row.access_class,
             )
             for row in rows
+        ],
+    )
+
+
+def findings_table(findings: Sequence[Finding]) -> Table:
+    """What a check found, one row for each pair of lines."""
+    count = len(findings)
+    return _table(
+        f"{count} data {'race' if count == 1 else 'races'}",
+        (
+            Column("race on", numbers=False),
+            Column("one access", numbers=False),
+            Column("the other", numbers=False),
+            Column("elements"),
+            Column("what to do", numbers=False),
+        ),
+        [
+            (finding.element, *finding.accesses, finding.elements, finding.advice)
+            for finding in findings
         ],
     )
 
