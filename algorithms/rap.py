@@ -271,7 +271,7 @@ def race(programs: str = "in place", schedule: mm.Schedule = "asynchronous") -> 
 
     In place and asynchronously it goes wrong: W(3), alone on its DMM, reads its row, and in its
     next turn writes a[2][3], before W(2), the third of its DMM, has read row 2. A barrier doesn't
-    help, since the two blocks don't wait for each other.
+    help, since the two blocks don't wait for each other. A race is for the event engine.
     """
     machine, a = mm.HMM(dmms=2, width=4, global_latency=1), matrix(4)
     if programs == "out of place":
@@ -279,7 +279,9 @@ def race(programs: str = "in place", schedule: mm.Schedule = "asynchronous") -> 
             crsw_to, a, np.zeros_like(a), threads=16, block_size=12, schedule=schedule
         )
     chosen = {"in place": crsw, "with barrier": crsw_with_barrier}[programs]
-    return machine.run(chosen, a, threads=16, block_size=12, schedule=schedule)
+    return machine.run(
+        chosen, a, threads=16, block_size=12, schedule=schedule, engine="events", trace=False
+    )
 
 
 def cells(

@@ -21,6 +21,9 @@ from mmsim.results import Run
 from mmsim.threads import Grid, make_grid, whole
 
 
+default_engine: Engine = "array"
+
+
 class Launch:
     """A program bound to its arguments on a machine: what every engine starts from.
 
@@ -103,7 +106,7 @@ def launch(
         raise LaunchError("the array engine has no trace; take engine='events' for one")
     try:
         bound = Launch(machine, program, args, threads, block_size, schedule, max_accesses)
-        if engine == "events" or recording:
+        if recording or (engine or default_engine) == "events":
             from mmsim.engines import events  # loads SimPy
 
             return events.run(bound, recording, bool(check))

@@ -23,6 +23,8 @@ from mmsim.machines import Machine
 from mmsim.threads import Grid
 
 Integers = npt.NDArray[np.int64]
+MANY = 1 << 20
+"""Bytes above which results share memory where nobody has written it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,10 +109,17 @@ class ArrayInMemory:
         self.data[copies if self.shared else 0, elements[order]] = values[order]
 
     def contents(self) -> npt.NDArray[Any]:
-        """A parameter's values in its shape; read-only where nobody has written them."""
+        """A parameter's values in its shape.
+
+        Where the program doesn't write them they are the caller's: a copy of those, or a read-only
+        view if they are many.
+        """
         values = self.data.reshape(self.shape)
-        if not self.written:
-            values.flags.writeable = False
+        if self.written:
+            return values
+        if values.nbytes <= MANY:
+            return values.copy()
+        values.flags.writeable = False
         return values
 
     def rewind(self) -> None:

@@ -655,7 +655,7 @@ def test_errors_travel_between_processes():
 def test_errors_show_no_inner_workings():
     error = fault("a[T.id + 3] = 1")
     assert error.__cause__ is None
-    assert error.__suppress_context__
+    assert error.__suppress_context__ or error.__context__ is None
 
 
 def test_too_little_of_pythons_stack_is_a_kind_error():
@@ -678,10 +678,12 @@ def test_too_little_of_pythons_stack_is_a_kind_error():
     assert "take its long expressions apart" in str(caught.value)
 
 
-@pytest.mark.parametrize("body", ["s = mm.shared(10**15)", "r = mm.registers(10**14)"])
+@pytest.mark.parametrize("body", ["s = mm.shared(10**15); s[0] = 1", "r = mm.registers(10**14)"])
 def test_more_memory_than_there_is(body):
     code = program(f"{body}\na[T.id] = 1", "a")
-    with pytest.raises(LaunchError, match="needs more memory than there is"):
+    with pytest.raises(
+        LaunchError, match=r"needs (more memory than there is|about [\d,]+\.\d GiB)"
+    ):
         mm.DMM(4, 1).run(code, np.zeros(8), threads=8)
 
 

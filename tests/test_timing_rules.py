@@ -225,7 +225,7 @@ def test_later_means_dispatched_later(machine):
     # Lock step: the write is one round, warp 1 is dispatched after warp 0.
     assert machine.run(write_late, a, threads=8).arrays["a"][0] == 4
     # Each for itself: warp 1 writes at 1, warp 0 not before its read has completed at 3.
-    run = machine.run(write_late, a, threads=8, schedule="asynchronous")
+    run = traced(machine, write_late, a, threads=8, schedule="asynchronous")
     assert run.arrays["a"][0] == 0
 
 
@@ -303,10 +303,10 @@ def one_writes_one_reads(T, a, b, writer):
 def test_memory_takes_effect_in_dispatch_order():
     machine, a, b = mm.DMM(4, 100), np.array([1]), np.zeros(4, int)
     # Warp 0 writes at 0, warp 1 reads at 1, long before the write has completed.
-    run = machine.run(one_writes_one_reads, a, b, 0, threads=8, schedule="asynchronous")
+    run = traced(machine, one_writes_one_reads, a, b, 0, threads=8, schedule="asynchronous")
     assert run.arrays["b"].tolist() == [7, 7, 7, 7]
     # Warp 0 reads at 0, warp 1 writes at 1, long before the read has completed.
-    run = machine.run(one_writes_one_reads, a, b, 1, threads=8, schedule="asynchronous")
+    run = traced(machine, one_writes_one_reads, a, b, 1, threads=8, schedule="asynchronous")
     assert run.arrays["b"].tolist() == [1, 1, 1, 1]
 
 

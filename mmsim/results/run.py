@@ -11,6 +11,7 @@ import numpy.typing as npt
 from mmsim.errors import LaunchError, MMSimError
 from mmsim.language.ir import Source
 from mmsim.machines import Machine
+from mmsim.memory import MANY
 from mmsim.results.findings import Finding, merge
 from mmsim.results.profile import Profile, profile
 from mmsim.results.rows import AccessRow, RoundRow, classify
@@ -26,7 +27,8 @@ class Run:
     time
         Time units until everything had drained.
     arrays
-        Every array parameter by name, as it stood at the end, in logical order.
+        Every array parameter by name, as it stood at the end, in logical order. One of more than
+        1 MiB that the program doesn't write is no copy of the argument but a read-only view of it.
     accesses
         An `AccessRow` for each source line, array and read or write, in the order of the program.
     rounds
@@ -122,7 +124,7 @@ def total(runs: Iterable[Run]) -> Run:
     """Several launches as one run: one after the other, each begun when the last has drained.
 
     Times, accesses and rounds add up (DESIGN section 1, *Launches*); of an array name that several
-    launches have, the last one's contents are kept. Raises `LaunchError` for no runs, or runs on
+    launches have, the last one's contents are kept (copied, or shared if larger than 1 MiB). Raises `LaunchError` for no runs, or runs on
     different machines or schedules.
 
     >>> import numpy as np, mmsim as mm
@@ -152,7 +154,7 @@ def total(runs: Iterable[Run]) -> Run:
     sources: dict[tuple[str, int, str], Source] = {}
     start = 0
     for run in launches:
-        arrays.update(run.arrays)
+        arrays.update((name, _own(array)) for name, array in run.arrays.items())
         for row in run.accesses:
             key = (row.file, row.line, row.function, row.array, row.kind, row.space)
             accesses[key] = add_rows(accesses[key], row) if key in accesses else row
@@ -179,6 +181,11 @@ def total(runs: Iterable[Run]) -> Run:
         findings=merge(run.findings for run in launches),
         record=None,
     )
+
+
+def _own(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy of an array, or the array itself if it is large."""
+    return array.copy() if array.nbytes <= MANY else array
 
 
 def add_rows(first: AccessRow, second: AccessRow) -> AccessRow:

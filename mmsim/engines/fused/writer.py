@@ -428,7 +428,9 @@ class _Writer:
             return f"np.int64({name})"
         if is_int(held) and is_int(stored) and held != stored:
             limits = np.iinfo(held.name)
-            self.text.add(f"bad |= ({name} < {int(limits.min)}) | ({name} > {int(limits.max)})")
+            self.text.add(f"if ({name} < {int(limits.min)}) | ({name} > {int(limits.max)}):")
+            self.text.add("    bad = True")
+            self.text.add(f"    {name} = 0")
         return name
 
     def _at_access(self, site: int) -> None:
