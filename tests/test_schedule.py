@@ -1,0 +1,435 @@
+"""The asynchronous schedule of known operations (DESIGN section 1) against three other tellings.
+
+One is `told_plainly`, below: the section's sentences, one after the other. One is the event
+engine's own units, turns and barriers. One is whole programs on the event engine.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from simpy import Environment
+
+import mmsim as mm
+from mmsim.engines import play
+from mmsim.engines.asynchronous import Barrier
+from mmsim.engines.schedule import asynchronous_time
+from mmsim.engines.turns import DMMsInTurn, WarpsInTurn
+from mmsim.engines.units import Job, MemoryUnit
+from mmsim.machines import LARGEST
+from mmsim.threads import Grid
+from random_programs import cases, define
+from test_events_against_reference import MACHINES, GivenOffsets, RefPlaced, astuple
+
+BARRIER = 1
+both_ways = pytest.mark.parametrize("compile", [False, True], ids=["plain", "compiled"])
+
+
+def memory(k):
+    """A request of k stages at the machine's memory unit."""
+    return 2 * k
+
+
+def shared(k):
+    """A request of k stages at the shared unit of the warp's DMM."""
+    return 2 * k + 1
+
+
+def time_of(machine, sequences, warps_per_block=None, compile=False, dtype=np.int32, **how):
+    """The kernel's time for warps of one thread each."""
+    grid = grid_of(machine, len(sequences), warps_per_block)
+    operations = np.array([op for sequence in sequences for op in sequence], dtype)
+    start = np.cumsum([0, *map(len, sequences)])
+    return asynchronous_time(machine, grid, operations, start, compile=compile, **how)
+
+
+def grid_of(machine, warps, warps_per_block):
+    width = machine.width
+    block = (warps_per_block or warps) * width
+    return Grid(warps * width, min(block, warps * width), width, len(machine.shared) or 1)
+
+
+# ------------------------------------------------------------------ the other tellings
+
+
+def told_plainly(machine, sequences, warps_per_block=None):
+    """DESIGN section 1: Pipeline, Turns and Barrier, asynchronous; one instant after the other."""
+    dmms = len(machine.shared) or 1
+    size = warps_per_block or len(sequences)
+    warps = range(len(sequences))
+    block = [warp // size for warp in warps]
+    dmm = [block[warp] % dmms for warp in warps]
+    latency = {"memory": machine.memory.latency}
+    latency |= {x: unit.latency for x, unit in enumerate(machine.shared)}
+    free = dict.fromkeys(latency, 0)
+    last_warp, last_dmm = {}, dmms - 1
+
+    left = [list(sequence) for sequence in sequences]
+    state = ["runs" for _ in warps]  # runs, ready, waits, finished, or the time of completion
+    wants = [None for _ in warps]  # unit and stages of a warp that is ready
+    now = finish = 0
+    while True:
+        # "At one instant completions and barriers come before dispatches."
+        state = ["runs" if s == now and type(s) is int else s for s in state]
+        changed = True
+        while changed:
+            changed = False
+            for warp in warps:
+                while state[warp] == "runs":
+                    changed = True
+                    op = left[warp].pop(0) if left[warp] else None
+                    if op is None:
+                        state[warp] = "finished"
+                    elif op == 1:
+                        state[warp] = "waits"
+                    elif op > 1:
+                        state[warp] = "ready"
+                        wants[warp] = (dmm[warp] if op % 2 else "memory", op // 2)
+            for b in set(block):
+                there = [w for w in warps if block[w] == b and state[w] != "finished"]
+                # "until every unfinished warp of its block is there too"
+                if there and all(state[w] == "waits" for w in there):
+                    changed = True
+                    for w in there:
+                        state[w] = "runs"
+        # "Whenever a unit is free, it dispatches the next warp in turn that is ready."
+        for unit in latency:
+            ready = [w for w in warps if state[w] == "ready" and wants[w][0] == unit]
+            if free[unit] > now or not ready:
+                continue
+            turn = unit
+            if unit == "memory":  # "takes the DMMs in turn, and within each DMM its warps in turn"
+                last_dmm = turn = in_turn({dmm[w] for w in ready}, last_dmm)
+                ready = [w for w in ready if dmm[w] == turn]
+            who = (unit, turn)
+            warp = last_warp[who] = in_turn(ready, last_warp.get(who, -1))
+            stages = wants[warp][1]
+            free[unit] = now + stages
+            state[warp] = now + stages + latency[unit] - 1
+            finish = max(finish, state[warp])
+        later = [s for s in state if type(s) is int]
+        later += [free[wants[w][0]] for w in warps if state[w] == "ready"]
+        if not later:
+            assert set(state) == {"finished"}
+            return finish
+        now = min(later)
+
+
+def in_turn(ready, last):
+    """The first after the last one, in circular order."""
+    return min((number for number in ready if number > last), default=min(ready))
+
+
+def on_simpy(machine, sequences, warps_per_block=None):
+    """The same with the event engine's units, turns and barriers."""
+    grid = grid_of(machine, len(sequences), warps_per_block)
+    env = Environment()
+
+    def unit(of):
+        turns = DMMsInTurn(grid.dmm_of_warp) if machine.shared and of.dmm is None else WarpsInTurn()
+        return MemoryUnit(env, of, machine.width, turns, None)
+
+    units = [unit(of) for of in machine.units]
+    driver = SimpleNamespace(env=env, recorder=None)
+    barriers = [Barrier(driver, block) for block in range(grid.blocks)]
+    here = SimpleNamespace(place=SimpleNamespace(line=0))
+
+    def warp(number):
+        barrier = barriers[grid.block_of_warp(number)]
+        for op in sequences[number]:
+            if op == BARRIER:
+                yield barrier.arrive(number, here)
+            elif op:
+                job = Job(env, number, None, np.empty(0), stages=op // 2)
+                units[1 + grid.dmm_of_warp(number) if op % 2 else 0].submit(job)
+                yield job
+        barrier.finish()
+
+    for number in range(grid.warps):
+        barriers[grid.block_of_warp(number)].unfinished += 1
+    for number in range(grid.warps):
+        env.process(warp(number))
+    env.run()
+    return max(unit.last_completion for unit in units)
+
+
+# ------------------------------------------------------------------ random operations
+
+
+@st.composite
+def schedules(draw, most_warps=14):
+    """A machine, the operations of its warps, and the warps of a block."""
+    width = draw(st.integers(1, 4))
+    latency = st.integers(1, 4) | st.integers(1, 50)
+    kind = draw(st.sampled_from(["DMM", "UMM", "HMM", "HMM", "HMM"]))
+    if kind == "HMM":
+        machine = mm.HMM(draw(st.integers(1, 4)), width, draw(latency), draw(latency))
+    else:
+        machine = getattr(mm, kind)(width, draw(latency))
+    # Drawn by NumPy, which is faster than one by one; a case still shrinks by its few numbers.
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    warps = draw(st.integers(1, most_warps))
+    longest = draw(st.integers(0, 10))
+    barriers, nothing, to_shared = (draw(st.sampled_from([0.0, 0.1, 0.4])) for _ in range(3))
+    stages = draw(st.integers(1, width))
+    program = rng.random(longest)  # a barrier stands at the same place in most warps
+    sequences = []
+    for _ in range(warps):
+        length = longest if rng.random() < 0.6 else int(rng.integers(0, longest + 1))
+        requests = 2 * rng.integers(1, stages + 1, length)
+        if machine.shared:
+            requests += rng.random(length) < to_shared
+        requests[rng.random(length) < nothing] = 0
+        own = program[:length] if rng.random() < 0.8 else rng.random(length)
+        requests[own < barriers] = BARRIER
+        sequences.append(requests.tolist())
+    return machine, sequences, draw(st.integers(1, warps))
+
+
+@settings(
+    max_examples=int(os.environ.get("MMSIM_EXAMPLES", "500")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(case=schedules())
+def test_as_told_plainly_and_as_the_event_engine(case):
+    expected = told_plainly(*case)
+    assert on_simpy(*case) == expected
+    assert time_of(*case) == expected
+    assert time_of(*case, compile=True) == expected
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(case=cases())
+def test_whole_programs(case):
+    machine = MACHINES[type(case.machine_spec)](*astuple(case.machine_spec))
+    args = [
+        mm.place(arg.array, GivenOffsets(arg.offsets)) if isinstance(arg, RefPlaced) else arg
+        for arg in case.args
+    ]
+    run = machine.run(
+        mm.program(define(case.source, case.name)),
+        *args,
+        threads=case.threads,
+        block_size=case.block_size,
+        schedule="asynchronous",
+        engine="events",
+        trace=True,
+    )
+    grid = Grid(
+        case.threads, case.block_size or case.threads, machine.width, len(machine.shared) or 1
+    )
+    # A warp that comes to a barrier and leaves it at one instant may be dispatched at that instant.
+    happenings = [(a.time, 0, a.warp, BARRIER) for a in run.trace.arrivals]
+    happenings += [
+        (d.time, 1, d.warp, 2 * d.stage_count + d.unit.startswith("shared"))
+        for d in run.trace.dispatches
+    ]
+    sequences = [[] for _ in range(grid.warps)]
+    for _, _, warp, op in sorted(happenings):
+        sequences[warp].append(op)
+    operations = np.array([op for sequence in sequences for op in sequence], np.int64)
+    start = np.cumsum([0, *map(len, sequences)])
+    for compile in (False, True):
+        assert asynchronous_time(machine, grid, operations, start, compile=compile) == run.time
+
+
+@both_ways
+@pytest.mark.parametrize(
+    ("warps", "dmms"), [(63, 1), (64, 1), (65, 1), (200, 2), (4096, 1), (4097, 1)]
+)
+def test_many_warps(warps, dmms, compile):
+    # The ready warps' tree gets a second floor at 65 and a third at 4097 warps of a DMM.
+    rng = np.random.default_rng(warps)
+    machine = mm.HMM(dmms, 4, 7, 2)
+    sequences = []
+    for _ in range(warps):
+        before, after = (rng.integers(2, 8, rng.integers(0, 3)).tolist() for _ in range(2))
+        sequences.append([*before, BARRIER, *after])
+    assert time_of(machine, sequences, 50, compile) == on_simpy(machine, sequences, 50)
+
+
+@both_ways
+@pytest.mark.parametrize("dmms", [5, 64, 100])
+def test_many_dmms(dmms, compile):
+    rng = np.random.default_rng(dmms)
+    machine = mm.HMM(dmms, 4, 9, 3)
+    sequences = [rng.integers(1, 8, rng.integers(0, 7)).tolist() for _ in range(3 * dmms + 1)]
+    assert time_of(machine, sequences, 2, compile) == on_simpy(machine, sequences, 2)
+
+
+# ------------------------------------------------------------------ by hand
+
+
+@both_ways
+@pytest.mark.parametrize(
+    ("latency", "stages", "time"),
+    # The two checks of DESIGN section 1, on the DMM and on the UMM.
+    [(3, (2, 1), 5), (3, (3, 2), 7), (5, (2, 1), 7), (5, (3, 2), 9)],
+)
+def test_the_papers_requests(latency, stages, time, compile):
+    sequences = [[memory(k)] for k in stages]
+    assert time_of(mm.DMM(4, latency), sequences, compile=compile) == time
+    assert time_of(mm.UMM(4, latency), sequences, compile=compile) == time
+
+
+@both_ways
+def test_a_warp_sends_nothing_new_until_its_request_has_completed(compile):
+    # 0..2 and 1..3, then 3..5 (warp 0 again) and 4..6: not 0..4.
+    assert time_of(mm.DMM(4, 3), [[2, 2], [2]], compile=compile) == 6
+    assert time_of(mm.DMM(4, 3), [[2, 2], [2, 2]], compile=compile) == 7
+
+
+@both_ways
+def test_the_next_warp_in_turn_comes_before_the_first(compile):
+    # l = 1. Warp 0 at 0, 1 at 1, 2 at 2 (warp 0 is ready again at 1, but behind 1 and 2); warp 2's
+    # long request goes on 2..6, warp 0's at 7; were warp 0 taken first, at 1, the end would be 6.
+    assert time_of(mm.DMM(4, 1), [[2, 2], [2], [memory(4), 2]], compile=compile) == 8
+
+
+@both_ways
+def test_the_dmms_in_turn(compile):
+    # Blocks of two warps: 0 1 on DMM 0, 2 3 on DMM 1. In turn 0 2 1 3 go at 0 1 2 3. What warp 2
+    # reads is there at 11; its shared request takes 100.
+    machine = mm.HMM(2, 4, 10, 100)
+    sequences = [[memory(1)], [memory(1)], [memory(1), shared(1)], [memory(1)]]
+    assert time_of(machine, sequences, 2, compile) == 111
+    # Warp 1 goes third whoever comes next on DMM 1, warp 3 last.
+    assert time_of(machine, [[2], [2, shared(1)], [2], [2]], 2, compile) == 112
+    assert time_of(machine, [[2], [2], [2], [2, shared(1)]], 2, compile) == 113
+
+
+@both_ways
+@pytest.mark.parametrize("between", [[], [BARRIER]])
+def test_at_one_instant_completions_and_barriers_come_before_dispatches(between, compile):
+    # The shared unit (l = 1) takes warp 0 at 0, 1 at 1, 0 again at 2. So the global unit (L = 5)
+    # takes 2 at 0, 1 at 2 and 0 at 3, with 4 stages. When it is free at 7, warp 2 has been ready
+    # since 5; warp 1's request is complete at 7, and after 0 it is 1's turn. It is complete again
+    # at 12; the shared request takes 50.
+    sequences = [
+        [shared(1), shared(1), memory(4)],
+        [shared(1), memory(1), *between, memory(1), shared(50)],
+        [memory(1), memory(1)],
+    ]
+    assert time_of(mm.HMM(1, 50, 5), sequences, 1, compile) == 62
+
+
+@both_ways
+def test_a_barrier_opens_and_lets_dispatch_at_the_same_instant(compile):
+    # l = 3: warp 0's request ends at 3, warp 1's at 4; at 4 both go on: 4 and 5, the end is 5 + 3.
+    sequences = [[2, BARRIER, 2], [2, BARRIER, 2]]
+    assert time_of(mm.DMM(4, 3), sequences, compile=compile) == 8
+    assert time_of(mm.DMM(4, 3), [[2, 2], [2, 2]], compile=compile) == 7
+
+
+@both_ways
+def test_a_finished_warp_is_waited_for_no_more(compile):
+    machine = mm.DMM(4, 3)
+    assert time_of(machine, [[BARRIER, 2], [2]], compile=compile) == 6  # its end opens the barrier
+    assert time_of(machine, [[BARRIER, 2], []], compile=compile) == 3
+    assert time_of(machine, [[BARRIER, BARRIER, 2], [BARRIER], [0, 0]], compile=compile) == 3
+    assert time_of(machine, [[BARRIER, 2, BARRIER], [2, BARRIER]], compile=compile) == 6
+
+
+@both_ways
+def test_a_barrier_is_the_blocks_own(compile):
+    sequences = [[2, BARRIER, 2], [BARRIER, 2], [2]]
+    # Blocks {0, 1} and {2}: 0 at 0, 2 at 1, the barrier opens at 3: 3 and 4, the end is 7.
+    assert time_of(mm.DMM(4, 3), sequences, 2, compile) == 7
+    assert time_of(mm.DMM(4, 3), sequences, 1, compile) == 6  # 0 1 2 at 0 1 2, 0 again at 3
+    assert time_of(mm.DMM(4, 3), sequences, 3, compile) == 8  # the barrier opens at 4
+
+
+@both_ways
+def test_no_request(compile):
+    assert time_of(mm.HMM(3, 4, 5), [[], [0, 0], [BARRIER], [BARRIER, 0, BARRIER]], 2, compile) == 0
+
+
+@both_ways
+def test_the_largest_latencies_and_stages(compile):
+    machine = mm.HMM(2, LARGEST, LARGEST, LARGEST)
+    k = LARGEST
+    sequences = [[memory(k), BARRIER, shared(k), memory(k)], [shared(k), BARRIER, memory(k)]] * 3
+    expected = told_plainly(machine, sequences, 2)
+    assert expected > 8 * LARGEST
+    assert time_of(machine, sequences, 2, compile, dtype=np.int64) == expected
+
+
+@both_ways
+@pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.int64])
+def test_any_type_of_operations(dtype, compile):
+    sequences = [[memory(30000), BARRIER, shared(3)], [0, 2, 1]]
+    machine = mm.HMM(1, 32767, 10)
+    assert time_of(machine, sequences, None, compile, dtype) == told_plainly(machine, sequences)
+
+
+# ------------------------------------------------------------------ progress, stopping, loading
+
+
+@both_ways
+@pytest.mark.parametrize("op", [memory(1), shared(1)])
+def test_progress_is_counted(op, compile, monkeypatch):
+    if not compile:
+        monkeypatch.setattr(play, "REPORT", 10)  # reports must not change the schedule
+    sequences = [[op] * 5 + [memory(1)] * 2, [op, 0, BARRIER], [op] * 30] * 3
+    machine = mm.HMM(2, 4, 6, 2)
+    control = np.array([0, 7])
+    assert time_of(machine, sequences, 2, compile, control=control) == told_plainly(
+        machine, sequences, 2
+    )
+    assert control.tolist() == [0, 7 + 3 * (7 + 1 + 30)]
+
+
+@both_ways
+@pytest.mark.parametrize("op", [memory(1), shared(1)])
+def test_stopped(op, compile):
+    control = np.array([1, 0])
+    sequences = [[op] * 5000] * 8
+    assert time_of(mm.HMM(1, 4, 6), sequences, None, compile, control=control) == -1
+    assert 10_000 < control[1] < 40_000
+
+
+def test_another_thread_watches_and_stops_it():
+    count = 30_000_000
+    control = np.zeros(2, np.int64)
+    operations = np.full(count, shared(1), np.uint16)
+    start = np.array([0, count])
+    results = []
+
+    def work():
+        grid = Grid(4, 4, 4)
+        results.append(asynchronous_time(mm.HMM(1, 4, 6), grid, operations, start, control))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while control[1] == 0 and thread.is_alive():
+        time.sleep(0.001)
+    control[0] = 1
+    thread.join()
+    assert results == [-1]
+    assert 0 < control[1] < count
+
+
+def test_numba_is_loaded_when_there_is_much_to_do():
+    code = (
+        "import sys, numpy as np, mmsim as mm\n"
+        "from mmsim.engines.schedule import FEW, asynchronous_time\n"
+        "from mmsim.threads import Grid\n"
+        "for count in (FEW // 10, FEW + 1):\n"
+        "    operations = np.full(count, 2, np.int32)\n"
+        "    asynchronous_time(mm.DMM(4, 3), Grid(4, 4, 4), operations, np.array([0, count]))\n"
+        "    print('numba' in sys.modules)\n"
+    )
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert output.split() == ["False", "True"]
