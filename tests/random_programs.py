@@ -9,7 +9,7 @@ so that a failing program shrinks to a plain one.
 from __future__ import annotations
 
 import linecache
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from itertools import count
 
 import numpy as np
@@ -71,6 +71,36 @@ def define(source, name, mm=None):
     return namespace[name]
 
 
+class GivenOffsets:
+    """The layout of one array whose offsets are known already."""
+
+    def __init__(self, offsets):
+        self.given = offsets
+
+    def offsets(self, shape):
+        assert tuple(shape) == self.given.shape
+        return self.given
+
+
+def run_case(case, schedule, **options):
+    """The run of a case on the machine of mmsim that its specification stands for."""
+    import mmsim as mm
+
+    kinds = {RefDMM: mm.DMM, RefUMM: mm.UMM, RefHMM: mm.HMM}
+    args = [
+        mm.place(arg.array, GivenOffsets(arg.offsets)) if isinstance(arg, RefPlaced) else arg
+        for arg in case.args
+    ]
+    return kinds[type(case.machine_spec)](*astuple(case.machine_spec)).run(
+        mm.program(define(case.source, case.name)),
+        *args,
+        threads=case.threads,
+        block_size=case.block_size,
+        schedule=schedule,
+        **options,
+    )
+
+
 @dataclass(frozen=True)
 class ArrayName:
     """An array that a function knows; in a helper its shape is known only as `name.shape`."""
@@ -129,6 +159,29 @@ class Author:
     def name(self, prefix):
         return f"{prefix}{next(self.fresh)}"
 
+    # ------------------------------------------------------------ arrays
+
+    def readable(self, s):
+        """The arrays that may be read at a place."""
+        return s.arrays
+
+    def writable(self, s):
+        """The arrays that may be written at a place."""
+        return [a for a in s.arrays if a.writable]
+
+    def helper_array(self, arrays):
+        """The array parameter of a new helper; `arrays` are those of the program."""
+        # int32 stands for every integer array: what fits in it fits in all of them
+        return ArrayName("x", self.pick("int32", "float32", "bool"), self.pick(1, 2), None)
+
+    def array_parameters(self, array):
+        """The parameters of a helper that stand for an array."""
+        return [array.name]
+
+    def array_arguments(self, array, s):
+        """What is handed to a helper for them."""
+        return [array.name]
+
     # ------------------------------------------------------------ expressions
 
     def expression(self, type_, s, depth):
@@ -137,7 +190,7 @@ class Author:
     def leaf(self, type_, s):
         """A variable or an array's element of the type, or None where there is none."""
         variables = [name for name, of in s.variables.items() if of == type_]
-        arrays = [a for a in s.arrays if a.type == type_]
+        arrays = [a for a in self.readable(s) if a.type == type_]
         kinds = ["variable"] * bool(variables) + ["array"] * 2 * bool(arrays)
         if not kinds:
             return None
@@ -284,7 +337,8 @@ class Author:
         calls = []
         for helper in s.helpers:
             if helper.result == result and (s.thread or not helper.takes_thread):
-                fits = [a for a in s.arrays if helper.array and fits_parameter(a, helper.array)]
+                arrays = self.writable(s) if helper.array else []
+                fits = [a for a in arrays if fits_parameter(a, helper.array)]
                 if fits or not helper.array:
                     calls.append((helper, fits))
         if not calls:
@@ -292,11 +346,15 @@ class Author:
         helper, fits = self.pick(*calls)
         given = ["T"] * helper.takes_thread
         if helper.array:
-            given.append(self.pick(*fits).name)
+            given += self.array_arguments(self.pick(*fits), s)
         given += [self.expression(type_, s, self.pick(0, 0, 1)) for type_ in helper.parameters]
         return f"{helper.name}({', '.join(given)})"
 
     # ------------------------------------------------------------ statements
+
+    def body(self, s):
+        """The statements of a whole program."""
+        return self.block(s, self.number(1, 8), 2)
 
     def block(self, s, statements, depth):
         """Some statements, one line each or indented under one; changes s.variables."""
@@ -314,7 +372,7 @@ class Author:
         return getattr(self, f"{self.pick(*kinds)}_statement")(s, depth)
 
     def store_statement(self, s, depth):
-        arrays = [a for a in s.arrays if a.writable]
+        arrays = self.writable(s)
         if not arrays:
             return self.assign_statement(s, depth)
         array = self.pick(*arrays)
@@ -353,7 +411,7 @@ class Author:
         for _ in range(2):
             values.append(self.int(s, self.pick(0, 1)))
             targets.append(self.target(s, "int"))
-        arrays = [a for a in s.arrays if a.writable and a.dtype == "int64"]
+        arrays = [a for a in self.writable(s) if a.dtype == "int64"]
         if arrays and self.pick(False, True):
             targets[self.pick(0, 1)] = self.access(self.pick(*arrays), s)
         s.variables.update({target: "int" for target in targets if "[" not in target})
@@ -369,7 +427,8 @@ class Author:
         return [f"{name} {op} {self.expression(type_, s, self.pick(0, 1))}"]
 
     def read_statement(self, s, depth):
-        return [self.access(self.pick(*s.arrays), s)] if s.arrays else ["pass"]
+        arrays = self.readable(s)
+        return [self.access(self.pick(*arrays), s)] if arrays else ["pass"]
 
     def register_statement(self, s, depth):
         name, size = self.pick(*s.registers)
@@ -442,16 +501,12 @@ def indented(lines):
 
 
 def fits_parameter(array, parameter):
-    same = (array.type, array.dimensions) == (parameter.type, parameter.dimensions)
-    return same and array.writable
+    return (array.type, array.dimensions) == (parameter.type, parameter.dimensions)
 
 
-def write_helper(author, helpers):
+def write_helper(author, helpers, arrays):
     """A small function that works on its parameters alone."""
-    array = None
-    if author.pick(True, False):
-        # int32 stands for every integer array: what fits in it fits in all of them
-        array = ArrayName("x", author.pick("int32", "float32", "bool"), author.pick(1, 2), None)
+    array = author.helper_array(arrays) if author.pick(True, False) else None
     types = [author.pick("int", "int", "float") for _ in range(author.number(0, 2))]
     result = author.pick("int", "float", "bool", None)
     helper = Helper(author.name("helper"), array, types, author.pick(True, False), result)
@@ -462,20 +517,22 @@ def write_helper(author, helpers):
     if result:
         body = [line for line in body if line != "pass"]
         body.append(f"return {author.expression(result, scope, 1)}")
-    parameters = ["T"] * helper.takes_thread + ["x"] * bool(array) + names
+    parameters = ["T"] * helper.takes_thread
+    parameters += (author.array_parameters(array) if array else []) + names
     return helper, [f"def {helper.name}({', '.join(parameters)}):", *indented(body), "", ""]
 
 
+SHAPES = st.one_of(
+    st.tuples(st.integers(1, 16)),
+    st.tuples(st.integers(1, 6), st.integers(1, 6)),
+)
+
+
 @st.composite
-def arrays(draw, name):
+def arrays(draw, name, shapes=SHAPES):
     """An array parameter: what the program knows of it, and its argument."""
     dtype = draw(st.sampled_from(["int64", "int64", "float64", "int32", "bool", "float32"]))
-    shape = draw(
-        st.one_of(
-            st.tuples(st.integers(1, 16)),
-            st.tuples(st.integers(1, 6), st.integers(1, 6)),
-        )
-    )
+    shape = draw(shapes)
     size = int(np.prod(shape))
     fill = draw(st.sampled_from(["counted", "mixed", "large"]))
     random = np.random.default_rng(draw(st.integers(0, 9999)))
@@ -515,7 +572,7 @@ def cases(draw, threads=None):
         known.append(array)
         args.append(data)
     author = Author(draw, threads, None)
-    declarations, registers = [], []
+    declarations = []
     for _ in range(author.pick(0, 1, 2)):
         name, type_ = author.name("s"), author.pick("int", "float", "bool")
         shape, text = author.pick(
@@ -524,6 +581,13 @@ def cases(draw, threads=None):
         declarations.append(f"{name} = mm.shared({text}, dtype={type_})")
         dtype = {"int": "int64", "float": "float64", "bool": "bool"}[type_]
         known.append(ArrayName(name, dtype, len(shape), shape))
+    source = write_program(author, known, args, declarations)
+    return RandomCase(source, "program", machine, args, threads, block_size)
+
+
+def write_program(author, known, args, declarations):
+    """The text of a program on arrays; adds the arguments of its further parameters."""
+    registers = []
     if author.pick(False, True):
         registers.append((author.name("r"), author.number(1, 4)))
         declarations.append(f"{registers[0][0]} = mm.registers({registers[0][1]})")
@@ -547,10 +611,10 @@ def cases(draw, threads=None):
         lines += ["LIMIT = 6", "", ""]
         variables["LIMIT"] = "int"
     for _ in range(author.pick(0, 1, 2)):
-        helper, text = write_helper(author, helpers)
+        helper, text = write_helper(author, helpers, known)
         helpers.append(helper)
         lines += text
     scope = Scope(variables, known, helpers, registers, fixed=frozenset(["LIMIT"]), barriers=True)
-    body = declarations + author.block(scope, author.number(1, 8), 2)
+    body = declarations + author.body(scope)
     lines += [f"def program({', '.join(parameters)}):", *indented(body)]
-    return RandomCase("\n".join(lines) + "\n", "program", machine, args, threads, block_size)
+    return "\n".join(lines) + "\n"

@@ -8,46 +8,18 @@ are tried under each schedule.
 from __future__ import annotations
 
 import os
-from dataclasses import astuple
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-import mmsim as mm
-from random_programs import cases, define
-from reference import Outcome, RefDMM, RefHMM, RefPlaced, RefUMM, evaluate
-
-MACHINES = {RefDMM: mm.DMM, RefUMM: mm.UMM, RefHMM: mm.HMM}
-
-
-class GivenOffsets:
-    """The layout of one array whose offsets are known already."""
-
-    def __init__(self, offsets):
-        self.given = offsets
-
-    def offsets(self, shape):
-        assert tuple(shape) == self.given.shape
-        return self.given
+from random_programs import cases, run_case
+from reference import Outcome, evaluate
 
 
 def run_mmsim(case, schedule):
     """What mmsim makes of a case, in the words of the reference."""
-    machine = MACHINES[type(case.machine_spec)](*astuple(case.machine_spec))
-    args = [
-        mm.place(arg.array, GivenOffsets(arg.offsets)) if isinstance(arg, RefPlaced) else arg
-        for arg in case.args
-    ]
-    result = machine.run(
-        mm.program(define(case.source, case.name)),
-        *args,
-        threads=case.threads,
-        block_size=case.block_size,
-        schedule=schedule,
-        engine="events",
-        trace=True,
-    )
+    result = run_case(case, schedule, engine="events", trace=True)
     outcome = Outcome(time=result.time, arrays=dict(result.arrays))
     if schedule == "synchronous":
         outcome.rounds = [(r.line, r.array, r.kind, r.stages, r.time) for r in result.rounds]

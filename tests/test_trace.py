@@ -1,6 +1,5 @@
 """The trace: what is recorded of a run, and the machine time unit by time unit."""
 
-from dataclasses import astuple
 from itertools import pairwise
 
 import numpy as np
@@ -10,9 +9,7 @@ from hypothesis import HealthCheck, given, settings
 import mmsim as mm
 from mmsim.engines import asynchronous, events, synchronous
 from mmsim.results.trace import Arrival, Release, Wait
-from random_programs import cases, define
-from reference import RefPlaced
-from test_events_against_reference import MACHINES, GivenOffsets
+from random_programs import cases, run_case
 
 SCHEDULES = ("synchronous", "asynchronous")
 both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
@@ -484,19 +481,7 @@ def test_cycles_hold_the_stages_in_flight_and_end_in_the_result(machine, schedul
 )
 @given(case=cases())
 def test_cycles_of_random_programs(case, schedule):
-    machine = MACHINES[type(case.machine_spec)](*astuple(case.machine_spec))
-    args = [
-        mm.place(arg.array, GivenOffsets(arg.offsets)) if isinstance(arg, RefPlaced) else arg
-        for arg in case.args
-    ]
-    run = machine.run(
-        mm.program(define(case.source, case.name)),
-        *args,
-        threads=case.threads,
-        block_size=case.block_size,
-        schedule=schedule,
-        trace=True,
-    )
+    run = run_case(case, schedule, trace=True)
     replays(run)
     tiles(run.trace)
 
