@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import linecache
 from dataclasses import astuple, dataclass, field, replace
+from functools import cached_property
 from itertools import count
 
 import numpy as np
@@ -41,6 +42,13 @@ class RandomCase:
     args: list
     threads: int
     block_size: int | None
+
+    @cached_property
+    def program(self):
+        """The program, parsed once so that all its runs tell of one file."""
+        import mmsim as mm
+
+        return mm.program(define(self.source, self.name))
 
     def describe(self):
         lines = [self.source]
@@ -92,7 +100,7 @@ def run_case(case, schedule, **options):
         for arg in case.args
     ]
     return kinds[type(case.machine_spec)](*astuple(case.machine_spec)).run(
-        mm.program(define(case.source, case.name)),
+        case.program,
         *args,
         threads=case.threads,
         block_size=case.block_size,
