@@ -20,7 +20,6 @@ from mmsim.memory import ArrayInMemory, Parameter, SharedArray, lay_out
 from mmsim.results import Run
 from mmsim.threads import Grid, make_grid, whole
 
-
 default_engine: Engine = "array"
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.cores import on_all_cores
 from mmsim.layout import Layout, RowMajor, offsets_of
 from mmsim.machines import Machine
 from mmsim.threads import Grid
@@ -63,7 +64,10 @@ class ArrayInMemory:
         """
         if self.source is None:
             return np.zeros((len(self.bases), self.size), self.dtype)
-        return np.array(self.source, copy=self.written or None, order="C").reshape(1, -1)
+        flat = self.source.reshape(-1)
+        if self.written and np.may_share_memory(flat, self.source):
+            flat = _copy(flat)
+        return flat.reshape(1, -1)
 
     @cached_property
     def base_of_copy(self) -> list[Integers]:
@@ -125,6 +129,19 @@ class ArrayInMemory:
     def rewind(self) -> None:
         """Make the contents again what they were before the launch."""
         self.__dict__.pop("data", None)
+
+
+def _copy(flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy, made on all cores if there is much to copy."""
+    if flat.nbytes <= MANY:
+        return flat.copy()
+    new = np.empty_like(flat)
+
+    def copy(first: int, last: int) -> None:
+        new[first:last] = flat[first:last]
+
+    on_all_cores(copy, flat.size)
+    return new
 
 
 @dataclass(frozen=True)

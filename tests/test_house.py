@@ -13,7 +13,7 @@ PACKAGE = Path(mmsim.__file__).parent
 
 # From the ground up (DESIGN section 4). A module may import its own floor and those below.
 FLOORS = [
-    ("errors", "machines", "layout", "threads", "conflicts"),
+    ("errors", "machines", "layout", "threads", "conflicts", "cores"),
     ("language",),
     ("memory",),
     ("results",),

@@ -27,8 +27,7 @@ from mmsim.engines.turns import DMMsInTurn, WarpsInTurn
 from mmsim.engines.units import Job, MemoryUnit
 from mmsim.machines import LARGEST
 from mmsim.threads import Grid
-from random_programs import cases, define
-from test_events_against_reference import MACHINES, GivenOffsets, RefPlaced, astuple
+from random_programs import cases, run_case
 
 BARRIER = 1
 both_ways = pytest.mark.parametrize("compile", [False, True], ids=["plain", "compiled"])
@@ -211,20 +210,8 @@ def test_as_told_plainly_and_as_the_event_engine(case):
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_whole_programs(case):
-    machine = MACHINES[type(case.machine_spec)](*astuple(case.machine_spec))
-    args = [
-        mm.place(arg.array, GivenOffsets(arg.offsets)) if isinstance(arg, RefPlaced) else arg
-        for arg in case.args
-    ]
-    run = machine.run(
-        mm.program(define(case.source, case.name)),
-        *args,
-        threads=case.threads,
-        block_size=case.block_size,
-        schedule="asynchronous",
-        engine="events",
-        trace=True,
-    )
+    run = run_case(case, "asynchronous", engine="events", trace=True)
+    machine = run.machine
     grid = Grid(
         case.threads, case.block_size or case.threads, machine.width, len(machine.shared) or 1
     )
@@ -291,9 +278,10 @@ def test_a_warp_sends_nothing_new_until_its_request_has_completed(compile):
 
 @both_ways
 def test_the_next_warp_in_turn_comes_before_the_first(compile):
-    # l = 1. Warp 0 at 0, 1 at 1, 2 at 2 (warp 0 is ready again at 1, but behind 1 and 2); warp 2's
-    # long request goes on 2..6, warp 0's at 7; were warp 0 taken first, at 1, the end would be 6.
-    assert time_of(mm.DMM(4, 1), [[2, 2], [2], [memory(4), 2]], compile=compile) == 8
+    # L = 1: warp 0 is ready again at 1, but it is the turn of 1, then of 2, at 2. The shared
+    # request of 10 stages follows at 3.
+    sequences = [[memory(1), memory(1)], [memory(1)], [memory(1), shared(10)]]
+    assert time_of(mm.HMM(1, 10, 1), sequences, compile=compile) == 13
 
 
 @both_ways

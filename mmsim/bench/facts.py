@@ -14,7 +14,7 @@ PACKAGES = ("numpy", "numba", "simpy")
 def facts(command: str) -> dict[str, str | int | float]:
     """The machine's facts; the load is how many processes wanted a core in the last minute."""
     from mmsim import __version__
-    from mmsim.claims.parallel import cores
+    from mmsim.cores import cores
 
     found: dict[str, str | int | float] = {
         "command": command,

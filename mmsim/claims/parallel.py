@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
@@ -11,13 +10,6 @@ from mmsim.claims.registry import choose, registered
 from mmsim.claims.verify import Verdict, verify_claim
 
 WORTH_A_PROCESS = 8  # claims below which starting processes takes longer than it saves
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def verify_registered(

@@ -60,7 +60,8 @@ def _verify(claims: list[Claim], jobs: int | None) -> list[Verdict]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from mmsim.claims import verify_claim
-    from mmsim.claims.parallel import WORTH_A_PROCESS, cores, verify_registered
+    from mmsim.claims.parallel import WORTH_A_PROCESS, verify_registered
+    from mmsim.cores import cores
 
     columns = (
         TextColumn("{task.description}"),

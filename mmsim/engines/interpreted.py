@@ -21,7 +21,7 @@ from mmsim.engines.operations import BARRIER, Operations
 from mmsim.engines.progress import Progress
 from mmsim.engines.races import RaceDetector
 from mmsim.engines.room import check_room, copies
-from mmsim.engines.schedule import asynchronous_time
+from mmsim.engines.scheduled import scheduled
 from mmsim.engines.tally import Tally
 from mmsim.errors import BarrierError, EndlessError
 from mmsim.language.frame import Request, Waiting, frame_fields
@@ -43,8 +43,8 @@ class Counted:
     """One SIMD request of many warps, with what it costs each.
 
     `warps` are the warps that it concerns, in order, `stages` their stages, `firsts` where in the
-    lanes each begins. `lanes` are the active lanes' threads, `lane_warps` and `lane_blocks` say where
-    they belong.
+    lanes each begins. `lanes` are the active lanes' threads, `lane_warps` and `lane_blocks` where
+    those belong.
     """
 
     def __init__(self, launch: Launch, request: Request, lanes: Integers | None) -> None:
@@ -70,8 +70,8 @@ def _stages(addresses: Integers, firsts: Integers, width: int, conflict: Any) ->
     if len(addresses) < MANY:
         warps = np.repeat(np.arange(len(firsts)), ends - firsts)
         return stage_counts(addresses, warps, len(firsts), width, conflict)
+    from mmsim.cores import on_all_cores
     from mmsim.engines.counting import count_stages, scratch
-    from mmsim.engines.threads import on_all_cores
 
     stages = np.empty(len(firsts), dtype=np.int64)
     lanes = int((ends - firsts).max())
@@ -150,8 +150,7 @@ class Interpreted:
                 array.rewind()
             self._begin()
             operations = self.operations_by_warp()
-        sequences = operations.by_warp()
-        return asynchronous_time(self.launch.machine, self.grid, *sequences)
+        return scheduled(self.launch, *operations.by_warp(), self.progress)
 
     def operations_in_step(self) -> Operations:
         """The warps' operations, from a run in lock step."""

@@ -247,7 +247,10 @@ def play(
                 dispatch(shared, ready[2 * x + 1], flying, sequences, operations, event)
                 count += 1
             else:
-                code = complete(memory if memory.due == due else shared, flying)
+                if memory.due == due:  # a branch is faster than a choice of ports
+                    code = complete(memory, flying)
+                else:
+                    code = complete(shared, flying)
                 proceed(
                     code >> 2, code & 3, event, x, size,
                     ports, ready, sequences, operations, unfinished, arrived, waiting,

@@ -23,13 +23,17 @@ class Progress:
         self.next = self.begun + PATIENCE
         self._written = 0
 
-    def requested(self, accesses: int, rounds: int = 1) -> None:
-        """So many threads more have made their access."""
+    def requested(self, accesses: int) -> None:
+        """A round more, of so many threads' accesses."""
         self.accesses += accesses
-        self.rounds += rounds
+        self.rounds += 1
+        self.tell(f"{self.rounds:,} rounds", self.accesses, "thread accesses")
+
+    def tell(self, what: str, count: int, unit: str) -> None:
+        """Say what is going on, how far it is and how fast, if that is due."""
         if self.watched and (now := time.monotonic()) >= self.next:
-            rate = self.accesses / (now - self.begun)
-            self.say(f"{self.rounds:,} rounds, {rate / 1e6:,.1f} million accesses a second")
+            rate = count / (now - self.begun)
+            self.say(f"{what}, {count:,} {unit} ({rate / 1e6:,.1f} million a second)")
 
     def say(self, text: str) -> None:
         """Show a line now, if anybody looks."""

@@ -103,12 +103,13 @@ class RaceDetector:
         """
         if site.array not in self.written or (self.synchronous and values is None):
             return
+        array = self.arrays[site.array]
         self._reported.append(
             (
                 self.line_of_site[site.number],
-                self.first_cell[site.array] + copies * self.arrays[site.array].size,
+                self.first_cell[site.array] + copies * array.size,
                 *map(_kept, (elements, threads, warps, blocks, intervals)),
-                0 if values is None else _bits(values),
+                0 if values is None else _bits(values.astype(array.dtype, copy=False)),
             )
         )
         self._lanes += len(elements)
@@ -144,8 +145,11 @@ class RaceDetector:
             parts = [one[number] for one in reported]
             if not any(isinstance(part, np.ndarray) for part in parts):
                 return np.repeat(np.array(parts, dtype), lanes)
-            arrays = [np.asarray(part, dtype) for part in parts]
-            return np.concatenate(list(map(np.broadcast_to, arrays, lanes)))
+            arrays = [
+                part if isinstance(part, np.ndarray) else np.full(n, part, dtype)
+                for part, n in zip(parts, lanes, strict=True)
+            ]
+            return np.concatenate(arrays, dtype=dtype, casting="unsafe")
 
         cell = column(1, np.int64) + column(2, np.int64)
         line, thread, warp = column(0, np.int32), column(3, np.int32), column(4, np.int32)

@@ -124,8 +124,8 @@ def total(runs: Iterable[Run]) -> Run:
     """Several launches as one run: one after the other, each begun when the last has drained.
 
     Times, accesses and rounds add up (DESIGN section 1, *Launches*); of an array name that several
-    launches have, the last one's contents are kept (copied, or shared if larger than 1 MiB). Raises `LaunchError` for no runs, or runs on
-    different machines or schedules.
+    launches have, the last one's contents are kept, copied or, if larger than 1 MiB, shared. Raises
+    `LaunchError` for no runs, or runs on different machines or schedules.
 
     >>> import numpy as np, mmsim as mm
     >>> @mm.program

@@ -71,12 +71,20 @@ def plain(kernel: str) -> Kernel:
 @lru_cache(maxsize=256)
 def compiled(kernel: str) -> Kernel:
     """A kernel that Numba compiles at its first call, or takes from the disk."""
+    return _compiled(kernel, _write(_file(kernel), HEAD + kernel))
+
+
+def compiled_afresh(kernel: str) -> Kernel:
+    """A kernel that Numba compiles at its first call, whatever the disk holds."""
+    return _compiled(kernel, False)
+
+
+def _compiled(kernel: str, keep: bool) -> Kernel:
     import numba
 
     text = HEAD + kernel
     file = _file(kernel)
     namespace = _namespace()
-    keep = _write(file, text)
     if not keep:
         linecache.cache[str(file)] = (len(text), None, text.splitlines(True), str(file))
     exec(compile(text, str(file), "exec"), namespace)

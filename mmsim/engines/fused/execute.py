@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.cores import cores, on_all_cores
 from mmsim.engines.counting import scratch
 from mmsim.engines.fused import build
 from mmsim.engines.fused.analysis import CannotFuse
@@ -15,9 +16,8 @@ from mmsim.engines.fused.skeleton import accesses
 from mmsim.engines.fused.writer import BARRIER_SITE, Fused, write
 from mmsim.engines.progress import Progress
 from mmsim.engines.room import check_room, copies
-from mmsim.engines.schedule import asynchronous_time
+from mmsim.engines.scheduled import scheduled
 from mmsim.engines.tally import Tally
-from mmsim.engines.threads import cores, on_all_cores
 from mmsim.launch import Launch
 
 Integers = npt.NDArray[np.int64]
@@ -82,7 +82,7 @@ class Execution:
     def run(self, plain: bool = False) -> int:
         """Run to the end; the time. Raises `GaveUp` where only the interpreter can tell why."""
         check_room(self.launch, self.needed())
-        kernel = build.plain(self.text.kernel) if plain else self._compiled()
+        kernel = build.plain(self.text.kernel) if plain else self._ready()
         whole = self.text.in_order
         try:
             sums, requests, operations = self._pieces(kernel, whole)
@@ -92,10 +92,24 @@ class Execution:
             sums, requests, operations = self._pieces(kernel, True)
         return self._time(sums, requests, operations)
 
-    def _compiled(self) -> build.Kernel:
+    def _ready(self) -> build.Kernel:
+        """The kernel, compiled for the types of its arguments by running no piece."""
         if not build.is_kept(self.text.kernel):
             self.progress.say("compiling it, once for this machine")
-        return build.compiled(self.text.kernel)
+        one = np.zeros(0, dtype=np.int64)
+        nothing = (np.zeros((1, 0), dtype=np.int64), one, np.zeros((0, 0), self._operation()))
+        arguments = (
+            *(0, 0, np.zeros(2, dtype=np.int64), *nothing, scratch(1), True),
+            *(*self._marks(False), *self._arrays(), *self._values(self.text.numbers)),
+        )
+        kernel = build.compiled(self.text.kernel)
+        try:
+            kernel(*arguments)
+        except (AttributeError, EOFError, ImportError, OSError, TypeError, ValueError):
+            # What was kept can't be read (a disk that was full, another version): do without.
+            kernel = build.compiled_afresh(self.text.kernel)
+            kernel(*arguments)
+        return kernel
 
     def _numbers(self) -> dict[str, int | float | bool]:
         """The number that each name in the text stands for."""
@@ -165,20 +179,19 @@ class Execution:
                 *numbers,
             )
             if end:
-                control[0] = 1
                 raise GaveUp if end == 1 else Collided
             with lock:
                 sums[...] += own_sums
                 requests[...] += own_requests
 
-        def told(done: int) -> None:
-            self.progress.requested(done * warps * machine.width * steps, 0)
+        def watch() -> None:
+            done = int(requests.sum()) * machine.width
+            self.progress.tell(f"{steps} rounds at once", done, "thread accesses")
 
-        try:
-            on_all_cores(work, pieces, None if pieces < 64 else 32 * cores(), told)
-        except BaseException:
+        def stop() -> None:
             control[0] = 1
-            raise
+
+        on_all_cores(work, pieces, None if pieces < 64 else 32 * cores(), watch, stop)
         for number in range(len(self.text.marked)):
             seen = [own[number] for own in marks.values()]
             for first, second in ((a, b) for i, a in enumerate(seen) for b in seen[i + 1 :]):
@@ -205,7 +218,7 @@ class Execution:
                     stages = int(sums[:, number].sum())
                     self.tally.count(sites[site], int(requests[number]), stages)
             start = np.arange(self.grid.warps + 1, dtype=np.int64) * len(self.sites)
-            return asynchronous_time(launch.machine, self.grid, operations.ravel(), start)
+            return scheduled(launch, operations.ravel(), start, self.progress)
         time = 0
         for number, site in enumerate(self.sites):
             if site == BARRIER_SITE or not requests[number]:

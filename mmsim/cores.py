@@ -1,0 +1,83 @@
+"""Work on all cores, that can be watched and interrupted. It mustn't hold Python's global lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import cache
+from itertools import pairwise
+from typing import TypeVar
+
+T = TypeVar("T")
+WATCHED = 0.5  # seconds between two looks at how far the work is
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _pool(workers: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(workers, thread_name_prefix="mmsim")
+
+
+if hasattr(os, "register_at_fork"):  # a child process has none of its parent's threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+def nothing() -> None:
+    """Do nothing."""
+
+
+def on_all_cores(
+    work: Callable[[int, int], None],
+    count: int,
+    pieces: int | None = None,
+    watch: Callable[[], None] = nothing,
+    stop: Callable[[], None] = nothing,
+) -> None:
+    """Call `work(first, last)` for pieces of 0 .. count-1, in any order, on all cores.
+
+    `watch()` is called now and then. An error of a piece, or Ctrl-C, calls `stop()`, which should
+    make the pieces at work end soon; it is raised when they have, and the others never begin.
+    """
+    workers = min(cores(), count)
+    if workers <= 1 and pieces is None:
+        work(0, count)
+        return
+    pieces = min(pieces or workers, count)
+    bounds = [count * piece // pieces for piece in range(pieces + 1)]
+    pool = _pool(workers)
+    _finish([pool.submit(work, first, last) for first, last in pairwise(bounds)], watch, stop)
+
+
+def beside(
+    work: Callable[[], T],
+    watch: Callable[[], None] = nothing,
+    stop: Callable[[], None] = nothing,
+) -> T:
+    """The result of `work()`, done in another thread so that Ctrl-C is heard meanwhile."""
+    future = _pool(cores()).submit(work)
+    _finish([future], watch, stop)
+    return future.result()
+
+
+def _finish(futures: list[Future[T]], watch: Callable[[], None], stop: Callable[[], None]) -> None:
+    left = set(futures)
+    try:
+        while left:
+            done, left = wait(left, timeout=WATCHED, return_when=FIRST_COMPLETED)
+            for future in done:
+                future.result()
+            watch()
+    except BaseException:
+        stop()
+        raise
+    finally:
+        for future in left:
+            future.cancel()
+        wait(left)
