@@ -45,11 +45,11 @@ def on_all_cores(
     `watch()` is called now and then. An error of a piece, or Ctrl-C, calls `stop()`, which should
     make the pieces at work end soon; it is raised when they have, and the others never begin.
     """
-    workers = min(cores(), count)
-    if workers <= 1 and pieces is None:
+    workers = cores()
+    pieces = min(pieces or workers, count)
+    if pieces <= 1:
         work(0, count)
         return
-    pieces = min(pieces or workers, count)
     bounds = [count * piece // pieces for piece in range(pieces + 1)]
     pool = _pool(workers)
     _finish([pool.submit(work, first, last) for first, last in pairwise(bounds)], watch, stop)

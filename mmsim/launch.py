@@ -46,10 +46,10 @@ class Launch:
         self.grid: Grid = make_grid(threads, block_size, machine.width, dmms)
         parameters, numbers = _bind(program, args)
         code = program.code
-        typing = Typing(
-            code,
-            {parameter.name: parameter.data.dtype for parameter in parameters},
-            {name: type_of_number(value) for name, value in numbers.items()},
+        dtypes = {parameter.name: parameter.data.dtype for parameter in parameters}
+        kinds = {name: type_of_number(value) for name, value in numbers.items()}
+        typing = program.kept(
+            ("types", *dtypes.items(), *kinds.items()), lambda: Typing(code, dtypes, kinds)
         )
         self.meaning = Meaning(
             code,
@@ -143,7 +143,7 @@ def _bind(
         if parameter.default is None:
             raise LaunchError(f"{signature} lacks its argument {parameter.name!r}")
         given.append(parameter.default)
-    written = _written(program.code.body)
+    written = {one.array for one in ir.accesses(program.code.body) if isinstance(one, ir.Store)}
     arrays: list[Parameter] = []
     numbers: dict[str, int | float | bool] = {}
     for parameter, value in zip(parameters, given, strict=True):
@@ -210,18 +210,3 @@ def _overlap(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> bool:
         return np.shares_memory(first, second, max_work=1000)  # type: ignore[arg-type]  # any int
     except np.exceptions.TooHardError:
         return True
-
-
-def _written(block: ir.Block) -> set[str]:
-    names: set[str] = set()
-    for statement in block:
-        match statement:
-            case ir.Store(array):
-                names.add(array)
-            case ir.If(_, then, orelse):
-                names |= _written(then) | _written(orelse)
-            case ir.While(prelude, _, body):
-                names |= _written(prelude) | _written(body)
-            case ir.For(_, _, _, _, body) | ir.Scope(_, body):
-                names |= _written(body)
-    return names

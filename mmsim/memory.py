@@ -24,8 +24,10 @@ from mmsim.machines import Machine
 from mmsim.threads import Grid
 
 Integers = npt.NDArray[np.int64]
-MANY = 1 << 20
+MANY = 1 << 16
 """Bytes above which results share memory where nobody has written it."""
+SOON = 1 << 22
+"""Bytes that one core has copied before another one is awake."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +135,7 @@ class ArrayInMemory:
 
 def _copy(flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A copy, made on all cores if there is much to copy."""
-    if flat.nbytes <= MANY:
+    if flat.nbytes <= SOON:
         return flat.copy()
     new = np.empty_like(flat)
 

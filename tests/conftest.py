@@ -37,5 +37,4 @@ def engine_used(request, monkeypatch):
     if name == "fused":
         monkeypatch.setattr(array, "FEW", 0)
         monkeypatch.setattr(execute.Execution, "worthwhile", lambda self: True)
-        monkeypatch.setattr(build, "compiled", build.plain)
-        monkeypatch.setattr(build, "is_kept", lambda kernel: True)
+        monkeypatch.setattr(execute.Execution, "_ready", lambda self: build.plain(self.text.kernel))

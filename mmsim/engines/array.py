@@ -20,8 +20,8 @@ from mmsim.launch import Launch
 from mmsim.results import Run
 
 Road = Literal["fused", "plain", "interpreted"]
-FEW = 1 << 17
-"""Threads up to which nothing is fused unasked: interpreting takes a moment."""
+FEW = 1 << 12
+"""Threads below which nothing is fused unasked: interpreting takes a moment."""
 
 
 def run(launch: Launch, check: bool = False, road: Road | None = None) -> Run:
@@ -45,7 +45,7 @@ def run(launch: Launch, check: bool = False, road: Road | None = None) -> Run:
 
 
 def _run(launch: Launch, progress: Progress, road: Road | None) -> tuple[Tally, int]:
-    if road in ("fused", "plain") or (road is None and launch.grid.threads > FEW):
+    if road in ("fused", "plain") or (road is None and launch.grid.threads >= FEW):
         from mmsim.engines.fused.execute import CannotFuse, Execution, GaveUp
 
         try:

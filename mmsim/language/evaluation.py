@@ -42,7 +42,7 @@ Elements = Callable[[Frame, Mask, npt.NDArray[np.int64] | None], npt.NDArray[np.
 class Expressions:
     """Turns the expressions of a program, for one launch, into functions on a `Frame`.
 
-    `slots` numbers the variables, `fields` collects the fields of T that the program uses.
+    `slots` numbers the variables, `_fields` collects the fields of T that the program uses.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Expressions:
         self.shapes = dict(shapes)
         self.uniform = uniform
         self.max_accesses = max_accesses
-        self.fields: set[str] = set()
+        self._fields: set[str] = set()
         self.slots: dict[str, int] = {}
         self._constants: dict[int, int | float | bool | None] = {}  # by the id of an expression
         with np.errstate(all="ignore"):
@@ -97,7 +97,7 @@ class Expressions:
     def _local_shape(self, local: ir.LocalArray) -> tuple[int, ...]:
         extents = []
         for part in local.shape:
-            value = self._constant(part)
+            value = self.constant(part)
             if type(value) is not int or value < 1:
                 size = "an extent without a value" if value is None else f"an extent of {value}"
                 self._fault(
@@ -230,7 +230,7 @@ class Expressions:
 
     # Expressions
 
-    def _constant(self, value: ir.Expr) -> int | float | bool | None:
+    def constant(self, value: ir.Expr) -> int | float | bool | None:
         """The value of an expression that is known before the launch, else None."""
         key = id(value)
         if key not in self._constants:
@@ -251,7 +251,7 @@ class Expressions:
                 parts = (
                     [value.operand] if isinstance(value, ir.Unary) else [value.left, value.right]
                 )
-                if any(self._constant(part) is None for part in parts):
+                if any(self.constant(part) is None for part in parts):
                     return None
                 try:
                     known: int | float | bool = self._operation(value)(_NO_FRAME, True)
@@ -263,12 +263,12 @@ class Expressions:
 
     def _evaluate(self, value: ir.Expr) -> Evaluate:
         """A function that gives the value of an expression at the active lanes."""
-        known = self._constant(value)
+        known = self.constant(value)
         if known is not None:
             return lambda frame, mask: known
         match value:
             case ir.ThreadField(field):
-                self.fields.add(field)
+                self._fields.add(field)
                 return lambda frame, mask: frame.fields[field]
             case ir.Var(name, place):
                 return self._variable(name, place)
@@ -289,7 +289,7 @@ class Expressions:
         evaluate, held = self._evaluate(value), self.typing.of(value)
         if held == wanted:
             return evaluate
-        known = self._constant(value)
+        known = self.constant(value)
         if known is not None:
             converted = convert(known, held, wanted)
             return lambda frame, mask: converted

@@ -11,6 +11,7 @@ are not here: they depend on the arguments of a launch (see `types`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -322,18 +323,34 @@ class Code:
     sources: tuple[Source, ...]
 
 
+def inside(statement: Stmt) -> tuple[Block, ...]:
+    """The blocks inside a statement, in the order of the text."""
+    match statement:
+        case If(_, then, orelse):
+            return then, orelse
+        case While(prelude, _, body):
+            return prelude, body
+        case For(_, _, _, _, body) | Scope(_, body):
+            return (body,)
+    return ()
+
+
+def statements(block: Block) -> Iterator[Stmt]:
+    """All statements of a block and of the blocks inside, in the order of the text."""
+    for statement in block:
+        yield statement
+        for inner in inside(statement):
+            yield from statements(inner)
+
+
+def accesses(block: Block) -> Iterator[Load | Store]:
+    """All memory accesses of a block, in the order of the text."""
+    return (one for one in statements(block) if isinstance(one, Load | Store))
+
+
 def writes_registers(statement: Stmt) -> bool:
     """Whether a statement, or one inside it, writes a register array."""
-    if isinstance(statement, RegisterWrite):
-        return True
-    blocks: list[Block] = []
-    if isinstance(statement, If):
-        blocks = [statement.then, statement.orelse]
-    elif isinstance(statement, While):
-        blocks = [statement.prelude, statement.body]
-    elif isinstance(statement, For | Scope):
-        blocks = [statement.body]
-    return any(writes_registers(inner) for block in blocks for inner in block)
+    return any(isinstance(one, RegisterWrite) for one in statements((statement,)))
 
 
 def reads_registers(value: Expr) -> bool:

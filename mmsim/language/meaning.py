@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -94,14 +94,41 @@ class Meaning(Expressions):
         max_accesses: int,
     ) -> None:
         super().__init__(code, typing, numbers, shapes, uniform, max_accesses)
-        self.sites: list[Site] = []
+        self._site_of = {
+            id(statement): Site(
+                number,
+                statement.array,
+                "read" if isinstance(statement, ir.Load) else "write",
+                statement.place,
+            )
+            for number, statement in enumerate(ir.accesses(code.body))
+        }
+        self.sites = list(self._site_of.values())
         self._loops: list[int] = []
         self._loop_count = 0
+
+    def site(self, statement: ir.Load | ir.Store) -> Site:
+        """The site of an access of the program's text."""
+        return self._site_of[id(statement)]
+
+    @cached_property
+    def _body(self) -> Callable[[Frame, Mask], Steps]:
         with np.errstate(all="ignore"):
-            self._body = self._block(code.body)
+            return self._block(self.code.body)
+
+    def ready(self) -> Callable[[Frame, Mask], Steps]:
+        """The program as a function; making it numbers the variables and notes the fields of T."""
+        return self._body
+
+    @property
+    def fields(self) -> set[str]:
+        """The fields of T that the program uses."""
+        self.ready()
+        return self._fields
 
     def frame(self, lanes: int, fields: dict[str, Value]) -> Frame:
         """The state of `lanes` lanes with the given fields of T, before their first statement."""
+        self.ready()
         frame = Frame(lanes, {**fields, **self.uniform}, len(self.slots))
         for local in self.code.locals:
             if local.kind == "registers":
@@ -178,19 +205,8 @@ class Meaning(Expressions):
 
         return run
 
-    def _site(self, statement: ir.Load | ir.Store) -> Site:
-        kind = "read" if isinstance(statement, ir.Load) else "write"
-        site = Site(
-            len(self.sites),
-            statement.array,
-            "read" if kind == "read" else "write",
-            statement.place,
-        )
-        self.sites.append(site)
-        return site
-
     def _load(self, statement: ir.Load) -> Access:
-        site = self._site(statement)
+        site = self.site(statement)
         elements = self._elements(statement.array, statement.index, statement.place)
 
         def begin(frame: Frame, mask: Mask) -> Request:
@@ -216,7 +232,7 @@ class Meaning(Expressions):
         return Access(begin, finish)
 
     def _store(self, statement: ir.Store) -> Access:
-        site = self._site(statement)
+        site = self.site(statement)
         elements = self._elements(statement.array, statement.index, statement.place)
         value = self._evaluate(statement.value)
         fit = self._fit(statement.array, statement.value, statement.place)

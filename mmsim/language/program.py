@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from mmsim.errors import LanguageError, MMSimError, Place
 from mmsim.language import ir
 from mmsim.language.parse import parse
+
+T = TypeVar("T")
+MOST_KEPT = 100
 
 
 class Program:
@@ -24,6 +27,7 @@ class Program:
         self.code: ir.Code = parse(function)
         self.name = self.code.name
         self._example: Callable[..., Example] | None = None
+        self._memo: dict[Any, Any] = {}
         functools.update_wrapper(self, function)
 
     def __repr__(self) -> str:
@@ -35,6 +39,18 @@ class Program:
         raise MMSimError(
             f"a program is run by a machine: mm.DMM(32, 5).run({self.name}, ..., threads=...)"
         )
+
+    def kept(self, key: Any, make: Callable[[], T]) -> T:
+        """What `make()` returns, made once for each key: what follows from the text and the types.
+
+        The key must name all else that it follows from.
+        """
+        if key not in self._memo:
+            if len(self._memo) >= MOST_KEPT:
+                self._memo.clear()
+            self._memo[key] = make()
+        found: T = self._memo[key]
+        return found
 
     def example(self, function: Callable[..., Example]) -> Callable[..., Example]:
         """Decorate the host code that prepares arguments for a trial run (`mmsim run`).

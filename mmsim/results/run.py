@@ -28,7 +28,7 @@ class Run:
         Time units until everything had drained.
     arrays
         Every array parameter by name, as it stood at the end, in logical order. One of more than
-        1 MiB that the program doesn't write is no copy of the argument but a read-only view of it.
+        64 KiB that the program doesn't write is no copy of the argument but a read-only view of it.
     accesses
         An `AccessRow` for each source line, array and read or write, in the order of the program.
     rounds
@@ -124,8 +124,8 @@ def total(runs: Iterable[Run]) -> Run:
     """Several launches as one run: one after the other, each begun when the last has drained.
 
     Times, accesses and rounds add up (DESIGN section 1, *Launches*); of an array name that several
-    launches have, the last one's contents are kept, copied or, if larger than 1 MiB, shared. Raises
-    `LaunchError` for no runs, or runs on different machines or schedules.
+    launches have, the last one's contents are kept, copied or, if larger than 64 KiB, shared.
+    Raises `LaunchError` for no runs, or runs on different machines or schedules.
 
     >>> import numpy as np, mmsim as mm
     >>> @mm.program

@@ -62,21 +62,6 @@ def _leaves(block: ir.Block, scope: str | None) -> bool:
     return bool(block) and isinstance(block[-1], ir.Return | ir.Leave) and _ends(block[-1], scope)
 
 
-def statements(block: ir.Block) -> Iterator[ir.Stmt]:
-    """All statements, those inside others too."""
-    for statement in block:
-        yield statement
-        match statement:
-            case ir.If(_, then, orelse):
-                yield from statements(then)
-                yield from statements(orelse)
-            case ir.While(prelude, _, body):
-                yield from statements(prelude)
-                yield from statements(body)
-            case ir.For(_, _, _, _, body) | ir.Scope(_, body):
-                yield from statements(body)
-
-
 def expressions(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
     """The expressions that a statement itself evaluates."""
     match statement:
@@ -124,14 +109,16 @@ class Analysis:
 
     def __init__(self, body: ir.Block) -> None:
         self.body = body
-        targets = [s.target for s in statements(body) if isinstance(s, ir.Assign | ir.For)]
-        loaded = {s.target for s in statements(body) if isinstance(s, ir.Load)}
+        targets = [s.target for s in ir.statements(body) if isinstance(s, ir.Assign | ir.For)]
+        loaded = {s.target for s in ir.statements(body) if isinstance(s, ir.Load)}
         self.uniform = set(targets) - loaded
         while varying := self._varying():
             self.uniform -= varying
         self.inlined: dict[str, ir.Expr] = {}
-        loads = [s.target for s in statements(body) if isinstance(s, ir.Load)]
-        forgotten = {name for s in statements(body) if isinstance(s, ir.Forget) for name in s.names}
+        loads = [s.target for s in ir.statements(body) if isinstance(s, ir.Load)]
+        forgotten = {
+            name for s in ir.statements(body) if isinstance(s, ir.Forget) for name in s.names
+        }
         self._once = {
             name
             for name, times in Counter([*targets, *loads]).items()
@@ -139,7 +126,10 @@ class Analysis:
         }
         self._once -= self.uniform | forgotten
         once = self._once - loaded
-        for statement in statements(body):
+        self._same_once = {
+            name for name in self.uniform if targets.count(name) == 1 and name not in forgotten
+        }
+        for statement in ir.statements(body):
             match statement:
                 case ir.Assign(target, value) if target in once:
                     if self._inlinable(value):
@@ -215,22 +205,24 @@ class Analysis:
         set before it is read again: reading it earlier is refused.
         """
         if isinstance(value, ir.Var):
-            return value.name in self._once
+            return value.name in self._once or value.name in self._same_once
         for part in parts(value):
             match part:
                 case ir.Var(name):
-                    if name not in self.inlined:
+                    if name not in self.inlined and name not in self._same_once:
                         return False
                 case ir.RegisterRead():
                     return False
                 case ir.Binary(op, _, right):
-                    if op in FAILING and not (
-                        isinstance(right, ir.Const) and op in ("//", "%") and right.value
-                    ):
+                    if op in FAILING and not (op in ("//", "%") and self._constant(right)):
                         return False
                 case ir.Unary("int"):
                     return False
         return True
+
+    def _constant(self, value: ir.Expr) -> bool:
+        """Whether an expression is one number all along, without an operation that can fail."""
+        return self.is_uniform(value) and self._inlinable(value)
 
 
 def own_index(index: tuple[ir.Expr, ...], inlined: dict[str, ir.Expr]) -> bool:
@@ -251,8 +243,8 @@ def order_matters(body: ir.Block, array: str, inlined: dict[str, ir.Expr]) -> st
     written and never read, so that the order is lost only where two threads write one element.
     "yes": one thread may read what another one writes.
     """
-    reads = [s for s in statements(body) if isinstance(s, ir.Load) and s.array == array]
-    writes = [s for s in statements(body) if isinstance(s, ir.Store) and s.array == array]
+    reads = [s for s in ir.statements(body) if isinstance(s, ir.Load) and s.array == array]
+    writes = [s for s in ir.statements(body) if isinstance(s, ir.Store) and s.array == array]
     if not writes:
         return "no"
     uses: Iterable[ir.Load | ir.Store] = [*reads, *writes]

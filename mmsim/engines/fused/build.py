@@ -8,7 +8,6 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +67,6 @@ def plain(kernel: str) -> Kernel:
     return kernel_
 
 
-@lru_cache(maxsize=256)
 def compiled(kernel: str) -> Kernel:
     """A kernel that Numba compiles at its first call, or takes from the disk."""
     return _compiled(kernel, _write(_file(kernel), HEAD + kernel))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import Any
 
@@ -22,12 +23,20 @@ from mmsim.launch import Launch
 
 Integers = npt.NDArray[np.int64]
 PIECE = 2048  # lanes of a piece that needn't be a block: what they hold stays in the cache
-LEAST_GAIN = 1 << 22
-"""Thread accesses from which a program is worth compiling."""
-KEPT_GAIN = 1 << 19
-"""Thread accesses from which it is worth loading a program compiled before."""
+LEAST_GAIN = 1 << 25
+"""Thread accesses whose interpretation takes as long as compiling the program."""
+KEPT_GAIN = 1 << 21
+"""Thread accesses whose interpretation takes as long as loading the program compiled before."""
 
+SHORT = 1 << 19
+"""Thread accesses that take one core no longer than it takes to ask two."""
+PART = 1 << 20
+"""Thread accesses of a part of the grid, done at one go."""
+MOST_READY = 256
 SCHEDULED = 64  # bytes a warp that the asynchronous schedule keeps
+
+_ready: dict[str, build.Kernel] = {}
+_interpreted: dict[str, int] = {}  # thread accesses of programs that are not compiled yet
 
 
 class GaveUp(Exception):
@@ -57,17 +66,33 @@ class Execution:
         return self.grid.threads * sum(site != BARRIER_SITE for site in self.sites)
 
     def worthwhile(self) -> bool:
-        """Whether compiling, or loading what is kept, takes less time than it saves."""
-        return self.work >= LEAST_GAIN or (
-            self.work >= KEPT_GAIN and build.is_kept(self.text.kernel)
-        )
+        """Whether compiling, or loading what is kept, has paid or will pay.
+
+        Launches that were interpreted count as well: a program that comes again and again is
+        compiled when that would have taken about as long as interpreting it has.
+        """
+        text = self.text.kernel
+        if text in _ready:
+            return True
+        _interpreted[text] = total = _interpreted.get(text, 0) + self.work
+        return total >= LEAST_GAIN or (total >= KEPT_GAIN and build.is_kept(text))
 
     def needed(self) -> int:
         """Bytes that running it takes, roughly, beyond the arguments."""
         launch, grid, steps = self.launch, self.grid, len(self.sites)
         lanes = self._piece_warps(self.text.in_order) * launch.machine.width
+        typing, shapes = launch.meaning.typing, launch.meaning.locals
+        registers = sum(
+            math.prod(shapes[local.name]) * typing.arrays[local.name].itemsize
+            for local in launch.meaning.code.locals
+            if local.kind == "registers"
+        )
         bits = sum(launch.arrays[name].size for name in self.text.marked)
-        own = self.text.lane_bytes * lanes + bits // 8 + 16 * steps * len(launch.machine.units)
+        own = (
+            (self.text.lane_bytes + registers) * lanes
+            + bits // 8
+            + 16 * steps * len(launch.machine.units)
+        )
         shared = sum(a.size * a.dtype.itemsize for a in launch.arrays.values() if a.shared)
         own += shared * (grid.blocks if self.text.in_order else 1)
         operations = 0
@@ -94,6 +119,8 @@ class Execution:
 
     def _ready(self) -> build.Kernel:
         """The kernel, compiled for the types of its arguments by running no piece."""
+        if self.text.kernel in _ready:
+            return _ready[self.text.kernel]
         if not build.is_kept(self.text.kernel):
             self.progress.say("compiling it, once for this machine")
         one = np.zeros(0, dtype=np.int64)
@@ -109,6 +136,10 @@ class Execution:
             # What was kept can't be read (a disk that was full, another version): do without.
             kernel = build.compiled_afresh(self.text.kernel)
             kernel(*arguments)
+        if len(_ready) >= MOST_READY:
+            _ready.clear()
+        _interpreted.pop(self.text.kernel, None)
+        _ready[self.text.kernel] = kernel
         return kernel
 
     def _numbers(self) -> dict[str, int | float | bool]:
@@ -191,7 +222,7 @@ class Execution:
         def stop() -> None:
             control[0] = 1
 
-        on_all_cores(work, pieces, None if pieces < 64 else 32 * cores(), watch, stop)
+        on_all_cores(work, pieces, self._parts(pieces), watch, stop)
         for number in range(len(self.text.marked)):
             seen = [own[number] for own in marks.values()]
             for first, second in ((a, b) for i, a in enumerate(seen) for b in seen[i + 1 :]):
@@ -199,15 +230,27 @@ class Execution:
                     raise Collided
         return sums, requests, operations
 
+    def _parts(self, pieces: int) -> int:
+        """In how many parts to deal out the pieces: so many that the cores end together."""
+        if self.work <= SHORT:
+            return 1
+        return min(pieces, max(cores(), min(32 * cores(), self.work // PART)))
+
     def _arrays(self) -> list[npt.NDArray[Any]]:
         arrays = self.launch.arrays
-        data = [array.data[0] for array in arrays.values() if not array.shared]
+        data = []
+        for array in arrays.values():
+            if not array.shared:
+                words = array.data[0].view()
+                # Read-only whatever the caller's is: a kernel is compiled for the one or the other.
+                words.flags.writeable = array.written
+                data.append(words)
         return data + [array.offsets for array in arrays.values() if array.offsets is not None]
 
     def _marks(self, marking: bool) -> list[npt.NDArray[np.uint64]]:
         """A bit for every element of the arrays whose writes are marked."""
         sizes = [self.launch.arrays[name].size for name in self.text.marked]
-        return [np.zeros(size // 64 + 1 if marking else 0, dtype=np.uint64) for size in sizes]
+        return [np.zeros(size // 64 + 2 if marking else 0, dtype=np.uint64) for size in sizes]
 
     def _time(self, sums: Integers, requests: Integers, operations: Any) -> int:
         launch = self.launch

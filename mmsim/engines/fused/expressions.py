@@ -8,6 +8,7 @@ run again by the interpreter, which knows how to say what is wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -46,7 +47,21 @@ class Text:
     def __init__(self, names: Iterator[str]) -> None:
         self.lines: list[str] = []
         self.depth = 0
+        self.before: tuple[int, int] | None = None
         self._names = names
+
+    @contextmanager
+    def earlier(self) -> Iterator[None]:
+        """What is added goes before the statement at work: `before` has its line and depth."""
+        assert self.before is not None
+        line, depth = self.before
+        rest, outer = self.lines[line:], self.depth
+        del self.lines[line:]
+        self.depth, self.before = depth, None
+        yield
+        self.before = len(self.lines), depth
+        self.lines += rest
+        self.depth = outer
 
     def add(self, line: str) -> None:
         """One more line."""
@@ -92,12 +107,14 @@ class Expressions:
         analysis: Analysis,
         shapes: dict[str, tuple[int, ...]],
         address: Callable[[str, tuple[ir.Expr, ...]], str],
+        powers: dict[int, bool],
     ) -> None:
         self.text = text
         self.typing = typing
         self.analysis = analysis
         self.shapes = shapes
         self.address = address
+        self.powers = powers  # by the id of a divisor: whether it is a constant power of two
         self.assigned: set[str] = set()
 
     def write(self, value: ir.Expr) -> str:
@@ -196,6 +213,14 @@ class Expressions:
         if op == "**" and result.kind == "f":
             raise CannotFuse("a power of floats")  # libraries differ in its last bit
         left = self.wide(value.left)
+        if (
+            op in ("//", "%")
+            and result.kind != "f"
+            and self.text.before is not None
+            and folded(value.right) is None
+            and self.analysis.is_uniform(value.right)
+        ):
+            return self._by_uniform(op, left, value.right)
         right = self.wide(value.right)
         if op == "/":
             left, right = f"np.float64({left})", f"np.float64({right})"
@@ -212,6 +237,24 @@ class Expressions:
         if op == "/":
             return f"({left} / {right})"
         return f"{'float_' if result.kind == 'f' else ''}{CALLS[op]}({left}, {right})"
+
+    def _by_uniform(self, op: str, left: str, divisor: ir.Expr) -> str:
+        """A division by what is the same for all threads: a shift by a constant power of two.
+
+        Processors divide slowly. The divisor is looked at once, before the loop over the warps.
+        """
+        name, shift = self.text.temporary(), self.text.temporary()
+        power = self.powers.get(id(divisor), False)
+        with self.text.earlier():
+            self.text.add(f"{name} = {self.wide(divisor)}")
+            if power:
+                self.text.add(f"{shift} = shift_of({name})")
+                self._refuse(f"{shift} < 0", shift, "0")
+            else:
+                self._refuse(f"{name} == 0", name, "1")
+        if power:
+            return f"({left} >> {shift})" if op == "//" else f"({left} & ({name} - 1))"
+        return f"{CALLS[op]}({left}, {name})"
 
     def _keep(self, text: str) -> str:
         """The text of a value that is needed more than once, computed once."""

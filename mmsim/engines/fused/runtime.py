@@ -8,8 +8,45 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
-from mmsim.engines.counting import compiled
+from mmsim.engines.counting import Integers, compiled
+
+
+@compiled
+def mark(elements: Integers, count: int, marks: npt.NDArray[np.uint64]) -> bool:
+    """Set the bits of the first `count` elements; whether one of them was set already."""
+    one = np.uint64(1)
+    steps = 0
+    for slot in range(1, count):
+        steps |= elements[slot] - elements[slot - 1] - 1
+    if steps == 0 and count < 64:  # a row of bits, in one word or two
+        word, shift = elements[0] >> 6, np.uint64(elements[0] & 63)
+        row = (one << np.uint64(count)) - one
+        low = row << shift
+        high = (row >> (np.uint64(63) - shift)) >> one
+        before = (marks[word] & low) | (marks[word + 1] & high)
+        marks[word] |= low
+        marks[word + 1] |= high
+        return bool(before != 0)
+    for slot in range(count):
+        word = elements[slot] >> 6
+        bit = one << np.uint64(elements[slot] & 63)
+        if marks[word] & bit:
+            return True
+        marks[word] |= bit
+    return False
+
+
+@compiled
+def shift_of(x: int) -> int:
+    """k where x = 2^k, -1 where there is none."""
+    if x <= 0 or x & (x - 1) != 0:
+        return -1
+    shift = 0
+    while x >> shift != 1:
+        shift += 1
+    return shift
 
 
 @compiled
@@ -82,8 +119,10 @@ __all__ = [
     "float_floor_divide",
     "float_modulo",
     "floor_divide",
+    "mark",
     "modulo",
     "power",
     "shift_left",
+    "shift_of",
     "shift_right",
 ]

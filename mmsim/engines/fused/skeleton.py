@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -61,16 +62,21 @@ NAMES = {
 }
 
 
+@lru_cache(maxsize=256)
+def _function(text: str) -> Callable[..., list[int]]:
+    namespace: dict[str, Any] = dict(NAMES)
+    exec(compile(text, "<a skeleton>", "exec"), namespace)
+    function: Callable[..., list[int]] = namespace["skeleton"]
+    return function
+
+
 def accesses(text: str, limit: int, numbers: list[int | float | bool]) -> list[int]:
     """The site of each access in order, -1 for a barrier; `limit` as `max_accesses`.
 
     Raises `CannotFuse` for what goes on too long, or leaves the 64 bits, or has no value.
     """
-    namespace: dict[str, Any] = dict(NAMES)
-    exec(compile(text, "<a skeleton>", "exec"), namespace)
     whole = [Whole(value) if type(value) is int else value for value in numbers]
     try:
-        sites: list[int] = namespace["skeleton"](limit, *whole)
+        return _function(text)(limit, *whole)
     except (ArithmeticError, ValueError) as error:
         raise CannotFuse(f"its loops can't be unrolled: {error!r}") from None
-    return sites

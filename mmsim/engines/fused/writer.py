@@ -11,7 +11,6 @@ accesses that every piece makes, in order.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,13 +21,14 @@ import numpy as np
 from mmsim.engines.fused.analysis import (
     Analysis,
     CannotFuse,
+    expressions,
     order_matters,
-    statements,
+    parts,
     straighten,
 )
-from mmsim.engines.fused.expressions import Expressions, Text, numpy_name
+from mmsim.engines.fused.expressions import Expressions, Text, folded, numpy_name
 from mmsim.language import ir
-from mmsim.language.types import BOOL, INT, Type, Typing, is_int
+from mmsim.language.types import BOOL, INT, Type, Typing, is_int, wide
 from mmsim.launch import Launch
 
 GEOMETRY = ("threads", "block_size", "blocks", "warps", "warps_per_block", "piece_warps", "dmms")
@@ -41,8 +41,8 @@ class Fused:
 
     `kernel(first, last, control, sums, requests, operations, scratch, *arguments)` runs pieces;
     `skeleton(*numbers)` gives the number of the site of each access. `marked` are the arrays whose
-    writes have to be marked, `lane_bytes` what is kept for each lane of a piece. Programs that run
-    `in_order` make one piece of the grid, and one `by_block` a piece of each block.
+    writes have to be marked, `lane_bytes` what is kept for each lane of a piece beside registers.
+    Programs that run `in_order` make one piece of the grid, those `by_block` one of each block.
     """
 
     kernel: str
@@ -56,8 +56,56 @@ class Fused:
 
 
 def write(launch: Launch) -> Fused:
-    """Write the program of a launch, or raise `CannotFuse`."""
-    return _Writer(launch).write()
+    """Write the program of a launch, once for launches that are alike; or raise `CannotFuse`."""
+    machine, typing = launch.machine, launch.meaning.typing
+    key = (
+        "fused",
+        machine.width,
+        machine.memory.conflict,
+        bool(machine.shared),
+        _full(launch),
+        _powers(launch),
+        *((name, len(a.shape), a.offsets is None) for name, a in launch.arrays.items()),
+        *typing.arrays.items(),
+        *typing.numbers.items(),
+    )
+    fused: Fused | str = launch.program.kept(key, lambda: _written(launch))
+    if isinstance(fused, str):
+        raise CannotFuse(fused)
+    return fused
+
+
+def _written(launch: Launch) -> Fused | str:
+    """The program written out, or why it can't be."""
+    try:
+        return _Writer(launch).write()
+    except CannotFuse as error:
+        return str(error)
+
+
+def _divisors(launch: Launch) -> list[ir.Expr]:
+    """All that the program divides by."""
+    body = launch.program.code.body
+    return [
+        part.right
+        for statement in ir.statements(body)
+        for value in expressions(statement)
+        for part in parts(value)
+        if isinstance(part, ir.Binary) and part.op in ("//", "%")
+    ]
+
+
+def _powers(launch: Launch) -> tuple[bool, ...]:
+    """Which of the divisors are powers of two for this launch."""
+    divisors = launch.program.kept("divisors", lambda: _divisors(launch))
+    constants = [launch.meaning.constant(divisor) for divisor in divisors]
+    return tuple(type(c) is int and c > 0 and c & (c - 1) == 0 for c in constants)
+
+
+def _full(launch: Launch) -> bool:
+    """Whether every warp has all its lanes."""
+    grid = launch.grid
+    return grid.threads % grid.block_size == 0 and grid.block_size % grid.width == 0
 
 
 class _Writer:
@@ -67,21 +115,25 @@ class _Writer:
         self.body = straighten(launch.meaning.code.body)
         self.analysis = Analysis(self.body)
         self.width = launch.machine.width
-        grid = launch.grid
-        self.full = grid.threads % grid.block_size == 0 and grid.block_size % self.width == 0
+        self.full = _full(launch)
         names = (f"t{number}" for number in count(1))
         self.text, self.plain = Text(names), Text(names)
-        self.lanes = Expressions(
-            self.text, self.typing, self.analysis, launch.meaning.shapes, self._register_address
-        )
-        self.same = Expressions(
-            self.plain, self.typing, self.analysis, launch.meaning.shapes, self._register_address
+        powers = dict(zip(map(id, _divisors(launch)), _powers(launch), strict=True))
+        self.lanes, self.same = (
+            Expressions(
+                text,
+                self.typing,
+                self.analysis,
+                launch.meaning.shapes,
+                self._register_address,
+                powers,
+            )
+            for text in (self.text, self.plain)
         )
         self.same.assigned = self.lanes.assigned
         self.mask: str | None = None
         self.masks = 0
         self.loops: list[str | None] = []  # the mask around each loop
-        self.sites = iter(launch.meaning.sites)
         self.registers = [
             local.name for local in launch.meaning.code.locals if local.kind == "registers"
         ]
@@ -108,7 +160,9 @@ class _Writer:
         self._foot()
         parameters = ["first_piece", "last_piece", "control", "sums", "requests", "operations"]
         parameters += ["tables", "marking", *marks, *data, *numbers]
-        kernel = [f"def kernel({', '.join(parameters)}):", *self.text.lines]
+        held = {name: dtype.name for name, dtype in self.typing.arrays.items()}
+        # The types make the text unlike that for others: one text, one compiled kernel.
+        kernel = [f"def kernel({', '.join(parameters)}):", f"    # {held}", *self.text.lines]
         skeleton = [f"def skeleton(limit, {', '.join(numbers)}):", *self._skeleton()]
         skeleton.append("    return sites")
         return Fused(
@@ -123,17 +177,13 @@ class _Writer:
         )
 
     def _lane_bytes(self) -> int:
-        """What a kernel keeps for each lane of a piece."""
+        """What a kernel keeps of variables and masks for each lane of a piece."""
         kept = [
             type_.itemsize
             for name, type_ in self.typing.variables.items()
             if name not in self.analysis.uniform and name not in self.analysis.inlined
         ]
-        registers = [
-            math.prod(self.launch.meaning.shapes[name]) * self.typing.arrays[name].itemsize
-            for name in self.registers
-        ]
-        return sum(kept) + sum(registers) + self.masks
+        return sum(kept) + self.masks
 
     def _skeleton(self) -> list[str]:
         lines = ["sites = []", "steps = 0", "bad = False", *self.plain.lines]
@@ -156,7 +206,7 @@ class _Writer:
         for name, type_ in sorted(self.typing.variables.items()):
             if name not in self.analysis.uniform and name not in self.analysis.inlined:
                 text.add(f"own_{name} = np.zeros(room, {numpy_name(type_)})")
-        stores = {s.array for s in statements(self.body) if isinstance(s, ir.Store)}
+        stores = {s.array for s in ir.statements(self.body) if isinstance(s, ir.Store)}
         for name in sorted(stores):
             dtype = numpy_name(self.typing.arrays[name])
             text.add(f"sent_{name} = np.empty({width}, {dtype})")
@@ -194,6 +244,7 @@ class _Writer:
     def _warps(self) -> Iterator[None]:
         """A loop over the warps of a piece."""
         text, width = self.text, self.width
+        text.before = len(text.lines), text.depth
         text.add("for warp in range(warp0, warp1):")
         text.depth += 1
         text.add("block = warp // warps_per_block")
@@ -204,6 +255,7 @@ class _Writer:
             text.add(f"lanes = min({width}, block_size - start, threads - thread)")
         yield
         text.depth -= 1
+        text.before = None
 
     @contextmanager
     def _lanes(self) -> Iterator[None]:
@@ -263,11 +315,11 @@ class _Writer:
             case ir.Assign(target, value):
                 self._assign(target, value)
             case ir.Load(target, array, index):
-                self._access(next(self.sites).number, array, index, target, None)
+                self._access(self.launch.meaning.site(statement).number, array, index, target, None)
                 if target is not None:
                     assigned.add(target)
             case ir.Store(array, index, value):
-                self._access(next(self.sites).number, array, index, None, value)
+                self._access(self.launch.meaning.site(statement).number, array, index, None, value)
             case ir.RegisterWrite(array, index, value):
                 self._register_write(array, index, value)
             case ir.If(test, then, orelse):
@@ -299,13 +351,23 @@ class _Writer:
         if target in self.analysis.uniform:
             text = self._same(value, type_)
             self._both(f"same_{target} = {f'np.int64({text})' if type_ == INT else text}")
-        elif target not in self.analysis.inlined:
+        elif target in self.analysis.inlined:
+            self._check_divisors(value)
+        else:
             with self._warps():
                 with self._lanes():
                     text = self.lanes.cast(value, type_)
                     self.text.add(f"own_{target}[at + lane] = {text}")
                 self._give_up()
         self.lanes.assigned.add(target)
+
+    def _check_divisors(self, value: ir.Expr) -> None:
+        """What is inlined may never be needed, but dividing by zero is an error here."""
+        for part in parts(value):
+            if isinstance(part, ir.Binary) and part.op in ("//", "%") and not folded(part.right):
+                text = self._same(part.right, wide(self.typing.of(part.right)))
+                self.text.add(f"if {text} == 0:")
+                self.text.add("    return 1")
 
     def _if(self, test: ir.Expr, then: ir.Block, orelse: ir.Block) -> None:
         assigned = self.lanes.assigned
@@ -496,6 +558,15 @@ class _Writer:
             text.add("for slot in range(1, count):")
             text.add(f"    odd |= {addresses}[slot] - {addresses}[slot - 1] - 1")
         text.add("stages = 1")
+        if by == "bank" and self.width <= 64:
+            # So are the conflict-free ones of whole warps: all banks are seen.
+            text.add("if odd:")
+            text.add("    seen = np.uint64(0)")
+            text.add("    for slot in range(count):")
+            bank = f"np.uint64({addresses}[slot] % {self.width})"
+            text.add(f"        seen |= np.uint64(1) << {bank}")
+            all_banks = f"np.uint64({(1 << self.width) - 1})"
+            text.add(f"    odd = count != {self.width} or seen != {all_banks}")
         text.add("if odd:")
         text.add(f"    stages = {by}_stages({addresses}, count, {self.width}, tables)")
         text.add(f"sums[{'1 + block % dmms' if own else '0'}, at_access] += stages")
@@ -513,15 +584,8 @@ class _Writer:
                 text.add(f"    own_{target}[at + {lane}] = {row}places[slot]]")
             return
         if array in self.marked:
-            text.add("if marking:")
-            text.depth += 1
-            text.add("for slot in range(count):")
-            text.add("    word = elements[slot] >> 6")
-            text.add("    bit = np.uint64(1) << np.uint64(elements[slot] & 63)")
-            text.add(f"    if marks_{array}[word] & bit:")
-            text.add("        return 2")
-            text.add(f"    marks_{array}[word] |= bit")
-            text.depth -= 1
+            text.add(f"if marking and mark(elements, count, marks_{array}):")
+            text.add("    return 2")
         # The lowest-numbered thread's value stays: it is written last.
         text.add("for slot in range(count - 1, -1, -1):")
         text.add(f"    {row}places[slot]] = sent_{array}[slot]")
