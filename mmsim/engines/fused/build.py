@@ -60,11 +60,22 @@ def _namespace() -> dict[str, Any]:
 
 
 def plain(kernel: str) -> Kernel:
-    """A kernel that Python runs, for tests and small grids."""
+    """A kernel that Python runs, for tests. Its numbers are NumPy's, which wrap around."""
+    import numpy as np
+
+    kinds: dict[type, Any] = {bool: np.bool_, int: np.int64, float: np.float64}
+
+    def numpy_number(value: Any) -> Any:
+        return kinds[type(value)](value) if type(value) in kinds else value
+
+    def wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *operands: numpy_number(function(*operands))
+
     namespace = _namespace()
+    namespace |= {name: wrapping(getattr(runtime, name)) for name in runtime.__all__}
     exec(compile(kernel, "<a fused program>", "exec"), namespace)
-    kernel_: Kernel = namespace["kernel"]
-    return kernel_
+    run: Kernel = namespace["kernel"]
+    return lambda *arguments: run(*map(numpy_number, arguments))
 
 
 def compiled(kernel: str) -> Kernel:
