@@ -12,9 +12,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from mmsim.engines.fused.analysis import Analysis, CannotFuse
+from mmsim.engines.fused.analysis import Analysis, CannotFuse, parts
 from mmsim.language import ir
-from mmsim.language.operators import BINARY, UNARY, NoValue
 from mmsim.language.types import BOOL, Type, Typing, join, wide
 
 UNIFORM = {"count": "threads", "block_size": "block_size", "blocks": "blocks"}
@@ -34,6 +33,8 @@ CALLS = {
 }
 REFUSED = {"//": "== 0", "%": "== 0", "/": "== 0", "<<": "< 0", ">>": "< 0", "**": "< 0"}
 """What the right operand of an operation mustn't be."""
+LITERAL = ir.Const | ir.Unary | ir.Binary | ir.Compare
+"""What an expression of literals is made of."""
 
 
 def numpy_name(type_: Type) -> str:
@@ -72,33 +73,13 @@ class Text:
         return next(self._names)
 
 
-def folded(value: ir.Expr) -> int | float | bool | None:
-    """The value of an expression of literals, None of any other.
-
-    Literals are folded here because Python's integers, unlike the kernel's, don't wrap around.
-    """
-    operands: list[int | float | bool | None]
-    match value:
-        case ir.Const(number):
-            return number
-        case ir.Unary(_, operand):
-            operands = [folded(operand)]
-            function: Callable[..., int | float | bool] = UNARY[value.op]
-        case ir.Binary(op, left, right):
-            operands = [folded(left), folded(right)]
-            function = BINARY[op]
-        case _:
-            return None
-    if any(operand is None for operand in operands):
-        return None
-    try:
-        return function(*operands, True)
-    except NoValue:
-        raise CannotFuse("a literal expression without a value") from None
-
-
 class Expressions:
-    """Writes expressions into `text`, for one lane or, where `lane` is False, for all at once."""
+    """Writes expressions into `text`, for one lane or, if they are `uniform`, for all at once.
+
+    `constant` gives the value of an expression of literals. Those are not left to the kernel, whose
+    integers wrap around where Python's, as literals, don't. Uniform literals are np.int64, which
+    stands for integers that can't wrap unseen where the skeleton computes with them.
+    """
 
     def __init__(
         self,
@@ -107,7 +88,9 @@ class Expressions:
         analysis: Analysis,
         shapes: dict[str, tuple[int, ...]],
         address: Callable[[str, tuple[ir.Expr, ...]], str],
+        constant: Callable[[ir.Expr], int | float | bool | None],
         powers: dict[int, bool],
+        uniform: bool = False,
     ) -> None:
         self.text = text
         self.typing = typing
@@ -115,12 +98,14 @@ class Expressions:
         self.shapes = shapes
         self.address = address
         self.powers = powers  # by the id of a divisor: whether it is a constant power of two
+        self.constant = constant
+        self.uniform = uniform
         self.assigned: set[str] = set()
 
     def write(self, value: ir.Expr) -> str:
         """The text of an expression of its own type; what it needs before goes into the lines."""
-        if (number := folded(value)) is not None:
-            return self._constant(number)
+        if (number := self.literal(value)) is not None:
+            return self._literal(number)
         match value:
             case ir.Number(name):
                 return f"number_{name}"
@@ -148,6 +133,14 @@ class Expressions:
                 return f"register_{array}[{self.address(array, index)}, at + lane]"
         raise CannotFuse(f"{type(value).__name__} can't be written")
 
+    def literal(self, value: ir.Expr) -> int | float | bool | None:
+        """The value of an expression of literals, None of any other."""
+        if not all(isinstance(part, LITERAL) for part in parts(value)):
+            return None
+        if (number := self.constant(value)) is None:
+            raise CannotFuse("a literal expression without a value")
+        return number
+
     def cast(self, value: ir.Expr, wanted: Type) -> str:
         """The text of an expression, as a value of a type that can hold it."""
         text, held = self.write(value), self.typing.of(value)
@@ -162,11 +155,13 @@ class Expressions:
         text = self.write(value)
         return text if self.typing.of(value) == BOOL else f"({text} != 0)"
 
-    def _constant(self, number: int | float | bool) -> str:
+    def _literal(self, number: int | float | bool) -> str:
         if isinstance(number, float) and not np.isfinite(number):
             return "np.nan" if np.isnan(number) else "np.inf" if number > 0 else "(-np.inf)"
         if type(number) is int and not -(2**63) < number < 2**63:
             raise CannotFuse(f"{number} is no 64-bit literal")
+        if self.uniform and type(number) is int:
+            return f"np.int64({number})"
         return f"({number!r})" if number < 0 else repr(number)
 
     def _extent(self, array: str, axis: int | None, rank: int | None) -> str:
@@ -217,7 +212,7 @@ class Expressions:
             op in ("//", "%")
             and result.kind != "f"
             and self.text.before is not None
-            and folded(value.right) is None
+            and self.literal(value.right) is None
             and self.analysis.is_uniform(value.right)
         ):
             return self._by_uniform(op, left, value.right)

@@ -31,7 +31,7 @@ def _checked(name: str) -> Callable[..., Any]:
     return method
 
 
-for _name in ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor"):
+for _name in ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift"):
     for _form in (f"__{_name}__", f"__r{_name}__"):
         setattr(Whole, _form, _checked(_form))
 for _form in ("__neg__", "__abs__", "__invert__"):
@@ -48,7 +48,15 @@ def _power(x: int, y: int) -> int:
     return Whole(x**y)
 
 
+def _range(*bounds: int) -> range:
+    """A range whose length, too, is far from what 64 bits can't hold."""
+    if max(map(abs, bounds)) >= 2**62:
+        raise OverflowError
+    return range(*bounds)
+
+
 NAMES = {
+    "range": _range,
     "np": SimpleNamespace(
         int64=Whole, float64=float, bool_=bool, nan=float("nan"), inf=float("inf")
     ),

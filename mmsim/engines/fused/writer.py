@@ -26,7 +26,7 @@ from mmsim.engines.fused.analysis import (
     parts,
     straighten,
 )
-from mmsim.engines.fused.expressions import Expressions, Text, folded, numpy_name
+from mmsim.engines.fused.expressions import Expressions, Text, numpy_name
 from mmsim.language import ir
 from mmsim.language.types import BOOL, INT, Type, Typing, is_int, wide
 from mmsim.launch import Launch
@@ -77,10 +77,15 @@ def write(launch: Launch) -> Fused:
 
 def _written(launch: Launch) -> Fused | str:
     """The program written out, or why it can't be."""
+    writer = None
     try:
-        return _Writer(launch).write()
+        writer = _Writer(launch)
+        return writer.write()
     except CannotFuse as error:
         return str(error)
+    finally:
+        if writer is not None:
+            vars(writer).clear()  # it is part of a cycle, which would keep the launch's arrays
 
 
 def _divisors(launch: Launch) -> list[ir.Expr]:
@@ -118,18 +123,16 @@ class _Writer:
         self.full = _full(launch)
         names = (f"t{number}" for number in count(1))
         self.text, self.plain = Text(names), Text(names)
-        powers = dict(zip(map(id, _divisors(launch)), _powers(launch), strict=True))
-        self.lanes, self.same = (
-            Expressions(
-                text,
-                self.typing,
-                self.analysis,
-                launch.meaning.shapes,
-                self._register_address,
-                powers,
-            )
-            for text in (self.text, self.plain)
+        known = (
+            self.typing,
+            self.analysis,
+            launch.meaning.shapes,
+            self._register_address,
+            launch.meaning.constant,
+            dict(zip(map(id, _divisors(launch)), _powers(launch), strict=True)),
         )
+        self.lanes = Expressions(self.text, *known)
+        self.same = Expressions(self.plain, *known, uniform=True)
         self.same.assigned = self.lanes.assigned
         self.mask: str | None = None
         self.masks = 0
@@ -364,7 +367,11 @@ class _Writer:
     def _check_divisors(self, value: ir.Expr) -> None:
         """What is inlined may never be needed, but dividing by zero is an error here."""
         for part in parts(value):
-            if isinstance(part, ir.Binary) and part.op in ("//", "%") and not folded(part.right):
+            if (
+                isinstance(part, ir.Binary)
+                and part.op in ("//", "%")
+                and not self.same.literal(part.right)
+            ):
                 text = self._same(part.right, wide(self.typing.of(part.right)))
                 self.text.add(f"if {text} == 0:")
                 self.text.add("    return 1")
