@@ -175,8 +175,9 @@ class Analysis:
             case ir.While(prelude, _, body):
                 yield prelude, path
                 yield body, path
-            case ir.For(_, _, _, _, body):
-                yield body, path
+            case ir.For(_, start, stop, step, body):
+                same = all(map(self.is_uniform, (start, stop, step)))
+                yield body, path if same else (*path, (id(statement), True))
 
     def _settings(self, block: ir.Block, path: Path) -> Iterator[tuple[str, ir.Expr, Path]]:
         for statement in block:

@@ -50,6 +50,18 @@ def shift_of(x: int) -> int:
 
 
 @compiled
+def turns(nearest: int, farthest: int, step: int) -> tuple[int, int]:
+    """The least and the largest number of turns that a thread takes through a loop.
+
+    From its start to its stop it is at least `nearest` and at most `farthest`, both of any sign.
+    """
+    if step == 0:
+        return 0, 0
+    one, other = -((-nearest) // step), -((-farthest) // step)
+    return max(min(one, other), 0), max(one, other, 0)
+
+
+@compiled
 def floor_divide(x: int, y: int) -> int:
     """x // y for y != 0; the processor can't divide the least integer by -1."""
     if y == -1:
@@ -125,4 +137,5 @@ __all__ = [
     "shift_left",
     "shift_of",
     "shift_right",
+    "turns",
 ]

@@ -55,12 +55,19 @@ def _range(*bounds: int) -> range:
     return range(*bounds)
 
 
+def _turns(nearest: int, farthest: int, step: int) -> tuple[int, int]:
+    """As `runtime.turns`, of integers without an end; a step of 0 has no turns to tell."""
+    one, other = -(-nearest // step), -(-farthest // step)
+    return Whole(max(min(one, other), 0)), Whole(max(one, other, 0))
+
+
 NAMES = {
     "range": _range,
     "np": SimpleNamespace(
         int64=Whole, float64=float, bool_=bool, nan=float("nan"), inf=float("inf")
     ),
     "floor_divide": operator.floordiv,
+    "turns": _turns,
     "modulo": operator.mod,
     "float_floor_divide": operator.floordiv,
     "float_modulo": operator.mod,

@@ -33,6 +33,8 @@ from mmsim.launch import Launch
 
 GEOMETRY = ("threads", "block_size", "blocks", "warps", "warps_per_block", "piece_warps", "dmms")
 BARRIER_SITE = -1
+LARGEST = {"id": "threads", "index": "block_size", "block": "blocks", "warp": "warps"}
+"""How many values a field of T has; T.lane has as many as the machine is wide."""
 
 
 @dataclass
@@ -137,6 +139,8 @@ class _Writer:
         self.mask: str | None = None
         self.masks = 0
         self.loops: list[str | None] = []  # the mask around each loop
+        self.own: list[str] = []  # what is kept for the lanes of a piece beside variables
+        self.depth = 0  # loops around, of which threads take different numbers of turns
         self.registers = [
             local.name for local in launch.meaning.code.locals if local.kind == "registers"
         ]
@@ -186,7 +190,7 @@ class _Writer:
             for name, type_ in self.typing.variables.items()
             if name not in self.analysis.uniform and name not in self.analysis.inlined
         ]
-        return sum(kept) + self.masks
+        return sum(kept) + self.masks + 8 * len(self.own)
 
     def _skeleton(self) -> list[str]:
         lines = ["sites = []", "steps = 0", "bad = False", *self.plain.lines]
@@ -238,7 +242,8 @@ class _Writer:
     def _foot(self) -> None:
         self.text.depth = 1
         self.text.add("return 0")
-        new = [
+        new = [f"    {name} = np.zeros(room, np.int64)" for name in self.own]
+        new += [
             f"    mask_{number} = np.zeros(room, np.bool_)" for number in range(1, self.masks + 1)
         ]
         self.text.lines[self.masks_at : self.masks_at] = new
@@ -433,7 +438,8 @@ class _Writer:
     ) -> None:
         bounds = (start, stop, step)
         if not all(map(self.analysis.is_uniform, bounds)):
-            raise CannotFuse("a loop whose length depends on the thread")
+            self._varying_for(target, start, stop, step, body)
+            return
         texts = [self._same(bound, INT) for bound in bounds]
         type_ = self.typing.variables[target]
         counter = self.text.temporary()
@@ -453,6 +459,79 @@ class _Writer:
         self.lanes.assigned.add(target)
         self._loop((), None, body)
         self.lanes.assigned.intersection_update(before)
+
+    def _varying_for(
+        self, target: str, start: ir.Expr, stop: ir.Expr, step: ir.Expr, body: ir.Block
+    ) -> None:
+        """A loop of which each thread takes its own number of turns.
+
+        The turns that every thread takes come first, without a mask. How many those are, and how
+        many there are in all, follows from what is known of the bounds.
+        """
+        if not self.analysis.is_uniform(step):
+            raise CannotFuse("a loop whose step depends on the thread")
+        low, high = (self._limits(bound) for bound in (start, stop))
+        by = self._same(step, INT)
+        least, most, turn = (self.text.temporary() for _ in range(3))
+        nearest, farthest = f"({high[0]}) - ({low[1]})", f"({high[1]}) - ({low[0]})"
+        self._both(f"{least}, {most} = turns({nearest}, {farthest}, {by})")
+        first, turns = f"first_{turn}", f"turns_{turn}"
+        self.own += [first, turns]
+        with self._warps():
+            with self._lanes():
+                begin, end = self.lanes.cast(start, INT), self.lanes.cast(stop, INT)
+                self.text.add(f"{first}[at + lane] = {begin}")
+                distance = f"{first}[at + lane] - ({end})"
+                self.text.add(f"{turns}[at + lane] = -floor_divide({distance}, {by})")
+            self._give_up()
+        assigned, outer = self.lanes.assigned, self.mask
+        before = set(assigned)
+        parts_ = [("0", most)] if outer or self.depth else [("0", least), (least, most)]
+        self.depth += 1
+        for begin, end in parts_:
+            masked = end == most
+            self._both(f"for {turn} in range({begin}, {end}):")
+            self.text.depth += 1
+            if masked:
+                self.masks += 1
+                mask = f"mask_{self.masks}"
+                active = f"{turn} < {turns}[at + lane]"
+                if outer:
+                    active = f"{outer}[at + lane] and {active}"
+                with self._warps():
+                    self.text.add(f"for lane in range({self.width if self.full else 'lanes'}):")
+                    self.text.add(f"    {mask}[at + lane] = {active}")
+                self.mask = mask
+            with self._warps(), self._lanes():
+                self.text.add(f"own_{target}[at + lane] = {first}[at + lane] + {turn} * {by}")
+            self.text.depth -= 1
+            assigned.add(target)
+            self._loop((), None, body)
+            assigned.intersection_update(before)
+            self.mask = outer
+        self.depth -= 1
+
+    def _limits(self, value: ir.Expr) -> tuple[str, str]:
+        """Uniform texts of the least and the largest value that a thread may find."""
+        if self.analysis.is_uniform(value):
+            text = self._same(value, INT)
+            return text, text
+        match value:
+            case ir.ThreadField(field):
+                return "0", f"({LARGEST.get(field, str(self.width))} - 1)"
+            case ir.Var(name) if name in self.analysis.inlined:
+                return self._limits(self.analysis.inlined[name])
+            case ir.Binary("+", left, right):
+                (a, b), (c, d) = self._limits(left), self._limits(right)
+                return f"({a} + {c})", f"({b} + {d})"
+            case ir.Binary("-", left, right):
+                (a, b), (c, d) = self._limits(left), self._limits(right)
+                return f"({a} - {d})", f"({b} - {c})"
+            case ir.Binary("*", left, right):
+                (a, b), (c, d) = self._limits(left), self._limits(right)
+                corners = ", ".join(f"{x} * {y}" for x in (a, b) for y in (c, d))
+                return f"min({corners})", f"max({corners})"
+        raise CannotFuse("a loop whose length can't be told beforehand")
 
     # Arrays
 
