@@ -11,6 +11,16 @@ from mmsim.claims import Precondition
 WIDTHS = (2, 3, 4, 5, 8, 12, 16, 32)
 LATENCIES = (1, 2, 5, 30)
 
+# The papers' own sizes.
+ICPP = {"n": 2**24, "w": 32, "L": 500}
+"""ICPP's largest arrays, sqrt n = 4096; "several hundred clock cycles" of latency."""
+IEICE = {"n": 2**22, "w": 32, "L": 500}
+"""The arrays of ICPP Table III's thousand permutations, which IEICE's example has as well."""
+MULTIPROCESSORS = 8
+"""DMMs of the papers' GPU, a GTX 680."""
+RAP_WIDTH = 256
+"""The widest matrix of RAP Table II."""
+
 FULL_WARPS = Precondition("w divides p", lambda w, p: p % w == 0)
 WHOLE_SHARES = Precondition("p divides n", lambda n, p: n % p == 0)
 ENOUGH_THREADS = Precondition("w <= p", lambda w, p: w <= p)

@@ -19,6 +19,11 @@ from algorithms import permutations, schedules
 from algorithms.dmm_permutation import Permutation
 from algorithms.errors import require
 from algorithms.hmm_transpose import transposed
+from mmsim.engines.room import require_room
+
+# Bytes a word that is permuted, roughly.
+FOR_TABLES = 65
+FOR_A_PLAN = 130
 
 Tables = tuple[Permutation, Permutation]
 """s and d of a row-wise permutation: row i moves its word s[i, j] to d[i, j]."""
@@ -62,6 +67,7 @@ def row_tables(P: npt.ArrayLike, w: int) -> Tables:
         f"w divides the length of a row, but w={w} and the length is {length}",
         source,
     )
+    require_room(f"a table for the rows of {rows.size} words", FOR_TABLES * rows.size)
     s, d = schedules.conflict_free_rows(np.array([permutations.check(row) for row in rows]), w)
     return s, d
 
@@ -93,6 +99,7 @@ def plan(P: npt.ArrayLike, w: int) -> Plan:
     side = isqrt(P.size)
     require(side * side == P.size, f"sqrt n is a whole number, but n={P.size}", source)
     require(side > 0 and side % w == 0, f"w divides sqrt n, but w={w} and sqrt n={side}", source)
+    require_room(f"the plan for {P.size} words", FOR_A_PLAN * P.size)
     first, second, third = schedules.three_steps(P, side)
     return Plan(row_tables(first, w), row_tables(second, w), row_tables(third, w))
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from dataclasses import replace
+from functools import partial
 from itertools import product
 from math import isqrt
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import mmsim as mm
 from algorithms import permutations
 from algorithms.dmm_permutation import Permutation, moved, permute
 from algorithms.dmm_permutation_claims import allowed
+from algorithms.grids import ICPP, IEICE, MULTIPROCESSORS
 from algorithms.hmm_permutation import (
     Plan,
     Tables,
@@ -28,34 +31,49 @@ from algorithms.hmm_regular import REGULAR
 from algorithms.hmm_regular import permuted as regularly_permuted
 from algorithms.hmm_transpose import transposed
 from algorithms.printed import table
+from algorithms.remembered import remembered
 from mmsim.claims import Case, Claim, Precondition, correct, maximum
 
 LATENCIES = (1, 5, 30, 100)
 
 
-# The runs.
+# The runs. Several claims are about the same ones, so each is made, checked and remembered once,
+# without its arrays.
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def named(name: str, n: int, seed: int = 0) -> Permutation:
     """A permutation by name; ICPP transposes a square matrix."""
     return permutations.NAMED[name](n, seed)
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def planned(name: str, n: int, w: int) -> Plan:
     """The plan of a named permutation, made once."""
     return plan(named(name, n), w)
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def rows_at_random(rows: int, length: int, w: int) -> tuple[Permutation, Tables]:
     """A random permutation for each row, and its tables."""
     P = np.array([permutations.random(length, seed) for seed in range(rows)])
     return P, row_tables(P, w)
 
 
-def designated(
+@remembered
+def distribution(name: str, n: int, w: int, inverted: bool = False) -> int:
+    """D_w of a named permutation, or of its inverse."""
+    P = named(name, n)
+    return permutations.distribution(permutations.inverse(P) if inverted else P, w)
+
+
+def checked(run: mm.Run, b: npt.ArrayLike) -> mm.Run:
+    """The run without its arrays, refused unless b holds what is expected."""
+    return replace(correct(run, b=b), arrays={})
+
+
+@remembered
+def permuted(
     algorithm: str,
     schedule: mm.Schedule,
     permutation: str,
@@ -64,49 +82,54 @@ def designated(
     L: int,
     d: int = 1,
     seed: int = 0,
-    D: int = 0,
 ) -> mm.Run:
-    """Permute n words in global memory, in blocks of at most 4w threads, checked.
-
-    D, the distribution, is there for the formulas.
-    """
+    """Permute n words in global memory, in blocks of at most 4w threads."""
     P = named(permutation, n, seed)
     machine = mm.HMM(dmms=d, width=w, global_latency=L)
     run = permute(machine, algorithm, P, block_size=min(n, 4 * w), schedule=schedule)
-    return correct(run, b=moved(np.arange(n), P))
+    return checked(run, moved(np.arange(n), P))
 
 
+def designated(algorithm: str, schedule: mm.Schedule, D: int = 0, **case: Any) -> mm.Run:
+    """`permuted`; D, the distribution, is there for the formulas."""
+    return permuted(algorithm, schedule, **case)
+
+
+@remembered
 def transpose_run(schedule: mm.Schedule, rows: int, n: int, w: int, d: int, L: int) -> mm.Run:
-    """Transpose a matrix of n words, checked."""
+    """Transpose a matrix of n words."""
     a = np.arange(n).reshape(rows, -1)
-    return correct(transposed(mm.HMM(d, w, L), a, schedule=schedule), b=a.T)
+    return checked(transposed(mm.HMM(d, w, L), a, schedule=schedule), a.T)
 
 
+@remembered
 def row_wise_run(schedule: mm.Schedule, rows: int, n: int, w: int, d: int, L: int) -> mm.Run:
-    """Permute each row of a matrix of n words at random, checked."""
+    """Permute each row of a matrix of n words at random."""
     a = np.arange(n).reshape(rows, -1)
     P, given = rows_at_random(rows, n // rows, w)
     b = np.empty_like(a)
     np.put_along_axis(b, P, a, axis=1)
-    return correct(rows_permuted(mm.HMM(d, w, L), a, given, schedule=schedule), b=b)
+    return checked(rows_permuted(mm.HMM(d, w, L), a, given, schedule=schedule), b)
 
 
+@remembered
 def column_wise_run(schedule: mm.Schedule, rows: int, n: int, w: int, d: int, L: int) -> mm.Run:
-    """Permute each column of a matrix of n words at random, checked."""
+    """Permute each column of a matrix of n words at random."""
     a = np.arange(n).reshape(rows, -1)
     P, given = rows_at_random(n // rows, rows, w)
     b = np.empty_like(a)
     np.put_along_axis(b, P.T, a, axis=0)
-    return correct(columns_permuted(mm.HMM(d, w, L), a, given, schedule=schedule), b=b)
+    return checked(columns_permuted(mm.HMM(d, w, L), a, given, schedule=schedule), b)
 
 
+@remembered
 def scheduled_run(
     schedule: mm.Schedule, permutation: str, n: int, w: int, d: int, L: int
 ) -> mm.Run:
-    """Permute n words by the scheduled algorithm, checked."""
+    """Permute n words by the scheduled algorithm."""
     a = np.arange(n)
     run = scheduled(mm.HMM(d, w, L), a, planned(permutation, n, w), schedule=schedule)
-    return correct(run, b=moved(a, named(permutation, n)))
+    return checked(run, moved(a, named(permutation, n)))
 
 
 def any_algorithm(schedule: mm.Schedule, algorithm: str, n: int, w: int, d: int, L: int) -> mm.Run:
@@ -118,14 +141,13 @@ def any_algorithm(schedule: mm.Schedule, algorithm: str, n: int, w: int, d: int,
         return run(schedule, isqrt(n), n, w, d, L)
     if algorithm == "scheduled":
         return scheduled_run(schedule, "random", n, w, d, L)
-    return designated(algorithm, schedule, "identical", n, w, L, d)
+    return permuted(algorithm, schedule, "identical", n, w, L, d)
 
 
-@lru_cache(maxsize=64)
 def many_random(schedule: mm.Schedule, n: int, w: int, count: int) -> mm.Run:
-    """Random permutations, D-designated, one after the other; run once for all claims."""
+    """Random permutations, D-designated, one after the other."""
     return mm.total(
-        designated("D-designated", schedule, "random", n, w, 1, seed=seed) for seed in range(count)
+        permuted("D-designated", schedule, "random", n, w, 1, seed=seed) for seed in range(count)
     )
 
 
@@ -143,8 +165,8 @@ def stages_of_reads(run: mm.Run) -> int:
 
 
 def deficit(run: mm.Run) -> int:
-    """n - D_w(P), summed over the launches."""
-    return run.launches * run.arrays["b"].size - stages_of_writes(run)
+    """n - D_w(P), summed over the launches, which have a thread for each word."""
+    return run.launches * run.threads - stages_of_writes(run)
 
 
 def rounds_by_class(run: mm.Run) -> dict[str, int]:
@@ -176,8 +198,7 @@ def distributed(inverted: bool = False) -> Iterator[Case]:
             square = isqrt(n) ** 2 == n
             if n % w or not allowed(name, n) or (name == "transpose" and not square):
                 continue
-            P = named(name, n)
-            D = permutations.distribution(permutations.inverse(P) if inverted else P, w)
+            D = distribution(name, n, w, inverted)
             for d in (1, 3) if n == 4 * w * w else (1,):
                 yield {"permutation": name, "n": n, "w": w, "L": L, "d": d, "D": D}
 
@@ -257,6 +278,28 @@ def random_sizes() -> Iterator[Case]:
         yield {"n": n, "w": w, "count": count}
 
 
+# The papers' own sizes.
+
+
+def distributed_own(size: dict[str, int], d: int, inverted: bool = False) -> Iterator[Case]:
+    """A random permutation; D is its distribution (its inverse's)."""
+    D = distribution("random", size["n"], size["w"], inverted)
+    yield {"permutation": "random", **size, "d": d, "D": D}
+
+
+RANDOM = {"permutation": "random", **ICPP}
+MATRIX = {"rows": isqrt(ICPP["n"]), **ICPP}
+
+
+def only(case: Case, **more: int) -> Callable[[], list[Case]]:
+    """A single case."""
+    return lambda: [{**case, **more}]
+
+
+SAMPLE = only({"n": IEICE["n"], "w": IEICE["w"], "count": 4})
+"""Some of ICPP Table III's thousand permutations."""
+
+
 # The claims.
 
 SIDES = Precondition(
@@ -274,10 +317,10 @@ ANY_D = "the paper counts n/w for a shared round whatever d is (erratum 7); righ
 
 
 def _designated_claims() -> Iterator[Claim]:
-    for id, source, algorithm, of in (
-        ("ICPP-L4.D", "ICPP, Lemma 4", "D-designated", "P"),
-        ("ICPP-L4.S", "ICPP, Lemma 4", "S-designated", "P^-1"),
-        ("IEICE-1", "IEICE, abstract", "D-designated", "P"),
+    for id, source, algorithm, of, size, d in (
+        ("ICPP-L4.D", "ICPP, Lemma 4", "D-designated", "P", ICPP, 1),
+        ("ICPP-L4.S", "ICPP, Lemma 4", "S-designated", "P^-1", ICPP, 1),
+        ("IEICE-1", "IEICE, abstract", "D-designated", "P", IEICE, MULTIPROCESSORS),
     ):
         yield Claim(
             id=id,
@@ -288,6 +331,7 @@ def _designated_claims() -> Iterator[Claim]:
             grid=partial(distributed, inverted=of != "P"),
             run=partial(designated, algorithm),
             requires=(WHOLE_WARPS,),
+            own=partial(distributed_own, size, d, inverted=of != "P"),
         )
     distributions: dict[str, tuple[Callable[..., Any], Callable[[int], int], str]] = {
         "identical": (lambda n, w: n / w, lambda w: w, "w <= n"),
@@ -311,6 +355,7 @@ def _designated_claims() -> Iterator[Claim]:
                 measure=measure,
                 quantity="D",
                 requires=(WHOLE_WARPS, _at_least(text, least)),
+                own=only({"permutation": name, **ICPP}),
             )
 
 
@@ -330,6 +375,7 @@ def _rounds_on_one(count: int) -> Callable[..., Any]:
 
 def _round_claims() -> Iterator[Claim]:
     for id, place, title, count, run, cases, requires in _ROUNDS:
+        theorem = id == "T9"
         yield Claim(
             id=f"ICPP-{id}",
             source=f"ICPP, {place}",
@@ -339,6 +385,7 @@ def _round_claims() -> Iterator[Claim]:
             grid=partial(cases, d_below=2),
             run=run,
             requires=(*requires, ONE_DMM),
+            own=only(RANDOM if theorem else MATRIX, d=1),
         )
         yield Claim(
             id=f"ICPP-{id}.d.printed",
@@ -352,7 +399,6 @@ def _round_claims() -> Iterator[Claim]:
             printed=True,
             note="the paper counts n/w for a shared round whatever d is; right at d = 1",
         )
-        theorem = id == "T9"
         yield Claim(
             id="IEICE-3" if theorem else f"ICPP-{id}.d",
             source="IEICE, abstract" if theorem else f"ICPP, {place}",
@@ -362,6 +408,7 @@ def _round_claims() -> Iterator[Claim]:
             grid=cases,
             run=run,
             requires=requires,
+            own=only({**RANDOM, **IEICE} if theorem else MATRIX, d=MULTIPROCESSORS),
         )
 
 
@@ -417,19 +464,21 @@ def _table_1_claims() -> Iterator[Claim]:
         ("column_wise", "column-wise permutation", column_wise_run),
         ("scheduled", "scheduled permutation", scheduled_run),
     ):
+        permutes = row in ("d_designated", "s_designated", "scheduled")
         yield Claim(
             id=f"ICPP-T1.{row}",
             source="ICPP, Table I",
             title=f"{title}: the six cells that count rounds by class",
             formula=lambda: 6,
             kind="exact",
-            grid=partial(table_cases, row in ("d_designated", "s_designated", "scheduled")),
+            grid=partial(table_cases, permutes),
             run=run,
             measure=partial(cells, algorithm=row),
             quantity="cells",
             requires=(SQUARE,),
             note="counted from the classes of the run's own rounds; the column of times is checked "
             "by the claims of the lemmas",
+            own=only(RANDOM if permutes else MATRIX, d=1),
         )
 
 
@@ -463,6 +512,7 @@ def _bound_claims() -> Iterator[Claim]:
         grid=lambda: (case for case in squares() if case["L"] in (1, 100)),
         run=scheduled_run,
         requires=(SQUARE, D_SIDE, D_TILES),
+        own=only(RANDOM, d=1),
     )
 
 
@@ -497,6 +547,7 @@ def _random_claims() -> Iterator[Claim]:
         quantity="deficit",
         requires=(WHOLE_WARPS,),
         note=sampled,
+        own=SAMPLE,
     )
     yield Claim(
         id="ICPP-T3.least",
@@ -510,6 +561,7 @@ def _random_claims() -> Iterator[Claim]:
         quantity="deficit",
         requires=(WHOLE_WARPS,),
         note=sampled,
+        own=SAMPLE,
     )
     yield Claim(
         id="ICPP-T3.eps.printed",
@@ -538,6 +590,7 @@ def _random_claims() -> Iterator[Claim]:
             quantity="deficit",
             requires=(WHOLE_WARPS,),
             note=f"{sampled}; within 10%",
+            own=SAMPLE,
         )
 
 

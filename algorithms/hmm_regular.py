@@ -18,6 +18,7 @@ import numpy.typing as npt
 import mmsim as mm
 from algorithms import permutations
 from algorithms.errors import require
+from algorithms.grids import IEICE, MULTIPROCESSORS
 from algorithms.hmm_transpose import transposed
 from mmsim.claims import Case, Claim, Precondition, correct
 
@@ -213,6 +214,7 @@ CLAIMS = [
         run=partial(permuted, name),
         requires=REQUIRES[name],
         note=f"the abstract gives no algorithm; this one takes {TILES[name]}",
+        own=lambda: [{**IEICE, "k": MULTIPROCESSORS}],
     )
     for name in REGULAR
 ]

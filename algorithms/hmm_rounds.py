@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import numpy as np
 
 import mmsim as mm
+from algorithms.grids import ICPP, MULTIPROCESSORS
 from mmsim.claims import Case, Claim, Precondition
 
 
@@ -78,6 +79,11 @@ def rounds(access: str, *, alone: bool = False) -> Iterator[Case]:
             yield {"access": access, "n": share * d * w * w, "w": w, "d": d, "L": L}
 
 
+def own(access: str, *dmms: int) -> Callable[[], list[Case]]:
+    """ICPP's size on so many DMMs."""
+    return lambda: [{"access": access, **ICPP, "d": d} for d in dmms]
+
+
 BLOCKS = Precondition("d w^2 divides n", lambda n, w, d: n % (d * w * w) == 0)
 ONE_DMM = Precondition("d = 1", lambda d: d == 1)
 
@@ -91,6 +97,7 @@ CLAIMS = [
         grid=lambda: rounds("coalesced"),
         run=one_round,
         requires=(BLOCKS,),
+        own=own("coalesced", 1),
     ),
     Claim(
         id="ICPP-L1.shared.printed",
@@ -113,6 +120,7 @@ CLAIMS = [
         grid=lambda: rounds("conflict-free", alone=True),
         run=one_round,
         requires=(BLOCKS, ONE_DMM),
+        own=own("conflict-free", 1),
     ),
     Claim(
         id="ICPP-L1.shared",
@@ -123,6 +131,7 @@ CLAIMS = [
         grid=lambda: rounds("conflict-free"),
         run=one_round,
         requires=(BLOCKS,),
+        own=own("conflict-free", MULTIPROCESSORS),
     ),
     Claim(
         id="ICPP-L1.casual.global",
@@ -133,6 +142,7 @@ CLAIMS = [
         grid=lambda: rounds("scattered"),
         run=one_round,
         requires=(BLOCKS,),
+        own=own("scattered", 1),
     ),
     Claim(
         id="ICPP-L1.casual.shared",
@@ -144,5 +154,6 @@ CLAIMS = [
         run=one_round,
         requires=(BLOCKS,),
         note="the paper's n at d = 1",
+        own=own("one bank", 1, MULTIPROCESSORS),
     ),
 ]

@@ -84,11 +84,9 @@ def bit_reversal(n: int) -> Integers:
     array([0, 4, 2, 6, 1, 5, 3, 7])
     """
     _power_of_two(n)
-    i = np.arange(n, dtype=np.int64)
-    P = np.zeros(n, dtype=np.int64)
-    for _ in range(n.bit_length() - 1):
-        P = 2 * P + i % 2
-        i //= 2
+    P = np.zeros(1, dtype=np.int64)
+    while len(P) < n:  # one digit more in front of i is one more at the end of P(i)
+        P = np.concatenate([2 * P, 2 * P + 1])
     return P
 
 
@@ -126,8 +124,10 @@ def check(P: npt.ArrayLike) -> Integers:
         i = int(outside.argmax())
         require(False, f"P takes values in 0 .. {n - 1}; P({i}) is {given[i]}", source)
     checked = np.ascontiguousarray(given, dtype=np.int64)
-    times = np.bincount(checked, minlength=n)
-    if times.max() > 1:
+    taken = np.zeros(n, dtype=np.bool_)
+    taken[checked] = True
+    if not taken.all():
+        times = np.bincount(checked, minlength=n)
         doubled = _listed([f"{v} ({times[v]} times)" for v in np.flatnonzero(times > 1)[:5]])
         missing = _listed([f"{v}" for v in np.flatnonzero(times == 0)[:5]])
         text = f"P takes each of 0 .. {n - 1} once; doubled: {doubled}; missing: {missing}"

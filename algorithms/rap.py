@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 import mmsim as mm
-from algorithms.grids import WIDTHS, widths_and_latencies
+from algorithms.grids import RAP_WIDTH, WIDTHS, widths_and_latencies
 from mmsim.claims import Case, Claim, Curve, Precondition, Series, correct
 
 Integers = npt.NDArray[np.int64]
@@ -392,6 +392,14 @@ def timed(**more: Iterable[str]) -> Callable[[], Iterator[Case]]:
     return grid
 
 
+def own(l: int = 0, **choices: Iterable[Any]) -> Callable[[], list[Case]]:
+    """The widest matrix of Table II with every combination of the given choices."""
+    size = {"w": RAP_WIDTH, "l": l} if l else {"w": RAP_WIDTH}
+    return lambda: [
+        {**dict(zip(choices, values, strict=True)), **size} for values in product(*choices.values())
+    ]
+
+
 def _lemma_1() -> Iterator[Claim]:
     for name, names, formula in (
         ("contiguous", ("contiguous",), lambda w, l: w + l - 1),
@@ -406,6 +414,7 @@ def _lemma_1() -> Iterator[Claim]:
             kind="exact",
             grid=timed(access=names),
             run=accessed,
+            own=own(30, access=names),
         )
     for name, names, formula in (
         ("CRSW-SRCW", ("CRSW", "SRCW"), lambda w, l: w**2 + w + 2 * l - 2),
@@ -419,6 +428,7 @@ def _lemma_1() -> Iterator[Claim]:
             kind="exact",
             grid=timed(transpose=names),
             run=transposed,
+            own=own(30, transpose=names),
         )
         yield Claim(
             id=f"RAP-L1.{name}.in-place",
@@ -429,6 +439,7 @@ def _lemma_1() -> Iterator[Claim]:
             grid=timed(transpose=names, programs=("in place", "with barrier")),
             run=transposed_in_place,
             note="right in lock step; asynchronously the result is asked for with the barrier only",
+            own=own(30, transpose=names, programs=("in place", "with barrier")),
         )
 
 
@@ -443,6 +454,7 @@ def _theorem_2() -> Iterator[Claim]:
         run=accessed,
         measure=stages(),
         quantity="S",
+        own=own(access=("contiguous", "stride"), layout=("RAP",)),
     )
     yield Claim(
         id="RAP-TH2.transpose",
@@ -452,6 +464,7 @@ def _theorem_2() -> Iterator[Claim]:
         kind="exact",
         grid=timed(transpose=("CRSW", "SRCW"), layout=("RAP",)),
         run=transposed,
+        own=own(30, transpose=("CRSW", "SRCW"), layout=("RAP",)),
     )
     yield Claim(
         id="RAP-TH2.O",
@@ -473,6 +486,7 @@ def _theorem_2() -> Iterator[Claim]:
         note="the bound is on the expected congestion, so S/m is a mean over m random "
         "permutations; the accesses are made without knowing them. The proof's own bound, "
         "2 (e^2 ln w / ln ln w + 1/2), is more than w itself up to w = 42",
+        own=own(pattern=("diagonal",), m=(100,)),
     )
     yield Claim(
         id="RAP-TH2.any.printed",
@@ -508,20 +522,11 @@ def _tables() -> Iterator[Claim]:
         title="accesses whose congestion is 1: stages of w warps",
         formula=lambda w: w,
         kind="exact",
-        grid=lambda: (
-            {"access": access, "layout": layout, "seed": seed, "w": w}
-            for access, layout in (
-                *(("contiguous", layout) for layout in LAYOUTS),
-                ("stride", "RAP"),
-                ("diagonal", "RAW"),
-                ("diagonal transposed", "RAW"),
-            )
-            for seed in range(3)
-            for w in (*WIDTHS, 64)
-        ),
+        grid=lambda: _table_2(range(3), (*WIDTHS, 64)),
         run=accessed,
         measure=stages(),
         quantity="S",
+        own=lambda: _table_2(range(1), (128, RAP_WIDTH)),
     )
     yield Claim(
         id="RAP-T2.w",
@@ -533,6 +538,7 @@ def _tables() -> Iterator[Claim]:
         run=accessed,
         measure=stages(),
         quantity="S",
+        own=lambda: ({"access": "stride", "w": w} for w in (128, RAP_WIDTH)),
     )
     one = {
         "reads": [("CRSW", "RAW"), ("CRSW", "RAS"), ("CRSW", "RAP"), ("SRCW", "RAP")],
@@ -561,6 +567,17 @@ def _tables() -> Iterator[Claim]:
             measure=stages(kind=what.removesuffix("s")),
             quantity="S",
         )
+
+
+def _table_2(seeds: Iterable[int], widths: Iterable[int]) -> Iterator[Case]:
+    ones = [
+        *(("contiguous", layout) for layout in LAYOUTS),
+        ("stride", "RAP"),
+        ("diagonal", "RAW"),
+        ("diagonal transposed", "RAW"),
+    ]
+    for (access, layout), seed, w in product(ones, seeds, widths):
+        yield {"access": access, "layout": layout, "seed": seed, "w": w}
 
 
 def _table_3(rows: list[tuple[str, str]]) -> Iterator[Case]:

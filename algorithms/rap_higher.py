@@ -96,6 +96,11 @@ def grid(accesses: tuple[str, ...], layouts: tuple[str, ...]) -> Iterator[Case]:
                     yield {"access": access, "layout": layout, "w": w, "p": p, "seed": seed}
 
 
+def own(accesses: tuple[str, ...], layout: str) -> list[Case]:
+    """A whole array for the width of GPUs, 32."""
+    return [{"access": access, "layout": layout, "w": 32, "p": 32**4} for access in accesses]
+
+
 def _stages(run: mm.Run) -> int:
     return run.stages
 
@@ -117,6 +122,7 @@ CLAIMS = [
         run=accessed,
         measure=_stages,
         quantity="S",
+        own=lambda: own(tuple(ACCESSES), "3P"),
     ),
     Claim(
         id="RAP-T4.w",
@@ -131,5 +137,6 @@ CLAIMS = [
         run=accessed,
         measure=_stages,
         quantity="S",
+        own=lambda: (*own(("stride1",), "RAW"), *own(("stride2",), "1P")),
     ),
 ]

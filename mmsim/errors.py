@@ -30,6 +30,10 @@ class LaunchError(MMSimError, ValueError):
     """Arguments of `run` that don't fit: thread counts, block sizes, arrays, names."""
 
 
+class RoomError(LaunchError):
+    """Work that needs more memory than there is."""
+
+
 class FormatError(MMSimError, ValueError):
     """JSON that isn't what mmsim writes."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.errors import LaunchError
+from mmsim.errors import LaunchError, RoomError
 from mmsim.language import ir
 from mmsim.language.meaning import Meaning, check_numbers
 from mmsim.language.program import Program
@@ -118,7 +118,7 @@ def launch(
             f"{sys.getrecursionlimit()}; take its long expressions apart, or raise the limit"
         ) from None
     except (MemoryError, OverflowError) as error:
-        raise LaunchError(
+        raise RoomError(
             f"program {program.name!r} with {threads} threads needs more memory than there is "
             f"({error}); take fewer threads or smaller arrays"
         ) from None

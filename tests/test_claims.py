@@ -1,14 +1,17 @@
 """Claims as objects, and what verification says about right and wrong ones."""
 
+import io
 import json
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import sympy
+from rich.console import Console
 
 import mmsim as mm
 from mmsim.claims import (
+    CaseResult,
     Claim,
     ClaimError,
     Precondition,
@@ -23,6 +26,8 @@ from mmsim.claims import (
 )
 from mmsim.claims.registry import unique
 from mmsim.claims.verify import to_json
+from mmsim.errors import RoomError
+from mmsim.view.ledger import ledger_page
 from mmsim.view.verdicts import summary, verdicts_page, verdicts_table
 
 
@@ -180,6 +185,76 @@ def test_progress_is_told_before_and_after_each_case():
     seen = []
     verify_claim(claim(), lambda one, done, cases: seen.append((one.id, done, cases)))
     assert seen == [("X-1", done, 4) for done in range(5)]
+
+
+def own_size():
+    return [{"n": 4096, "w": 32, "l": 100}]
+
+
+def test_cases_of_the_own_size_follow_the_grid():
+    verdict = verify_claim(claim(own=own_size))
+    assert (verdict.result, verdict.cases) == ("holds", 5)
+    assert [one.case for one in verdict.own] == own_size()
+    assert (verdict.own[0].measured, verdict.left_out) == (227, "")  # n/w + l - 1
+    without = verify_claim(claim(own=own_size), own_size=False)
+    assert (without.cases, without.own) == (4, ())
+    assert claim(own=own_size).has_own_size
+    assert not claim().has_own_size
+
+
+def test_a_claim_that_is_wrong_at_its_own_size_fails_there():
+    verdict = verify_claim(claim(own=own_size, formula=lambda n, w, l: n / w + minimum(l, 99) - 1))
+    assert verdict.result == "fails"
+    assert verdict.reason == "n=4096, w=32, l=100: 227, claimed 226"
+
+
+def test_the_own_size_must_meet_the_preconditions():
+    wrong = claim(own=own_size, requires=(Precondition("w < 32", lambda w: w < 32),))
+    assert verify_claim(wrong, own_size=False).good
+    with pytest.raises(ClaimError, match="X-1: the case n=4096, w=32, l=100 breaks 'w < 32'"):
+        verify_claim(wrong)
+
+
+def test_what_finds_no_room_at_its_own_size_is_left_out():
+    def cramped(schedule, n, w, l):
+        if n > 100:
+            raise RoomError("that needs about 5.0 GiB")
+        return run_read(schedule, n, w, l)
+
+    verdict = verify_claim(claim(own=own_size, run=cramped))
+    assert (verdict.good, verdict.cases, verdict.own) == (True, 4, ())
+    assert verdict.left_out == "n=4096, w=32, l=100: that needs about 5.0 GiB"
+    assert "left out at its own size for want of memory: X-1" in summary([verdict])
+    assert "own size left out: n=4096" in verdicts_page([verdict])
+    assert "own size left out: n=4096" in printed(verdicts_table([verdict]))
+    with pytest.raises(RoomError):
+        verify_claim(claim(grid=own_size, run=cramped))
+
+
+def printed(table):
+    console = Console(width=400, file=io.StringIO())
+    console.print(table)
+    return console.file.getvalue()
+
+
+def test_the_own_size_is_shown():
+    verdict = verify_claim(claim(own=lambda: [*own_size(), {"n": 64, "w": 32, "l": 1}]))
+    line = "own size: n=4096, w=32, l=100: 227, claimed 227 (and 1 more)"
+    assert line in printed(verdicts_table([verdict]))
+    assert line in verdicts_page([verdict])
+    assert summary([verdict]).endswith("6 cases on both schedules, 2 of them of a paper's own size")
+    (saved,) = json.loads(to_json([verdict]))["verdicts"]
+    assert [one["measured"] for one in saved["own"]] == [227, 2]
+    page = ledger_page([claim(own=own_size), claim(id="X-2")], [])
+    assert "| 4 | n=4096, w=32, l=100 | holds |" in page
+    assert "| 4 |  | holds |" in page
+
+
+def test_a_long_fraction_is_shown_rounded():
+    third = CaseResult({"n": 2}, 6, "19/3", 6, 6)
+    assert str(third) == "n=2: 6, claimed 19/3"
+    long = CaseResult({"n": 2}, 6, str(Fraction(19 * 10**30 + 1, 3 * 10**30)), 6, 6)
+    assert str(long) == "n=2: 6, claimed about 6.33333"
 
 
 def test_verdicts_as_json_and_as_a_page():

@@ -72,6 +72,9 @@ class Claim:
         What the reader should know; of a misprint, what is wrong.
     curve
         Gives the claim's curve, where it is one: drawn on the page of verdicts.
+    own
+        Gives the cases of the paper's own size, where that is too large for the grid. They are run
+        one claim at a time, and left out where memory is short.
     """
 
     id: str
@@ -88,6 +91,7 @@ class Claim:
     printed: bool = False
     note: str = ""
     curve: Callable[[], Curve] | None = None
+    own: Callable[[], Iterable[Case]] = tuple
 
     @cached_property
     def paper(self) -> str:
@@ -142,14 +146,27 @@ class Claim:
 
     def cases(self) -> list[Case]:
         """The grid, each case checked against the preconditions."""
-        cases = list(self.grid())
-        for case in cases:
-            for condition in self.requires:
-                if not call_with(condition.holds, case):
-                    raise ClaimError(f"{self.id}: the case {show(case)} breaks {condition.text!r}")
+        cases = self._checked(self.grid())
         if not cases:
             raise ClaimError(f"{self.id}: its grid has no case")
         return cases
+
+    def own_cases(self) -> list[Case]:
+        """The cases of the paper's own size, checked likewise; there may be none."""
+        return self._checked(self.own())
+
+    @property
+    def has_own_size(self) -> bool:
+        """Whether there are cases of the paper's own size; told without making them."""
+        return self.own is not tuple
+
+    def _checked(self, cases: Iterable[Case]) -> list[Case]:
+        checked = list(cases)
+        for case in checked:
+            for condition in self.requires:
+                if not call_with(condition.holds, case):
+                    raise ClaimError(f"{self.id}: the case {show(case)} breaks {condition.text!r}")
+        return checked
 
 
 def correct(run: Run, **expected: npt.ArrayLike) -> Run:

@@ -1,4 +1,8 @@
-"""Verifying registered claims on several cores: each process takes a claim at a time."""
+"""Verifying registered claims on several cores: each process takes a claim at a time.
+
+Those that go up to their paper's own size all fall to one process: they share what is costly to
+prepare, and memory never has to hold two of them.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +24,21 @@ def verify_registered(
     `done` is called with each verdict as it comes. Interrupting stops the other processes.
     """
     verdicts: dict[str, Verdict] = {}
+    large = {claim.id for claim in registered() if claim.has_own_size} & set(ids)
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(processes, len(ids)), mp_context=context) as pool:
-        waiting = [pool.submit(_verify, id_) for id_ in ids]
+    with (
+        ProcessPoolExecutor(1, mp_context=context) as one,
+        ProcessPoolExecutor(max(processes - bool(large), 1), mp_context=context) as others,
+    ):
+        waiting = [(one if id_ in large else others).submit(_verify, id_) for id_ in ids]
         try:
             for future in as_completed(waiting):
                 verdict = future.result()
                 verdicts[verdict.id] = verdict
                 done(verdict)
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            for pool in (one, others):
+                pool.shutdown(wait=False, cancel_futures=True)
             raise
     return [verdicts[id_] for id_ in ids]
 

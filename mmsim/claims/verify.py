@@ -2,7 +2,8 @@
 
 The claim itself is about the synchronous schedule, which the papers' formulas count. Each case is
 also run under the asynchronous one: its time never exceeds the synchronous one for the papers'
-programs, which is part of the verdict, and a lower bound must hold for it as well.
+programs, which is part of the verdict, and a lower bound must hold for it as well. Cases of a
+paper's own size follow those of the grid.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from typing import Any, Literal
 
 from mmsim.claims.claim import Case, Claim, ClaimError, show
 from mmsim.claims.curve import Curve
+from mmsim.errors import RoomError
 
+LONG = 40
+"""Characters from which a claimed fraction is shown rounded."""
 Result = Literal["holds", "fails", "refuted", "not refuted"]
 
 
@@ -41,7 +45,10 @@ class CaseResult:
 
     def __str__(self) -> str:
         where = f"{show(self.case)}: " if self.case else ""
-        return f"{where}{self.measured}, claimed {self.claimed}"
+        claimed = self.claimed
+        if len(claimed) > LONG:
+            claimed = f"about {float(Fraction(claimed)):.6g}"
+        return f"{where}{self.measured}, claimed {claimed}"
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,8 @@ class Verdict:
     `result` is "holds" or "fails"; of a misprint (`printed`) "refuted", with the counterexample, or
     "not refuted". `worst` is the case that comes nearest to breaking the claim, or breaks it most.
     `earliest` and `latest` are the cases in which the asynchronous schedule gains most and least.
-    `reason` says why a claim fails.
+    `reason` says why a claim fails. `own` are the cases of the paper's own size, which count among
+    `cases` like the others; `left_out` says why one of them was not run.
     """
 
     id: str
@@ -73,6 +81,13 @@ class Verdict:
     earliest: CaseResult
     latest: CaseResult
     curve: Curve | None
+    own: tuple[CaseResult, ...]
+    left_out: str
+
+    @property
+    def largest_own(self) -> CaseResult | None:
+        """Of the cases of the paper's own size the one with the largest measured quantity."""
+        return max(self.own, key=lambda one: one.measured, default=None)
 
     @property
     def good(self) -> bool:
@@ -91,19 +106,32 @@ def verify(
 
 
 def verify_claim(
-    claim: Claim, progress: Callable[[Claim, int, int], None] | None = None
+    claim: Claim,
+    progress: Callable[[Claim, int, int], None] | None = None,
+    own_size: bool = True,
 ) -> Verdict:
-    """Run every case of a claim on both schedules and judge it."""
+    """Run every case of a claim on both schedules and judge it.
+
+    Without `own_size` the cases of the paper's own size are left alone.
+    """
     import sympy
 
     cases = claim.cases()
+    own_cases = claim.own_cases() if own_size else []
+    count = len(cases) + len(own_cases)
     results: list[CaseResult] = []
-    for case in cases:
+    left_out = ""
+    for number, case in enumerate([*cases, *own_cases]):
         if progress is not None:
-            progress(claim, len(results), len(cases))
-        results.append(_run_case(claim, case))
+            progress(claim, number, count)
+        try:
+            results.append(_run_case(claim, case))
+        except RoomError as error:
+            if number < len(cases):
+                raise
+            left_out = f"{show(case)}: {error}"
     if progress is not None:
-        progress(claim, len(results), len(cases))
+        progress(claim, count, count)
     wrong = [one for one in results if not claim.agrees(one.measured, Fraction(one.claimed))]
     late = [one for one in results if one.asynchronous_time > one.time]
     early = (
@@ -146,6 +174,8 @@ def verify_claim(
         min(results, key=lambda one: one.gain),
         max(results, key=lambda one: one.gain),
         None if claim.curve is None else claim.curve(),
+        tuple(results[len(cases) :]),
+        left_out,
     )
 
 

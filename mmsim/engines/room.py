@@ -1,11 +1,11 @@
-"""Whether a run fits into the memory there is."""
+"""Whether a run, or what prepares it, fits into the memory there is."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from mmsim.errors import LaunchError
+from mmsim.errors import RoomError
 from mmsim.launch import Launch
 
 GIB = 2**30
@@ -40,16 +40,25 @@ def _left_of_the_group() -> int:
 
 def check_room(launch: Launch, needed: int) -> None:
     """Refuse a run that needs more bytes than there are."""
+    threads = launch.grid.threads
+    require_room(
+        f"program {launch.program.name!r} with {threads} threads",
+        needed,
+        f" ({needed // threads:,} bytes a thread)",
+        "take fewer threads, smaller arrays or a narrower type",
+    )
+
+
+def require_room(what: str, needed: int, detail: str = "", advice: str = "take less") -> None:
+    """Refuse, with a `RoomError`, anything that needs more bytes than there are."""
     if needed < SMALL:
         return
     free = available()
     if free is None or needed <= free:
         return
-    threads = launch.grid.threads
-    raise LaunchError(
-        f"program {launch.program.name!r} with {threads} threads needs about "
-        f"{needed / GIB:,.1f} GiB ({needed // threads:,} bytes a thread), but only "
-        f"{free / GIB:,.1f} GiB are free; take fewer threads, smaller arrays or a narrower type"
+    raise RoomError(
+        f"{what} needs about {needed / GIB:,.1f} GiB{detail}, but only {free / GIB:,.1f} GiB are "
+        f"free; {advice}"
     )
 
 

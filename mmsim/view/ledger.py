@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mmsim.claims import Claim
+from mmsim.claims import Case, Claim
+from mmsim.claims.claim import show
 
 HEAD = """\
 # The ledger
@@ -12,9 +13,10 @@ HEAD = """\
 <!-- Made by `make ledger` from the claims in `algorithms/`; change those, not this page. -->
 
 Every claim of the papers that mmsim checks, with its formula, the conditions under which it is
-stated and the number of cases in its grid. T is the time in time units. `mmsim verify` runs them
-all. A claim that a paper misprints stands here twice: as printed, refuted by a case, and as
-corrected.
+stated, the number of cases in its grid and, where the grid stops short of the size that the paper
+itself measures, what the cases of that size have in common. T is the time in time units. `mmsim
+verify` runs them all. A claim that a paper misprints stands here twice: as printed, refuted by a
+case, and as corrected.
 """
 
 
@@ -36,8 +38,8 @@ def ledger_page(claims: Sequence[Claim], choices: Iterable[tuple[str, str]]) -> 
 
 def _table(claims: Iterable[Claim]) -> str:
     lines = [
-        "| claim | place | about | formula | where | cases | verdict |",
-        "| --- | --- | --- | --- | --- | ---: | --- |",
+        "| claim | place | about | formula | where | cases | own size | verdict |",
+        "| --- | --- | --- | --- | --- | ---: | --- | --- |",
     ]
     for claim in claims:
         place = claim.source.partition(", ")[2]
@@ -49,10 +51,18 @@ def _table(claims: Iterable[Claim]) -> str:
             f"`{claim.text}`",
             where,
             str(len(claim.cases())),
+            _common(claim.own_cases()),
             "refuted" if claim.printed else "holds",
         )
         lines.append("| " + " | ".join(map(_cell, cells)) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _common(cases: Sequence[Case]) -> str:
+    """The numbers that all cases share."""
+    first = cases[0] if cases else {}
+    numbers = {name: value for name, value in first.items() if isinstance(value, int)}
+    return show({k: v for k, v in numbers.items() if all(case[k] == v for case in cases)})
 
 
 def _cell(text: str) -> str:

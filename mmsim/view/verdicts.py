@@ -37,7 +37,7 @@ def verdicts_table(verdicts: Sequence[Verdict]) -> Table:
             Text(verdict.source),
             Text(verdict.statement),
             str(verdict.cases),
-            Text(worst_case(verdict)),
+            Text("\n".join([worst_case(verdict), *own_size(verdict)])),
             asynchronous(verdict),
             Text(verdict.result, style=COLOURS[verdict.result]),
         )
@@ -52,6 +52,17 @@ def worst_case(verdict: Verdict) -> str:
     return text if verdict.kind == "exact" else f"{text} (ratio {float(verdict.worst.ratio):.3g})"
 
 
+def own_size(verdict: Verdict) -> list[str]:
+    """The largest case of the paper's own size, and why one was left out, if so."""
+    lines = []
+    if verdict.largest_own is not None:
+        more = f" (and {len(verdict.own) - 1} more)" if len(verdict.own) > 1 else ""
+        lines.append(f"own size: {verdict.largest_own}{more}")
+    if verdict.left_out:
+        lines.append(f"own size left out: {verdict.left_out}")
+    return lines
+
+
 def asynchronous(verdict: Verdict) -> str:
     """The range of asynchronous by synchronous time over the cases."""
     least, most = float(verdict.earliest.gain), float(verdict.latest.gain)
@@ -64,10 +75,16 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     refuted = sum(verdict.result == "refuted" for verdict in verdicts)
     bad = [verdict.id for verdict in verdicts if not verdict.good]
     cases = sum(verdict.cases for verdict in verdicts)
+    own = sum(len(verdict.own) for verdict in verdicts)
+    short = [verdict.id for verdict in verdicts if verdict.left_out]
     text = (
         f"{holding} claims hold and {refuted} misprints are refuted, over {cases} cases on both "
         "schedules"
     )
+    if own:
+        text += f", {own} of them of a paper's own size"
+    if short:
+        text += f"; left out at its own size for want of memory: {', '.join(short)}"
     return f"{text}; wrong: {', '.join(bad)}" if bad else text
 
 
@@ -106,7 +123,8 @@ def verdicts_page(verdicts: Sequence[Verdict]) -> str:
 <p>{html.escape(summary(verdicts))}.</p>
 <p>Exact claims are held to the time unit under the synchronous schedule. The asynchronous time is
 given as the range, over all cases, of its ratio to the synchronous one. A claim that a paper
-misprints appears as printed, refuted by the case shown, and as corrected.</p>
+misprints appears as printed, refuted by the case shown, and as corrected. "Own size" is the largest
+case of the size that the paper itself measures.</p>
 {sections}
 </body>
 </html>
@@ -139,12 +157,13 @@ def _row(verdict: Verdict) -> str:
     escape = html.escape
     where = f"<br><small>where {escape('; '.join(verdict.requires))}</small>"
     note = f"<br><small>{escape(verdict.note)}</small>" if verdict.note else ""
+    own = "".join(f"<br><small>{escape(line)}</small>" for line in own_size(verdict))
     return (
         f'<tr id="{escape(verdict.id)}"><td><strong>{escape(verdict.id)}</strong><br>'
         f"{escape(verdict.title)}<br><small>{escape(verdict.source)}</small></td>"
         f'<td><math display="block">{verdict.mathml}</math>'
         f"{where if verdict.requires else ''}{note}</td>"
-        f'<td class="number">{verdict.cases}</td><td>{escape(worst_case(verdict))}</td>'
+        f'<td class="number">{verdict.cases}</td><td>{escape(worst_case(verdict))}{own}</td>'
         f'<td class="number">{asynchronous(verdict)}</td>'
         f'<td class="{verdict.result.replace(" ", "-")}">{verdict.result}</td></tr>'
     )
