@@ -43,11 +43,12 @@ def on_all_cores(
     """Call `work(first, last)` for pieces of 0 .. count-1, in any order, on all cores.
 
     `watch()` is called now and then. An error of a piece, or Ctrl-C, calls `stop()`, which should
-    make the pieces at work end soon; it is raised when they have, and the others never begin.
+    make the pieces at work end soon; it is raised when they have, and the others never begin. Work
+    that is one piece and can't be stopped is done at once, without asking another thread.
     """
     workers = cores()
     pieces = min(pieces or workers, count)
-    if pieces <= 1:
+    if pieces <= 1 and stop is nothing:
         work(0, count)
         return
     bounds = [count * piece // pieces for piece in range(pieces + 1)]

@@ -104,3 +104,49 @@ def the_lesser_of_an_int_and_a_float(T, a):
 def test_literals_have_the_type_of_their_expression():
     run = agrees("plain", the_lesser_of_an_int_and_a_float, zeros(8, float), threads=8)
     assert (run.arrays["a"] == 2.0**64).all()
+
+
+# ------------------------------------------------------------------ long and deep programs
+
+
+def written(tmp_path, name, lines):
+    """A program of these lines."""
+    text = "\n".join([f"def {name}(T, a):", *(f"    {line}" for line in lines), ""])
+    file = tmp_path / f"{name}.py"
+    file.write_text(text)
+    names = {}
+    exec(compile(text, str(file), "exec"), names)
+    return mm.program(names[name])
+
+
+CHAINS = {
+    "each_the_next": "x{} = x{} + 1",
+    "each_used_twice": "x{} = x{} ^ (x{} * 5)",
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_variables_that_stand_for_one_another_dont_explode(name, tmp_path):
+    chain = [CHAINS[name].format(i + 1, i, i) for i in range(60)]
+    program = written(tmp_path, name, ["x0 = T.id", *chain, "a[T.id] = x60"])
+    agrees("plain", program, zeros(8), threads=8)
+
+
+DEEP = {
+    "guards": [
+        *(line for i in range(120) for line in (f"if T.count == {100 + i}:", "    return")),
+        "a[T.id] = 1",
+    ],
+    "loops": [
+        *("    " * i + f"for i{i} in range(1):" for i in range(18)),
+        "    " * 18 + "a[0] = 1",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_what_python_finds_nested_too_deeply_is_interpreted(name, tmp_path, monkeypatch):
+    program = written(tmp_path, name, DEEP[name])
+    assert not fuses(program, zeros(8), threads=8)
+    monkeypatch.setattr("mmsim.engines.array.FEW", 0)
+    agrees(None, program, zeros(8), threads=8)

@@ -29,8 +29,9 @@ from mmsim.launch import Launch
 from mmsim.memory import ArrayInMemory
 
 Integers = npt.NDArray[np.int64]
-TEMPORARIES = 100
-"""Bytes a thread for its numbers in the grid and for what one access computes on the way."""
+TEMPORARIES = 180
+"""Bytes a thread for its numbers in the grid and for what one access computes on the way: 130 to
+170 where all threads make it, more under a mask."""
 MANY = 1 << 14
 """Lanes from which a request's conflicts are counted by the compiled counter."""
 

@@ -13,6 +13,8 @@ from dataclasses import replace
 from mmsim.language import ir
 
 FAILING = ("/", "//", "%", "**", "<<", ">>")
+LONGEST = 30
+"""Parts of an expression that is inlined: one that stands for others, each used twice, explodes."""
 
 
 class CannotFuse(Exception):
@@ -115,6 +117,7 @@ class Analysis:
         while varying := self._varying():
             self.uniform -= varying
         self.inlined: dict[str, ir.Expr] = {}
+        self._length: dict[str, int] = {}  # of what is inlined, written out
         loads = [s.target for s in ir.statements(body) if isinstance(s, ir.Load)]
         forgotten = {
             name for s in ir.statements(body) if isinstance(s, ir.Forget) for name in s.names
@@ -132,8 +135,10 @@ class Analysis:
         for statement in ir.statements(body):
             match statement:
                 case ir.Assign(target, value) if target in once:
-                    if self._inlinable(value):
+                    length = sum(self._length_of(part) for part in parts(value))
+                    if length <= LONGEST and self._inlinable(value):
                         self.inlined[target] = value
+                        self._length[target] = length
 
     def is_uniform(self, value: ir.Expr) -> bool:
         """Whether an expression has one value for all threads that evaluate it."""
@@ -198,6 +203,9 @@ class Analysis:
                         yield part.name, path
             for inner, inner_path in self._branches(statement, path):
                 yield from self._readings(inner, inner_path)
+
+    def _length_of(self, part: ir.Expr) -> int:
+        return self._length.get(part.name, 1) if isinstance(part, ir.Var) else 1
 
     def _inlinable(self, value: ir.Expr) -> bool:
         """Whether an expression is the same wherever it stands, and can't fail.

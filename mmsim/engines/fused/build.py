@@ -7,7 +7,8 @@ import linecache
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,22 @@ def _file(kernel: str) -> Path:
     return cache_directory() / f"program_{name}.py"
 
 
-def is_kept(kernel: str) -> bool:
-    """Whether a kernel has been compiled before, here or on disk."""
+def _kept(kernel: str) -> Iterator[Path]:
+    """The index of a kernel that has been compiled before, and the files that it lists."""
     file = _file(kernel)
-    return any((file.parent / "__pycache__").glob(f"{file.stem}.*.nbi"))
+    return (file.parent / "__pycache__").glob(f"{file.stem}.*.nb?")
+
+
+def is_kept(kernel: str) -> bool:
+    """Whether a kernel that has been compiled before is on the disk."""
+    return any(file.suffix == ".nbi" for file in _kept(kernel))
+
+
+def forget(kernel: str) -> None:
+    """Take a kernel that can't be read off the disk, if that can be done."""
+    with suppress(OSError):
+        for file in _kept(kernel):
+            file.unlink()
 
 
 def _namespace() -> dict[str, Any]:

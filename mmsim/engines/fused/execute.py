@@ -77,10 +77,11 @@ class Execution:
         _interpreted[text] = total = _interpreted.get(text, 0) + self.work
         return total >= LEAST_GAIN or (total >= KEPT_GAIN and build.is_kept(text))
 
-    def needed(self) -> int:
-        """Bytes that running it takes, roughly, beyond the arguments."""
+    def needed(self, whole: bool) -> int:
+        """Bytes that running it takes, roughly, beyond the arguments; `whole` as in `_pieces`."""
         launch, grid, steps = self.launch, self.grid, len(self.sites)
-        lanes = self._piece_warps(self.text.in_order) * launch.machine.width
+        warps = self._piece_warps(whole)
+        lanes = warps * launch.machine.width
         typing, shapes = launch.meaning.typing, launch.meaning.locals
         registers = sum(
             math.prod(shapes[local.name]) * typing.arrays[local.name].itemsize
@@ -94,11 +95,11 @@ class Execution:
             + 16 * steps * len(launch.machine.units)
         )
         shared = sum(a.size * a.dtype.itemsize for a in launch.arrays.values() if a.shared)
-        own += shared * (grid.blocks if self.text.in_order else 1)
+        own += shared * (grid.blocks if whole else 1)
         operations = 0
         if launch.schedule == "asynchronous":
             operations = grid.warps * (steps * self._operation().itemsize + SCHEDULED)
-        return copies(launch) + operations + own * cores()
+        return copies(launch) + operations + own * min(cores(), -(-grid.warps // warps))
 
     def _operation(self) -> np.dtype[Any]:
         """The type of an operation's number."""
@@ -106,12 +107,13 @@ class Execution:
 
     def run(self, plain: bool = False) -> int:
         """Run to the end; the time. Raises `GaveUp` where only the interpreter can tell why."""
-        check_room(self.launch, self.needed())
+        check_room(self.launch, self.needed(self.text.in_order))
         kernel = build.plain(self.text.kernel) if plain else self._ready()
         whole = self.text.in_order
         try:
             sums, requests, operations = self._pieces(kernel, whole)
         except Collided:
+            check_room(self.launch, self.needed(whole=True))
             for array in self.launch.arrays.values():
                 array.rewind()
             sums, requests, operations = self._pieces(kernel, True)
@@ -129,11 +131,11 @@ class Execution:
             *(0, 0, np.zeros(2, dtype=np.int64), *nothing, scratch(1), True),
             *(*self._marks(False), *self._arrays(), *self._values(self.text.numbers)),
         )
-        kernel = build.compiled(self.text.kernel)
         try:
+            kernel = build.compiled(self.text.kernel)
             kernel(*arguments)
-        except (AttributeError, EOFError, ImportError, OSError, TypeError, ValueError):
-            # What was kept can't be read (a disk that was full, another version): do without.
+        except Exception:  # what was kept can't be read, which shows in many ways: do without
+            build.forget(self.text.kernel)
             kernel = build.compiled_afresh(self.text.kernel)
             kernel(*arguments)
         if len(_ready) >= MOST_READY:
@@ -222,7 +224,10 @@ class Execution:
         def stop() -> None:
             control[0] = 1
 
-        on_all_cores(work, pieces, self._parts(pieces), watch, stop)
+        if self.work <= SHORT:
+            work(0, pieces)
+        else:
+            on_all_cores(work, pieces, self._parts(pieces), watch, stop)
         for number in range(len(self.text.marked)):
             seen = [own[number] for own in marks.values()]
             for first, second in ((a, b) for i, a in enumerate(seen) for b in seen[i + 1 :]):
@@ -232,8 +237,6 @@ class Execution:
 
     def _parts(self, pieces: int) -> int:
         """In how many parts to deal out the pieces: so many that the cores end together."""
-        if self.work <= SHORT:
-            return 1
         return min(pieces, max(cores(), min(32 * cores(), self.work // PART)))
 
     def _arrays(self) -> list[npt.NDArray[Any]]:

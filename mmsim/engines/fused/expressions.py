@@ -76,9 +76,7 @@ class Text:
 class Expressions:
     """Writes expressions into `text`, for one lane or, if they are `uniform`, for all at once.
 
-    `constant` gives the value of an expression of literals. Those are not left to the kernel, whose
-    integers wrap around where Python's, as literals, don't. Uniform literals are np.int64, which
-    stands for integers that can't wrap unseen where the skeleton computes with them.
+    `constant` gives the value of an expression that is known before the launch.
     """
 
     def __init__(
@@ -90,21 +88,32 @@ class Expressions:
         address: Callable[[str, tuple[ir.Expr, ...]], str],
         constant: Callable[[ir.Expr], int | float | bool | None],
         powers: dict[int, bool],
-        uniform: bool = False,
+        uniform: bool,
     ) -> None:
         self.text = text
         self.typing = typing
         self.analysis = analysis
         self.shapes = shapes
         self.address = address
-        self.powers = powers  # by the id of a divisor: whether it is a constant power of two
         self.constant = constant
         self.uniform = uniform
+        self.powers = powers  # by the id of a divisor: whether it is a constant power of two
         self.assigned: set[str] = set()
+
+    def folded(self, value: ir.Expr) -> int | float | bool | None:
+        """The value of an expression of literals, None of any other.
+
+        They aren't left to the kernel: Python's integers, unlike its own, don't wrap around.
+        """
+        if not all(isinstance(part, LITERAL) for part in parts(value)):
+            return None
+        if (number := self.constant(value)) is None:
+            raise CannotFuse("a literal expression without a value")
+        return number
 
     def write(self, value: ir.Expr) -> str:
         """The text of an expression of its own type; what it needs before goes into the lines."""
-        if (number := self.literal(value)) is not None:
+        if (number := self.folded(value)) is not None:
             return self._literal(number)
         match value:
             case ir.Number(name):
@@ -133,14 +142,6 @@ class Expressions:
                 return f"register_{array}[{self.address(array, index)}, at + lane]"
         raise CannotFuse(f"{type(value).__name__} can't be written")
 
-    def literal(self, value: ir.Expr) -> int | float | bool | None:
-        """The value of an expression of literals, None of any other."""
-        if not all(isinstance(part, LITERAL) for part in parts(value)):
-            return None
-        if (number := self.constant(value)) is None:
-            raise CannotFuse("a literal expression without a value")
-        return number
-
     def cast(self, value: ir.Expr, wanted: Type) -> str:
         """The text of an expression, as a value of a type that can hold it."""
         text, held = self.write(value), self.typing.of(value)
@@ -161,7 +162,7 @@ class Expressions:
         if type(number) is int and not -(2**63) < number < 2**63:
             raise CannotFuse(f"{number} is no 64-bit literal")
         if self.uniform and type(number) is int:
-            return f"np.int64({number})"
+            return f"np.int64({number})"  # what the skeleton computes with it mustn't wrap unseen
         return f"({number!r})" if number < 0 else repr(number)
 
     def _extent(self, array: str, axis: int | None, rank: int | None) -> str:
@@ -212,7 +213,7 @@ class Expressions:
             op in ("//", "%")
             and result.kind != "f"
             and self.text.before is not None
-            and self.literal(value.right) is None
+            and self.folded(value.right) is None
             and self.analysis.is_uniform(value.right)
         ):
             return self._by_uniform(op, left, value.right)

@@ -82,12 +82,17 @@ def _written(launch: Launch) -> Fused | str:
     writer = None
     try:
         writer = _Writer(launch)
-        return writer.write()
+        fused = writer.write()
+        for text in (fused.kernel, fused.skeleton):
+            compile(text, "<a fused program>", "exec")
     except CannotFuse as error:
         return str(error)
+    except (SyntaxError, RecursionError, MemoryError):  # Python's bounds on loops, blocks, brackets
+        return "it is nested too deeply"
     finally:
         if writer is not None:
             vars(writer).clear()  # it is part of a cycle, which would keep the launch's arrays
+    return fused
 
 
 def _divisors(launch: Launch) -> list[ir.Expr]:
@@ -125,16 +130,20 @@ class _Writer:
         self.full = _full(launch)
         names = (f"t{number}" for number in count(1))
         self.text, self.plain = Text(names), Text(names)
-        known = (
-            self.typing,
-            self.analysis,
-            launch.meaning.shapes,
-            self._register_address,
-            launch.meaning.constant,
-            dict(zip(map(id, _divisors(launch)), _powers(launch), strict=True)),
+        powers = dict(zip(map(id, _divisors(launch)), _powers(launch), strict=True))
+        self.lanes, self.same = (
+            Expressions(
+                text,
+                self.typing,
+                self.analysis,
+                launch.meaning.shapes,
+                self._register_address,
+                launch.meaning.constant,
+                powers,
+                text is self.plain,
+            )
+            for text in (self.text, self.plain)
         )
-        self.lanes = Expressions(self.text, *known)
-        self.same = Expressions(self.plain, *known, uniform=True)
         self.same.assigned = self.lanes.assigned
         self.mask: str | None = None
         self.masks = 0
@@ -228,8 +237,7 @@ class _Writer:
         self.masks_at = len(text.lines)
         text.add("for piece in range(first_piece, last_piece):")
         text.depth = 2
-        text.add("if control[0]:")
-        text.add("    return 0")
+        self._stop()
         text.add("warp0 = piece * piece_warps")
         text.add("warp1 = min(warp0 + piece_warps, warps)")
         text.add("at_access = 0")
@@ -277,6 +285,11 @@ class _Writer:
             text.depth += 1
         yield
         text.depth = depth - 1
+
+    def _stop(self) -> None:
+        """Look whether somebody wants the kernel to stop."""
+        self.text.add("if control[0]:")
+        self.text.add("    return 0")
 
     def _give_up(self) -> None:
         self.text.add("if bad:")
@@ -375,7 +388,7 @@ class _Writer:
             if (
                 isinstance(part, ir.Binary)
                 and part.op in ("//", "%")
-                and not self.same.literal(part.right)
+                and not self.lanes.folded(part.right)
             ):
                 text = self._same(part.right, wide(self.typing.of(part.right)))
                 self.text.add(f"if {text} == 0:")
@@ -422,6 +435,7 @@ class _Writer:
         before = set(assigned)
         self.loops.append(self.mask)
         with self._inside():
+            self._stop()
             self.plain.add("steps += 1")
             self.plain.add("if steps > limit:")
             self.plain.add("    raise OverflowError")
@@ -603,6 +617,7 @@ class _Writer:
     ) -> None:
         text, memory = self.text, self.launch.arrays[array]
         slot = "count" if self.mask else "lane"
+        self._stop()
         with self._warps():
             text.add(f"count = {'0' if self.mask else 'lanes'}")
             with self._lanes():
