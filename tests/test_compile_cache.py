@@ -128,3 +128,13 @@ def test_other_widths_programs_and_types_have_other_kernels():
     ]
     assert len(set(texts)) == len(texts)
     assert kernel_of(double, np.arange(16), threads=16) == texts[0]
+
+
+def test_a_kernel_is_not_kept_for_other_functions_that_it_calls(cache, monkeypatch):
+    kernel = kernel_of(double, np.arange(8), threads=8)
+    assert build.is_kept(kernel)
+    build._called.cache_clear()
+    monkeypatch.setattr(build.inspect, "getsource", lambda module: f"another {module.__name__}")
+    assert not build.is_kept(kernel)
+    monkeypatch.undo()
+    build._called.cache_clear()

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import linecache
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from mmsim.engines.fused import runtime
 
 Kernel = Callable[..., int]
-VERSION = 1  # raise it when a kept kernel of the same text would no longer do
 HEAD = '"""A program of mmsim, written out to be compiled. It may be deleted at any time."""\n'
 
 
@@ -31,11 +32,19 @@ def cache_directory() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME", home / ".cache")) / "mmsim"
 
 
-def _file(kernel: str) -> Path:
-    """The file of a kernel's text: its name is what it holds."""
+@cache
+def _called() -> str:
+    """What a compiled kernel has taken in besides its own text: the functions that it calls."""
     import numba
 
-    name = hashlib.sha256(f"{VERSION} {numba.__version__} {kernel}".encode()).hexdigest()[:24]
+    from mmsim.engines import counting
+
+    return "\n".join([numba.__version__, inspect.getsource(counting), inspect.getsource(runtime)])
+
+
+def _file(kernel: str) -> Path:
+    """The file of a kernel's text: its name is what it holds."""
+    name = hashlib.sha256(f"{_called()} {kernel}".encode()).hexdigest()[:24]
     return cache_directory() / f"program_{name}.py"
 
 
