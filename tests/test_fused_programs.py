@@ -150,3 +150,30 @@ def test_what_python_finds_nested_too_deeply_is_interpreted(name, tmp_path, monk
     assert not fuses(program, zeros(8), threads=8)
     monkeypatch.setattr("mmsim.engines.array.FEW", 0)
     agrees(None, program, zeros(8), threads=8)
+
+
+# ------------------------------------------------------------------ loops of the grid's stride
+
+
+@mm.program
+def left_by_all(T, a, n):
+    for i in range(T.id, n, T.count):
+        a[i] += 1
+        if n > 9:
+            break
+    a[T.id] += 10
+
+
+@mm.program
+def continued_by_all(T, a, n):
+    for i in range(n - T.id, -1, -T.count):
+        if n > 9:
+            continue
+        for k in range(T.lane, 3 - T.index):
+            a[i] = a[i] + k
+
+
+@pytest.mark.parametrize("program", [left_by_all, continued_by_all])
+@pytest.mark.parametrize("n", [0, 3, 7, 8, 11])
+def test_loops_of_which_threads_take_different_numbers_of_turns(program, n):
+    agrees("plain", program, zeros(12), n, threads=5)

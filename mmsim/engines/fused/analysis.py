@@ -64,6 +64,15 @@ def _leaves(block: ir.Block, scope: str | None) -> bool:
     return bool(block) and isinstance(block[-1], ir.Return | ir.Leave) and _ends(block[-1], scope)
 
 
+def breaks(block: ir.Block) -> bool:
+    """Whether the body of a loop leaves that loop by `break`."""
+    return any(
+        isinstance(one, ir.Break)
+        or (isinstance(one, ir.If) and (breaks(one.then) or breaks(one.orelse)))
+        for one in block
+    )
+
+
 def expressions(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
     """The expressions that a statement itself evaluates."""
     match statement:

@@ -21,6 +21,7 @@ import numpy as np
 from mmsim.engines.fused.analysis import (
     Analysis,
     CannotFuse,
+    breaks,
     expressions,
     order_matters,
     parts,
@@ -500,7 +501,9 @@ class _Writer:
             self._give_up()
         assigned, outer = self.lanes.assigned, self.mask
         before = set(assigned)
-        parts_ = [("0", most)] if outer or self.depth else [("0", least), (least, most)]
+        # A break would leave the first part alone.
+        together = outer or self.depth or breaks(body)
+        parts_ = [("0", most)] if together else [("0", least), (least, most)]
         self.depth += 1
         for begin, end in parts_:
             masked = end == most
