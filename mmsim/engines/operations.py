@@ -41,8 +41,8 @@ class Operations:
     def by_warp(self) -> tuple[npt.NDArray[np.integer], Integers]:
         """All operations, warp after warp, and where each warp's begin (and the last one's end)."""
         start = np.concatenate([[0], np.cumsum(self.lengths)])
-        kinds = [np.asarray(operation).dtype for _, operation in self._notes]
-        operations = np.zeros(start[-1], np.result_type(np.uint16, *set(kinds)))
+        kinds = {stages.dtype for _, stages in self._notes if isinstance(stages, np.ndarray)}
+        operations = np.zeros(start[-1], np.result_type(np.uint16, *kinds))
         at = start[:-1].copy()
         for warps, operation in self._notes:
             operations[at[warps]] = operation

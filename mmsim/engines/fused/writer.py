@@ -598,6 +598,11 @@ class _Writer:
             self.text.add(f"    {name} = 0")
         return name
 
+    def _in_step(self) -> None:
+        """Give up rather than leave the list of accesses, should the skeleton have told a lie."""
+        self.text.add("if at_access >= len(requests):")
+        self.text.add("    return 1")
+
     def _at_access(self, site: int) -> None:
         """The skeleton's line for an access; for a barrier also the kernel's."""
         self.plain.add(f"sites.append({site})")
@@ -605,6 +610,7 @@ class _Writer:
         self.plain.add("if steps > limit:")
         self.plain.add("    raise OverflowError")
         if site == BARRIER_SITE:
+            self._in_step()
             self.text.add("if len(operations):")
             self.text.add("    for warp in range(warp0, warp1):")
             self.text.add("        operations[warp, at_access] = 1")
@@ -621,6 +627,7 @@ class _Writer:
         text, memory = self.text, self.launch.arrays[array]
         slot = "count" if self.mask else "lane"
         self._stop()
+        self._in_step()
         with self._warps():
             text.add(f"count = {'0' if self.mask else 'lanes'}")
             with self._lanes():
