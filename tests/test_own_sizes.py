@@ -82,6 +82,7 @@ def test_sizes_that_are_no_larger_than_the_grids_are_in_the_grids():
 
 def test_a_plan_for_which_there_is_no_room_is_refused(monkeypatch):
     P = permutations.random(2**12)
+    monkeypatch.setattr(room, "SMALL", 0)
     monkeypatch.setattr(room, "available", lambda: 2**18)
     with pytest.raises(RoomError, match="the plan for 4096 words needs about"):
         plan(P, 32)
