@@ -143,7 +143,7 @@ def _bind(
         if parameter.default is None:
             raise LaunchError(f"{signature} lacks its argument {parameter.name!r}")
         given.append(parameter.default)
-    written = {one.array for one in ir.accesses(program.code.body) if isinstance(one, ir.Store)}
+    written = program.kept("written", lambda: _written(program.code))
     arrays: list[Parameter] = []
     numbers: dict[str, int | float | bool] = {}
     for parameter, value in zip(parameters, given, strict=True):
@@ -157,6 +157,11 @@ def _bind(
     check_numbers(program.name, numbers)
     _refuse_overlap(program, arrays)
     return arrays, numbers
+
+
+def _written(code: ir.Code) -> set[str]:
+    """The arrays that a program writes."""
+    return {one.array for one in ir.accesses(code.body) if isinstance(one, ir.Store)}
 
 
 def _array(program: Program, parameter: ir.Parameter, value: Any, written: bool) -> Parameter:

@@ -59,6 +59,23 @@ class RoundRow:
     stages: int
     access_class: AccessClass
 
+    def after(self, rounds: int, time: int) -> RoundRow:
+        """This round of a launch that begins after so many rounds and so much time."""
+        return RoundRow(
+            rounds + self.number,
+            time + self.start,
+            self.time,
+            self.function,
+            self.file,
+            self.line,
+            self.array,
+            self.kind,
+            self.space,
+            self.requests,
+            self.stages,
+            self.access_class,
+        )
+
 
 def classify(conflict: str, requests: int, stages: int) -> AccessClass:
     """The papers' class of requests that took so many stages (ICPP section III)."""

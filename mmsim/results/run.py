@@ -158,10 +158,8 @@ def total(runs: Iterable[Run]) -> Run:
         for row in run.accesses:
             key = (row.file, row.line, row.function, row.array, row.kind, row.space)
             accesses[key] = add_rows(accesses[key], row) if key in accesses else row
-        rounds += [
-            replace(row, number=len(rounds) + number, start=row.start + start)
-            for number, row in enumerate(run.rounds)
-        ]
+        before = len(rounds)
+        rounds += [row.after(before, start) for row in run.rounds]
         for source in run.sources:
             sources.setdefault((source.file, source.first, source.function), source)
         start += run.time

@@ -243,6 +243,8 @@ class _Writer:
         text.add("warp1 = min(warp0 + piece_warps, warps)")
         text.add("at_access = 0")
         text.add("block0 = warp0 // warps_per_block")
+        text.add("dmm0 = block0 % dmms")
+        text.add(f"start0 = (warp0 - block0 * warps_per_block - 1) * {self.width}")
         for name in self.shared:
             text.add(f"data_{name}[:] = 0")
         for name in self.registers:
@@ -262,10 +264,15 @@ class _Writer:
         """A loop over the warps of a piece."""
         text, width = self.text, self.width
         text.before = len(text.lines), text.depth
+        # Which block, and which DMM, is counted along: dividing takes long.
+        text.add("block, dmm, start = block0, dmm0, start0")
         text.add("for warp in range(warp0, warp1):")
         text.depth += 1
-        text.add("block = warp // warps_per_block")
-        text.add(f"start = (warp - block * warps_per_block) * {width}")
+        text.add(f"start += {width}")
+        text.add("if start >= block_size:")
+        text.add("    start = 0")
+        text.add("    block += 1")
+        text.add("    dmm = dmm + 1 if dmm + 1 < dmms else 0")
         text.add("thread = block * block_size + start")
         text.add(f"at = (warp - warp0) * {width}")
         if not self.full:
@@ -626,13 +633,14 @@ class _Writer:
     ) -> None:
         text, memory = self.text, self.launch.arrays[array]
         slot = "count" if self.mask else "lane"
+        at_hand = "" if value is None or self.mask else self._at_hand(array, value)
         self._stop()
         self._in_step()
         with self._warps():
             text.add(f"count = {'0' if self.mask else 'lanes'}")
             with self._lanes():
                 self._element(array, index, f"elements[{slot}]")
-                if value is not None:
+                if value is not None and not at_hand:
                     text.add(f"sent_{array}[{slot}] = {self._fitting(array, value)}")
                 if self.mask:
                     text.add("where[count] = lane")
@@ -647,7 +655,7 @@ class _Writer:
                 text.add("for slot in range(count):")
                 text.add(f"    addresses[slot] = offsets_{array}[places[slot]]")
             self._count(array, addresses)
-            self._move(array, target, value is not None)
+            self._move(array, target, value is not None, at_hand)
         self._at_access(site)
         text.add("at_access += 1")
 
@@ -680,12 +688,23 @@ class _Writer:
             text.add(f"    odd = count != {self.width} or seen != {all_banks}")
         text.add("if odd:")
         text.add(f"    stages = {by}_stages({addresses}, count, {self.width}, tables)")
-        text.add(f"sums[{'1 + block % dmms' if own else '0'}, at_access] += stages")
+        text.add(f"sums[{'1 + dmm' if own else '0'}, at_access] += stages")
         text.add("requests[at_access] += 1")
         text.add("if len(operations):")
         text.add(f"    operations[warp, at_access] = 2 * stages{' + 1' if own else ''}")
 
-    def _move(self, array: str, target: str | None, writing: bool) -> None:
+    def _at_hand(self, array: str, value: ir.Expr) -> str:
+        """The text of a stored value that lies in a variable and fits as it is; else empty."""
+        while isinstance(value, ir.Var) and value.name in self.analysis.inlined:
+            value = self.analysis.inlined[value.name]
+        if not isinstance(value, ir.Var) or value.name not in self.lanes.assigned:
+            return ""
+        if value.name in self.analysis.uniform:
+            return ""
+        same_type = self.typing.variables[value.name] == self.typing.arrays[array]
+        return f"own_{value.name}[at + slot]" if same_type else ""
+
+    def _move(self, array: str, target: str | None, writing: bool, at_hand: str) -> None:
         text = self.text
         row = f"data_{array}[{'block - block0, ' if self.launch.arrays[array].shared else ''}"
         lane = "where[slot]" if self.mask else "slot"
@@ -699,4 +718,4 @@ class _Writer:
             text.add("    return 2")
         # The lowest-numbered thread's value stays: it is written last.
         text.add("for slot in range(count - 1, -1, -1):")
-        text.add(f"    {row}places[slot]] = sent_{array}[slot]")
+        text.add(f"    {row}places[slot]] = {at_hand or f'sent_{array}[slot]'}")
