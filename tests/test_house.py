@@ -19,7 +19,7 @@ FLOORS = [
     ("results",),
     ("launch",),
     ("engines",),
-    ("bench", "claims", "view"),
+    ("bench", "claims", "gpu", "view"),
     ("cli", "__main__"),
 ]
 FLOOR = {name: number for number, floor in enumerate(FLOORS) for name in floor}
@@ -28,7 +28,7 @@ FLOOR = {name: number for number, floor in enumerate(FLOORS) for name in floor}
 def test_importing_mmsim_loads_nothing_heavy():
     code = (
         "import sys, mmsim; "
-        "print([m for m in ('sympy', 'matplotlib', 'numba', 'simpy', 'rich', 'scipy') "
+        "print([m for m in ('sympy', 'matplotlib', 'numba', 'simpy', 'rich', 'scipy', 'cupy') "
         "if m in sys.modules])"
     )
     output = subprocess.run(

@@ -10,7 +10,7 @@ from mmsim.engines.progress import Progress
 from mmsim.engines.schedule import asynchronous_time
 from mmsim.launch import Launch
 
-SHORT = 1 << 18
+SHORT = 1 << 21
 """Operations that take no time worth watching."""
 
 

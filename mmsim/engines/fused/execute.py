@@ -28,7 +28,7 @@ LEAST_GAIN = 1 << 25
 KEPT_GAIN = 1 << 21
 """Thread accesses whose interpretation takes as long as loading the program compiled before."""
 
-SHORT = 1 << 17
+SHORT = 1 << 20
 """Thread accesses that take one core no longer than it takes to ask two."""
 PART = 1 << 20
 """Thread accesses of a part of the grid, done at one go."""

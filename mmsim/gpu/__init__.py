@@ -1,0 +1,25 @@
+"""The same programs on a real GPU: written as CUDA C, by `Program.cuda` and `kernel`.
+
+Nothing here needs a GPU, or loads anything that talks to one. What the text promises:
+
+- It computes what the simulator does, for a program that is right and has no data race: integers of
+  64 bits that wrap around, `//` and `%` that round down, doubles that are never fused (compile with
+  `Kernel.options`). Only `**` of floats is the library's, which may differ in the last bit.
+- Every access of the program is one `volatile` access: none is dropped, merged or reordered with
+  another of its thread. In global memory such an access goes past the first-level cache.
+- Words lie in banks and address groups as in the model: every array starts at bank 0, a layout's
+  words are where it says, and in shared memory an element takes 4 bytes at least. An element of 8
+  bytes takes two banks; the hardware then serves a warp in two halves, each with 16 banks of 8.
+- Finding a word touches neither banks nor address groups: shifts are packed into numbers, or lie in
+  constant memory. Only a layout that is no rotation of rows, or of more than 1024, is a table in
+  global memory.
+
+What it doesn't: indices, divisions and shifts are not checked; of several lanes that write one word
+in one instruction any may win, while the model's winner is the lowest; lanes of one warp that
+exchange words without a barrier lean on lock step, which a GPU doesn't promise.
+"""
+
+from mmsim.gpu.body import Space
+from mmsim.gpu.kernels import Argument, Kernel, kernel
+
+__all__ = ["Argument", "Kernel", "Space", "kernel"]

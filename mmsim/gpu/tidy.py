@@ -1,0 +1,236 @@
+"""Takes out the variables that only the parser needed, so that the text reads like the program.
+
+The representation keeps operands in variables `t`, `t_2`, ...; most of them are set once and read
+once. Such a variable is replaced by its value, or a load goes straight into the variable that it is
+meant for, where that changes neither what is computed nor the order of memory accesses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from mmsim.language import ir
+
+_TEMPORARY = re.compile(r"t(_\d+)?")
+DEEPEST = 20
+"""Levels that an expression may have to be put into another: the parser keeps long chains flat."""
+
+
+def inner_blocks(statement: ir.Stmt) -> tuple[ir.Block, ...]:
+    """The blocks inside a statement."""
+    match statement:
+        case ir.If(_, then, orelse):
+            return then, orelse
+        case ir.While(prelude, _, body):
+            return prelude, body
+        case ir.For(_, _, _, _, body) | ir.Scope(_, body):
+            return (body,)
+    return ()
+
+
+def statements(block: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
+    """All statements, those inside others too."""
+    for statement in block:
+        yield statement
+        for inner in inner_blocks(statement):
+            yield from statements(inner)
+
+
+def own_expressions(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
+    """The expressions that a statement itself evaluates."""
+    match statement:
+        case ir.Assign(_, value):
+            return (value,)
+        case ir.Load(_, _, index):
+            return index
+        case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
+            return (*index, value)
+        case ir.If(test) | ir.While(_, test):
+            return (test,)
+        case ir.For(_, start, stop, step):
+            return (start, stop, step)
+    return ()
+
+
+def operands(value: ir.Expr) -> tuple[ir.Expr, ...]:
+    """The expressions that an expression is made of."""
+    match value:
+        case ir.Unary(_, operand):
+            return (operand,)
+        case ir.Binary(_, left, right) | ir.Compare(_, left, right) | ir.Logic(_, left, right):
+            return left, right
+        case ir.Choose(test, then, other):
+            return test, then, other
+        case ir.RegisterRead(_, index):
+            return index
+    return ()
+
+
+def parts(value: ir.Expr) -> Iterator[ir.Expr]:
+    """An expression and all expressions inside."""
+    yield value
+    for operand in operands(value):
+        yield from parts(operand)
+
+
+def depth(value: ir.Expr) -> int:
+    """Levels of an expression."""
+    return 1 + max(map(depth, operands(value)), default=0)
+
+
+def read_by(statement: ir.Stmt) -> list[str]:
+    """The variables that a statement itself reads, as often as it does."""
+    return [
+        part.name
+        for value in own_expressions(statement)
+        for part in parts(value)
+        if isinstance(part, ir.Var)
+    ]
+
+
+def set_by(statement: ir.Stmt) -> set[str]:
+    """The variables that a statement sets, or one inside it."""
+    return {
+        one.target
+        for one in statements((statement,))
+        if isinstance(one, ir.Assign | ir.Load | ir.For) and one.target is not None
+    }
+
+
+def tidy(body: ir.Block) -> ir.Block:
+    """The program without the variables that can be spared."""
+    reads = Counter(name for one in statements(body) for name in read_by(one))
+    settings = Counter(
+        one.target for one in statements(body) if isinstance(one, ir.Assign | ir.Load | ir.For)
+    )
+    spare = {
+        name: reads[name]
+        for name, times in settings.items()
+        if name and times == 1 and _TEMPORARY.fullmatch(name)
+    }
+    return _block(body, spare)
+
+
+def _block(block: ir.Block, spare: dict[str, int]) -> ir.Block:
+    """A block without the variables of `spare`, which says how often each is read."""
+    result = [_inside(statement, spare) for statement in block]
+    position = 0
+    while position < len(result):
+        statement = result[position]
+        if isinstance(statement, ir.Assign | ir.Load) and statement.target in spare:
+            if isinstance(statement, ir.Assign):
+                changed = _into_its_readers(result, position, statement, spare[statement.target])
+            else:
+                once = spare[statement.target] == 1
+                changed = once and _into_its_variable(result, position, statement)
+            if changed:
+                position = max(position - 1, 0) if isinstance(statement, ir.Assign) else position
+                continue
+        position += 1
+    return tuple(result)
+
+
+def _inside(statement: ir.Stmt, spare: dict[str, int]) -> ir.Stmt:
+    match statement:
+        case ir.If(_, then, orelse):
+            return replace(statement, then=_block(then, spare), orelse=_block(orelse, spare))
+        case ir.While(prelude, _, body):
+            return replace(statement, prelude=_block(prelude, spare), body=_block(body, spare))
+        case ir.For(_, _, _, _, body) | ir.Scope(_, body):
+            return replace(statement, body=_block(body, spare))
+    return statement
+
+
+def _into_its_readers(
+    block: list[ir.Stmt], position: int, statement: ir.Assign, reads: int
+) -> bool:
+    """Replace a variable by its value where it is read, if nothing on the way could change that.
+
+    Only another variable may stand for it in several places.
+    """
+    name, value = statement.target, statement.value
+    if depth(value) > DEEPEST or not (reads == 1 or isinstance(value, ir.Var)):
+        return False
+    needed = {part.name for part in parts(value) if isinstance(part, ir.Var)}
+    changed: dict[int, ir.Stmt] = {}
+    for later in range(position + 1, len(block)):
+        reader = block[later]
+        found = read_by(reader).count(name)
+        if found:
+            if isinstance(reader, ir.While):  # it reads more than once
+                return False
+            changed[later] = _replaced(reader, name, value)
+            reads -= found
+        if reads == 0:
+            for at, new in changed.items():
+                block[at] = new
+            del block[position]
+            return True
+        if needed & set_by(reader) or isinstance(reader, ir.Scope | ir.Forget):
+            return False
+        if ir.reads_registers(value) and ir.writes_registers(reader):
+            return False
+    return False
+
+
+def _into_its_variable(block: list[ir.Stmt], position: int, statement: ir.Load) -> bool:
+    """Load straight into the variable that is set to the loaded value, and to nothing else, a few
+    lines later, if nobody asks for it in between."""
+    for later in range(position + 1, len(block)):
+        match block[later]:
+            case ir.Assign(target, ir.Var(name)) if name == statement.target:
+                between = block[position + 1 : later]
+                if any(target in (*set_by(one), *read_by(one)) for one in between):
+                    return False
+                block[position] = replace(statement, target=target)
+                del block[later]
+                return True
+            case ir.Assign() | ir.Load() | ir.Store():
+                if statement.target in read_by(block[later]):
+                    return False
+            case _:
+                return False
+    return False
+
+
+def _replaced(statement: ir.Stmt, name: str, by: ir.Expr) -> ir.Stmt:
+    """A statement that reads `by` where it read the variable `name`."""
+
+    def new(value: ir.Expr) -> ir.Expr:
+        return substituted(value, name, by)
+
+    match statement:
+        case ir.Assign(_, value):
+            return replace(statement, value=new(value))
+        case ir.Load(_, _, index):
+            return replace(statement, index=tuple(map(new, index)))
+        case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
+            return replace(statement, index=tuple(map(new, index)), value=new(value))
+        case ir.If(test):
+            return replace(statement, test=new(test))
+        case ir.For(_, start, stop, step):
+            return replace(statement, start=new(start), stop=new(stop), step=new(step))
+    raise AssertionError(statement)
+
+
+def substituted(value: ir.Expr, name: str, by: ir.Expr) -> ir.Expr:
+    """An expression with `by` in the place of the variable `name`."""
+
+    def new(part: ir.Expr) -> ir.Expr:
+        return substituted(part, name, by)
+
+    match value:
+        case ir.Var(own):
+            return by if own == name else value
+        case ir.Unary(_, operand):
+            return replace(value, operand=new(operand))
+        case ir.Binary(_, left, right) | ir.Compare(_, left, right) | ir.Logic(_, left, right):
+            return replace(value, left=new(left), right=new(right))
+        case ir.Choose(test, then, other):
+            return replace(value, test=new(test), then=new(then), other=new(other))
+        case ir.RegisterRead(_, index):
+            return replace(value, index=tuple(map(new, index)))
+    return value

@@ -1,0 +1,124 @@
+// Just enough of CUDA to run a kernel on the CPU, one block after the other.
+//
+// The threads of a block are fibers on one thread of the system. Each runs until it waits at a
+// barrier or returns; then the next one runs. They run in ascending or descending order, so that a
+// result that depends on the order shows.
+
+#include <ucontext.h>
+
+#include <cmath>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#define __global__
+#define __device__ static inline __attribute__((unused))
+#define __constant__ static const
+#define __shared__ thread_local
+#define __align__(bytes) __attribute__((aligned(bytes)))
+
+using std::copysign;
+using std::floor;
+using std::fmod;
+using std::pow;
+
+struct Dimensions {
+    unsigned int x;
+};
+static Dimensions threadIdx, blockIdx, blockDim;
+
+static double __longlong_as_double(long long bits)
+{
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static long long clock64()
+{
+    static long long now = 0;
+    return ++now;
+}
+
+namespace emulation {
+
+struct Fiber {
+    ucontext_t context;
+    std::vector<char> stack;
+    bool finished = false;
+};
+
+static std::vector<Fiber> fibers;
+static ucontext_t scheduler;
+static int votes, all_agree, waiting;
+static void (*body)(void *);
+static void *given;
+
+static void run()
+{
+    unsigned int self = threadIdx.x;
+    body(given);
+    fibers[self].finished = true;
+    swapcontext(&fibers[self].context, &scheduler);
+}
+
+static int wait(int vote)
+{
+    unsigned int self = threadIdx.x;
+    waiting++;
+    votes += vote;
+    swapcontext(&fibers[self].context, &scheduler);
+    return all_agree;
+}
+
+static void run_block(unsigned int threads, bool backward)
+{
+    if (fibers.size() < threads)
+        fibers.resize(threads);
+    for (unsigned int t = 0; t < threads; t++) {
+        fibers[t].stack.resize(1 << 16);
+        fibers[t].finished = false;
+        getcontext(&fibers[t].context);
+        fibers[t].context.uc_stack.ss_sp = fibers[t].stack.data();
+        fibers[t].context.uc_stack.ss_size = fibers[t].stack.size();
+        fibers[t].context.uc_link = nullptr;
+        makecontext(&fibers[t].context, run, 0);
+    }
+    do {
+        votes = waiting = 0;
+        for (unsigned int n = 0; n < threads; n++) {
+            unsigned int t = backward ? threads - 1 - n : n;
+            if (fibers[t].finished)
+                continue;
+            threadIdx.x = t;
+            swapcontext(&scheduler, &fibers[t].context);
+        }
+        all_agree = votes == waiting;
+    } while (waiting);
+}
+
+template <class... Parameters, std::size_t... Number>
+void launch(void (*kernel)(Parameters...), void **arguments, unsigned int grid, unsigned int block,
+            bool backward, std::index_sequence<Number...>)
+{
+    auto call = [&] { kernel(*(Parameters *)arguments[Number]...); };
+    given = &call;
+    body = [](void *it) { (*(decltype(call) *)it)(); };
+    blockDim.x = block;
+    for (unsigned int n = 0; n < grid; n++) {
+        blockIdx.x = backward ? grid - 1 - n : n;
+        run_block(block, backward);
+    }
+}
+
+template <class... Parameters>
+void launch(void (*kernel)(Parameters...), void **arguments, unsigned int grid, unsigned int block,
+            int backward)
+{
+    launch(kernel, arguments, grid, block, backward, std::index_sequence_for<Parameters...>());
+}
+
+}  // namespace emulation
+
+static void __syncthreads() { emulation::wait(0); }
+static int __syncthreads_and(int vote) { return emulation::wait(vote != 0); }
