@@ -21,5 +21,6 @@ exchange words without a barrier lean on lock step, which a GPU doesn't promise.
 
 from mmsim.gpu.body import Space
 from mmsim.gpu.kernels import Argument, Kernel, kernel
+from mmsim.gpu.replay import Device, NoGPU, Replay, device, replay
 
-__all__ = ["Argument", "Kernel", "Space", "kernel"]
+__all__ = ["Argument", "Device", "Kernel", "NoGPU", "Replay", "Space", "device", "kernel", "replay"]

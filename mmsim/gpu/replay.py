@@ -1,0 +1,195 @@
+"""Runs a program on the GPU at hand, through CuPy, and times it.
+
+In shared memory the program is repeated inside the kernel between two readings of the clock, as the
+CFP and RAP papers did; in global memory each launch is timed by events, over buffers that rotate
+through more than the second-level cache holds.
+"""
+
+from __future__ import annotations
+
+import importlib
+import statistics
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import MMSimError
+from mmsim.gpu.body import Space
+from mmsim.gpu.kernels import Argument, Kernel, kernel
+from mmsim.language.program import Program
+
+SAMPLES = 15
+
+
+class NoGPU(MMSimError):
+    """There is no GPU here, or no CuPy to reach it."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """The GPU of a measurement."""
+
+    name: str
+    driver: str
+    cache_bytes: int
+
+    def __str__(self) -> str:
+        return f"{self.name}, driver {self.driver}"
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """What a program did on a GPU.
+
+    `arrays` are its parameters after one turn, by name, as `Run.arrays`. `median`, `low` and `high`
+    are of the `samples` times of one turn, in `unit`: clock cycles ("shared") or milliseconds
+    ("global").
+    """
+
+    program: str
+    device: Device
+    space: Space
+    unit: str
+    median: float
+    low: float
+    high: float
+    samples: int
+    arrays: dict[str, npt.NDArray[Any]]
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.program} on {self.device}: {self.median:g} {self.unit} "
+            f"({self.low:g} to {self.high:g}, {self.samples} samples)"
+        )
+
+
+def cupy() -> Any:
+    """CuPy with a GPU, or `NoGPU` with what is missing."""
+    try:
+        found = importlib.import_module("cupy")
+    except ImportError:
+        raise NoGPU(
+            "CuPy is not installed; install cupy-cuda12x or cupy-cuda13x, whichever your driver "
+            "takes (the extras gpu and gpu13)"
+        ) from None
+    try:
+        if found.cuda.runtime.getDeviceCount() > 0:
+            return found
+    except Exception as error:
+        raise NoGPU(f"CuPy finds no GPU that it can use: {error}") from None
+    raise NoGPU("CuPy finds no GPU")
+
+
+def device() -> Device:
+    """The GPU at hand."""
+    cp = cupy()
+    facts = cp.cuda.runtime.getDeviceProperties(cp.cuda.Device().id)
+    version = cp.cuda.runtime.driverGetVersion()
+    driver = f"for CUDA {version // 1000}.{version % 1000 // 10}"
+    return Device(facts["name"].decode(), driver, int(facts["l2CacheSize"]))
+
+
+def replay(
+    program: Program,
+    *args: Any,
+    threads: int,
+    block_size: int | None = None,
+    space: Space = "global",
+    repeat: int = 1000,
+    samples: int = SAMPLES,
+) -> Replay:
+    """Run a program on the GPU at hand; `space` and what it asks for are those of `Program.cuda`.
+
+    In "shared" space a time is that of `repeat` turns in one launch, divided by `repeat`; arrays
+    are those of one turn. Raises `NoGPU` where there is none, and what `kernel` raises.
+    """
+    cp = cupy()
+    written = kernel(program, *args, threads=threads, block_size=block_size, space=space)
+    function = _compiled(cp, written)
+    arrays = _once(cp, written, function)
+    if space == "shared":
+        times = [_cycles(cp, written, function, repeat) / repeat for _ in range(samples)]
+        unit = "cycles"
+    else:
+        times, unit = _milliseconds(cp, written, function, samples), "ms"
+    return Replay(
+        program.name,
+        device(),
+        space,
+        unit,
+        statistics.median(times),
+        min(times),
+        max(times),
+        samples,
+        arrays,
+    )
+
+
+def _compiled(cp: Any, written: Kernel) -> Any:
+    module = cp.RawModule(code=written.source, options=written.options, backend="nvrtc")
+    function = module.get_function(written.name)
+    if written.shared_bytes:
+        function.max_dynamic_shared_size_bytes = written.shared_bytes
+    return function
+
+
+def _buffers(cp: Any, written: Kernel, repeat: int) -> list[Any]:
+    """What a launch passes, in order."""
+    passed: list[Any] = []
+    for argument in written.arguments:
+        if argument.role == "repeat":
+            passed.append(np.int32(repeat))
+        elif argument.role == "cycles":
+            passed.append(cp.zeros(1, dtype=np.int64))
+        else:
+            passed.append(cp.asarray(argument.words()))
+    return passed
+
+
+def _launch(written: Kernel, function: Any, passed: list[Any]) -> None:
+    function((written.grid,), (written.block,), tuple(passed), shared_mem=written.shared_bytes)
+
+
+def _once(cp: Any, written: Kernel, function: Any) -> dict[str, npt.NDArray[Any]]:
+    """The arrays after one turn."""
+    passed = _buffers(cp, written, 1)
+    _launch(written, function, passed)
+    cp.cuda.Device().synchronize()
+    return {
+        _name(argument): argument.elements(cp.asnumpy(buffer))
+        for argument, buffer in zip(written.arguments, passed, strict=True)
+        if argument.role == "array"
+    }
+
+
+def _name(argument: Argument) -> str:
+    assert argument.memory is not None
+    return argument.memory.name
+
+
+def _cycles(cp: Any, written: Kernel, function: Any, repeat: int) -> int:
+    """The clock cycles of `repeat` turns in one launch."""
+    passed = _buffers(cp, written, repeat)
+    _launch(written, function, passed)
+    roles = [argument.role for argument in written.arguments]
+    return int(passed[roles.index("cycles")].get()[0])
+
+
+def _milliseconds(cp: Any, written: Kernel, function: Any, samples: int) -> list[float]:
+    """The times of single launches, each over buffers that the cache no longer holds."""
+    size = sum(argument.size * argument.dtype.itemsize for argument in written.arguments)
+    sets = max(2, min(samples, 3 * device().cache_bytes // max(size, 1) + 1))
+    rotating = [_buffers(cp, written, 1) for _ in range(sets)]
+    for passed in rotating[:2]:
+        _launch(written, function, passed)
+    times = []
+    for sample in range(samples):
+        begin, end = cp.cuda.Event(), cp.cuda.Event()
+        begin.record()
+        _launch(written, function, rotating[sample % sets])
+        end.record()
+        end.synchronize()
+        times.append(float(cp.cuda.get_elapsed_time(begin, end)))
+    return times
