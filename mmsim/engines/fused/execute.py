@@ -151,7 +151,7 @@ class Execution:
         for name, value in meaning.numbers.items():
             numbers[f"number_{name}"] = value
         for name, shape in meaning.shapes.items():
-            numbers[f"size_{name}"] = int(np.prod(shape, dtype=np.int64))
+            numbers[f"size_{name}"] = math.prod(shape)
             for axis, extent in enumerate(shape):
                 numbers[f"extent_{name}_{axis}"] = extent
         return numbers | {
@@ -258,21 +258,20 @@ class Execution:
     def _time(self, sums: Integers, requests: Integers, operations: Any) -> int:
         launch = self.launch
         sites = launch.meaning.sites
+        counts = zip(self.sites, requests.tolist(), sums.sum(axis=0).tolist(), strict=True)
         if launch.schedule == "asynchronous":
-            for number, site in enumerate(self.sites):
+            for site, count, stages in counts:
                 if site != BARRIER_SITE:
-                    stages = int(sums[:, number].sum())
-                    self.tally.count(sites[site], int(requests[number]), stages)
+                    self.tally.count(sites[site], count, stages)
             start = np.arange(self.grid.warps + 1, dtype=np.int64) * len(self.sites)
             return scheduled(launch, operations.ravel(), start, self.progress)
         time = 0
-        for number, site in enumerate(self.sites):
-            if site == BARRIER_SITE or not requests[number]:
+        for (site, count, stages), busiest in zip(counts, sums.max(axis=0).tolist(), strict=True):
+            if site == BARRIER_SITE or not count:
                 continue
             unit = launch.machine.units[int(launch.arrays[sites[site].array].unit_of_copy[0])]
-            took = int(sums[:, number].max()) + unit.latency - 1
-            stages = int(sums[:, number].sum())
-            self.tally.round(sites[site], time, took, int(requests[number]), stages)
+            took = busiest + unit.latency - 1
+            self.tally.round(sites[site], time, took, count, stages)
             time += took
         return time
 
