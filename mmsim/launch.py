@@ -14,6 +14,7 @@ from mmsim.language.meaning import Meaning, check_numbers
 from mmsim.language.program import Program
 from mmsim.language.scope import number
 from mmsim.language.types import SUPPORTED_TEXT, Typing, supported, type_of_number
+from mmsim.language.walk import accesses
 from mmsim.layout import Placed, RowMajor
 from mmsim.machines import Engine, Machine, Schedule
 from mmsim.memory import ArrayInMemory, Parameter, SharedArray, lay_out
@@ -161,7 +162,7 @@ def _bind(
 
 def _written(code: ir.Code) -> set[str]:
     """The arrays that a program writes."""
-    return {one.array for one in ir.accesses(code.body) if isinstance(one, ir.Store)}
+    return {one.array for one in accesses(code.body) if isinstance(one, ir.Store)}
 
 
 def _array(program: Program, parameter: ir.Parameter, value: Any, written: bool) -> Parameter:

@@ -19,6 +19,7 @@ from mmsim.engines.interpreted import Interpreted
 from mmsim.errors import AddressError, ArithmeticFault, ProgramError, TypeFault
 from mmsim.language import ir
 from mmsim.language.operators import BINARY
+from mmsim.language.walk import statements
 from roads import SCHEDULES, agrees, outcome, run_along
 
 both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
@@ -287,7 +288,7 @@ def returns_early(T, a):
 
 def test_a_straightened_program_has_no_jumps():
     body = straighten(returns_early.code.body)
-    assert not any(isinstance(one, ir.Return | ir.Leave | ir.Scope) for one in ir.statements(body))
+    assert not any(isinstance(one, ir.Return | ir.Leave | ir.Scope) for one in statements(body))
     agrees("plain", returns_early, zeros(8), threads=8)
 
 

@@ -13,8 +13,9 @@ from mmsim.gpu.layouts import Placement
 from mmsim.gpu.names import Names
 from mmsim.gpu.ranges import WHOLE, Ranges
 from mmsim.gpu.shape import Shape
-from mmsim.gpu.tidy import statements, tidy
+from mmsim.gpu.tidy import tidy
 from mmsim.language import ir
+from mmsim.language.walk import statements
 from mmsim.launch import Launch
 
 Space = Literal["global", "shared"]

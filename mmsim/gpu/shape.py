@@ -14,10 +14,11 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from mmsim.gpu.ranges import WHOLE, Ranges, fits
-from mmsim.gpu.tidy import inner_blocks, operands, own_expressions, parts, read_by, set_by
-from mmsim.gpu.tidy import statements as all_statements
+from mmsim.gpu.tidy import read_by, set_by
 from mmsim.language import ir
 from mmsim.language.types import INT
+from mmsim.language.walk import expressions, inside, operands, parts
+from mmsim.language.walk import statements as all_statements
 
 Path = tuple[tuple[int, int], ...]
 """The way to a statement: the blocks that it is in, and its position in each."""
@@ -59,9 +60,9 @@ class Shape:
     def _fold(self, block: ir.Block) -> None:
         for first, second in pairwise(block):
             if isinstance(first, ir.Load) and not isinstance(second, ir.For | ir.While):
-                self._fold_into(first, own_expressions(second))
+                self._fold_into(first, expressions(second))
         for statement in block:
-            for inner in inner_blocks(statement):
+            for inner in inside(statement):
                 self._fold(inner)
             if isinstance(statement, ir.While) and len(statement.prelude) == 1:
                 (load,) = statement.prelude
@@ -148,7 +149,7 @@ class Shape:
                 case ir.For(_, _, _, _, body):
                     self._walk(body, here, True)
                 case _:
-                    for inner in inner_blocks(statement):
+                    for inner in inside(statement):
                         self._walk(inner, here, False)
 
     def _meet(self, name: str, path: Path) -> None:

@@ -9,71 +9,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from mmsim.language import ir
+from mmsim.language.walk import (
+    expressions,
+    operands,
+    parts,
+    reads_registers,
+    statements,
+    writes_registers,
+)
 
 _TEMPORARY = re.compile(r"t(_\d+)?")
 DEEPEST = 20
 """Levels that an expression may have to be put into another: the parser keeps long chains flat."""
-
-
-def inner_blocks(statement: ir.Stmt) -> tuple[ir.Block, ...]:
-    """The blocks inside a statement."""
-    match statement:
-        case ir.If(_, then, orelse):
-            return then, orelse
-        case ir.While(prelude, _, body):
-            return prelude, body
-        case ir.For(_, _, _, _, body) | ir.Scope(_, body):
-            return (body,)
-    return ()
-
-
-def statements(block: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
-    """All statements, those inside others too."""
-    for statement in block:
-        yield statement
-        for inner in inner_blocks(statement):
-            yield from statements(inner)
-
-
-def own_expressions(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
-    """The expressions that a statement itself evaluates."""
-    match statement:
-        case ir.Assign(_, value):
-            return (value,)
-        case ir.Load(_, _, index):
-            return index
-        case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
-            return (*index, value)
-        case ir.If(test) | ir.While(_, test):
-            return (test,)
-        case ir.For(_, start, stop, step):
-            return (start, stop, step)
-    return ()
-
-
-def operands(value: ir.Expr) -> tuple[ir.Expr, ...]:
-    """The expressions that an expression is made of."""
-    match value:
-        case ir.Unary(_, operand):
-            return (operand,)
-        case ir.Binary(_, left, right) | ir.Compare(_, left, right) | ir.Logic(_, left, right):
-            return left, right
-        case ir.Choose(test, then, other):
-            return test, then, other
-        case ir.RegisterRead(_, index):
-            return index
-    return ()
-
-
-def parts(value: ir.Expr) -> Iterator[ir.Expr]:
-    """An expression and all expressions inside."""
-    yield value
-    for operand in operands(value):
-        yield from parts(operand)
 
 
 def depth(value: ir.Expr) -> int:
@@ -85,7 +35,7 @@ def read_by(statement: ir.Stmt) -> list[str]:
     """The variables that a statement itself reads, as often as it does."""
     return [
         part.name
-        for value in own_expressions(statement)
+        for value in expressions(statement)
         for part in parts(value)
         if isinstance(part, ir.Var)
     ]
@@ -171,7 +121,7 @@ def _into_its_readers(
             return True
         if needed & set_by(reader) or isinstance(reader, ir.Scope | ir.Forget):
             return False
-        if ir.reads_registers(value) and ir.writes_registers(reader):
+        if reads_registers(value) and writes_registers(reader):
             return False
     return False
 

@@ -13,9 +13,9 @@ import numpy as np
 from mmsim.gpu.body import Body, comment
 from mmsim.gpu.expressions import C_TYPES
 from mmsim.gpu.helpers import called
-from mmsim.gpu.tidy import own_expressions, parts, statements
 from mmsim.language import ir
 from mmsim.language.types import Type
+from mmsim.language.walk import expressions, parts, statements
 from mmsim.launch import Launch
 
 STATIC_BYTES = 48 * 1024
@@ -51,7 +51,7 @@ class Writer:
         parts_ = [
             part
             for one in statements(body.block)
-            for value in own_expressions(one)
+            for value in expressions(one)
             for part in parts(value)
         ]
         self.fields = {part.field for part in parts_ if isinstance(part, ir.ThreadField)}

@@ -33,6 +33,7 @@ from mmsim.language.scope import (
     outside,
 )
 from mmsim.language.source import FunctionText
+from mmsim.language.walk import reads_registers, writes_registers
 
 
 class ExpressionParser:
@@ -145,9 +146,9 @@ class ExpressionParser:
     def followed(self, values: list[ir.Expr], node: ast.expr) -> list[ir.Expr]:
         """Operands and one more after them."""
         value, statements = self.apart(node)
-        if any(ir.writes_registers(statement) for statement in statements):
+        if any(writes_registers(statement) for statement in statements):
             values = [
-                self.spill(earlier, self.place(node)) if ir.reads_registers(earlier) else earlier
+                self.spill(earlier, self.place(node)) if reads_registers(earlier) else earlier
                 for earlier in values
             ]
         self.block.extend(statements)

@@ -11,7 +11,6 @@ are not here: they depend on the arguments of a launch (see `types`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -321,50 +320,3 @@ class Code:
     locals: tuple[LocalArray, ...]
     body: Block
     sources: tuple[Source, ...]
-
-
-def inside(statement: Stmt) -> tuple[Block, ...]:
-    """The blocks inside a statement, in the order of the text."""
-    match statement:
-        case If(_, then, orelse):
-            return then, orelse
-        case While(prelude, _, body):
-            return prelude, body
-        case For(_, _, _, _, body) | Scope(_, body):
-            return (body,)
-    return ()
-
-
-def statements(block: Block) -> Iterator[Stmt]:
-    """All statements of a block and of the blocks inside, in the order of the text."""
-    for statement in block:
-        yield statement
-        for inner in inside(statement):
-            yield from statements(inner)
-
-
-def accesses(block: Block) -> Iterator[Load | Store]:
-    """All memory accesses of a block, in the order of the text."""
-    return (one for one in statements(block) if isinstance(one, Load | Store))
-
-
-def writes_registers(statement: Stmt) -> bool:
-    """Whether a statement, or one inside it, writes a register array."""
-    return any(isinstance(one, RegisterWrite) for one in statements((statement,)))
-
-
-def reads_registers(value: Expr) -> bool:
-    """Whether an expression reads a register array."""
-    match value:
-        case RegisterRead():
-            return True
-        case Unary(operand=operand):
-            return reads_registers(operand)
-        case Binary(left=left, right=right) | Compare(left=left, right=right):
-            return reads_registers(left) or reads_registers(right)
-        case Logic(left=left, right=right):
-            return reads_registers(left) or reads_registers(right)
-        case Choose(test=test, then=then, other=other):
-            return any(map(reads_registers, (test, then, other)))
-        case _:
-            return False

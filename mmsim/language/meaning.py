@@ -45,6 +45,7 @@ from mmsim.language.operators import (
     without,
 )
 from mmsim.language.types import INT, Typing, is_int
+from mmsim.language.walk import accesses
 
 Evaluate = Callable[[Frame, Mask], Value]
 Execute = Callable[[Frame, Mask], Mask]
@@ -101,7 +102,7 @@ class Meaning(Expressions):
                 "read" if isinstance(statement, ir.Load) else "write",
                 statement.place,
             )
-            for number, statement in enumerate(ir.accesses(code.body))
+            for number, statement in enumerate(accesses(code.body))
         }
         self.sites = list(self._site_of.values())
         self._loops: list[int] = []

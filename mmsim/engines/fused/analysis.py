@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from mmsim.language import ir
+from mmsim.language.walk import expressions, parts, statements
 
 FAILING = ("/", "//", "%", "**", "<<", ">>")
 LONGEST = 30
@@ -73,40 +74,6 @@ def breaks(block: ir.Block) -> bool:
     )
 
 
-def expressions(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
-    """The expressions that a statement itself evaluates."""
-    match statement:
-        case ir.Assign(_, value):
-            return (value,)
-        case ir.Load(_, _, index):
-            return index
-        case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
-            return (*index, value)
-        case ir.If(test) | ir.While(_, test):
-            return (test,)
-        case ir.For(_, start, stop, step):
-            return (start, stop, step)
-    return ()
-
-
-def parts(value: ir.Expr) -> Iterator[ir.Expr]:
-    """An expression and all expressions inside."""
-    yield value
-    match value:
-        case ir.Unary(_, operand):
-            yield from parts(operand)
-        case ir.Binary(_, left, right) | ir.Compare(_, left, right) | ir.Logic(_, left, right):
-            yield from parts(left)
-            yield from parts(right)
-        case ir.Choose(test, then, other):
-            yield from parts(test)
-            yield from parts(then)
-            yield from parts(other)
-        case ir.RegisterRead(_, index):
-            for part in index:
-                yield from parts(part)
-
-
 Path = tuple[tuple[int, bool], ...]
 """The branches of varying tests that lead to a statement: each test's number and its side."""
 
@@ -120,17 +87,15 @@ class Analysis:
 
     def __init__(self, body: ir.Block) -> None:
         self.body = body
-        targets = [s.target for s in ir.statements(body) if isinstance(s, ir.Assign | ir.For)]
-        loaded = {s.target for s in ir.statements(body) if isinstance(s, ir.Load)}
+        targets = [s.target for s in statements(body) if isinstance(s, ir.Assign | ir.For)]
+        loaded = {s.target for s in statements(body) if isinstance(s, ir.Load)}
         self.uniform = set(targets) - loaded
         while varying := self._varying():
             self.uniform -= varying
         self.inlined: dict[str, ir.Expr] = {}
         self._length: dict[str, int] = {}  # of what is inlined, written out
-        loads = [s.target for s in ir.statements(body) if isinstance(s, ir.Load)]
-        forgotten = {
-            name for s in ir.statements(body) if isinstance(s, ir.Forget) for name in s.names
-        }
+        loads = [s.target for s in statements(body) if isinstance(s, ir.Load)]
+        forgotten = {name for s in statements(body) if isinstance(s, ir.Forget) for name in s.names}
         self._once = {
             name
             for name, times in Counter([*targets, *loads]).items()
@@ -141,7 +106,7 @@ class Analysis:
         self._same_once = {
             name for name in self.uniform if targets.count(name) == 1 and name not in forgotten
         }
-        for statement in ir.statements(body):
+        for statement in statements(body):
             match statement:
                 case ir.Assign(target, value) if target in once:
                     length = sum(self._length_of(part) for part in parts(value))
@@ -261,8 +226,8 @@ def order_matters(body: ir.Block, array: str, inlined: dict[str, ir.Expr]) -> st
     written and never read, so that the order is lost only where two threads write one element.
     "yes": one thread may read what another one writes.
     """
-    reads = [s for s in ir.statements(body) if isinstance(s, ir.Load) and s.array == array]
-    writes = [s for s in ir.statements(body) if isinstance(s, ir.Store) and s.array == array]
+    reads = [s for s in statements(body) if isinstance(s, ir.Load) and s.array == array]
+    writes = [s for s in statements(body) if isinstance(s, ir.Store) and s.array == array]
     if not writes:
         return "no"
     uses: Iterable[ir.Load | ir.Store] = [*reads, *writes]

@@ -12,9 +12,10 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from mmsim.engines.fused.analysis import Analysis, CannotFuse, parts
+from mmsim.engines.fused.analysis import Analysis, CannotFuse
 from mmsim.language import ir
 from mmsim.language.types import BOOL, Type, Typing, join, wide
+from mmsim.language.walk import parts
 
 UNIFORM = {"count": "threads", "block_size": "block_size", "blocks": "blocks"}
 OWN = {

@@ -22,14 +22,13 @@ from mmsim.engines.fused.analysis import (
     Analysis,
     CannotFuse,
     breaks,
-    expressions,
     order_matters,
-    parts,
     straighten,
 )
 from mmsim.engines.fused.expressions import Expressions, Text, numpy_name
 from mmsim.language import ir
 from mmsim.language.types import BOOL, INT, Type, Typing, is_int, wide
+from mmsim.language.walk import expressions, parts, statements
 from mmsim.launch import Launch
 
 GEOMETRY = ("threads", "block_size", "blocks", "warps", "warps_per_block", "piece_warps", "dmms")
@@ -101,7 +100,7 @@ def _divisors(launch: Launch) -> list[ir.Expr]:
     body = launch.program.code.body
     return [
         part.right
-        for statement in ir.statements(body)
+        for statement in statements(body)
         for value in expressions(statement)
         for part in parts(value)
         if isinstance(part, ir.Binary) and part.op in ("//", "%")
@@ -223,7 +222,7 @@ class _Writer:
         for name, type_ in sorted(self.typing.variables.items()):
             if name not in self.analysis.uniform and name not in self.analysis.inlined:
                 text.add(f"own_{name} = np.zeros(room, {numpy_name(type_)})")
-        stores = {s.array for s in ir.statements(self.body) if isinstance(s, ir.Store)}
+        stores = {s.array for s in statements(self.body) if isinstance(s, ir.Store)}
         for name in sorted(stores):
             dtype = numpy_name(self.typing.arrays[name])
             text.add(f"sent_{name} = np.empty({width}, {dtype})")
