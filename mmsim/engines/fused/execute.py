@@ -12,9 +12,10 @@ import numpy.typing as npt
 from mmsim.cores import cores, on_all_cores
 from mmsim.engines.counting import scratch
 from mmsim.engines.fused import build
+from mmsim.engines.fused.accesses import BARRIER_SITE
 from mmsim.engines.fused.analysis import CannotFuse
 from mmsim.engines.fused.skeleton import accesses
-from mmsim.engines.fused.writer import BARRIER_SITE, Fused, write
+from mmsim.engines.fused.writer import Fused, write
 from mmsim.engines.progress import Progress
 from mmsim.engines.room import check_room, copies
 from mmsim.engines.scheduled import scheduled

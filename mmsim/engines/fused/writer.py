@@ -11,28 +11,18 @@ accesses that every piece makes, in order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 
-import numpy as np
-
-from mmsim.engines.fused.analysis import (
-    Analysis,
-    CannotFuse,
-    breaks,
-    order_matters,
-    straighten,
-)
-from mmsim.engines.fused.expressions import Expressions, Text, numpy_name
+from mmsim.engines.fused.accesses import BARRIER_SITE, Accesses
+from mmsim.engines.fused.analysis import CannotFuse, breaks
+from mmsim.engines.fused.expressions import numpy_name
+from mmsim.engines.fused.pieces import full, powers
 from mmsim.language import ir
-from mmsim.language.types import BOOL, INT, Type, Typing, is_int, wide
-from mmsim.language.walk import expressions, parts, statements
+from mmsim.language.types import INT, wide
+from mmsim.language.walk import parts
 from mmsim.launch import Launch
 
 GEOMETRY = ("threads", "block_size", "blocks", "warps", "warps_per_block", "piece_warps", "dmms")
-BARRIER_SITE = -1
 LARGEST = {"id": "threads", "index": "block_size", "block": "blocks", "warp": "warps"}
 """How many values a field of T has; T.lane has as many as the machine is wide."""
 
@@ -65,8 +55,8 @@ def write(launch: Launch) -> Fused:
         machine.width,
         machine.memory.conflict,
         bool(machine.shared),
-        _full(launch),
-        _powers(launch),
+        full(launch),
+        powers(launch),
         *((name, len(a.shape), a.offsets is None) for name, a in launch.arrays.items()),
         *typing.arrays.items(),
         *typing.numbers.items(),
@@ -95,72 +85,8 @@ def _written(launch: Launch) -> Fused | str:
     return fused
 
 
-def _divisors(launch: Launch) -> list[ir.Expr]:
-    """All that the program divides by."""
-    body = launch.program.code.body
-    return [
-        part.right
-        for statement in statements(body)
-        for value in expressions(statement)
-        for part in parts(value)
-        if isinstance(part, ir.Binary) and part.op in ("//", "%")
-    ]
-
-
-def _powers(launch: Launch) -> tuple[bool, ...]:
-    """Which of the divisors are powers of two for this launch."""
-    divisors = launch.program.kept("divisors", lambda: _divisors(launch))
-    constants = [launch.meaning.constant(divisor) for divisor in divisors]
-    return tuple(type(c) is int and c > 0 and c & (c - 1) == 0 for c in constants)
-
-
-def _full(launch: Launch) -> bool:
-    """Whether every warp has all its lanes."""
-    grid = launch.grid
-    return grid.threads % grid.block_size == 0 and grid.block_size % grid.width == 0
-
-
-class _Writer:
-    def __init__(self, launch: Launch) -> None:
-        self.launch = launch
-        self.typing: Typing = launch.meaning.typing
-        self.body = straighten(launch.meaning.code.body)
-        self.analysis = Analysis(self.body)
-        self.width = launch.machine.width
-        self.full = _full(launch)
-        names = (f"t{number}" for number in count(1))
-        self.text, self.plain = Text(names), Text(names)
-        powers = dict(zip(map(id, _divisors(launch)), _powers(launch), strict=True))
-        self.lanes, self.same = (
-            Expressions(
-                text,
-                self.typing,
-                self.analysis,
-                launch.meaning.shapes,
-                self._register_address,
-                launch.meaning.constant,
-                powers,
-                text is self.plain,
-            )
-            for text in (self.text, self.plain)
-        )
-        self.same.assigned = self.lanes.assigned
-        self.mask: str | None = None
-        self.masks = 0
-        self.loops: list[str | None] = []  # the mask around each loop
-        self.own: list[str] = []  # what is kept for the lanes of a piece beside variables
-        self.depth = 0  # loops around, of which threads take different numbers of turns
-        self.registers = [
-            local.name for local in launch.meaning.code.locals if local.kind == "registers"
-        ]
-        self.shared = [name for name, array in launch.arrays.items() if array.shared]
-        orders = {
-            name: order_matters(self.body, name, self.analysis.inlined)
-            for name, array in launch.arrays.items()
-            if not array.shared
-        }
-        self.marked = [name for name, order in orders.items() if order == "written"]
-        self.in_order = "yes" in orders.values()
+class _Writer(Accesses):
+    """Writes one program, statement by statement."""
 
     def write(self) -> Fused:
         arrays, shapes = self.launch.arrays, self.launch.meaning.shapes
@@ -192,150 +118,9 @@ class _Writer:
             bool(self.shared),
         )
 
-    def _lane_bytes(self) -> int:
-        """What a kernel keeps of variables and masks for each lane of a piece."""
-        kept = [
-            type_.itemsize
-            for name, type_ in self.typing.variables.items()
-            if name not in self.analysis.uniform and name not in self.analysis.inlined
-        ]
-        return sum(kept) + self.masks + 8 * len(self.own)
-
-    def _skeleton(self) -> list[str]:
-        lines = ["sites = []", "steps = 0", "bad = False", *self.plain.lines]
-        return ["    " + line for line in [*lines, "if bad:", "    raise ArithmeticError"]]
-
-    # Frame
-
-    def _head(self) -> None:
-        text, width = self.text, self.width
-        text.depth = 1
-        text.add("bad = False")
-        text.add(f"lanes = {width}")
-        text.add(f"room = piece_warps * {width}")
-        text.add(f"elements = np.empty({width}, np.int64)")
-        # The same memory: an index without a sign costs no test for negative ones.
-        text.add("places = elements.view(np.uint64)")
-        text.add(f"where = np.empty({width}, np.int64)")
-        if any(array.offsets is not None for array in self.launch.arrays.values()):
-            text.add(f"addresses = np.empty({width}, np.int64)")
-        for name, type_ in sorted(self.typing.variables.items()):
-            if name not in self.analysis.uniform and name not in self.analysis.inlined:
-                text.add(f"own_{name} = np.zeros(room, {numpy_name(type_)})")
-        stores = {s.array for s in statements(self.body) if isinstance(s, ir.Store)}
-        for name in sorted(stores):
-            dtype = numpy_name(self.typing.arrays[name])
-            text.add(f"sent_{name} = np.empty({width}, {dtype})")
-        for name in self.shared:
-            # A piece is one block, or all of them: the memory of its blocks stays in the cache.
-            dtype = numpy_name(self.typing.arrays[name])
-            copies = "(blocks if piece_warps == warps else 1)"
-            text.add(f"data_{name} = np.zeros(({copies}, size_{name}), {dtype})")
-        for name in self.registers:
-            dtype = numpy_name(self.typing.arrays[name])
-            text.add(f"register_{name} = np.zeros((size_{name}, room), {dtype})")
-        self.masks_at = len(text.lines)
-        text.add("for piece in range(first_piece, last_piece):")
-        text.depth = 2
-        self._stop()
-        text.add("warp0 = piece * piece_warps")
-        text.add("warp1 = min(warp0 + piece_warps, warps)")
-        text.add("at_access = 0")
-        text.add("block0 = warp0 // warps_per_block")
-        text.add("dmm0 = block0 % dmms")
-        text.add(f"start0 = (warp0 - block0 * warps_per_block - 1) * {self.width}")
-        for name in self.shared:
-            text.add(f"data_{name}[:] = 0")
-        for name in self.registers:
-            text.add(f"register_{name}[:] = 0")
-
-    def _foot(self) -> None:
-        self.text.depth = 1
-        self.text.add("return 0")
-        new = [f"    {name} = np.zeros(room, np.int64)" for name in self.own]
-        new += [
-            f"    mask_{number} = np.zeros(room, np.bool_)" for number in range(1, self.masks + 1)
-        ]
-        self.text.lines[self.masks_at : self.masks_at] = new
-
-    @contextmanager
-    def _warps(self) -> Iterator[None]:
-        """A loop over the warps of a piece."""
-        text, width = self.text, self.width
-        text.before = len(text.lines), text.depth
-        # Which block, and which DMM, is counted along: dividing takes long.
-        text.add("block, dmm, start = block0, dmm0, start0")
-        text.add("for warp in range(warp0, warp1):")
-        text.depth += 1
-        text.add(f"start += {width}")
-        text.add("if start >= block_size:")
-        text.add("    start = 0")
-        text.add("    block += 1")
-        text.add("    dmm = dmm + 1 if dmm + 1 < dmms else 0")
-        text.add("thread = block * block_size + start")
-        text.add(f"at = (warp - warp0) * {width}")
-        if not self.full:
-            text.add(f"lanes = min({width}, block_size - start, threads - thread)")
-        yield
-        text.depth -= 1
-        text.before = None
-
-    @contextmanager
-    def _lanes(self) -> Iterator[None]:
-        """A loop over the active lanes of a warp."""
-        text = self.text
-        text.add(f"for lane in range({self.width if self.full else 'lanes'}):")
-        text.depth += 1
-        depth = text.depth
-        if self.mask:
-            text.add(f"if {self.mask}[at + lane]:")
-            text.depth += 1
-        yield
-        text.depth = depth - 1
-
-    def _stop(self) -> None:
-        """Look whether somebody wants the kernel to stop."""
-        self.text.add("if control[0]:")
-        self.text.add("    return 0")
-
-    def _give_up(self) -> None:
-        self.text.add("if bad:")
-        self.text.add("    return 1")
-
-    # Statements
-
     def _block(self, block: ir.Block) -> None:
         for statement in block:
             self._statement(statement)
-
-    def _both(self, line: str) -> None:
-        """A line for the kernel and the skeleton."""
-        self.text.add(line)
-        self.plain.add(line)
-
-    @contextmanager
-    def _inside(self) -> Iterator[None]:
-        """One deeper in both texts; never empty."""
-        self.text.depth += 1
-        self.plain.depth += 1
-        self._both("pass")  # an empty block is no Python
-        yield
-        self.text.depth -= 1
-        self.plain.depth -= 1
-
-    def _same(self, value: ir.Expr, type_: Type) -> str:
-        """The text of a uniform expression; the lines that it needs before go into both texts."""
-        before = len(self.plain.lines)
-        text = self.same.cast(value, type_)
-        deeper = "    " * (self.text.depth - self.plain.depth)
-        self.text.lines += [deeper + line for line in self.plain.lines[before:]]
-        return text
-
-    def _true(self, test: ir.Expr) -> str:
-        """The text of whether a uniform expression counts as true."""
-        type_ = self.typing.of(test)
-        text = self._same(test, type_)
-        return text if type_ == BOOL else f"({text} != 0)"
 
     def _statement(self, statement: ir.Stmt) -> None:
         assigned = self.lanes.assigned
@@ -555,166 +340,3 @@ class _Writer:
                 corners = ", ".join(f"{x} * {y}" for x in (a, b) for y in (c, d))
                 return f"min({corners})", f"max({corners})"
         raise CannotFuse("a loop whose length can't be told beforehand")
-
-    # Arrays
-
-    def _element(self, array: str, index: tuple[ir.Expr, ...], to: str) -> None:
-        """Lines that find the number of an element, or `bad`, for one lane."""
-        shape = self.launch.meaning.shapes[array]
-        if len(index) != len(shape) or any(self.typing.of(part).kind == "f" for part in index):
-            raise CannotFuse(f"{array} has another shape")
-        number = ""
-        for axis, part in enumerate(index):
-            name, extent = self.text.temporary(), f"extent_{array}_{axis}"
-            self.text.add(f"{name} = {self.lanes.wide(part)}")
-            self.text.add(f"bad |= ({name} < 0) | ({name} >= {extent})")
-            number = f"({number}) * {extent} + {name}" if number else name
-        self.text.add(f"{to} = {number}")
-
-    def _register_address(self, array: str, index: tuple[ir.Expr, ...]) -> str:
-        name = self.text.temporary()
-        self._element(array, index, name)
-        self.text.add("if bad:")
-        self.text.add(f"    {name} = 0")
-        return name
-
-    def _register_write(self, array: str, index: tuple[ir.Expr, ...], value: ir.Expr) -> None:
-        with self._warps():
-            with self._lanes():
-                at = self._register_address(array, index)
-                text = self._fitting(array, value)
-                self.text.add(f"register_{array}[{at}, at + lane] = {text}")
-            self._give_up()
-
-    def _clear(self, register: str) -> None:
-        with self._warps(), self._lanes():
-            self.text.add(f"register_{register}[:, at + lane] = 0")
-
-    def _fitting(self, array: str, value: ir.Expr) -> str:
-        """The text of a value that is stored, `bad` where the array's type can't hold it."""
-        held, stored = self.typing.arrays[array], self.typing.of(value)
-        name = self.text.temporary()
-        self.text.add(f"{name} = {self.lanes.write(value)}")
-        if is_int(held) and stored.kind == "b":
-            return f"np.int64({name})"
-        if is_int(held) and is_int(stored) and held != stored:
-            limits = np.iinfo(held.name)
-            self.text.add(f"if ({name} < {int(limits.min)}) | ({name} > {int(limits.max)}):")
-            self.text.add("    bad = True")
-            self.text.add(f"    {name} = 0")
-        return name
-
-    def _in_step(self) -> None:
-        """Give up rather than leave the list of accesses, should the skeleton have told a lie."""
-        self.text.add("if at_access >= len(requests):")
-        self.text.add("    return 1")
-
-    def _at_access(self, site: int) -> None:
-        """The skeleton's line for an access; for a barrier also the kernel's."""
-        self.plain.add(f"sites.append({site})")
-        self.plain.add("steps += 1")
-        self.plain.add("if steps > limit:")
-        self.plain.add("    raise OverflowError")
-        if site == BARRIER_SITE:
-            self._in_step()
-            self.text.add("if len(operations):")
-            self.text.add("    for warp in range(warp0, warp1):")
-            self.text.add("        operations[warp, at_access] = 1")
-            self.text.add("at_access += 1")
-
-    def _access(
-        self,
-        site: int,
-        array: str,
-        index: tuple[ir.Expr, ...],
-        target: str | None,
-        value: ir.Expr | None,
-    ) -> None:
-        text, memory = self.text, self.launch.arrays[array]
-        slot = "count" if self.mask else "lane"
-        at_hand = "" if value is None or self.mask else self._at_hand(array, value)
-        self._stop()
-        self._in_step()
-        with self._warps():
-            text.add(f"count = {'0' if self.mask else 'lanes'}")
-            with self._lanes():
-                self._element(array, index, f"elements[{slot}]")
-                if value is not None and not at_hand:
-                    text.add(f"sent_{array}[{slot}] = {self._fitting(array, value)}")
-                if self.mask:
-                    text.add("where[count] = lane")
-                    text.add("count += 1")
-            self._give_up()
-            if self.mask:
-                text.add("if count == 0:")
-                text.add("    continue")
-            addresses = "elements"
-            if memory.offsets is not None:
-                addresses = "addresses"
-                text.add("for slot in range(count):")
-                text.add(f"    addresses[slot] = offsets_{array}[places[slot]]")
-            self._count(array, addresses)
-            self._move(array, target, value is not None, at_hand)
-        self._at_access(site)
-        text.add("at_access += 1")
-
-    def _count(self, array: str, addresses: str) -> None:
-        """Count the stages of a warp's request.
-
-        Arrays begin at multiples of the width, so that an address within the array will do.
-        """
-        machine, memory, text = self.launch.machine, self.launch.arrays[array], self.text
-        own = bool(memory.shared and machine.shared)
-        by = machine.units[int(memory.unit_of_copy[0])].conflict
-        # The commonest requests are known at a glance: one group, or consecutive addresses.
-        text.add("odd = 0")
-        if by == "group":
-            text.add(f"first_group = {addresses}[0] // {self.width}")
-            text.add("for slot in range(count):")
-            text.add(f"    odd |= {addresses}[slot] // {self.width} - first_group")
-        else:
-            text.add("for slot in range(1, count):")
-            text.add(f"    odd |= {addresses}[slot] - {addresses}[slot - 1] - 1")
-        text.add("stages = 1")
-        if by == "bank" and self.width <= 64:
-            # So are the conflict-free ones of whole warps: all banks are seen.
-            text.add("if odd:")
-            text.add("    seen = np.uint64(0)")
-            text.add("    for slot in range(count):")
-            bank = f"np.uint64({addresses}[slot] % {self.width})"
-            text.add(f"        seen |= np.uint64(1) << {bank}")
-            all_banks = f"np.uint64({(1 << self.width) - 1})"
-            text.add(f"    odd = count != {self.width} or seen != {all_banks}")
-        text.add("if odd:")
-        text.add(f"    stages = {by}_stages({addresses}, count, {self.width}, tables)")
-        text.add(f"sums[{'1 + dmm' if own else '0'}, at_access] += stages")
-        text.add("requests[at_access] += 1")
-        text.add("if len(operations):")
-        text.add(f"    operations[warp, at_access] = 2 * stages{' + 1' if own else ''}")
-
-    def _at_hand(self, array: str, value: ir.Expr) -> str:
-        """The text of a stored value that lies in a variable and fits as it is; else empty."""
-        while isinstance(value, ir.Var) and value.name in self.analysis.inlined:
-            value = self.analysis.inlined[value.name]
-        if not isinstance(value, ir.Var) or value.name not in self.lanes.assigned:
-            return ""
-        if value.name in self.analysis.uniform:
-            return ""
-        same_type = self.typing.variables[value.name] == self.typing.arrays[array]
-        return f"own_{value.name}[at + slot]" if same_type else ""
-
-    def _move(self, array: str, target: str | None, writing: bool, at_hand: str) -> None:
-        text = self.text
-        row = f"data_{array}[{'block - block0, ' if self.launch.arrays[array].shared else ''}"
-        lane = "where[slot]" if self.mask else "slot"
-        if not writing:
-            if target is not None:
-                text.add("for slot in range(count):")
-                text.add(f"    own_{target}[at + {lane}] = {row}places[slot]]")
-            return
-        if array in self.marked:
-            text.add(f"if marking and mark(elements, count, marks_{array}):")
-            text.add("    return 2")
-        # The lowest-numbered thread's value stays: it is written last.
-        text.add("for slot in range(count - 1, -1, -1):")
-        text.add(f"    {row}places[slot]] = {at_hand or f'sent_{array}[slot]'}")
