@@ -104,6 +104,8 @@ from mmsim.engines.interpreted import Interpreted
 from roads import launched, run_along
 import test_array_watched as programs
 
+# A job in the background of a shell inherits that SIGINT is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 road, name, schedule, threads = *sys.argv[1:4], int(sys.argv[4])
 program = getattr(programs, name)
 
@@ -212,6 +214,8 @@ from mmsim.engines import scheduled
 from roads import run_along
 import test_array_watched as programs
 
+# A job in the background of a shell inherits that SIGINT is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 road, name, schedule, phase = sys.argv[1:]
 program, size = getattr(programs, name), 1 << 18
 how = dict(schedule=schedule, machine=mm.UMM(32, 5))
@@ -251,11 +255,14 @@ def test_ctrl_c_ends_a_run_within_two_seconds(road, name, schedule, phase):
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout.readline() == "begun\n"
-    time.sleep(0.3)
-    assert process.poll() is None
-    sent = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert time.monotonic() - sent < 2
+    try:
+        assert process.stdout.readline() == "begun\n"
+        time.sleep(0.3)
+        assert process.poll() is None
+        sent = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        assert time.monotonic() - sent < 2
+    finally:
+        process.kill()
     assert errors.strip().endswith("KeyboardInterrupt")

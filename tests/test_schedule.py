@@ -22,7 +22,7 @@ from simpy import Environment
 import mmsim as mm
 from mmsim.engines import play
 from mmsim.engines.asynchronous import Barrier
-from mmsim.engines.schedule import asynchronous_time
+from mmsim.engines.schedule import alike, asynchronous_time
 from mmsim.engines.turns import DMMsInTurn, WarpsInTurn
 from mmsim.engines.units import Job, MemoryUnit
 from mmsim.machines import LARGEST
@@ -252,6 +252,83 @@ def test_many_dmms(dmms, compile):
     machine = mm.HMM(dmms, 4, 9, 3)
     sequences = [rng.integers(1, 8, rng.integers(0, 7)).tolist() for _ in range(3 * dmms + 1)]
     assert time_of(machine, sequences, 2, compile) == on_simpy(machine, sequences, 2)
+
+
+# ------------------------------------------------------------------ DMMs that do the same
+
+
+def taken_together(machine, sequences, warps_per_block):
+    """What `alike` finds in warps of equally many operations."""
+    grid = grid_of(machine, len(sequences), warps_per_block)
+    steps = len(sequences[0])
+    start = np.arange(len(sequences) + 1) * steps
+    return alike(grid, machine.dmms, np.array(sequences, np.int32).reshape(-1), start)
+
+
+@st.composite
+def same_on_each_dmm(draw):
+    """An HMM whose DMMs all do the same, none beginning at its shared memory."""
+    width, stages = draw(st.tuples(st.integers(1, 4), st.integers(1, 4)))
+    latency = st.integers(1, 4) | st.integers(1, 50)
+    machine = mm.HMM(draw(st.integers(2, 5)), width, draw(latency), draw(latency))
+    size, rows, steps = (draw(st.integers(1, most)) for most in (3, 3, 10))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    barriers, nothing, to_shared = (draw(st.sampled_from([0.0, 0.1, 0.4])) for _ in range(3))
+    own = np.full((rows, 1, size, steps), memory(stages))
+    at_shared = rng.random(own.shape) < to_shared
+    own[at_shared] = shared(rng.integers(1, 5, at_shared.sum()))
+    own[rng.random(own.shape) < nothing] = 0
+    own[np.broadcast_to(rng.random(steps) < barriers, own.shape)] = BARRIER
+    for sequence in own.reshape(-1, steps):
+        requests = np.flatnonzero(sequence > 1)
+        if len(requests):
+            sequence[requests[0]] = memory(stages)
+    sequences = np.broadcast_to(own, (rows, machine.dmms, size, steps)).reshape(-1, steps)
+    return machine, sequences.tolist(), size
+
+
+@settings(
+    max_examples=int(os.environ.get("MMSIM_EXAMPLES", "500")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(case=same_on_each_dmm())
+def test_one_dmm_stands_for_those_that_do_the_same(case):
+    requests = any(op > 1 for sequence in case[1] for op in sequence)
+    assert (taken_together(*case) is not None) == requests
+    expected = told_plainly(*case)
+    assert time_of(*case) == expected
+    assert time_of(*case, compile=True) == expected
+
+
+@both_ways
+@pytest.mark.parametrize(
+    ("sequences", "warps_per_block"),
+    [
+        ([[2, 2], [2, 2], [2, 2]], 1),  # a block more on DMM 0
+        ([[2, 2], [2, 2], [2, 2]], 2),  # a block that isn't full
+        ([[2, 2], [2, 0]], 1),
+        ([[2, 2], [2, 2], [2, 2], [2, 3]], 1),  # another in the second blocks only
+        ([[2, 4], [2, 4]], 1),  # the requests take different numbers of stages
+        ([[3, 2], [3, 2]], 1),  # DMM 1 would begin before its turn
+        ([[0, 3, 2], [0, 3, 2]], 1),
+        ([[1, 9, 2, 3], [1, 2, 3, 3]] * 2, 2),
+        ([[3, 5], [3, 5]], 1),  # nothing in turn
+        ([[0, 0], [0, 0]], 1),
+    ],
+)
+def test_dmms_are_taken_together_only_where_they_do_the_same(sequences, warps_per_block, compile):
+    machine = mm.HMM(2, 8, 3, 2)
+    assert taken_together(machine, sequences, warps_per_block) is None
+    expected = told_plainly(machine, sequences, warps_per_block)
+    assert time_of(machine, sequences, warps_per_block, compile) == expected
+
+
+def test_a_last_block_of_fewer_threads_is_taken_with_the_others():
+    grid = Grid(threads=30, block_size=8, width=4, dmms=2)  # its last warp has two threads
+    operations, start = np.full(8, 2), np.arange(9)
+    assert alike(grid, 2, operations, start) is None
+    assert asynchronous_time(mm.HMM(2, 4, 5), grid, operations, start) == 8 + 5 - 1
 
 
 # ------------------------------------------------------------------ by hand

@@ -27,10 +27,11 @@ TO_MEMORY, TO_SHARED, BARRIER, END = range(4)  # what a warp does next; the port
 
 # A port's fields; `ready`, `flying` and `sequences` hold what belongs to them.
 PORT = np.dtype(
-    [(name, np.int64) for name in ("latency", "free", "start", "due", "done", "origin")]
+    [(name, np.int64) for name in ("latency", "others", "free", "start", "due", "done", "origin")]
     + [(name, np.uint32) for name in ("last", "ring", "mask", "head", "tail", "padding")]
 )
 # latency         of the unit
+# others          time units that each dispatch is followed by, for DMMs that are not played
 # free            the unit is free from then on, as far as this DMM occupied it
 # start           since when the unit could dispatch a ready warp; NEVER if none is ready
 # due, done       the next completion, NEVER if nothing is in flight; the last one so far
@@ -137,6 +138,7 @@ def dispatch(port: Any, words: Any, flying: Any, sequences: Any, operations: Any
     sequence[0] = c + 1
     free = now + (operations[c] >> 1)
     done = free + port.latency - 1
+    free += port.others
     place = flying[port.ring + (port.tail & port.mask)]
     place[0] = done
     place[1] = 4 * warp + look_ahead(sequence, operations)

@@ -82,23 +82,69 @@ def asynchronous_time(
         compile = len(operations) > (FEW_MORE if "numba" in sys.modules else FEW)
     if control is None:
         control = np.zeros(2, np.int64)
-    arrays = prepare(machine, grid, operations, start)
+    dmms = min(len(machine.shared) or 1, grid.blocks)
+    others = 0
+    if dmms > 1 and (one := alike(grid, dmms, operations, start)) is not None:
+        grid, operations, start, stages = one
+        others, dmms = (dmms - 1) * stages, 1
+    arrays = prepare(machine, grid, dmms, operations, start, others)
     if compile:
-        return int(compiled()(*arrays, control))
-    arguments = [*(plain(array) for array in arrays), control]
-    return play.play(*arguments)
+        time = int(compiled()(*arrays, control))
+    else:
+        time = play.play(*(plain(array) for array in arrays), control)
+    return time + others if time > 0 else time
+
+
+def alike(
+    grid: Grid, dmms: int, operations: npt.NDArray[Any], start: npt.NDArray[np.int64]
+) -> tuple[Grid, npt.NDArray[Any], npt.NDArray[np.int64], int] | None:
+    """The first of DMMs that do the same, and the k of their requests at the memory unit.
+
+    Where all DMMs do the same, every request at the memory unit takes the same k stages, and no
+    warp begins at its shared memory, they take turns without a gap: DMM x does all that DMM 0 does,
+    k x time units later. For it is so before the first request. And while it is so, DMM 0 is ready
+    again no later than the others, and DMM x, which was ready as long before as DMM 0 is ahead of
+    it, when its turn comes. So DMM 0 may be played alone, if the unit stays with the others for
+    k (d - 1) time units after each of its requests.
+
+    None where it isn't known to be so. Only warps with equally many operations are looked at.
+    """
+    size = grid.warps_per_block
+    steps = len(operations) // grid.warps
+    blocks = grid.warps // size
+    if not steps or grid.warps % (size * dmms) or grid.threads != blocks * grid.block_size:
+        return None
+    if len(operations) != steps * grid.warps or (np.diff(start) != steps).any():
+        return None
+    rows = operations.reshape(blocks // dmms, dmms, size * steps)
+    if (rows[0, 1:] != rows[0, :1]).any() or (rows[:, 1:] != rows[:, :1]).any():
+        return None
+    first = rows[:, 0].reshape(-1, steps)
+    requests = first > 1
+    at_memory = first[requests & (first & 1 == 0)]
+    if not len(at_memory) or (at_memory != at_memory[0]).any():
+        return None
+    begins = first[np.arange(len(first)), requests.argmax(axis=1)]
+    if (begins & 1 & (begins > 1)).any():
+        return None
+    one = Grid(grid.threads // dmms, grid.block_size, grid.width)
+    return one, first.ravel(), start[: one.warps + 1], int(at_memory[0]) >> 1
 
 
 def prepare(
-    machine: Machine, grid: Grid, operations: npt.NDArray[Any], start: npt.NDArray[np.int64]
+    machine: Machine,
+    grid: Grid,
+    dmms: int,
+    operations: npt.NDArray[Any],
+    start: npt.NDArray[np.int64],
+    others: int = 0,
 ) -> tuple[Any, ...]:
     """The arguments of `play.play`, but for `control`, at time 0.
 
     The warps stand DMM by DMM there, in the order of their ids. Blocks and DMMs are filled up with
-    warps that have nothing to do.
+    warps that have nothing to do. `others` is for the memory unit's ports, see `play.PORT`.
     """
     size = grid.warps_per_block
-    dmms = min(len(machine.shared) or 1, grid.blocks)
     # An odd number of blocks keeps the DMMs' data out of each other's places in the cache.
     blocks = -(-grid.blocks // dmms) | 1
     warps = blocks * size  # of a DMM
@@ -120,6 +166,7 @@ def prepare(
     rings = [1 << (min(warps, l) - 1).bit_length() for l in latency]
     pitch = sum(rings) + 8  # again no power of 2
     ports["latency"] = latency
+    ports["others"] = [others, 0]
     ports["start"] = ports["due"] = play.NEVER
     ports["origin"] = words - np.arange(dmms)[:, None] * warps
     ports["ring"] = np.arange(dmms)[:, None] * pitch + [0, rings[0] + 4]
