@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -49,20 +50,21 @@ class Launch:
         code = program.code
         dtypes = {parameter.name: parameter.data.dtype for parameter in parameters}
         kinds = {name: type_of_number(value) for name, value in numbers.items()}
-        typing = program.kept(
-            ("types", *dtypes.items(), *kinds.items()), lambda: Typing(code, dtypes, kinds)
-        )
-        self.meaning = Meaning(
-            code,
-            typing,
-            numbers,
-            {parameter.name: parameter.data.shape for parameter in parameters},
-            {
-                "count": self.grid.threads,
-                "block_size": self.grid.block_size,
-                "blocks": self.grid.blocks,
-            },
-            max_accesses,
+        shapes = {parameter.name: parameter.data.shape for parameter in parameters}
+        types = (*dtypes.items(), *kinds.items())
+        typing = program.kept(("types", *types), lambda: Typing(code, dtypes, kinds))
+        uniform = {
+            "count": self.grid.threads,
+            "block_size": self.grid.block_size,
+            "blocks": self.grid.blocks,
+        }
+        # As text, numbers differ that are equal to Python: 1 and 1.0, 0.0 and -0.0.
+        values = tuple((name, repr(value)) for name, value in numbers.items())
+        # What is the same for all launches with equal keys is found once.
+        self.key = (*types, *shapes.items(), *values, *uniform.values(), max_accesses)
+        self.meaning = program.kept(
+            ("meaning", *self.key),
+            lambda: Meaning(code, typing, numbers, shapes, uniform, max_accesses),
         )
         self.arrays: dict[str, ArrayInMemory] = lay_out(
             machine,
@@ -183,12 +185,17 @@ def _array(program: Program, parameter: ir.Parameter, value: Any, written: bool)
             raise LaunchError(f"{where} is no array of numbers: {error} {place}") from None
     if data.ndim == 0:
         raise LaunchError(f"{where} must have at least one dimension {place}")
-    if not supported(data.dtype.name) or not data.dtype.isnative:
+    if not _held(data.dtype):
         raise LaunchError(
             f"{where} holds {data.dtype}; arrays hold {SUPPORTED_TEXT}: convert it with "
             f"astype {place}"
         )
     return Parameter(parameter.name, np.asarray(data), layout, written)
+
+
+@cache
+def _held(dtype: np.dtype[Any]) -> bool:
+    return supported(dtype.name) and dtype.isnative
 
 
 def _describe(value: object) -> str:

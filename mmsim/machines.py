@@ -149,7 +149,7 @@ class DMM(Machine):
     def __post_init__(self) -> None:
         _check(self, "width", "latency")
 
-    @property
+    @cached_property
     def memory(self) -> Unit:
         return Unit("memory", "bank", self.latency)
 
@@ -168,7 +168,7 @@ class UMM(Machine):
     def __post_init__(self) -> None:
         _check(self, "width", "latency")
 
-    @property
+    @cached_property
     def memory(self) -> Unit:
         return Unit("memory", "group", self.latency)
 
@@ -192,7 +192,7 @@ class HMM(Machine):
     def __post_init__(self) -> None:
         _check(self, "dmms", "width", "global_latency", "shared_latency")
 
-    @property
+    @cached_property
     def memory(self) -> Unit:
         return Unit("global", "group", self.global_latency)
 

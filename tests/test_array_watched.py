@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
+from algorithms.bench import growth
 from mmsim.engines import progress, room
 from mmsim.engines.fused import execute
 from mmsim.engines.interpreted import Interpreted
@@ -104,8 +105,6 @@ from mmsim.engines.interpreted import Interpreted
 from roads import launched, run_along
 import test_array_watched as programs
 
-# A job in the background of a shell inherits that SIGINT is ignored.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 road, name, schedule, threads = *sys.argv[1:4], int(sys.argv[4])
 program = getattr(programs, name)
 
@@ -158,6 +157,15 @@ def test_the_estimate_is_no_less_than_what_a_run_takes_and_not_far_more(road, na
     needed, took = measured(road, name, schedule, 1 << 20)
     assert took <= needed + (8 << 20)
     assert needed <= 3 * took + (8 << 20)
+
+
+@linux
+def test_the_scheduled_permutation_takes_at_most_200_bytes_a_thread(tmp_path):
+    growth.save("scheduled", 1 << 20, tmp_path)
+    for schedule in ("synchronous", "asynchronous"):
+        row = growth.measured("scheduled", schedule, 1 << 20, 1, str(tmp_path))
+        # The result and what it is made from are there at once: 8 bytes each.
+        assert 16 <= row["bytes per thread"] <= 200
 
 
 # ------------------------------------------------------------------ progress

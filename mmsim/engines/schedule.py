@@ -91,7 +91,8 @@ def asynchronous_time(
     if compile:
         time = int(compiled()(*arrays, control))
     else:
-        time = play.play(*(plain(array) for array in arrays), control)
+        arguments: list[Any] = [*map(plain, arrays), control]
+        time = play.play(*arguments)
     return time + others if time > 0 else time
 
 
@@ -101,11 +102,11 @@ def alike(
     """The first of DMMs that do the same, and the k of their requests at the memory unit.
 
     Where all DMMs do the same, every request at the memory unit takes the same k stages, and no
-    warp begins at its shared memory, they take turns without a gap: DMM x does all that DMM 0 does,
-    k x time units later. For it is so before the first request. And while it is so, DMM 0 is ready
-    again no later than the others, and DMM x, which was ready as long before as DMM 0 is ahead of
-    it, when its turn comes. So DMM 0 may be played alone, if the unit stays with the others for
-    k (d - 1) time units after each of its requests.
+    warp begins at its shared memory, DMM x does all that DMM 0 does, k x time units later. For it
+    is so when each has dispatched once. And if it has been so, no DMM is ready again before DMM 0,
+    which therefore goes first; when DMM x's turn comes, k x later, DMM x is ready too, and it goes
+    before any whose turn is later. So DMM 0 may be played alone, if the unit stays with the others
+    for k (d - 1) time units after each of its requests.
 
     None where it isn't known to be so. Only warps with equally many operations are looked at.
     """
@@ -117,7 +118,7 @@ def alike(
     if len(operations) != steps * grid.warps or (np.diff(start) != steps).any():
         return None
     rows = operations.reshape(blocks // dmms, dmms, size * steps)
-    if (rows[0, 1:] != rows[0, :1]).any() or (rows[:, 1:] != rows[:, :1]).any():
+    if not all(np.array_equal(rows[:, x], rows[:, 0]) for x in range(1, dmms)):
         return None
     first = rows[:, 0].reshape(-1, steps)
     requests = first > 1

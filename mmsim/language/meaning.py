@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ class Nested:
 
 
 class Meaning(Expressions):
-    """A program made ready to run for one launch.
+    """A program made ready to run, for launches that are alike.
 
     `numbers` are the values of number parameters, `shapes` those of array parameters, `uniform` the
     values of T.count, T.block_size and T.blocks. `locals` gives the shapes of shared and register
@@ -105,6 +106,7 @@ class Meaning(Expressions):
             for number, statement in enumerate(accesses(code.body))
         }
         self.sites = list(self._site_of.values())
+        self._making = Lock()  # launches of several threads may share it
         self._loops: list[int] = []
         self._loop_count = 0
 
@@ -119,7 +121,8 @@ class Meaning(Expressions):
 
     def ready(self) -> Callable[[Frame, Mask], Steps]:
         """The program as a function; making it numbers the variables and notes the fields of T."""
-        return self._body
+        with self._making:
+            return self._body
 
     @property
     def fields(self) -> set[str]:

@@ -41,15 +41,17 @@ class Program:
         )
 
     def kept(self, key: Any, make: Callable[[], T]) -> T:
-        """What `make()` returns, made once for each key: what follows from the text and the types.
+        """What `make()` returns, made once for each key: what follows from the program's text.
 
-        The key must name all else that it follows from.
+        The key must name all else that it follows from. What was asked for last is kept longest.
         """
-        if key not in self._memo:
-            if len(self._memo) >= MOST_KEPT:
-                self._memo.clear()
-            self._memo[key] = make()
-        found: T = self._memo[key]
+        memo = self._memo
+        found: T = memo.pop(key, None)  # nothing that is kept is None
+        if found is None:
+            found = make()
+        memo[key] = found
+        if len(memo) > MOST_KEPT:
+            memo.pop(next(iter(memo)), None)
         return found
 
     def example(self, function: Callable[..., Example]) -> Callable[..., Example]:

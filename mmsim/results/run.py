@@ -190,10 +190,15 @@ def add_rows(first: AccessRow, second: AccessRow) -> AccessRow:
     """Two rows of one line, array and kind as one."""
     requests, stages = first.requests + second.requests, first.stages + second.stages
     conflict = "group" if "coalesced" in (first.access_class, second.access_class) else "bank"
-    return replace(
-        first,
-        requests=requests,
-        stages=stages,
-        least=first.least + second.least,
-        access_class=classify(conflict, requests, stages),
+    return AccessRow(
+        first.function,
+        first.file,
+        first.line,
+        first.array,
+        first.kind,
+        first.space,
+        requests,
+        stages,
+        first.least + second.least,
+        classify(conflict, requests, stages),
     )

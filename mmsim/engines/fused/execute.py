@@ -55,11 +55,19 @@ class Execution:
         self.launch = launch
         self.grid = launch.grid
         self.progress = progress
-        self.text: Fused = write(launch)
-        self.numbers = self._numbers()
-        limit = launch.meaning.max_accesses
-        self.sites = accesses(self.text.skeleton, limit, self._values(self.text.numbers))
+        key = (launch.machine, *((name, a.offsets is None) for name, a in launch.arrays.items()))
+        found = launch.program.kept(("execution", *key, *launch.key), self._found)
+        self.text, self.sites = found[:2]
+        self.numbers = dict(found[2])
         self.tally = Tally(launch)
+
+    def _found(self) -> tuple[Fused, list[int], dict[str, int | float | bool]]:
+        """The text, the number of the site of each access, and what each name stands for."""
+        self.text = write(self.launch)
+        self.numbers = self._numbers()
+        limit = self.launch.meaning.max_accesses
+        sites = accesses(self.text.skeleton, limit, self._values(self.text.numbers))
+        return self.text, sites, self.numbers
 
     @property
     def work(self) -> int:
