@@ -138,3 +138,21 @@ def test_a_kernel_is_not_kept_for_other_functions_that_it_calls(cache, monkeypat
     assert not build.is_kept(kernel)
     monkeypatch.undo()
     build._called.cache_clear()
+
+
+def test_a_text_that_numba_refuses_is_interpreted(cache, monkeypatch):
+    def refused(*_):
+        raise ValueError("no such type")
+
+    monkeypatch.setattr(execute, "LEAST_GAIN", 0)
+    monkeypatch.setattr(execute, "_ready", {})
+    monkeypatch.setattr(execute, "_hopeless", set())
+    monkeypatch.setattr(build, "_compiled", lambda *_: refused)
+    a = np.arange(8192)
+    for _ in range(2):  # the second time it isn't tried
+        run = mm.DMM(32, 5).run(double, a, threads=a.size)
+        assert np.array_equal(run.arrays["a"], 2 * a)
+    assert len(execute._hopeless) == 1
+    execute._hopeless.clear()
+    with pytest.raises(execute.NotCompiled, match="no such type"):
+        run_along("fused", double, a, threads=a.size)

@@ -46,14 +46,14 @@ def run(launch: Launch, check: bool = False, road: Road | None = None) -> Run:
 
 def _run(launch: Launch, progress: Progress, road: Road | None) -> tuple[Tally, int]:
     if road in ("fused", "plain") or (road is None and launch.grid.threads >= FEW):
-        from mmsim.engines.fused.execute import CannotFuse, Execution, GaveUp
+        from mmsim.engines.fused.execute import CannotFuse, Execution, GaveUp, NotCompiled
 
         try:
             execution = Execution(launch, progress)
             if road is not None or execution.worthwhile():
                 time = execution.run(plain=road == "plain")
                 return execution.tally, time
-        except CannotFuse:
+        except (CannotFuse, NotCompiled):
             if road is not None:
                 raise
         except GaveUp:

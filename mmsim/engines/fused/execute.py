@@ -37,11 +37,16 @@ MOST_READY = 256
 SCHEDULED = 64  # bytes a warp that the asynchronous schedule keeps
 
 _ready: dict[str, build.Kernel] = {}
+_hopeless: set[str] = set()
 _interpreted: dict[str, int] = {}  # thread accesses of programs that are not compiled yet
 
 
 class GaveUp(Exception):
     """A thread did what a fused program can't explain."""
+
+
+class NotCompiled(Exception):
+    """Numba can't compile the text of a fused program, which is a mistake in mmsim."""
 
 
 class Collided(Exception):
@@ -83,6 +88,8 @@ class Execution:
         text = self.text.kernel
         if text in _ready:
             return True
+        if text in _hopeless:
+            return False
         _interpreted[text] = total = _interpreted.get(text, 0) + self.work
         return total >= LEAST_GAIN or (total >= KEPT_GAIN and build.is_kept(text))
 
@@ -146,7 +153,11 @@ class Execution:
         except Exception:  # what was kept can't be read, which shows in many ways: do without
             build.forget(self.text.kernel)
             kernel = build.compiled_afresh(self.text.kernel)
-            kernel(*arguments)
+            try:
+                kernel(*arguments)
+            except Exception as error:
+                _hopeless.add(self.text.kernel)
+                raise NotCompiled(str(error)) from error
         if len(_ready) >= MOST_READY:
             _ready.clear()
         _interpreted.pop(self.text.kernel, None)
@@ -285,4 +296,4 @@ class Execution:
         return time
 
 
-__all__ = ["CannotFuse", "Collided", "Execution", "GaveUp"]
+__all__ = ["CannotFuse", "Collided", "Execution", "GaveUp", "NotCompiled"]
