@@ -430,9 +430,10 @@ def test_the_largest_latencies_and_stages(compile):
 
 
 @both_ways
-@pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int32, np.int64])
 def test_any_type_of_operations(dtype, compile):
-    sequences = [[memory(30000), BARRIER, shared(3)], [0, 2, 1]]
+    most = min(int(np.iinfo(dtype).max) // 2, 30_000)
+    sequences = [[memory(most), BARRIER, shared(3)], [0, 2, 1]]
     machine = mm.HMM(1, 32767, 10)
     assert time_of(machine, sequences, None, compile, dtype) == told_plainly(machine, sequences)
 

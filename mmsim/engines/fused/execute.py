@@ -118,8 +118,9 @@ class Execution:
         return copies(launch) + operations + own * min(cores(), -(-grid.warps // warps))
 
     def _operation(self) -> np.dtype[Any]:
-        """The type of an operation's number."""
-        return np.dtype(np.uint16 if 2 * self.launch.machine.width + 1 < 1 << 16 else np.int64)
+        """The type of an operation's number, the narrower the faster."""
+        most = 2 * self.launch.machine.width + 1
+        return np.dtype(np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.int64)
 
     def run(self, plain: bool = False) -> int:
         """Run to the end; the time. Raises `GaveUp` where only the interpreter can tell why."""
