@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import importlib
 import statistics
+import subprocess
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,10 +31,11 @@ class NoGPU(MMSimError):
 
 @dataclass(frozen=True)
 class Device:
-    """The GPU of a measurement."""
+    """The GPU of a measurement: its name, its driver, the CUDA that this driver is for."""
 
     name: str
     driver: str
+    cuda: str
     cache_bytes: int
 
     def __str__(self) -> str:
@@ -87,8 +90,19 @@ def device() -> Device:
     cp = cupy()
     facts = cp.cuda.runtime.getDeviceProperties(cp.cuda.Device().id)
     version = cp.cuda.runtime.driverGetVersion()
-    driver = f"for CUDA {version // 1000}.{version % 1000 // 10}"
-    return Device(facts["name"].decode(), driver, int(facts["l2CacheSize"]))
+    cuda = f"{version // 1000}.{version % 1000 // 10}"
+    return Device(facts["name"].decode(), driver_version(), cuda, int(facts["l2CacheSize"]))
+
+
+@cache
+def driver_version() -> str:
+    """The version of NVIDIA's driver, as nvidia-smi tells it; "unknown" where it can't."""
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return told.stdout.split("\n")[0].strip() or "unknown"
 
 
 def replay(

@@ -1,0 +1,60 @@
+"""Results measured on a GPU, kept as plain data with what they mean nothing without."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from mmsim.errors import MMSimError
+
+Row = Mapping[str, str | int | float | bool | None]
+
+
+@dataclass(frozen=True)
+class Record:
+    """Rows of one experiment on one GPU.
+
+    `facts` tell the device, its driver, the date, the command and the versions; what else belongs
+    to all rows (a calibrated machine, say) is there too.
+    """
+
+    experiment: str
+    facts: Mapping[str, Any]
+    rows: tuple[Row, ...]
+
+    def to_json(self) -> str:
+        """The record as JSON, one row a line."""
+        rows = ",\n".join("    " + json.dumps(dict(row)) for row in self.rows)
+        head = json.dumps({"experiment": self.experiment, **self.facts}, indent=2)
+        return head.removesuffix("\n}") + ',\n  "rows": [\n' + rows + "\n  ]\n}\n"
+
+    @staticmethod
+    def read(file: Path) -> Record:
+        """A record from its JSON."""
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+            experiment, rows = found.pop("experiment"), found.pop("rows")
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
+            raise MMSimError(f"{file} holds no record of a GPU's results: {error!r}") from None
+        return Record(experiment, found, tuple(rows))
+
+
+def facts(command: str) -> dict[str, str]:
+    """The GPU at hand, the date, the command and the versions; or `NoGPU`."""
+    from mmsim import __version__
+    from mmsim.gpu.replay import cupy, device
+
+    at_hand = device()
+    return {
+        "device": at_hand.name,
+        "driver": at_hand.driver,
+        "cuda": at_hand.cuda,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": command,
+        "mmsim": __version__,
+        "cupy": cupy().__version__,
+    }
