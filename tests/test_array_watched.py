@@ -101,10 +101,12 @@ import numpy as np
 import mmsim as mm
 from mmsim.bench.growth import forget_peak, peak_memory
 from mmsim.engines.fused.execute import Execution
+from mmsim.engines import schedule as schedules
 from mmsim.engines.interpreted import Interpreted
 from roads import launched, run_along
 import test_array_watched as programs
 
+schedules.FEW = schedules.FEW_MORE = 0  # so that the first run meets Numba already
 road, name, schedule, threads = *sys.argv[1:4], int(sys.argv[4])
 program = getattr(programs, name)
 
