@@ -76,8 +76,8 @@ def test_a_program_for_shared_memory_reads_like_the_paper():
                     // b[(j + k) % rows, k] = a[k, (j + k) % rows]
                     b[(j + k) % rows][k] = a[k][(j + k) % rows];
                 }
-                __syncthreads();
             }
+            __syncthreads();
             if (threadIdx.x == 0)
                 *cycles = clock64() - start;
             copy_words(from_b, &b[0][0], 1024);
@@ -358,12 +358,15 @@ def test_the_compiler_keeps_every_access_in_its_order(tmp_path):
 
 
 @needs_nvcc
-def test_the_timed_loop_holds_nothing_but_the_accesses_and_the_barrier(tmp_path):
-    a = mm.place(np.zeros((32, 32)), mm.layout.RAP(32, seed=1))
-    text = compiled(rap.crsw.cuda(a, threads=1024, space="shared"), tmp_path)
+@pytest.mark.parametrize(
+    ("program", "arrays", "between"), [(rap.crsw, 1, ["bar.sync"]), (rap.crsw_to, 2, [])]
+)
+def test_the_timed_loop_holds_nothing_but_the_accesses(program, arrays, between, tmp_path):
+    # In place a turn reads what the one before wrote: there is a barrier between them.
+    a = [mm.place(np.zeros((32, 32)), mm.layout.RAP(32, seed=1)) for _ in range(arrays)]
+    text = compiled(program.cuda(*a, threads=1024, space="shared"), tmp_path)
     inside = text[text.index("clock64") : text.rindex("clock64")]
     loop = re.findall(r"(?:ld|st)\.[a-z.0-9]+|bar\.sync", inside)
-    assert len(loop) >= 3
-    assert loop == ["ld.volatile.shared.f64", "st.volatile.shared.f64", "bar.sync"] * (
-        len(loop) // 3
-    )
+    turn = ["ld.volatile.shared.f64", "st.volatile.shared.f64", *between]
+    assert len(loop) > len(turn)
+    assert loop == turn * (len(loop) // len(turn)) + ["bar.sync"]

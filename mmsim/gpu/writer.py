@@ -33,6 +33,18 @@ def word_type(dtype: Type, shared: bool) -> Type:
     return dtype
 
 
+def waits_between_turns(code: ir.Code) -> bool:
+    """Whether all threads must have ended a turn of the program before one begins the next.
+
+    So it is if the program reads what it writes, and if threads leave it before a barrier.
+    """
+    everything = list(statements(code.body))
+    read = {one.array for one in everything if isinstance(one, ir.Load)}
+    written = {one.array for one in everything if isinstance(one, ir.Store)}
+    kinds = {type(one) for one in everything}
+    return bool(read & written) or {ir.Return, ir.Barrier} <= kinds
+
+
 class Writer:
     """Writes the kernel `name` around a program's `body`.
 
@@ -181,7 +193,10 @@ class Writer:
         }[field]
 
     def _repeated(self) -> None:
-        """The program, as often as is asked for, between two readings of the clock."""
+        """The program, as often as is asked for, between two readings of the clock.
+
+        A warp that is done with one turn begins the next, unless that depends on the others' turn.
+        """
         body = self.body
         start, turn = body.names.fresh("start"), body.names.fresh("turn")
         body.add(f"long long {start} = clock64();")
@@ -192,16 +207,17 @@ class Writer:
                 with body.inside():
                     body.write()
                 body.add("}")
-                body.add("end_of_program:")
+                body.add("end_of_program:;")
             else:
                 body.write()
             if body.leaves and body.waits:
                 # Whoever has returned still comes to every barrier of the others.
                 body.add("while (!__syncthreads_and(1))")
                 body.add("    ;")
-            else:
+            elif waits_between_turns(self.launch.program.code):
                 body.add("__syncthreads();")
         body.add("}")
+        body.add("__syncthreads();")
         body.add("if (threadIdx.x == 0)")
         body.add(f"    *cycles = clock64() - {start};")
         for name in self.launch.parameters:

@@ -1,0 +1,101 @@
+"""What a GPU's shared memory charges: the asynchronous DMM, with a rule for 8-byte words.
+
+A word of 4 bytes, or less, lies in one of 32 banks: a warp's request takes as many stages as on the
+DMM. An array of 8-byte words is served in two half-warps of 16 lanes each. Each half meets 16 banks
+of 8 bytes and takes as many stages as on a DMM of width 16; the request takes both.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mmsim.conflicts import stages
+from mmsim.engines.schedule import asynchronous_time
+from mmsim.gpu.kernels import WARP
+from mmsim.gpu.writer import waits_between_turns, word_type
+from mmsim.language.program import Program
+from mmsim.launch import Launch
+from mmsim.machines import DMM
+from mmsim.threads import Grid
+
+BARRIER = 1
+
+
+def request_stages(addresses: list[int], lanes: list[int], word_bytes: int) -> int:
+    """Stages of one warp's request; lane `lanes[j]` asks for the word at `addresses[j]`.
+
+    >>> request_stages(list(range(32)), list(range(32)), 4)
+    1
+    >>> request_stages(list(range(32)), list(range(32)), 8)
+    2
+    >>> request_stages([16 * i for i in range(32)], list(range(32)), 8)
+    32
+    """
+    if word_bytes <= 4:
+        return stages(addresses, WARP, "bank")
+    halves: dict[int, list[int]] = defaultdict(list)
+    for address, lane in zip(addresses, lanes, strict=True):
+        halves[lane // (WARP // 2)].append(address)
+    return sum(stages(half, WARP // 2, "bank") for half in halves.values())
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What each warp of one block does in one turn of a program: stages of requests, and barriers.
+
+    `warps` are as `asynchronous_time` takes them. `alone` says that no turn may begin before all
+    threads have ended the last one, as the kernel sees to it.
+    """
+
+    grid: Grid
+    warps: tuple[tuple[int, ...], ...]
+    alone: bool
+
+    @property
+    def stages(self) -> int:
+        """Stages of all requests of a turn: its time where latency is hidden."""
+        return sum(op // 2 for warp in self.warps for op in warp if op != BARRIER)
+
+    def time(self, latency: int, turns: int = 1) -> int:
+        """Time units that `turns` turns take on the asynchronous DMM."""
+        between = (BARRIER,) if self.alone else ()
+        sequences = [(warp + between) * turns for warp in self.warps]
+        operations = np.array([op for sequence in sequences for op in sequence], dtype=np.int64)
+        start = np.cumsum([0, *map(len, sequences)])
+        return asynchronous_time(DMM(WARP, latency), self.grid, operations, start)
+
+
+def turn(program: Program, *args: Any, threads: int) -> Turn:
+    """One turn of a program whose arrays lie in the shared memory of one block.
+
+    >>> import mmsim as mm
+    >>> @mm.program
+    ... def copy(T, a, b):
+    ...     b[T.id] = a[T.id]
+    >>> data = np.arange(64, dtype=np.int32)
+    >>> turn(copy, data, np.zeros_like(data), threads=64).warps
+    ((2, 2), (2, 2))
+    >>> turn(copy, data, np.zeros(64), threads=64).warps  # doubles are written
+    ((2, 4), (2, 4))
+    """
+    machine = DMM(WARP, 1)
+    run = machine.run(
+        program, *args, threads=threads, schedule="asynchronous", engine="events", trace=True
+    )
+    launch = Launch(machine, program, args, threads, None, "asynchronous", 1)
+    arrays = launch.arrays
+    size = {name: word_type(array.dtype, shared=True).itemsize for name, array in arrays.items()}
+    done: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    for arrival in run.trace.arrivals:
+        done[arrival.warp].append((arrival.time, 0, BARRIER))
+    for one in run.trace.dispatches:
+        lanes = [thread % WARP for thread in one.threads]
+        took = request_stages(list(one.addresses), lanes, size[one.array])
+        done[one.warp].append((one.time, 1, 2 * took))
+    # A warp that leaves a barrier may be dispatched in the same instant.
+    warps = [tuple(op for _, _, op in sorted(done[warp])) for warp in range(launch.grid.warps)]
+    return Turn(launch.grid, tuple(warps), waits_between_turns(program.code))
