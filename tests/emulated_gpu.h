@@ -15,6 +15,7 @@
 #define __device__ static inline __attribute__((unused))
 #define __constant__ static const
 #define __shared__ thread_local
+#define __builtin_assume(condition)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
 using std::copysign;

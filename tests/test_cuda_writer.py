@@ -58,6 +58,7 @@ def test_a_program_for_shared_memory_reads_like_the_paper():
             copy_words(&a[0][0], from_a, 1024);
             copy_words(&b[0][0], from_b, 1024);
             __syncthreads();
+            __builtin_assume(threadIdx.x < 1024);
             const struct { long long id, count; } T = {threadIdx.x, 1024};
             long long start = clock64();
             for (int turn = 0; turn < repeat; turn++) {

@@ -20,7 +20,20 @@ exchange words without a barrier lean on lock step, which a GPU doesn't promise.
 """
 
 from mmsim.gpu.body import Space
+from mmsim.gpu.calibration import Calibration, calibrate
 from mmsim.gpu.kernels import Argument, Kernel, kernel
 from mmsim.gpu.replay import Device, NoGPU, Replay, device, replay
 
-__all__ = ["Argument", "Device", "Kernel", "NoGPU", "Replay", "Space", "device", "kernel", "replay"]
+__all__ = [
+    "Argument",
+    "Calibration",
+    "Device",
+    "Kernel",
+    "NoGPU",
+    "Replay",
+    "Space",
+    "calibrate",
+    "device",
+    "kernel",
+    "replay",
+]

@@ -11,18 +11,25 @@ import importlib
 import statistics
 import subprocess
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import MMSimError
 from mmsim.gpu.body import Space
-from mmsim.gpu.kernels import Argument, Kernel, kernel
+from mmsim.gpu.kernels import WARP, Argument, Kernel, kernel
 from mmsim.language.program import Program
+from mmsim.machines import DMM, HMM
+from mmsim.results import Run
+
+if TYPE_CHECKING:
+    from mmsim.gpu.calibration import Calibration
 
 SAMPLES = 15
+Launched = tuple[Program, tuple[Any, ...], dict[str, Any]]
+"""A program, its arguments, and the threads and block_size of its launch."""
 
 
 class NoGPU(MMSimError):
@@ -48,7 +55,7 @@ class Replay:
 
     `arrays` are its parameters after one turn, by name, as `Run.arrays`. `median`, `low` and `high`
     are of the `samples` times of one turn, in `unit`: clock cycles ("shared") or milliseconds
-    ("global").
+    ("global"). `calibration` are the machines that it is compared with.
     """
 
     program: str
@@ -59,7 +66,38 @@ class Replay:
     low: float
     high: float
     samples: int
+    repeat: int
     arrays: dict[str, npt.NDArray[Any]]
+    calibration: Calibration | None
+    launched: Launched
+
+    @cached_property
+    def run(self) -> Run:
+        """The same launch on the model: on the DMM ("shared") or the HMM, asynchronously.
+
+        On the machine of `calibration`; without one every latency is 1 and the HMM has one DMM.
+        """
+        known = self.calibration
+        shared, whole = (DMM(WARP, 1), HMM(1, WARP, 1)) if known is None else (known.dmm, known.hmm)
+        machine = shared if self.space == "shared" else whole
+        program, args, how = self.launched
+        return machine.run(program, *args, **how, schedule="asynchronous")
+
+    @cached_property
+    def predicted(self) -> float | None:
+        """The time of one turn by the model, in `unit`; None without a `calibration`."""
+        known = self.calibration
+        if known is None:
+            return None
+        from mmsim.gpu import memory, shared  # load Numba
+
+        program, args, how = self.launched
+        if self.space == "shared":
+            one = shared.turn(program, *args, threads=how["threads"])
+            return (
+                one.time(known.shared_latency, self.repeat) / self.repeat * known.cycles_per_stage
+            )
+        return known.milliseconds(memory.time_units(known.hmm, program, *args, **how))
 
     def __repr__(self) -> str:
         return (
@@ -113,11 +151,13 @@ def replay(
     space: Space = "global",
     repeat: int = 1000,
     samples: int = SAMPLES,
+    calibration: Calibration | None = None,
 ) -> Replay:
     """Run a program on the GPU at hand; `space` and what it asks for are those of `Program.cuda`.
 
     In "shared" space a time is that of `repeat` turns in one launch, divided by `repeat`; arrays
-    are those of one turn. Raises `NoGPU` where there is none, and what `kernel` raises.
+    are those of one turn. `calibration` is what `mmsim.gpu.calibrate` returned. Raises `NoGPU`
+    where there is none, and what `kernel` raises.
     """
     cp = cupy()
     written = kernel(program, *args, threads=threads, block_size=block_size, space=space)
@@ -137,7 +177,10 @@ def replay(
         min(times),
         max(times),
         samples,
+        repeat if space == "shared" else 1,
         arrays,
+        calibration,
+        (program, args, {"threads": threads, "block_size": block_size}),
     )
 
 

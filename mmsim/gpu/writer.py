@@ -162,6 +162,8 @@ class Writer:
     def _thread(self) -> None:
         """What the program knows before it begins: T and its numbers."""
         body, grid = self.body, self.launch.grid
+        if self.in_shared:  # else each turn would ask whether the first index is in range
+            body.add(f"__builtin_assume(threadIdx.x < {grid.block_size});")
         if grid.threads % grid.block_size:
             body.add(f"if ({self._field('id')} >= {grid.threads})")
             body.add("    return;")

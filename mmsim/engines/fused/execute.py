@@ -124,17 +124,20 @@ class Execution:
 
     def run(self, plain: bool = False) -> int:
         """Run to the end; the time. Raises `GaveUp` where only the interpreter can tell why."""
+        return self._time(*self.counted(plain))
+
+    def counted(self, plain: bool = False) -> tuple[Integers, Integers, Any]:
+        """Run to the end: stages by unit and access, requests by access, operations by warp."""
         check_room(self.launch, self.needed(self.text.in_order))
         kernel = build.plain(self.text.kernel) if plain else self._ready()
         whole = self.text.in_order
         try:
-            sums, requests, operations = self._pieces(kernel, whole)
+            return self._pieces(kernel, whole)
         except Collided:
             check_room(self.launch, self.needed(whole=True))
             for array in self.launch.arrays.values():
                 array.rewind()
-            sums, requests, operations = self._pieces(kernel, True)
-        return self._time(sums, requests, operations)
+            return self._pieces(kernel, True)
 
     def _ready(self) -> build.Kernel:
         """The kernel, compiled for the types of its arguments by running no piece."""
