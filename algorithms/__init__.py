@@ -6,8 +6,11 @@ program in the paper's notation, what prepares its arguments, and what the paper
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from typing import TYPE_CHECKING
 
+from mmsim import Program
 from mmsim.claims import Claim, PaperTable
 
 if TYPE_CHECKING:
@@ -57,6 +60,20 @@ def tables() -> list[PaperTable]:
     from algorithms import papertables
 
     return papertables.TABLES
+
+
+def programs() -> list[Program]:
+    """All programs that have an example, module by module (the entry point of `mmsim gpu`)."""
+    found = []
+    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+        content = vars(importlib.import_module(module.name))
+        own = (value for value in content.values() if isinstance(value, Program))
+        found += [
+            program
+            for program in own
+            if program.function.__module__ == module.name and program.has_example
+        ]
+    return found
 
 
 def benchmarks() -> list[Benchmark]:

@@ -21,6 +21,14 @@ def add_parser(commands: Any) -> None:
     parser.set_defaults(command=about)
     subcommands = parser.add_subparsers(title="commands", metavar="COMMAND")
     parser.set_defaults(listed=subcommands)
+    text = "set the GPU's counters of memory accesses beside the models' stages"
+    counted = add(subcommands, "counters", text, counters)
+    counted.add_argument(
+        "programs",
+        nargs="*",
+        metavar="PROGRAM",
+        help="MODULE:NAME or FILE.py:NAME, with an example (default: all that are registered)",
+    )
 
 
 def add(subcommands: Any, name: str, text: str, command: Callable[..., int]) -> Any:
@@ -43,6 +51,33 @@ def about(arguments: argparse.Namespace) -> int:
     for action in arguments.listed._choices_actions:
         output.print(f"mmsim gpu {action.dest:<12} {action.help}", highlight=False, markup=False)
     return 0
+
+
+def counters(arguments: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from mmsim import gpu
+    from mmsim.cli.output import console
+    from mmsim.cli.run import CallError, load_program
+    from mmsim.gpu.counting import registered_programs, to_record
+    from mmsim.view.gpu import counters_summary, counters_table, left_out
+
+    if arguments.json is not None:
+        with arguments.json.open("a"):  # better known before the work
+            pass
+    programs = [load_program(target) for target in arguments.programs] or registered_programs()
+    if not programs:
+        raise CallError("no installed package registers programs; name some, as MODULE:NAME")
+    with Console(stderr=True).status("counting"):
+        found = gpu.counters(programs)
+    output = console()
+    for line in left_out(found):
+        output.print(line, highlight=False, markup=False)
+    output.print(counters_table(found))
+    output.print(counters_summary(found), highlight=False)
+    if arguments.json is not None:
+        save(to_record(found, " ".join(["mmsim gpu counters", *arguments.programs])), arguments)
+    return 1 if found.unexplained else 0
 
 
 def save(record: Record, arguments: argparse.Namespace) -> None:

@@ -19,10 +19,19 @@ in one instruction any may win, while the model's winner is the lowest; lanes of
 exchange words without a barrier lean on lock step, which a GPU doesn't promise.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from mmsim.gpu.body import Space
 from mmsim.gpu.calibration import Calibration, calibrate
 from mmsim.gpu.kernels import Argument, Kernel, kernel
 from mmsim.gpu.replay import Device, NoGPU, Replay, device, replay
+
+if TYPE_CHECKING:
+    from mmsim.gpu.counting import Counters
+    from mmsim.language.program import Program
 
 __all__ = [
     "Argument",
@@ -33,7 +42,23 @@ __all__ = [
     "Replay",
     "Space",
     "calibrate",
+    "counters",
     "device",
     "kernel",
     "replay",
 ]
+
+
+def counters(programs: Iterable[Program]) -> Counters:
+    """Set what the GPU at hand counts beside the model's stages, for programs with an example.
+
+    The examples are those for width 32, their arrays in words of 4 bytes where the values allow.
+    Wavefronts of shared memory stand beside the stages of the DMM, address groups of global memory
+    and wavefronts of `mm.shared` arrays beside those of the HMM. NVIDIA's profiler `ncu` counts.
+    What can't be launched so, because it takes several blocks or too much memory, is left out.
+
+    Raises `NoGPU` without a GPU, `mmsim.gpu.ncu.NoCounters` where its counters can't be read.
+    """
+    from mmsim.gpu.counting import count
+
+    return count(programs)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import statistics
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -250,3 +251,11 @@ def _milliseconds(cp: Any, written: Kernel, function: Any, samples: int) -> list
         end.synchronize()
         times.append(float(cp.cuda.get_elapsed_time(begin, end)))
     return times
+
+
+def launch_each(cp: Any, written: Kernel, repeats: Iterable[int]) -> None:
+    """Launch a kernel once for each number of turns, one launch after the other."""
+    function = _compiled(cp, written)
+    for repeat in repeats:
+        _launch(written, function, _buffers(cp, written, repeat))
+        cp.cuda.Device().synchronize()

@@ -63,6 +63,11 @@ class Program:
         self._example = function
         return function
 
+    @property
+    def has_example(self) -> bool:
+        """Whether `prepare` has arguments to give."""
+        return self._example is not None
+
     def prepare(self, width: int, **choices: int) -> Example:
         """The arguments of a trial run, by the function decorated with `example`."""
         if self._example is None:

@@ -1,0 +1,262 @@
+"""The GPU's own counters beside the model's stages: `mmsim.gpu.counters`.
+
+Shared memory is served in wavefronts, as many as the model's congestion; a request to global memory
+looks at its address groups one by one, as on the UMM. Both are counted by the hardware.
+
+A kernel with all arrays in shared memory also copies them there and back. It is launched once with
+no turn and once with one, and the difference is the program's.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import get_args
+
+from mmsim.errors import LaunchError
+from mmsim.gpu import ncu
+from mmsim.gpu.body import Space
+from mmsim.gpu.expected import Expected, Place, expected, machine_of
+from mmsim.gpu.kernels import WARP, Kernel, kernel
+from mmsim.gpu.ncu import NoCounters, Profiled
+from mmsim.gpu.record import Record, Row, facts
+from mmsim.gpu.replay import cupy
+from mmsim.gpu.words import narrowed
+from mmsim.gpu.writer import STATIC_BYTES
+from mmsim.language.program import Program
+
+GROUP = "mmsim.programs"
+METRICS: Mapping[Place, str] = {
+    ("shared", "read"): "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    ("shared", "write"): "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    ("global", "read"): "l1tex__t_set_accesses_pipe_lsu_mem_global_op_ld.sum",
+    ("global", "write"): "l1tex__t_set_accesses_pipe_lsu_mem_global_op_st.sum",
+}
+NAME = "mmsim_counted_"
+"""How the names of the kernels begin that are counted; no other kernel's does."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """What hardware and model count of a program's reads or writes in one memory.
+
+    `words` are the sizes of its words in bytes. `why` says why the two differ: "" where they don't,
+    None where nobody knows; `guess` is then what was predicted in vain, if anything was.
+    """
+
+    program: str
+    machine: str
+    memory: str
+    kind: str
+    words: str
+    hardware: int
+    model: int
+    why: str | None
+    guess: str = ""
+
+    @property
+    def equal(self) -> bool:
+        return self.hardware == self.model
+
+    @property
+    def verdict(self) -> str:
+        """ "equal", the explanation, or "unexplained"."""
+        if self.equal:
+            return "equal"
+        if self.why is not None:
+            return self.why
+        return f"unexplained; {self.guess}" if self.guess else "unexplained"
+
+    def row(self) -> Row:
+        """It as plain data."""
+        return {
+            "program": self.program,
+            "machine": self.machine,
+            "memory": self.memory,
+            "kind": self.kind,
+            "word bytes": self.words,
+            "hardware": self.hardware,
+            "model": self.model,
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True)
+class Counters:
+    """The counts of some programs, and why others were left out, by program and machine."""
+
+    counts: tuple[Count, ...]
+    left_out: Mapping[str, str]
+
+    @property
+    def equal(self) -> int:
+        return sum(count.equal for count in self.counts)
+
+    @property
+    def explained(self) -> int:
+        return sum(not count.equal and count.why is not None for count in self.counts)
+
+    @property
+    def unexplained(self) -> int:
+        return len(self.counts) - self.equal - self.explained
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program's kernel in one space, under a name that is its own, and what is expected of it."""
+
+    program: str
+    kernel: Kernel
+    expected: Mapping[Place, Expected]
+
+    @property
+    def repeats(self) -> tuple[int, ...]:
+        """The turns of each launch."""
+        return (0, 1) if self.kernel.space == "shared" else (1,)
+
+
+def registered_programs() -> list[Program]:
+    """The programs with an example that installed packages name.
+
+    A package names a function that returns its programs in the entry point group `mmsim.programs`:
+
+        [project.entry-points."mmsim.programs"]
+        mine = "my_algorithms:programs"
+    """
+    from mmsim.claims.registry import registered_in
+
+    return [program for programs in registered_in(GROUP) for program in programs]
+
+
+def count(programs: Iterable[Program]) -> Counters:
+    """What `mmsim.gpu.counters` documents."""
+    cp = cupy()
+    profiler = ncu.find()
+    facts = cp.cuda.runtime.getDeviceProperties(cp.cuda.Device().id)
+    most_shared = int(facts.get("sharedMemPerBlockOptin", STATIC_BYTES))
+    cases, left_out = prepare(programs, most_shared)
+    launches = measure(profiler, cases) if cases else []
+    return Counters(tuple(compare(cases, launches)), left_out)
+
+
+def to_record(counters: Counters, command: str) -> Record:
+    """The counts as data, with the facts that they mean nothing without."""
+    known = {
+        **facts(command),
+        "ncu": ncu.version(ncu.find()),
+        "left out": dict(counters.left_out),
+    }
+    return Record("counters", known, tuple(count.row() for count in counters.counts))
+
+
+def prepare(programs: Iterable[Program], most_shared: int) -> tuple[list[Case], dict[str, str]]:
+    """What is to be counted, and what can't be.
+
+    `most_shared` are the bytes of shared memory that a block can have. Raises what `prepare` of a
+    program without an example raises.
+    """
+    cases: list[Case] = []
+    left_out: dict[str, str] = {}
+    for program in programs:
+        name = f"{program.function.__module__}:{program.name}"
+        example = program.prepare(WARP)
+        arguments = tuple(narrowed(value) for value in example.arguments)
+        threads, block_size = example.threads, example.block_size
+        for space in get_args(Space):
+            try:
+                written = kernel(
+                    program,
+                    *arguments,
+                    threads=threads,
+                    block_size=block_size,
+                    space=space,
+                    clear_shared=space == "shared",  # where it is done for no turn, too
+                )
+                _check_room(written, most_shared)
+                known = expected(program, arguments, threads, block_size, written)
+            except LaunchError as error:
+                left_out[f"{name} on the {_machine(space)}"] = str(error)
+                continue
+            cases.append(Case(name, renamed(written, f"{NAME}{len(cases)}"), known))
+    return cases, left_out
+
+
+def _machine(space: Space) -> str:
+    return type(machine_of(space)).__name__
+
+
+def _check_room(written: Kernel, most_shared: int) -> None:
+    if written.shared_bytes > most_shared:
+        raise LaunchError(
+            f"the arrays take {written.shared_bytes} bytes of shared memory, but a block has at "
+            f"most {most_shared}"
+        )
+
+
+def renamed(written: Kernel, name: str) -> Kernel:
+    """The same kernel under another name."""
+    head = re.compile(rf"(__global__ void ){re.escape(written.name)}\(")
+    source, times = head.subn(rf"\g<1>{name}(", written.source)
+    assert times == 1, written.source
+    return replace(written, name=name, source=source)
+
+
+def measure(profiler: str, cases: Sequence[Case]) -> list[Profiled]:
+    """Launch the kernels under the profiler, in a process of their own."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        file = folder / "kernels.pickle"
+        file.write_bytes(pickle.dumps([(case.kernel, case.repeats) for case in cases]))
+        metrics = list(METRICS.values())
+        return ncu.profile(profiler, NAME, metrics, folder, "mmsim.gpu.counted", str(file))
+
+
+def compare(cases: Iterable[Case], launches: Iterable[Profiled]) -> list[Count]:
+    """The launches' counts beside what was expected, without places that nobody touched.
+
+    Raises `NoCounters` if a launch or a metric is missing.
+    """
+    by_name: dict[str, list[Profiled]] = defaultdict(list)
+    for launch in launches:
+        by_name[launch.kernel].append(launch)
+    found = []
+    for case in cases:
+        own = by_name[case.kernel.name]
+        if len(own) != len(case.repeats):
+            raise NoCounters(
+                f"ncu counted {len(own)} launches of {case.program}, not {len(case.repeats)}; "
+                "run it again"
+            )
+        for place, known in case.expected.items():
+            hardware = _hardware(case, own, METRICS[place])
+            if hardware or known.model:
+                found.append(_count(case, place, known, hardware))
+    return found
+
+
+def _hardware(case: Case, launches: Sequence[Profiled], metric: str) -> int:
+    """A metric of one turn."""
+    values = [launch.metrics.get(metric) for launch in launches]
+    numbers = [value for value in values if value is not None]
+    if len(numbers) != len(values):
+        raise NoCounters(f"ncu gave no {metric} for {case.program}; this GPU may not count it")
+    return numbers[-1] - (numbers[0] if len(numbers) == 2 else 0)
+
+
+def _count(case: Case, place: Place, known: Expected, hardware: int) -> Count:
+    guess = f"{'; '.join(known.reasons)}: {known.predicted}" if known.reasons else ""
+    return Count(
+        case.program,
+        _machine(case.kernel.space),
+        *place,
+        ", ".join(map(str, known.sizes)),
+        hardware,
+        known.model,
+        known.why(hardware),
+        guess,
+    )

@@ -1,0 +1,137 @@
+"""What a program's accesses cost in the model, and what a GPU makes of words of other sizes.
+
+What is expected of the hardware is the model's number. Where it can't be, because not all words
+have 4 bytes or the kernel reads a layout's table, a second number is predicted from the accesses
+one by one; a difference is explained only by a prediction that comes true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mmsim.gpu.body import Space
+from mmsim.gpu.kernels import WARP, Kernel
+from mmsim.gpu.words import WORD_BYTES, Memory, served
+from mmsim.gpu.writer import word_type
+from mmsim.language.program import Program
+from mmsim.launch import Launch
+from mmsim.machines import DMM, HMM
+from mmsim.memory import ArrayInMemory
+from mmsim.results.rows import AccessRow, Kind
+from mmsim.results.run import Run
+
+Place = tuple[Memory, Kind]
+
+PLACES: tuple[Place, ...] = (
+    ("shared", "read"),
+    ("shared", "write"),
+    ("global", "read"),
+    ("global", "write"),
+)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is expected of one memory, reads or writes: the `model`'s stages, by words of `sizes`.
+
+    `reasons` say why the hardware may differ, `predicted` what it then counts.
+    """
+
+    model: int
+    sizes: tuple[int, ...]
+    reasons: tuple[str, ...]
+    predicted: int
+
+    def why(self, hardware: int) -> str | None:
+        """Why the hardware counts so much: "" if as the model does, None if nobody knows."""
+        if hardware == self.model:
+            return ""
+        if self.reasons and hardware == self.predicted:
+            return "; ".join(self.reasons)
+        return None
+
+
+def machine_of(space: Space) -> DMM | HMM:
+    """The machine that a kernel of a space is compared with: stages don't depend on latency."""
+    return DMM(WARP, 1) if space == "shared" else HMM(1, WARP, 1)
+
+
+def expected(
+    program: Program,
+    arguments: tuple[Any, ...],
+    threads: int,
+    block_size: int | None,
+    written: Kernel,
+) -> dict[Place, Expected]:
+    """What is expected of a program's kernel, for the memories that its space counts."""
+    machine = machine_of(written.space)
+    options: dict[str, Any] = {"threads": threads, "block_size": block_size}
+    run = machine.run(program, *arguments, **options)
+    launch = Launch(machine, program, arguments, threads, block_size, "synchronous", 1)
+    tables = [one.name for one in written.arguments if one.role == "offsets"]
+    places = PLACES if written.space == "global" else PLACES[:2]
+    rows = {place: _rows(run, place, written.space) for place in places}
+    sizes = {
+        place: {row.array: _size(launch.arrays[row.array], place[0]) for row in rows[place]}
+        for place in places
+    }
+    reasons = {place: _reasons(place, sizes[place], tables) for place in places}
+    predicted: Mapping[Place, int] = {}
+    if any(reasons.values()):
+        traced = machine.run(program, *arguments, **options, engine="events", trace=True)
+        predicted = _predicted(traced, launch, written, tables)
+    found = {}
+    for place in places:
+        model = sum(row.stages for row in rows[place])
+        number = predicted.get(place, 0) if reasons[place] else model
+        known = tuple(sorted(set(sizes[place].values())))
+        found[place] = Expected(model, known, reasons[place], number)
+    return found
+
+
+def _rows(run: Run, place: Place, space: Space) -> list[AccessRow]:
+    """The accesses of one place; all memory of a DMM is shared memory."""
+    memory, kind = place
+    wanted = "memory" if space == "shared" else memory
+    return [row for row in run.accesses if row.kind == kind and row.space == wanted]
+
+
+def _size(array: ArrayInMemory, memory: Memory) -> int:
+    """The bytes of a word of an array on the GPU."""
+    return word_type(array.dtype, shared=memory == "shared").itemsize
+
+
+def _reasons(place: Place, sizes: Mapping[str, int], tables: list[str]) -> tuple[str, ...]:
+    """What in a kernel keeps the hardware from counting as the model does."""
+    return tuple(_each_reason(place, sizes, tables))
+
+
+def _each_reason(place: Place, sizes: Mapping[str, int], tables: list[str]) -> Iterator[str]:
+    for size in sorted(set(sizes.values()) - {WORD_BYTES}):
+        names = ", ".join(name for name, own in sizes.items() if own == size)
+        if size > WORD_BYTES:
+            yield f"{size}-byte words in {names}: a warp is served as two half-warps"
+        elif place[0] == "global":
+            several = "byte" if size == 1 else "bytes"
+            yield f"words of {size} {several} in {names}: an address group holds {128 // size}"
+    if place == ("global", "read") and tables:
+        names = ", ".join(tables)
+        yield f"the kernel also reads a table of where the words of {names} lie"
+
+
+def _predicted(run: Run, launch: Launch, written: Kernel, tables: list[str]) -> dict[Place, int]:
+    """What the hardware counts, from every request of a traced run."""
+    counted: dict[Place, int] = dict.fromkeys(PLACES, 0)
+    for one in run.trace.dispatches:
+        array = launch.arrays[one.array]
+        memory: Memory = "shared" if written.space == "shared" or array.shared else "global"
+        words = list(one.elements)
+        if array.offsets is not None:
+            words = [int(array.offsets[element]) for element in one.elements]
+        lanes = [thread % written.block % WARP for thread in one.threads]
+        counted[memory, one.kind] += served(memory, _size(array, memory), words, lanes)
+        if one.array in tables and written.space == "global":
+            counted["global", "read"] += served("global", WORD_BYTES, one.elements, lanes)
+    return counted

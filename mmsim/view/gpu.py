@@ -1,0 +1,61 @@
+"""What was measured on a GPU, for the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from mmsim.gpu.counting import Counters
+
+
+def counters_table(counters: Counters) -> Table:
+    """The counts, a row for each program, memory and reads or writes."""
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(
+        "program",
+        "machine",
+        "memory",
+        "kind",
+        "bytes",
+        title=Text("what the GPU counts beside the model's stages"),
+        title_justify="left",
+        caption=Text("shared: wavefronts of one turn; global: address groups; bytes: of a word"),
+        caption_justify="left",
+    )
+    shown.add_column("hardware", justify="right")
+    shown.add_column("model", justify="right")
+    shown.add_column("verdict")
+    for count in counters.counts:
+        wrong = not count.equal and count.why is None
+        cells = (
+            *(count.program, count.machine, count.memory, count.kind, count.words),
+            *(f"{count.hardware:,}", f"{count.model:,}", count.verdict),
+        )
+        shown.add_row(*map(Text, cells), style="red" if wrong else None)
+    return shown
+
+
+def counters_summary(counters: Counters) -> str:
+    """How many counts are equal, and how many aren't.
+
+    >>> from mmsim.gpu.counting import Counters
+    >>> counters_summary(Counters((), {}))
+    '0 counts: 0 equal, 0 different (0 of them unexplained)'
+    """
+    different = counters.explained + counters.unexplained
+    return (
+        f"{len(counters.counts)} counts: {counters.equal} equal, {different} different "
+        f"({counters.unexplained} of them unexplained)"
+    )
+
+
+def left_out(counters: Counters) -> list[str]:
+    """A line for each reason why programs were left out."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in counters.left_out.items():
+        by_reason.setdefault(reason, []).append(name)
+    return [f"left out: {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
