@@ -21,6 +21,17 @@ exchange words without a barrier lean on lock step, which a GPU doesn't promise.
 
 from mmsim.gpu.body import Space
 from mmsim.gpu.kernels import Argument, Kernel, kernel
-from mmsim.gpu.replay import Device, NoGPU, Replay, device, replay
+from mmsim.gpu.replay import Device, NoGPU, Replay, device, once, replay
 
-__all__ = ["Argument", "Device", "Kernel", "NoGPU", "Replay", "Space", "device", "kernel", "replay"]
+__all__ = [
+    "Argument",
+    "Device",
+    "Kernel",
+    "NoGPU",
+    "Replay",
+    "Space",
+    "device",
+    "kernel",
+    "once",
+    "replay",
+]
