@@ -219,10 +219,10 @@ class OrderlyAuthor(Author):
 
 
 @st.composite
-def orderly_cases(draw):
+def orderly_cases(draw, most_threads=24, width=None):
     """A case by an orderly author."""
-    machine = draw(machines())
-    threads = draw(st.integers(1, 24))
+    machine = draw(machines(width))
+    threads = draw(st.integers(1, most_threads))
     blocks = st.integers(1, threads)
     block_size = draw(blocks if isinstance(machine, RefHMM) else st.one_of(st.none(), blocks))
     author = OrderlyAuthor(draw, threads, block_size or threads, machine.width)

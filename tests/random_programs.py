@@ -50,6 +50,16 @@ class RandomCase:
 
         return mm.program(define(self.source, self.name))
 
+    @property
+    def arguments(self):
+        """What mmsim takes for the arguments."""
+        import mmsim as mm
+
+        return [
+            mm.place(arg.array, GivenOffsets(arg.offsets)) if isinstance(arg, RefPlaced) else arg
+            for arg in self.args
+        ]
+
     def describe(self):
         lines = [self.source]
         lines.append(f"{self.machine_spec}")
@@ -89,24 +99,33 @@ class GivenOffsets:
         assert tuple(shape) == self.given.shape
         return self.given
 
+    def __repr__(self):  # the same in every process, as the text of a kernel has to be
+        return "offsets given for each element"
+
 
 def run_case(case, schedule, **options):
     """The run of a case on the machine of mmsim that its specification stands for."""
     import mmsim as mm
 
     kinds = {RefDMM: mm.DMM, RefUMM: mm.UMM, RefHMM: mm.HMM}
-    args = [
-        mm.place(arg.array, GivenOffsets(arg.offsets)) if isinstance(arg, RefPlaced) else arg
-        for arg in case.args
-    ]
     return kinds[type(case.machine_spec)](*astuple(case.machine_spec)).run(
         case.program,
-        *args,
+        *case.arguments,
         threads=case.threads,
         block_size=case.block_size,
         schedule=schedule,
         **options,
     )
+
+
+def bits(array):
+    return array.dtype, array.shape, np.ascontiguousarray(array).tobytes()
+
+
+def same(first, second):
+    """Whether the arrays of two runs, by name, are the same bit for bit."""
+    assert first.keys() == second.keys()
+    return all(bits(first[name]) == bits(second[name]) for name in first)
 
 
 @dataclass(frozen=True)
@@ -560,8 +579,9 @@ def arrays(draw, name, shapes=SHAPES):
 
 
 @st.composite
-def machines(draw):
-    width, latency = draw(st.integers(1, 8)), draw(st.integers(1, 6))
+def machines(draw, width=None):
+    width = width or draw(st.integers(1, 8))
+    latency = draw(st.integers(1, 6))
     kind = draw(st.sampled_from([RefDMM, RefUMM, RefHMM]))
     if kind is RefHMM:
         return RefHMM(draw(st.integers(1, 3)), width, latency, draw(st.integers(1, 3)))
@@ -569,8 +589,8 @@ def machines(draw):
 
 
 @st.composite
-def cases(draw, threads=None):
-    machine = draw(machines())
+def cases(draw, threads=None, width=None):
+    machine = draw(machines(width))
     threads = threads or draw(st.integers(1, 24))
     blocks = st.integers(1, threads)
     block_size = draw(blocks if isinstance(machine, RefHMM) else st.one_of(st.none(), blocks))

@@ -9,33 +9,20 @@ from __future__ import annotations
 import importlib
 import math
 import pkgutil
-from bisect import bisect_right
-from collections import defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
 
 import algorithms
 import mmsim as mm
 from emulated_gpu import Emulated, needs_compiler
+from lane_races import draw_cases
 from mmsim.gpu import kernel, kernels
-from race_free_programs import CANDIDATES, has_race
-from random_programs import GivenOffsets, run_case
-from reference import RefPlaced
+from random_programs import run_case, same
 
 pytestmark = needs_compiler
 
 MACHINES = {"global": mm.HMM(4, 32, 5), "shared": mm.DMM(32, 5)}
-
-
-def bits(array):
-    return array.dtype, array.shape, np.ascontiguousarray(array).tobytes()
-
-
-def same(first, second):
-    assert first.keys() == second.keys()
-    return all(bits(first[name]) == bits(second[name]) for name in first)
 
 
 # ------------------------------------------------------------ one rule at a time
@@ -382,60 +369,14 @@ def test_the_papers_programs_compute_what_they_do_when_simulated(tmp_path):
 # ------------------------------------------------------------ random programs
 
 
-def lanes_meet(case):
-    """Whether lanes of one warp exchange words, or write one, without a barrier between them."""
-    trace = run_case(case, "asynchronous", trace=True).trace
-    passed = defaultdict(list)
-    for release in trace.releases:
-        for warp in release.warps:
-            passed[warp].append(release.time)
-    met = defaultdict(lambda: (set(), set(), set()))
-    for d in trace.dispatches:
-        interval = bisect_right(passed[d.warp], d.time)
-        for thread, element, value in zip(d.threads, d.elements, d.values, strict=True):
-            threads, kinds, values = met[d.array, d.copy, element, d.warp, interval]
-            threads.add(thread)
-            kinds.add(d.kind)
-            values.add(repr(value) if d.kind == "write" else "read")
-    return any(
-        len(threads) > 1 and "write" in kinds and len(values) > 1
-        for threads, kinds, values in met.values()
-    )
-
-
-def draw_cases(count, number):
-    """Random programs that neither warps nor lanes can race in, whatever order they run in."""
-    cases = []
-
-    @seed(number)
-    @settings(
-        max_examples=count,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(CANDIDATES)
-    def draw(case):
-        if not has_race(case, ["asynchronous"]) and not lanes_meet(case):
-            cases.append(case)
-
-    draw()
-    return cases
-
-
 def compare(cases, folder, monkeypatch):
     written, launched = [], []
     for case in cases:
         monkeypatch.setattr(kernels, "WARP", case.machine_spec.width)
-        args = [
-            mm.place(arg.array, GivenOffsets(arg.offsets)) if isinstance(arg, RefPlaced) else arg
-            for arg in case.args
-        ]
         sizes = {"threads": case.threads, "block_size": case.block_size}
         one_block = case.block_size in (None, case.threads)
         for space in ["global", "shared"] if one_block else ["global"]:
-            written.append(kernel(case.program, *args, **sizes, space=space))
+            written.append(kernel(case.program, *case.arguments, **sizes, space=space))
             launched.append(case)
     emulated = Emulated(written, folder)
     for number, case in enumerate(launched):
@@ -446,12 +387,10 @@ def compare(cases, folder, monkeypatch):
 
 
 def test_random_programs_compute_what_they_do_when_simulated(tmp_path, monkeypatch):
-    cases = draw_cases(300, 0)
-    assert len(cases) > 200
-    compare(cases, tmp_path, monkeypatch)
+    compare(draw_cases(200, 0), tmp_path, monkeypatch)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("number", range(1, 9))
 def test_many_random_programs_compute_what_they_do_when_simulated(number, tmp_path, monkeypatch):
-    compare(draw_cases(900, number), tmp_path, monkeypatch)
+    compare(draw_cases(600, number), tmp_path, monkeypatch)

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from random_programs import cases, run_case
+from random_programs import bits, cases, run_case
 from reference import Outcome, evaluate
 
 
@@ -28,10 +27,6 @@ def run_mmsim(case, schedule):
         for d in result.trace.dispatches
     ]
     return outcome
-
-
-def bits(array):
-    return array.dtype, array.shape, np.ascontiguousarray(array).tobytes()
 
 
 @pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import algorithms
+import gpu_programs
 import mmsim as mm
 from mmsim import gpu
 
@@ -68,6 +69,11 @@ def test_the_papers_programs_compute_what_they_do_when_simulated(a_gpu):
         )
         for name, values in run.arrays.items():
             assert found.arrays[name].tobytes() == values.tobytes(), (program, name)
+
+
+def test_random_programs_compute_what_they_do_when_simulated(a_gpu):
+    for outcome in gpu_programs.outcomes(gpu_programs.draw(20, 0)):
+        assert outcome.equal, outcome
 
 
 def test_a_program_in_shared_memory_is_timed_in_cycles(a_gpu):

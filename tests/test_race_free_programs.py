@@ -6,9 +6,8 @@ from dataclasses import replace
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from race_free_programs import CANDIDATES, has_race, orderly_cases, race_free_cases
-from random_programs import run_case
+from random_programs import bits, run_case
 from reference import RefDMM, RefHMM, RefPlaced, RefUMM
-from test_events_against_reference import bits
 
 DRAWS = 200
 counting = settings(

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from mmsim.gpu.body import Space
 from mmsim.gpu.calibration import Calibration, calibrate
 from mmsim.gpu.kernels import Argument, Kernel, kernel
-from mmsim.gpu.replay import Device, NoGPU, Replay, device, replay
+from mmsim.gpu.replay import Device, NoGPU, Replay, device, once, replay
 
 if TYPE_CHECKING:
     from mmsim.gpu.counting import Counters
@@ -45,6 +45,7 @@ __all__ = [
     "counters",
     "device",
     "kernel",
+    "once",
     "replay",
 ]
 
@@ -62,3 +63,8 @@ def counters(programs: Iterable[Program]) -> Counters:
     from mmsim.gpu.counting import count
 
     return count(programs)
+    "device",
+    "kernel",
+    "once",
+    "replay",
+]

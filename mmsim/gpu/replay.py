@@ -1,4 +1,4 @@
-"""Runs a program on the GPU at hand, through CuPy, and times it.
+"""Runs a program on the GPU at hand, through CuPy, `once` or often enough to time it.
 
 In shared memory the program is repeated inside the kernel between two readings of the clock, as the
 CFP and RAP papers did; in global memory each launch is timed by events, over buffers that rotate
@@ -142,6 +142,23 @@ def driver_version() -> str:
     except (OSError, subprocess.SubprocessError):
         return "unknown"
     return told.stdout.split("\n")[0].strip() or "unknown"
+
+
+def once(
+    program: Program,
+    *args: Any,
+    threads: int,
+    block_size: int | None = None,
+    space: Space = "global",
+) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a program after one launch on the GPU at hand, by name, as `Run.arrays`.
+
+    `space` and what it asks for are those of `Program.cuda`. Raises `NoGPU` where there is none,
+    and what `kernel` raises.
+    """
+    cp = cupy()
+    written = kernel(program, *args, threads=threads, block_size=block_size, space=space)
+    return _once(cp, written, _compiled(cp, written))
 
 
 def replay(

@@ -1,0 +1,67 @@
+"""Random programs in which no two threads race, as a GPU needs them.
+
+The models let the lanes of a warp go in lock step, so that only warps can race; a GPU promises
+nothing of the kind. These programs give the same arrays in whatever order their threads run from
+barrier to barrier.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from race_free_programs import CANDIDATES
+from random_programs import run_case
+
+TURNS = 20
+"""How often a draw that found too few programs is repeated."""
+
+
+def lanes_meet(trace):
+    """Whether lanes of one warp exchange words, or write one, without a barrier between them."""
+    passed = defaultdict(list)
+    for release in trace.releases:
+        for warp in release.warps:
+            passed[warp].append(release.time)
+    met = defaultdict(lambda: (set(), set(), set()))
+    for d in trace.dispatches:
+        interval = bisect_right(passed[d.warp], d.time)
+        for thread, element, value in zip(d.threads, d.elements, d.values, strict=True):
+            threads, kinds, values = met[d.array, d.copy, element, d.warp, interval]
+            threads.add(thread)
+            kinds.add(d.kind)
+            values.add(repr(value) if d.kind == "write" else "read")
+    return any(
+        len(threads) > 1 and "write" in kinds and len(values) > 1
+        for threads, kinds, values in met.values()
+    )
+
+
+def threads_race(case):
+    """Whether two threads of a case race, be they of two warps or of one."""
+    run = run_case(case, "asynchronous", trace=True, check=True)
+    return bool(run.findings) or lanes_meet(run.trace)
+
+
+def draw_cases(count, number, candidates=CANDIDATES):
+    """So many different programs whose threads don't race; each number gives others."""
+    found = {}
+
+    def keep(case):
+        if case.source not in found and not threads_race(case):
+            found[case.source] = case
+
+    plainly = settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    for turn in range(TURNS):
+        if len(found) < count:
+            seed(f"{number}, {turn}")(plainly(given(candidates)(keep)))()
+    assert len(found) >= count, f"only {len(found)} of {count} programs"
+    return list(found.values())[:count]
