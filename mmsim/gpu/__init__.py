@@ -63,8 +63,3 @@ def counters(programs: Iterable[Program]) -> Counters:
     from mmsim.gpu.counting import count
 
     return count(programs)
-    "device",
-    "kernel",
-    "once",
-    "replay",
-]

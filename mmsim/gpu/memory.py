@@ -51,7 +51,7 @@ def time_units(
         if site != BARRIER_SITE:
             array = launch.arrays[launch.meaning.sites[site].array]
             if array.dtype.itemsize == 8:
-                ops = operations[:, step]
-                operations[:, step] = 2 * (ops & ~1) | (ops & 1)
+                of_a_request = operations[:, step]  # 2 k, or 2 k + 1 in shared memory
+                operations[:, step] += of_a_request - of_a_request % 2
     start = np.arange(launch.grid.warps + 1, dtype=np.int64) * len(execution.sites)
     return asynchronous_time(machine, launch.grid, operations.ravel(), start)
