@@ -15,6 +15,7 @@ from mmsim.claims import Claim, PaperTable
 
 if TYPE_CHECKING:
     from mmsim.bench import Benchmark
+    from mmsim.gpu.experiment import Experiment
 
 PAPERS = ("SMM", "CFP", "ICPP", "IEICE", "RAP")
 
@@ -81,3 +82,10 @@ def benchmarks() -> list[Benchmark]:
     from algorithms import bench
 
     return bench.BENCHMARKS
+
+
+def experiments() -> list[Experiment]:
+    """The papers' measurements (the entry point of `mmsim gpu reproduce`)."""
+    from algorithms.gpu import global_tables, shared_tables
+
+    return [*shared_tables.EXPERIMENTS, *global_tables.EXPERIMENTS]

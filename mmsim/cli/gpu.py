@@ -29,6 +29,18 @@ def add_parser(commands: Any) -> None:
         metavar="PROGRAM",
         help="MODULE:NAME or FILE.py:NAME, with an example (default: all that are registered)",
     )
+    text = "measure the machines that stand for this GPU"
+    add(subcommands, "calibrate", text, calibrate)
+    text = "measure a paper's table or figure again, beside the calibrated model"
+    again = add(subcommands, "reproduce", text, reproduce)
+    again.add_argument("experiment", nargs="?", metavar="TABLE", help="as CFP-T2 (default: list)")
+    again.add_argument(
+        "--calibration",
+        type=Path,
+        metavar="FILE",
+        help="what `mmsim gpu calibrate --json` saved (default: measure it now)",
+    )
+    again.add_argument("--most", type=int, metavar="N", help="the largest sqrt n of ICPP's tables")
 
 
 def add(subcommands: Any, name: str, text: str, command: Callable[..., int]) -> Any:
@@ -78,6 +90,63 @@ def counters(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         save(to_record(found, " ".join(["mmsim gpu counters", *arguments.programs])), arguments)
     return 1 if found.unexplained else 0
+
+
+def calibrate(arguments: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from mmsim import gpu
+    from mmsim.cli.output import console
+    from mmsim.gpu.record import Record, facts
+
+    known = facts("mmsim gpu calibrate")
+    with Console(stderr=True).status("calibrating") as status:
+        found = gpu.calibrate(lambda text: status.update(f"calibrating: {text}"))
+    output = console()
+    for name, value in found.to_dict().items():
+        output.print(f"{name}: {value}", highlight=False, markup=False)
+    for machine in (found.dmm, found.umm, found.hmm):
+        output.print(str(machine), highlight=False, markup=False)
+    save(Record("calibration", known, (found.to_dict(),)), arguments)
+    return 0
+
+
+def reproduce(arguments: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from mmsim import gpu
+    from mmsim.cli.output import console
+    from mmsim.gpu.experiment import Conditions, choose_experiment, registered_experiments
+    from mmsim.gpu.record import Record, facts
+    from mmsim.view.gpu import measured_summary, measured_table
+
+    output = console()
+    if arguments.experiment is None:
+        for one in registered_experiments().values():
+            output.print(f"{one.name:<8} {one.title}", highlight=False, markup=False)
+        return 0
+    experiment = choose_experiment(arguments.experiment)
+    words = ["mmsim gpu reproduce", experiment.name]
+    words += [] if arguments.most is None else ["--most", str(arguments.most)]
+    known = facts(" ".join(words))
+    with Console(stderr=True).status(experiment.name) as status:
+
+        def say(text: str) -> None:
+            status.update(f"{experiment.name}: {text}")
+
+        if arguments.calibration is None:
+            calibration = gpu.calibrate(say)
+        else:
+            calibration = gpu.Calibration.from_dict(
+                dict(Record.read(arguments.calibration).rows[0])
+            )
+        rows = list(experiment.rows(Conditions(calibration, arguments.most, say)))
+    about = {"unit": experiment.unit, "calibration": calibration.to_dict()}
+    record = Record(experiment.name, {**known, **about}, tuple(rows))
+    output.print(measured_table(record, experiment.title))
+    output.print(measured_summary(record), highlight=False)
+    save(record, arguments)
+    return 0
 
 
 def save(record: Record, arguments: argparse.Namespace) -> None:

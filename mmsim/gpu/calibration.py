@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.errors import MMSimError
 from mmsim.gpu.kernels import WARP
 from mmsim.gpu.replay import cupy, replay
-from mmsim.language.names import Array, Thread
+from mmsim.language.names import Array, Thread, registers
 from mmsim.language.program import program
 from mmsim.machines import DMM, HMM, UMM
 
@@ -23,6 +24,8 @@ BLOCK = 1024
 STEPS = 64  # accesses of a chain in shared memory
 WORDS = 2**27
 """Words of an array that is copied: far more than any cache holds."""
+AT_ONCE = 8
+"""Words that a thread of the copy reads before it writes."""
 APART = 64
 """Words between two places of the chain through global memory: no two in one line of a cache."""
 PLACES = 2**22
@@ -46,9 +49,17 @@ def read(T: Thread, a: Array, stride: int) -> None:
 
 
 @program
-def copy(T: Thread, a: Array, b: Array) -> None:
-    """Every word is read and written once, neighbours by neighbours."""
-    b[T.id] = a[T.id]
+def copy(T: Thread, a: Array, b: Array, words: int) -> None:
+    """Every word is read and written once, neighbours by neighbours.
+
+    A thread has so many reads on their way at once: enough of them hide the latency of a GPU, which
+    keeps no more than 2048 threads of a multiprocessor.
+    """
+    c = registers(words)
+    for k in range(words):
+        c[k] = a[k * T.count + T.id]
+    for k in range(words):
+        b[k * T.count + T.id] = c[k]
 
 
 @dataclass(frozen=True)
@@ -56,15 +67,17 @@ class Calibration:
     """What the memory of one GPU costs, and the machines made of it.
 
     In shared memory a time unit is `cycles_per_stage` clock cycles, and a request that nothing
-    delays takes `shared_latency` of them. In global memory a time unit is the time of one address
-    group of 32 words of 4 bytes, `group_ps` picoseconds of the whole GPU, and a request takes
-    `global_latency` of them. `multiprocessors` are its DMMs. `launch_ns` is how long a launch that
-    does next to nothing takes, beyond the latency of its accesses.
+    delays takes `shared_latency` of them; a clock cycle lasts `cycle_ps` picoseconds. In global
+    memory a time unit is the time of one address group of 32 words of 4 bytes, `group_ps`
+    picoseconds of the whole GPU, and a request takes `global_latency` of them. `multiprocessors`
+    are its DMMs. `launch_ns` is how long a launch that does next to nothing takes, beyond the
+    latency of its accesses.
     """
 
     device: str
     multiprocessors: int
     cycles_per_stage: float
+    cycle_ps: float
     shared_latency: int
     group_ps: float
     global_latency: int
@@ -89,6 +102,14 @@ class Calibration:
         """What time units of the UMM or HMM, and so many launches, last on this GPU."""
         return time_units * self.group_ps * 1e-9 + launches * self.launch_ns * 1e-6
 
+    @staticmethod
+    def from_dict(found: dict[str, Any]) -> Calibration:
+        """A calibration from its plain data."""
+        try:
+            return Calibration(**found)
+        except TypeError as error:
+            raise MMSimError(f"this is no calibration: {error}") from None
+
     def to_dict(self) -> dict[str, Any]:
         """Its fields as plain data."""
         return asdict(self)
@@ -109,6 +130,7 @@ def calibrate(say: Callable[[str], None] = lambda text: None) -> Calibration:
         device=properties["name"].decode(),
         multiprocessors=int(properties["multiProcessorCount"]),
         cycles_per_stage=round(per_stage, 4),
+        cycle_ps=round(cycle_time() * 1e9, 2),
         shared_latency=round(latency),
         group_ps=round(group * 1e9, 3),
         global_latency=round(link / group),
@@ -125,6 +147,19 @@ def cycles_per_stage() -> float:
     )
     warps = BLOCK // WARP
     return (many - few) / (warps * WARP - warps)
+
+
+def cycle_time() -> float:
+    """Milliseconds of a clock cycle while shared memory is busy."""
+    from mmsim.gpu.copies import replay_copies
+
+    a, few, many = np.zeros(BLOCK, np.int32), 20_000, 60_000
+    cycles = replay(read, a, 1, threads=BLOCK, space="shared", repeat=many).median
+    short, long = (
+        replay_copies(read, a, 1, threads=BLOCK, copies=1, repeat=turns).median
+        for turns in (few, many)
+    )
+    return (long - short) / ((many - few) * cycles)
 
 
 def shared_latency() -> float:
@@ -147,13 +182,13 @@ def copy_time(words: int) -> float:
     """Milliseconds of copying so many words."""
     a = np.arange(words, dtype=np.int32)
     b = np.zeros_like(a)
-    return replay(copy, a, b, threads=words, block_size=BLOCK).median
+    return replay(copy, a, b, AT_ONCE, threads=words // AT_ONCE, block_size=BLOCK).median
 
 
 def launch_time() -> float:
     """Milliseconds of a launch that copies a warp's words: two accesses, one after the other."""
     a = np.arange(WARP, dtype=np.int32)
-    return replay(copy, a, np.zeros_like(a), threads=WARP, samples=101).median
+    return replay(copy, a, np.zeros_like(a), 1, threads=WARP, samples=101).median
 
 
 def global_latency() -> float:

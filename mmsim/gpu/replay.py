@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import statistics
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -158,7 +158,7 @@ def once(
     """
     cp = cupy()
     written = kernel(program, *args, threads=threads, block_size=block_size, space=space)
-    return _once(cp, written, _compiled(cp, written))
+    return _once(cp, written, compiled(cp, written))
 
 
 def replay(
@@ -179,7 +179,7 @@ def replay(
     """
     cp = cupy()
     written = kernel(program, *args, threads=threads, block_size=block_size, space=space)
-    function = _compiled(cp, written)
+    function = compiled(cp, written)
     arrays = _once(cp, written, function)
     if space == "shared":
         times = [_cycles(cp, written, function, repeat) / repeat for _ in range(samples)]
@@ -202,7 +202,7 @@ def replay(
     )
 
 
-def _compiled(cp: Any, written: Kernel) -> Any:
+def compiled(cp: Any, written: Kernel) -> Any:
     module = cp.RawModule(code=written.source, options=written.options, backend="nvrtc")
     function = module.get_function(written.name)
     if written.shared_bytes:
@@ -210,7 +210,7 @@ def _compiled(cp: Any, written: Kernel) -> Any:
     return function
 
 
-def _buffers(cp: Any, written: Kernel, repeat: int) -> list[Any]:
+def buffers(cp: Any, written: Kernel, repeat: int) -> list[Any]:
     """What a launch passes, in order."""
     passed: list[Any] = []
     for argument in written.arguments:
@@ -229,7 +229,7 @@ def _launch(written: Kernel, function: Any, passed: list[Any]) -> None:
 
 def _once(cp: Any, written: Kernel, function: Any) -> dict[str, npt.NDArray[Any]]:
     """The arrays after one turn."""
-    passed = _buffers(cp, written, 1)
+    passed = buffers(cp, written, 1)
     _launch(written, function, passed)
     cp.cuda.Device().synchronize()
     return {
@@ -246,7 +246,7 @@ def _name(argument: Argument) -> str:
 
 def _cycles(cp: Any, written: Kernel, function: Any, repeat: int) -> int:
     """The clock cycles of `repeat` turns in one launch."""
-    passed = _buffers(cp, written, repeat)
+    passed = buffers(cp, written, repeat)
     _launch(written, function, passed)
     roles = [argument.role for argument in written.arguments]
     return int(passed[roles.index("cycles")].get()[0])
@@ -256,14 +256,25 @@ def _milliseconds(cp: Any, written: Kernel, function: Any, samples: int) -> list
     """The times of single launches, each over buffers that the cache no longer holds."""
     size = sum(argument.size * argument.dtype.itemsize for argument in written.arguments)
     sets = max(2, min(samples, 3 * device().cache_bytes // max(size, 1) + 1))
-    rotating = [_buffers(cp, written, 1) for _ in range(sets)]
-    for passed in rotating[:2]:
-        _launch(written, function, passed)
+    rotating = [buffers(cp, written, 1) for _ in range(sets)]
+    return timed(cp, lambda turn: _launch(written, function, rotating[turn % sets]), samples)
+
+
+def timed(cp: Any, launch: Callable[[int], None], samples: int) -> list[float]:
+    """Milliseconds of what `launch(turn)` sends to the GPU, for turns 0 .. samples-1.
+
+    Before each the GPU writes through an array larger than its second-level cache. So nothing is
+    left there, and what is to be timed waits in the queue instead of for this computer.
+    """
+    sweep = cp.empty(3 * device().cache_bytes, dtype=cp.uint8)
+    for turn in range(2):
+        launch(turn)
     times = []
-    for sample in range(samples):
+    for turn in range(samples):
+        sweep.fill(turn % 256)
         begin, end = cp.cuda.Event(), cp.cuda.Event()
         begin.record()
-        _launch(written, function, rotating[sample % sets])
+        launch(turn)
         end.record()
         end.synchronize()
         times.append(float(cp.cuda.get_elapsed_time(begin, end)))
@@ -272,7 +283,7 @@ def _milliseconds(cp: Any, written: Kernel, function: Any, samples: int) -> list
 
 def launch_each(cp: Any, written: Kernel, repeats: Iterable[int]) -> None:
     """Launch a kernel once for each number of turns, one launch after the other."""
-    function = _compiled(cp, written)
+    function = compiled(cp, written)
     for repeat in repeats:
-        _launch(written, function, _buffers(cp, written, repeat))
+        _launch(written, function, buffers(cp, written, repeat))
         cp.cuda.Device().synchronize()

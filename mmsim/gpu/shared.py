@@ -8,7 +8,7 @@ of 8 bytes and takes as many stages as on a DMM of width 16; the request takes b
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -60,13 +60,14 @@ class Turn:
         """Stages of all requests of a turn: its time where latency is hidden."""
         return sum(op // 2 for warp in self.warps for op in warp if op != BARRIER)
 
-    def time(self, latency: int, turns: int = 1) -> int:
-        """Time units that `turns` turns take on the asynchronous DMM."""
+    def time(self, latency: int, turns: int = 1, blocks: int = 1) -> int:
+        """Time units that `turns` turns of so many blocks take on one asynchronous DMM."""
         between = (BARRIER,) if self.alone else ()
-        sequences = [(warp + between) * turns for warp in self.warps]
+        sequences = [(warp + between) * turns for warp in self.warps] * blocks
         operations = np.array([op for sequence in sequences for op in sequence], dtype=np.int64)
         start = np.cumsum([0, *map(len, sequences)])
-        return asynchronous_time(DMM(WARP, latency), self.grid, operations, start)
+        grid = replace(self.grid, threads=self.grid.threads * blocks)
+        return asynchronous_time(DMM(WARP, latency), grid, operations, start)
 
 
 def turn(program: Program, *args: Any, threads: int) -> Turn:

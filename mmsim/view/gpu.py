@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from mmsim.gpu.counting import Counters
+    from mmsim.gpu.record import Record, Row
 
 
 def counters_table(counters: Counters) -> Table:
@@ -59,3 +60,49 @@ def left_out(counters: Counters) -> list[str]:
     for name, reason in counters.left_out.items():
         by_reason.setdefault(reason, []).append(name)
     return [f"left out: {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
+
+
+def measured_table(record: Record, title: str) -> Table:
+    """An experiment's rows, with the error of the model's prediction."""
+    from rich.table import Table
+    from rich.text import Text
+
+    columns = list(record.rows[0]) if record.rows else []
+    shown = Table(title=Text(f"{title} ({record.facts['unit']})"), title_justify="left")
+    for name in columns:
+        shown.add_column(name, justify="right" if name not in ("type", "algorithm") else "left")
+    shown.add_column("error", justify="right")
+    for row in record.rows:
+        off = error(row)
+        cells = [_cell(row.get(name)) for name in columns]
+        shown.add_row(*map(Text, cells), Text("" if off is None else f"{off:+.1%}"))
+    return shown
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+def error(row: Row) -> float | None:
+    """By which part of the measured time the model's is longer; None where one is missing.
+
+    >>> error({"measured": 100.0, "predicted": 98.0})
+    -0.02
+    """
+    measured, predicted = row.get("measured"), row.get("predicted")
+    if not isinstance(measured, int | float) or not isinstance(predicted, int | float):
+        return None
+    return predicted / measured - 1
+
+
+def measured_summary(record: Record) -> str:
+    """The errors of all rows in one line."""
+    errors = [abs(off) for off in map(error, record.rows) if off is not None]
+    if not errors:
+        return "nothing is predicted"
+    mean = sum(errors) / len(errors)
+    return (
+        f"{len(errors)} cells predicted: mean absolute error {mean:.2%}, largest {max(errors):.2%}"
+    )

@@ -1,0 +1,1 @@
+"""The papers' measurements again, on the GPU at hand."""

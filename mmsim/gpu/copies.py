@@ -1,0 +1,36 @@
+"""One program in the shared memory of many blocks at once, each with arrays of its own."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+from mmsim.gpu.kernels import kernel
+from mmsim.gpu.pipeline import Timing
+from mmsim.gpu.replay import SAMPLES, buffers, compiled, cupy, timed
+from mmsim.language.program import Program
+
+
+def replay_copies(
+    program: Program,
+    *args: Any,
+    threads: int,
+    copies: int,
+    repeat: int,
+    samples: int = SAMPLES,
+) -> Timing:
+    """Milliseconds of `repeat` turns of the program by each of `copies` blocks.
+
+    Each block brings its own copy of the arrays and takes back what it wrote, the same as the
+    others. Raises `NoGPU` where there is none, and what `kernel` raises.
+    """
+    cp = cupy()
+    written = kernel(program, *args, threads=threads, space="shared")
+    function = compiled(cp, written)
+    passed = tuple(buffers(cp, written, repeat))
+
+    def launch(turn: int) -> None:
+        function((copies,), (written.block,), passed, shared_mem=written.shared_bytes)
+
+    times = timed(cp, launch, samples)
+    return Timing(statistics.median(times), min(times), max(times), samples, {})
