@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -140,12 +141,13 @@ def reproduce(arguments: argparse.Namespace) -> int:
             calibration = gpu.Calibration.from_dict(
                 dict(Record.read(arguments.calibration).rows[0])
             )
-        rows = list(experiment.rows(Conditions(calibration, arguments.most, say)))
-    about = {"unit": experiment.unit, "calibration": calibration.to_dict()}
-    record = Record(experiment.name, {**known, **about}, tuple(rows))
+        about = {"unit": experiment.unit, "calibration": calibration.to_dict()}
+        record = Record(experiment.name, {**known, **about}, ())
+        for row in experiment.rows(Conditions(calibration, arguments.most, say)):
+            record = replace(record, rows=(*record.rows, row))
+            save(record, arguments)  # what there is so far is not lost
     output.print(measured_table(record, experiment.title))
     output.print(measured_summary(record), highlight=False)
-    save(record, arguments)
     return 0
 
 
