@@ -20,7 +20,7 @@ import pytest
 
 import algorithms
 import mmsim as mm
-from algorithms import access, hmm_permutation, hmm_rounds, rap_higher, transpose
+from algorithms import access, hmm_permutation, hmm_rounds, rap_cuda, rap_higher, transpose
 from mmsim import gpu
 from mmsim.claims import registry
 from mmsim.cli.main import main
@@ -204,6 +204,20 @@ def test_a_layout_s_table_is_read_too():
         32, (4,), ("the kernel also reads a table of where the words of a lie",), 64
     )
     assert known["global", "write"] == Expected(0, (), (), 0)
+
+
+def test_reads_may_be_missing_where_a_register_is_looked_up():
+    known = {
+        program.name: prepared(program)[0]["shared"].expected["shared", "read"]
+        for program in (rap_cuda.cuda_as_printed, rap_cuda.cuda_corrected, access.copy)
+    }
+    assert (known["cuda_as_printed"].model, known["cuda_as_printed"].why(64)) == (
+        224,
+        "the assembler leaves out reads into registers that no thread of the warp looks at",
+    )
+    assert known["cuda_as_printed"].why(225) is None
+    assert known["cuda_as_printed"].why(0) is None
+    assert known["copy"].why(known["copy"].model - 1) is None
 
 
 def test_a_difference_is_explained_only_by_a_prediction_that_comes_true():

@@ -15,7 +15,9 @@ from mmsim.gpu.body import Space
 from mmsim.gpu.kernels import WARP, Kernel
 from mmsim.gpu.words import WORD_BYTES, Memory, served
 from mmsim.gpu.writer import word_type
+from mmsim.language import ir
 from mmsim.language.program import Program
+from mmsim.language.walk import expressions, parts, statements
 from mmsim.launch import Launch
 from mmsim.machines import DMM, HMM
 from mmsim.memory import ArrayInMemory
@@ -36,13 +38,15 @@ PLACES: tuple[Place, ...] = (
 class Expected:
     """What is expected of one memory, reads or writes: the `model`'s stages, by words of `sizes`.
 
-    `reasons` say why the hardware may differ, `predicted` what it then counts.
+    `reasons` say why the hardware may differ, `predicted` what it then counts. `fewer` says why it
+    may count less than the model, by how much not being known.
     """
 
     model: int
     sizes: tuple[int, ...]
     reasons: tuple[str, ...]
     predicted: int
+    fewer: str = ""
 
     def why(self, hardware: int) -> str | None:
         """Why the hardware counts so much: "" if as the model does, None if nobody knows."""
@@ -50,6 +54,8 @@ class Expected:
             return ""
         if self.reasons and hardware == self.predicted:
             return "; ".join(self.reasons)
+        if self.fewer and 0 < hardware < self.model:
+            return self.fewer
         return None
 
 
@@ -87,8 +93,31 @@ def expected(
         model = sum(row.stages for row in rows[place])
         number = predicted.get(place, 0) if reasons[place] else model
         known = tuple(sorted(set(sizes[place].values())))
-        found[place] = Expected(model, known, reasons[place], number)
+        fewer = _unused_reads(program) if place[1] == "read" else ""
+        found[place] = Expected(model, known, reasons[place], number, fewer)
     return found
+
+
+def _unused_reads(program: Program) -> str:
+    """Why a read may be missing: its word goes to a register that no thread of a warp may read.
+
+    Where a place in a register array is computed, NVIDIA's assembler keeps one register, and puts
+    each read that may fill it under the condition that its place is the wanted one.
+    """
+    everything = list(statements(program.code.body))
+    loops = {one.target for one in everything if isinstance(one, ir.For)}
+    places = [
+        index
+        for one in everything
+        for value in expressions(one)
+        for part in parts(value)
+        if isinstance(part, ir.RegisterRead)
+        for index in part.index
+    ]
+    plain = (isinstance(one, ir.Const) or getattr(one, "name", None) in loops for one in places)
+    if all(plain):
+        return ""
+    return "the assembler leaves out reads into registers that no thread of the warp looks at"
 
 
 def _rows(run: Run, place: Place, space: Space) -> list[AccessRow]:
