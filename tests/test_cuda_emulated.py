@@ -366,6 +366,23 @@ def test_the_papers_programs_compute_what_they_do_when_simulated(tmp_path):
     assert len(launches) > 90
 
 
+def test_in_lock_step_programs_that_lean_on_it_are_right_too(tmp_path):
+    written, launches = [], []
+    for program in examples():
+        if program.name in NEED_LOCK_STEP:
+            example = program.prepare(32)
+            for space in ("global", "shared"):
+                options = {"threads": example.threads, "space": space, "lock_step": True}
+                written.append(kernel(program, *example.arguments, **options))
+                launches.append((program, example, MACHINES[space]))
+    assert len(launches) == 2 * len(NEED_LOCK_STEP)
+    emulated = Emulated(written, tmp_path)
+    for number, (program, example, machine) in enumerate(launches):
+        run = machine.run(program, *example.arguments, threads=example.threads)
+        for backward in (False, True):
+            assert same(emulated.run(number, backward), run.arrays), program
+
+
 # ------------------------------------------------------------ random programs
 
 

@@ -313,6 +313,44 @@ def test_an_index_that_cannot_be_is_refused():
         identity.cuda(np.zeros((4, 4)), threads=4)
 
 
+def test_in_lock_step_threads_wait_after_every_access():
+    @mm.program
+    def swap(T, a, n):
+        for k in range(n):
+            a[T.count - 1 - T.id] = a[T.id] + k
+
+    text = swap.cuda(np.zeros(64, int), 2, threads=64, lock_step=True)
+    assert (
+        body(text)[-6:]
+        == lines("""
+                // a[T.count - 1 - T.id] = a[T.id] + k
+                long long t_1 = a[T.id];
+                __syncthreads();
+                a[T.count - 1 - T.id] = t_1 + k;
+                __syncthreads();
+            }
+        """)[-6:]
+    )
+
+
+def test_what_cannot_run_in_lock_step_is_refused():
+    @mm.program
+    def parting(T, a):
+        if a[T.id] > 0:
+            a[T.id] = 0
+
+    @mm.program
+    def own_loop(T, a):
+        for k in range(T.id):
+            a[k] = 0
+
+    for program in (parting, own_loop):
+        with pytest.raises(mm.MMSimError, match=r"threads may take different ways \(line \d+ of"):
+            program.cuda(np.zeros(64), threads=64, lock_step=True)
+    with pytest.raises(mm.MMSimError, match="2 blocks can't run in lock step"):
+        identity.cuda(np.zeros(64), threads=64, block_size=32, lock_step=True)
+
+
 # ------------------------------------------------------------ what nvcc says
 
 

@@ -41,17 +41,17 @@ def test_without_cupy_a_sentence_says_how_to_install_it(monkeypatch):
 LEAN_ON_LOCK_STEP = {"crsw", "srcw", "drdw", "column_wise", "permutation"}
 
 
-def examples():
+def examples(lean):
     for module in pkgutil.iter_modules(algorithms.__path__):
         content = vars(importlib.import_module(f"algorithms.{module.name}"))
         for value in content.values():
             own = isinstance(value, mm.Program) and value.function.__module__ == content["__name__"]
-            if own and value._example is not None and value.name not in LEAN_ON_LOCK_STEP:
+            if own and value._example is not None and (value.name in LEAN_ON_LOCK_STEP) is lean:
                 yield value
 
 
 def test_the_papers_programs_compute_what_they_do_when_simulated(a_gpu):
-    for program in examples():
+    for program in examples(lean=False):
         example = program.prepare(32)
         block_size = example.block_size
         if (block_size or example.threads) > 1024:
@@ -69,6 +69,19 @@ def test_the_papers_programs_compute_what_they_do_when_simulated(a_gpu):
         )
         for name, values in run.arrays.items():
             assert found.arrays[name].tobytes() == values.tobytes(), (program, name)
+
+
+def test_programs_that_lean_on_lock_step_are_right_in_lock_step(a_gpu):
+    found = list(examples(lean=True))
+    assert {program.name for program in found} == LEAN_ON_LOCK_STEP
+    for program in found:
+        example = program.prepare(32)
+        for space, machine in (("global", mm.UMM(32, 10)), ("shared", mm.DMM(32, 10))):
+            how = {"threads": example.threads}
+            arrays = gpu.once(program, *example.arguments, **how, space=space, lock_step=True)
+            run = machine.run(program, *example.arguments, **how, engine="events", trace=False)
+            for name, values in run.arrays.items():
+                assert arrays[name].tobytes() == values.tobytes(), (program, space, name)
 
 
 def test_random_programs_compute_what_they_do_when_simulated(a_gpu):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-from mmsim.errors import AddressError, Place
+from mmsim.errors import AddressError, LaunchError, Place
 from mmsim.gpu.expressions import C_TYPES, Expressions
 from mmsim.gpu.layouts import Placement
 from mmsim.gpu.names import Names
@@ -26,11 +26,17 @@ class Body:
     """The statements of one launch's program; `lines` is the text so far.
 
     `block` is the program without what only its parser needed. Under `space` "shared" it stands in
-    a loop, and `return` goes to the label `end_of_program`.
+    a loop, and `return` goes to the label `end_of_program`. In `lock_step` all threads wait for
+    each other after every access.
     """
 
     def __init__(
-        self, launch: Launch, space: Space, names: Names, placements: dict[str, Placement]
+        self,
+        launch: Launch,
+        space: Space,
+        names: Names,
+        placements: dict[str, Placement],
+        lock_step: bool,
     ) -> None:
         self.program = launch.program.name
         self.locals = launch.meaning.code.locals
@@ -43,7 +49,10 @@ class Body:
         self.ranges = Ranges(
             self.block, self.typing, _fields(launch), launch.meaning.numbers, self._extent
         )
-        self.shape = Shape(self.block, self.ranges)
+        self.lock_step = lock_step
+        if lock_step:
+            _refuse_parting(self.block, self.ranges, self.program)
+        self.shape = Shape(self.block, self.ranges, apart=lock_step)
         self.expressions = Expressions(
             self.typing, self.ranges, self._extent, names.of, self._element
         )
@@ -103,6 +112,8 @@ class Body:
                 self._tell(*places)
             self._declare_before(statement)
             self._statement(statement)
+            if self.lock_step and isinstance(statement, ir.Load | ir.Store):
+                self.add("__syncthreads();")
 
     def _declare_before(self, statement: ir.Stmt) -> None:
         for name in self.shape.before.get(id(statement), ()):
@@ -273,6 +284,31 @@ def _fields(launch: Launch) -> dict[str, tuple[int, int]]:
         "block_size": (grid.block_size, grid.block_size),
         "blocks": (grid.blocks, grid.blocks),
     }
+
+
+def _refuse_parting(block: ir.Block, ranges: Ranges, program: str) -> None:
+    """Refuse lock step for a program whose threads may take different ways."""
+    for one in statements(block):
+        parts = isinstance(one, ir.If | ir.While | ir.Return | ir.Leave | ir.Break | ir.Continue)
+        if isinstance(one, ir.For):
+            parts = not _same_turns(one, ranges)
+        if parts:
+            place = getattr(one, "place", None)
+            where = f" (line {place.line} of {place.file})" if isinstance(place, Place) else ""
+            raise LaunchError(
+                f"program {program!r} can't be written in lock step, because its threads may take "
+                f"different ways{where}; a GPU's barrier takes all of them"
+            )
+
+
+def _same_turns(loop: ir.For, ranges: Ranges) -> bool:
+    """Whether all threads go round a loop equally often."""
+    start, stop, step = (ranges.of(bound) for bound in (loop.start, loop.stop, loop.step))
+    if start is None or stop is None or step is None:
+        return False
+    if stop[0] != stop[1] or step[0] != step[1] or step[0] == 0:
+        return False
+    return len({len(range(first, stop[0], step[0])) for first in start}) == 1
 
 
 def comment(text: str) -> str:

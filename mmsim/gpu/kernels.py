@@ -92,6 +92,7 @@ def kernel(
     block_size: int | None = None,
     space: Space = "global",
     clear_shared: bool = True,
+    lock_step: bool = False,
 ) -> Kernel:
     """Write a program as a CUDA kernel; needs no GPU. `Program.cuda` says what the options mean.
 
@@ -108,6 +109,11 @@ def kernel(
             f"{grid.blocks} blocks can't have their arrays in one shared memory; give one block, "
             "or space='global'"
         )
+    if lock_step and grid.blocks > 1:
+        raise LaunchError(
+            f"{grid.blocks} blocks can't run in lock step, because a GPU's barrier takes the "
+            "threads of one block; give one block"
+        )
     if grid.block_size > MOST_THREADS:
         raise LaunchError(
             f"a block of {grid.block_size} threads, but a GPU's has at most {MOST_THREADS}; give "
@@ -117,7 +123,7 @@ def kernel(
     names = Names(launch.meaning.shapes, (*numbers, *variables))
     placements = _placements(launch, args, names)
     name = identifier(program.name, TAKEN)
-    body = Body(launch, space, names, placements)
+    body = Body(launch, space, names, placements, lock_step)
     writer = Writer(launch, name, body, clear_shared)
     source = writer.text()
     return Kernel(

@@ -150,14 +150,22 @@ def once(
     threads: int,
     block_size: int | None = None,
     space: Space = "global",
+    lock_step: bool = False,
 ) -> dict[str, npt.NDArray[Any]]:
     """The arrays of a program after one launch on the GPU at hand, by name, as `Run.arrays`.
 
-    `space` and what it asks for are those of `Program.cuda`. Raises `NoGPU` where there is none,
-    and what `kernel` raises.
+    `space` and `lock_step` are those of `Program.cuda`. Raises `NoGPU` where there is none, and
+    what `kernel` raises.
     """
     cp = cupy()
-    written = kernel(program, *args, threads=threads, block_size=block_size, space=space)
+    written = kernel(
+        program,
+        *args,
+        threads=threads,
+        block_size=block_size,
+        space=space,
+        lock_step=lock_step,
+    )
     return _once(cp, written, compiled(cp, written))
 
 

@@ -29,10 +29,11 @@ class Shape:
 
     `folded` holds the ids of loads that stand inside the next statement, `plain_loops` those of
     loops that C can write as Python does, `before` the variables declared in front of a statement,
-    `declaring` the ids of statements that declare the variable that they set.
+    `declaring` the ids of statements that declare the variable that they set. With `apart` every
+    access is a statement of its own.
     """
 
-    def __init__(self, body: ir.Block, ranges: Ranges) -> None:
+    def __init__(self, body: ir.Block, ranges: Ranges, apart: bool = False) -> None:
         everything = list(all_statements(body))
         self._reads = Counter(name for one in everything for name in read_by(one))
         self._settings = Counter(
@@ -41,7 +42,8 @@ class Shape:
         self._ranges = ranges
         self.folded: set[int] = set()
         self._gone: set[str] = set()  # variables that need no declaration
-        self._fold(body)
+        if not apart:
+            self._fold(body)
         loops = [one for one in everything if isinstance(one, ir.For)]
         plain = {one.target for one in loops} - set(self._not_plain(loops))
         self.plain_loops = {id(one) for one in loops if one.target in plain}

@@ -81,6 +81,7 @@ class Program:
         block_size: int | None = None,
         space: Literal["global", "shared"] = "global",
         clear_shared: bool = True,
+        lock_step: bool = False,
     ) -> str:
         """The CUDA C of this program for such arguments, fit to be read. It needs no GPU.
 
@@ -101,6 +102,9 @@ class Program:
         clear_shared
             Fill `mm.shared` arrays with 0 first, as the simulator does. A program that writes
             before it reads doesn't need it, and without it the only accesses are its own.
+        lock_step
+            Let all threads of the one block wait for each other after every access, as under the
+            synchronous schedule, for programs that lean on it. All must take the same way.
 
         See Also
         --------
@@ -132,7 +136,11 @@ class Program:
         """
         from mmsim.gpu import kernel  # the floor above, entered only here
 
-        options: dict[str, Any] = {"space": space, "clear_shared": clear_shared}
+        options: dict[str, Any] = {
+            "space": space,
+            "clear_shared": clear_shared,
+            "lock_step": lock_step,
+        }
         return kernel(self, *args, threads=threads, block_size=block_size, **options).source
 
 
