@@ -16,7 +16,8 @@ Nothing here needs a GPU, or loads anything that talks to one. What the text pro
 
 What it doesn't: indices, divisions and shifts are not checked; of several lanes that write one word
 in one instruction any may win, while the model's winner is the lowest; lanes of one warp that
-exchange words without a barrier lean on lock step, which a GPU doesn't promise.
+exchange words without a barrier lean on lock step, which a GPU doesn't promise: `lock_step=True`
+lets the threads of one block wait for each other after every access.
 """
 
 from __future__ import annotations
