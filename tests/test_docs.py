@@ -39,7 +39,7 @@ def test_examples_run_and_print_what_the_page_says(page):
 
 
 def test_the_readme_has_examples_with_output():
-    assert sum(expected is not None for _, expected in examples(ROOT / "README.md")) == 2
+    assert sum(expected is not None for _, expected in examples(ROOT / "README.md")) == 3
 
 
 def test_links_lead_somewhere():
