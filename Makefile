@@ -12,7 +12,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify test test-long gpu ledger bench clean
+.PHONY: help verify test test-long gpu ledger metal bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -40,6 +40,9 @@ gpu: .venv/.testable ## run 300 random programs on a GPU beside the simulator; C
 
 ledger: .venv/.installed ## make docs/ledger.md from the claims
 	$(BIN)/python -m algorithms.ledger > docs/ledger.md
+
+metal: .venv/.installed ## make docs/metal.md and its figures from the results kept of a GPU
+	$(BIN)/python -m algorithms.gpu.page docs
 
 bench: .venv/.installed ## measure the speed; takes minutes, Ctrl-C prints what there is
 	@mkdir -p build

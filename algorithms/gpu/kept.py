@@ -1,0 +1,155 @@
+"""The results of a GPU that are kept, and what can be computed from them without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from algorithms.gpu.permuting import WARP
+from mmsim.gpu.calibration import Calibration
+from mmsim.gpu.record import Record, Row
+from mmsim.view.gpu import error
+
+FOLDER = Path(__file__).parents[2] / "benchmarks" / "results" / "gpu"
+SECTOR = 32
+"""Bytes that the card moves at least between its memory and its caches."""
+NEAR = 0.25
+"""A time is explained if the explanation is off by no more than this part of it."""
+CONVENTIONAL = ("D-designated", "S-designated")
+
+
+@dataclass(frozen=True)
+class Results:
+    """All records of a folder, by experiment."""
+
+    records: dict[str, Record]
+
+    @staticmethod
+    def read(folder: Path = FOLDER) -> Results:
+        """The records of a folder, by the name of their experiment."""
+        found = [Record.read(file) for file in sorted(folder.glob("*.json"))]
+        return Results({record.experiment: record for record in found})
+
+    def __getitem__(self, experiment: str) -> Record:
+        return self.records[experiment]
+
+    def calibration(self, experiment: str) -> Calibration:
+        """The machine that an experiment's rows were predicted with."""
+        return Calibration.from_dict(self[experiment].facts["calibration"])
+
+
+def number(row: Row, field: str) -> float:
+    """A field that is a number."""
+    value = row[field]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{field} is {value!r}, not a number")
+    return float(value)
+
+
+def pick(rows: Iterable[Row], **wanted: Any) -> list[Row]:
+    """The rows with these values; `sqrt_n` stands for the field "sqrt n".
+
+    >>> pick([{"sqrt n": 8, "type": "float"}, {"sqrt n": 9, "type": "float"}], sqrt_n=9)
+    [{'sqrt n': 9, 'type': 'float'}]
+    """
+    fields = {name.replace("_", " "): value for name, value in wanted.items()}
+    return [row for row in rows if all(row[name] == value for name, value in fields.items())]
+
+
+def values(rows: Iterable[Row], field: str) -> list[Any]:
+    """The values of a field, each once, in order."""
+    return list(dict.fromkeys(row[field] for row in rows))
+
+
+def factor(row: Row) -> float:
+    """The model's time by the card's."""
+    return number(row, "predicted") / number(row, "measured")
+
+
+def errors(rows: Iterable[Row]) -> list[float]:
+    """By which part of the measured time the model's is longer, for each row."""
+    return [off for off in map(error, rows) if off is not None]
+
+
+def mean_error(rows: Iterable[Row]) -> float:
+    """The mean absolute error."""
+    found = errors(rows)
+    return sum(map(abs, found)) / len(found)
+
+
+def largest_error(rows: Iterable[Row]) -> float:
+    """The largest absolute error."""
+    return max(map(abs, errors(rows)))
+
+
+# ------------------------------------------------------------ global memory
+
+
+def word_bytes(row: Row) -> int:
+    """The bytes of a word; rows without a type are floats."""
+    return 8 if row.get("type") == "double" else 4
+
+
+def words(row: Row) -> int:
+    """How many words a row permutes."""
+    return int(number(row, "sqrt n")) ** 2
+
+
+def _groups(row: Row) -> float:
+    """Address groups of 32 words of 4 bytes in a conventional permutation's two plain rounds.
+
+    It reads its table of 4-byte words, and reads or writes an array of words of the row's type.
+    """
+    return words(row) / WARP * (1 + word_bytes(row) / 4)
+
+
+def time_with_sectors(row: Row, calibration: Calibration) -> float:
+    """Milliseconds of a conventional permutation if each casual access cost one sector.
+
+    A sector is a quarter of an address group.
+    """
+    sectors_of_a_group = WARP * 4 // SECTOR
+    return calibration.milliseconds(_groups(row) + words(row) / sectors_of_a_group, launches=1)
+
+
+def sectors_of_an_access(row: Row, calibration: Calibration) -> float:
+    """How many sectors' time one casual access took on the card, beyond launch and plain rounds."""
+    casual = number(row, "measured") - calibration.milliseconds(_groups(row), launches=1)
+    sector = calibration.milliseconds(SECTOR / (WARP * 4), launches=0)
+    return casual / (words(row) * sector)
+
+
+def explained(row: Row, calibration: Calibration) -> bool:
+    """Whether `time_with_sectors` is near the measured time."""
+    return abs(time_with_sectors(row, calibration) / number(row, "measured") - 1) <= NEAR
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Who permutes fastest: the winner, and the time of the other way by the winner's.
+
+    The two ways are the scheduled permutation and the better one of the conventional ones.
+    """
+
+    winner: str
+    ahead: float
+
+
+def contest(rows: Iterable[Row], time: Callable[[Row], float | None]) -> Contest | None:
+    """The fastest of the three algorithms of one cell; None where a time is missing."""
+    times = {str(row["algorithm"]): time(row) for row in rows}
+    known = {algorithm: one for algorithm, one in times.items() if one is not None}
+    if len(known) < len(times):
+        return None
+    better = min(CONVENTIONAL, key=known.__getitem__)
+    scheduled = known["scheduled"]
+    if scheduled < known[better]:
+        return Contest("scheduled", known[better] / scheduled)
+    return Contest(better, scheduled / known[better])
+
+
+def paper_ms(row: Row) -> float | None:
+    """The paper's time, where it has one."""
+    return None if row["paper ms"] is None else number(row, "paper ms")
