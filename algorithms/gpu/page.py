@@ -7,7 +7,6 @@ there and the figures to figures/ in it: `python -m algorithms.gpu.page docs`. N
 from __future__ import annotations
 
 import argparse
-import importlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,9 +18,8 @@ from algorithms.gpu.kept import Results, pick, values
 from algorithms.gpu.markdown import bullets, count, listed, paragraph, percent, table
 from algorithms.gpu.permuting import WARP
 from algorithms.gpu.shared_tables import REPEAT, N
-from mmsim import Program
 from mmsim.gpu.calibration import AT_ONCE, FAR, PLACES, STEPS, WORDS, Calibration
-from mmsim.gpu.counting import METRICS, prepare
+from mmsim.gpu.counting import METRICS
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import SAMPLES
 
@@ -33,8 +31,6 @@ HEAD = """\
 
 <!-- Made by `make metal` from benchmarks/results/gpu; change `algorithms/gpu`, not this page. -->
 """
-ROOM = 2**20
-"""Bytes of shared memory, more than any block has: what was counted had room enough."""
 TABLES = ("CFP-T2", "RAP-T3", "CFP-F7", "ICPP-T2", "ICPP-T3")
 
 
@@ -259,7 +255,7 @@ def _counters(results: Results) -> str:
                 (
                     (
                         str(len(own)),
-                        _reason(reason, own),
+                        reason,
                         "<br>".join(
                             f"{str(row['program']).removeprefix('algorithms.')}, "
                             f"{row['memory']} {row['kind']}: {row['hardware']}, {row['model']}"
@@ -277,31 +273,6 @@ def _counters(results: Results) -> str:
             bullets(f"{number}: {reason}" for reason, number in left_out.items()),
         )
     )
-
-
-def _reason(kept: str, rows: Sequence[Row]) -> str:
-    """Why counts differ: what the profiler's run said, or what is known since."""
-    if not kept.startswith("unexplained"):
-        return kept
-    since = listed(dict.fromkeys(filter(None, map(explained_since, rows))))
-    if not since:
-        return kept
-    return f"{since} (by how many isn't predicted; the run itself called it unexplained)"
-
-
-def explained_since(row: Row) -> str | None:
-    """The explanation that `mmsim.gpu.counters` would give now for a kept count, if any."""
-    module, _, name = str(row["program"]).partition(":")
-    program = getattr(importlib.import_module(module), name)
-    assert isinstance(program, Program)
-    for case in prepare([program], ROOM)[0]:
-        if (case.kernel.space == "shared") == (row["machine"] == "DMM"):
-            for (memory, kind), known in case.expected.items():
-                if (memory, kind) == (row["memory"], row["kind"]):
-                    hardware = row["hardware"]
-                    assert isinstance(hardware, int)
-                    return known.why(hardware)
-    return None
 
 
 def _random_programs(results: Results) -> str:
