@@ -38,3 +38,9 @@ def engine_used(request, monkeypatch):
         monkeypatch.setattr(array, "FEW", 0)
         monkeypatch.setattr(execute.Execution, "worthwhile", lambda self: True)
         monkeypatch.setattr(execute.Execution, "_ready", lambda self: build.plain(self.text.kernel))
+
+
+@pytest.fixture
+def uncompiled(monkeypatch):
+    """What Numba would compile runs as Python: done sooner where a program is used once."""
+    monkeypatch.setattr(execute.Execution, "_ready", lambda self: build.plain(self.text.kernel))

@@ -25,9 +25,10 @@ FLOORS = [
 FLOOR = {name: number for number, floor in enumerate(FLOORS) for name in floor}
 
 
-def test_importing_mmsim_loads_nothing_heavy():
+@pytest.mark.parametrize("module", ["mmsim", "mmsim.gpu"])
+def test_importing_mmsim_loads_nothing_heavy(module):
     code = (
-        "import sys, mmsim; "
+        f"import sys, {module}; "
         "print([m for m in ('sympy', 'matplotlib', 'numba', 'simpy', 'rich', 'scipy', 'cupy') "
         "if m in sys.modules])"
     )

@@ -31,9 +31,7 @@ PERMUTATIONS = 20
 
 def icpp_table_2(conditions: Conditions) -> Iterator[Row]:
     names = list(dict.fromkeys(row["permutation"] for row in table("icpp_table2")))
-    for side in SIDES:
-        if conditions.most is not None and side > conditions.most:
-            continue
+    for side in sides(conditions.most):
         for name in names:
             conditions.say(f"sqrt n = {side}, {name}: colouring the plan")
             P = permutation(name, side)
@@ -42,6 +40,14 @@ def icpp_table_2(conditions: Conditions) -> Iterator[Row]:
                 for algorithm in ALGORITHMS:
                     conditions.say(f"sqrt n = {side}, {name}, {kind}, {algorithm}")
                     yield _row(conditions, kind, name, side, algorithm, P, steps)
+
+
+def sides(most: int | None) -> list[int]:
+    """The sizes up to `most`."""
+    found = [side for side in SIDES if most is None or side <= most]
+    if not found:
+        raise MMSimError(f"no sqrt n is {most} or less; the smallest is {SIDES[0]}")
+    return found
 
 
 def _row(
@@ -117,7 +123,7 @@ def printed(kind: str, name: str, side: int, algorithm: str) -> float | None:
 
 def icpp_table_3(conditions: Conditions) -> Iterator[Row]:
     """Random permutations of 4M floats, each algorithm on each."""
-    side = min(2048, conditions.most or 2048)
+    side = min(2048, sides(conditions.most)[-1])
     times: dict[str, list[float]] = {algorithm: [] for algorithm in ALGORITHMS}
     models: dict[str, list[float]] = {algorithm: [] for algorithm in ALGORITHMS}
     distributions = []

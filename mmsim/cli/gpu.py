@@ -75,9 +75,7 @@ def counters(arguments: argparse.Namespace) -> int:
     from mmsim.gpu.counting import registered_programs, to_record
     from mmsim.view.gpu import counters_summary, counters_table, left_out
 
-    if arguments.json is not None:
-        with arguments.json.open("a"):  # better known before the work
-            pass
+    try_to_save(arguments)
     programs = [load_program(target) for target in arguments.programs] or registered_programs()
     if not programs:
         raise CallError("no installed package registers programs; name some, as MODULE:NAME")
@@ -100,6 +98,7 @@ def calibrate(arguments: argparse.Namespace) -> int:
     from mmsim.cli.output import console
     from mmsim.gpu.record import Record, facts
 
+    try_to_save(arguments)
     known = facts("mmsim gpu calibrate")
     with Console(stderr=True).status("calibrating") as status:
         found = gpu.calibrate(lambda text: status.update(f"calibrating: {text}"))
@@ -127,6 +126,7 @@ def reproduce(arguments: argparse.Namespace) -> int:
             output.print(f"{one.name:<8} {one.title}", highlight=False, markup=False)
         return 0
     experiment = choose_experiment(arguments.experiment)
+    try_to_save(arguments)
     words = ["mmsim gpu reproduce", experiment.name]
     words += [] if arguments.most is None else ["--most", str(arguments.most)]
     known = facts(" ".join(words))
@@ -138,9 +138,7 @@ def reproduce(arguments: argparse.Namespace) -> int:
         if arguments.calibration is None:
             calibration = gpu.calibrate(say)
         else:
-            calibration = gpu.Calibration.from_dict(
-                dict(Record.read(arguments.calibration).rows[0])
-            )
+            calibration = gpu.Calibration.read(arguments.calibration)
         about = {"unit": experiment.unit, "calibration": calibration.to_dict()}
         record = Record(experiment.name, {**known, **about}, ())
         for row in experiment.rows(Conditions(calibration, arguments.most, say)):
@@ -149,6 +147,13 @@ def reproduce(arguments: argparse.Namespace) -> int:
     output.print(measured_table(record, experiment.title))
     output.print(measured_summary(record), highlight=False)
     return 0
+
+
+def try_to_save(arguments: argparse.Namespace) -> None:
+    """Raise `OSError` before the work rather than after it, if `--json` can't be written."""
+    if arguments.json is not None:
+        with arguments.json.open("a"):
+            pass
 
 
 def save(record: Record, arguments: argparse.Namespace) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from mmsim.errors import MMSimError
 from mmsim.gpu.kernels import WARP
+from mmsim.gpu.record import Record
 from mmsim.gpu.replay import cupy, replay
 from mmsim.language.names import Array, Thread, registers
 from mmsim.language.program import program
@@ -101,6 +103,14 @@ class Calibration:
     def milliseconds(self, time_units: float, launches: int = 1) -> float:
         """What time units of the UMM or HMM, and so many launches, last on this GPU."""
         return time_units * self.group_ps * 1e-9 + launches * self.launch_ns * 1e-6
+
+    @staticmethod
+    def read(file: Path) -> Calibration:
+        """The calibration that `mmsim gpu calibrate --json` saved."""
+        rows = Record.read(file).rows
+        if len(rows) != 1:
+            raise MMSimError(f"{file} holds no calibration: it has {len(rows)} rows, not one")
+        return Calibration.from_dict(dict(rows[0]))
 
     @staticmethod
     def from_dict(found: dict[str, Any]) -> Calibration:

@@ -34,7 +34,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Timing:
-    """Milliseconds of all launches together, and the arrays after one turn of them."""
+    """Milliseconds of all launches together, and the arrays as the last turn of them left them."""
 
     median: float
     low: float

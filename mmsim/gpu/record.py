@@ -37,10 +37,10 @@ class Record:
         """A record from its JSON."""
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
-            experiment, rows = found.pop("experiment"), found.pop("rows")
+            experiment, rows = found.pop("experiment"), tuple(map(dict, found.pop("rows")))
         except (ValueError, KeyError, AttributeError, TypeError) as error:
             raise MMSimError(f"{file} holds no record of a GPU's results: {error!r}") from None
-        return Record(experiment, found, tuple(rows))
+        return Record(experiment, found, rows)
 
 
 def facts(command: str) -> dict[str, str]:

@@ -16,13 +16,13 @@ import numpy as np
 from mmsim.conflicts import stages
 from mmsim.engines.schedule import asynchronous_time
 from mmsim.gpu.kernels import WARP
+from mmsim.gpu.traced import BARRIER, sequences
 from mmsim.gpu.writer import waits_between_turns, word_type
 from mmsim.language.program import Program
 from mmsim.launch import Launch
 from mmsim.machines import DMM
+from mmsim.results.trace import Dispatch
 from mmsim.threads import Grid
-
-BARRIER = 1
 
 
 def request_stages(addresses: list[int], lanes: list[int], word_bytes: int) -> int:
@@ -73,6 +73,9 @@ class Turn:
 def turn(program: Program, *args: Any, threads: int) -> Turn:
     """One turn of a program whose arrays lie in the shared memory of one block.
 
+    It is the first: a later one counts as the same, even if what the program wrote leads it to
+    other addresses then.
+
     >>> import mmsim as mm
     >>> @mm.program
     ... def copy(T, a, b):
@@ -90,13 +93,10 @@ def turn(program: Program, *args: Any, threads: int) -> Turn:
     launch = Launch(machine, program, args, threads, None, "asynchronous", 1)
     arrays = launch.arrays
     size = {name: word_type(array.dtype, shared=True).itemsize for name, array in arrays.items()}
-    done: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-    for arrival in run.trace.arrivals:
-        done[arrival.warp].append((arrival.time, 0, BARRIER))
-    for one in run.trace.dispatches:
+
+    def request(one: Dispatch) -> int:
         lanes = [thread % WARP for thread in one.threads]
-        took = request_stages(list(one.addresses), lanes, size[one.array])
-        done[one.warp].append((one.time, 1, 2 * took))
-    # A warp that leaves a barrier may be dispatched in the same instant.
-    warps = [tuple(op for _, _, op in sorted(done[warp])) for warp in range(launch.grid.warps)]
-    return Turn(launch.grid, tuple(warps), waits_between_turns(program.code))
+        return 2 * request_stages(list(one.addresses), lanes, size[one.array])
+
+    warps = sequences(run, launch.grid, request)
+    return Turn(launch.grid, warps, waits_between_turns(program.code))
