@@ -543,6 +543,16 @@ def test_calibrate_prints_and_saves(at_hand, capsys, tmp_path):
     assert main(["gpu", "calibrate"]) == 0
 
 
+def test_calibrate_saves_before_it_prints(at_hand, monkeypatch, tmp_path):
+    def closed(self, *words, **how):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("rich.console.Console.print", closed)
+    file = tmp_path / "calibration.json"
+    main(["gpu", "calibrate", "--json", str(file)])
+    assert gpu.Calibration.read(file) == KNOWN
+
+
 def test_reproduce_lists_the_experiments(capsys):
     assert main(["gpu", "reproduce"]) == 0
     lines = capsys.readouterr().out.splitlines()

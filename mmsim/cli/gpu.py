@@ -81,13 +81,13 @@ def counters(arguments: argparse.Namespace) -> int:
         raise CallError("no installed package registers programs; name some, as MODULE:NAME")
     with Console(stderr=True).status("counting"):
         found = gpu.counters(programs)
+    if arguments.json is not None:
+        save(to_record(found, " ".join(["mmsim gpu counters", *arguments.programs])), arguments)
     output = console()
     for line in left_out(found):
         output.print(line, highlight=False, markup=False)
     output.print(counters_table(found))
     output.print(counters_summary(found), highlight=False)
-    if arguments.json is not None:
-        save(to_record(found, " ".join(["mmsim gpu counters", *arguments.programs])), arguments)
     return 1 if found.unexplained else 0
 
 
@@ -102,12 +102,12 @@ def calibrate(arguments: argparse.Namespace) -> int:
     known = facts("mmsim gpu calibrate")
     with Console(stderr=True).status("calibrating") as status:
         found = gpu.calibrate(lambda text: status.update(f"calibrating: {text}"))
+    save(Record("calibration", known, (found.to_dict(),)), arguments)
     output = console()
     for name, value in found.to_dict().items():
         output.print(f"{name}: {value}", highlight=False, markup=False)
     for machine in (found.dmm, found.umm, found.hmm):
         output.print(str(machine), highlight=False, markup=False)
-    save(Record("calibration", known, (found.to_dict(),)), arguments)
     return 0
 
 
