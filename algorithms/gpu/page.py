@@ -202,8 +202,8 @@ def _machine(results: Results) -> str:
                 {found.global_latency * found.group_ps / 1000:.0f} ns when it waits for nothing
                 else. A prediction in shared memory is the time of the asynchronous DMM in stages,
                 times `cycles_per_stage`. One in global memory is the time of the asynchronous HMM,
-                times `group_ps`, and `launch_ns` for each launch; words of 8 bytes take twice the
-                stages there."""
+                times `group_ps`, and `launch_ns` for each launch; a request for words of 8 bytes
+                is served as two half-warps, each on groups of half a warp's words."""
             ),
             paragraph(
                 f"""Each experiment keeps the calibration that it was predicted with. Between all

@@ -28,6 +28,7 @@ from algorithms.gpu.markdown import bullets, count, listed, paragraph, percent, 
 from algorithms.gpu.permuting import WARP, WORDS
 from mmsim.gpu.calibration import Calibration
 from mmsim.gpu.record import Row
+from mmsim.gpu.words import WORD_BYTES
 from mmsim.view.gpu import error
 
 LARGE = 4096
@@ -209,7 +210,7 @@ def _casual(rows: Sequence[Row], calibration: Calibration) -> str:
         for own in (pick(large, algorithm=one),)
     ]
     medium = [side for side in sides if side >= MEDIUM]
-    charged = {kind: WARP * word_bytes({"type": kind}) // SECTOR for kind in TYPES}
+    charged = WARP * WORD_BYTES // SECTOR
     largest = max(casual, key=lambda row: number(row, "sqrt n"))
     worst = max(large, key=lambda row: sectors_of_an_access(row, calibration))
     first_large = min(number(row, "sqrt n") for row in large)
@@ -225,9 +226,8 @@ def _casual(rows: Sequence[Row], calibration: Calibration) -> str:
             ),
             bullets(
                 (
-                    f"""Reads travel in sectors of {SECTOR} bytes. A casual read of a 4-byte word
-                    costs a quarter of an address group and not a whole one. For a word of 8 bytes
-                    the model charges two groups, and the card the same one sector.""",
+                    f"""Reads travel in sectors of {SECTOR} bytes. A casual read costs a quarter of
+                    an address group and not a whole one, for a long word as for a short one.""",
                     """Writes are merged in the second-level cache, where neighbours' writes meet
                     before they leave for the memory. Where they don't meet, only part of a sector
                     is written, and it has to be read from the memory first.""",
@@ -240,8 +240,8 @@ def _casual(rows: Sequence[Row], calibration: Calibration) -> str:
             paragraph(
                 f"""What one casual access took, in units of a sector's time (a quarter of
                 `group_ps`), is what is left of the measured time without the launch and the two
-                plain rounds, by n. The model charges {charged["float"]} sectors for a float and
-                {charged["double"]} for a double. Below √n = {MEDIUM} the launch and the latency
+                plain rounds, by n. The model charges an address group, {charged} sectors.
+                Below √n = {MEDIUM} the launch and the latency
                 cover it."""
             ),
             _sizes(

@@ -7,40 +7,21 @@ of 8 bytes and takes as many stages as on a DMM of width 16; the request takes b
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from mmsim.conflicts import stages
 from mmsim.engines.schedule import asynchronous_time
 from mmsim.gpu.kernels import WARP
 from mmsim.gpu.traced import BARRIER, sequences
+from mmsim.gpu.words import served
 from mmsim.gpu.writer import waits_between_turns, word_type
 from mmsim.language.program import Program
 from mmsim.launch import Launch
 from mmsim.machines import DMM
 from mmsim.results.trace import Dispatch
 from mmsim.threads import Grid
-
-
-def request_stages(addresses: list[int], lanes: list[int], word_bytes: int) -> int:
-    """Stages of one warp's request; lane `lanes[j]` asks for the word at `addresses[j]`.
-
-    >>> request_stages(list(range(32)), list(range(32)), 4)
-    1
-    >>> request_stages(list(range(32)), list(range(32)), 8)
-    2
-    >>> request_stages([16 * i for i in range(32)], list(range(32)), 8)
-    32
-    """
-    if word_bytes <= 4:
-        return stages(addresses, WARP, "bank")
-    halves: dict[int, list[int]] = defaultdict(list)
-    for address, lane in zip(addresses, lanes, strict=True):
-        halves[lane // (WARP // 2)].append(address)
-    return sum(stages(half, WARP // 2, "bank") for half in halves.values())
 
 
 @dataclass(frozen=True)
@@ -96,7 +77,7 @@ def turn(program: Program, *args: Any, threads: int) -> Turn:
 
     def request(one: Dispatch) -> int:
         lanes = [thread % WARP for thread in one.threads]
-        return 2 * request_stages(list(one.addresses), lanes, size[one.array])
+        return 2 * served("shared", size[one.array], one.addresses, lanes)
 
     warps = sequences(run, launch.grid, request)
     return Turn(launch.grid, warps, waits_between_turns(program.code))

@@ -20,7 +20,6 @@ from mmsim.layout import Placed
 Memory = Literal["shared", "global"]
 
 WORD_BYTES = 4
-GROUP_BYTES = 128
 LANES = 32
 
 _FLOAT32 = float(np.finfo(np.float32).max)
@@ -54,22 +53,27 @@ def narrowed(value: Any) -> Any:
     return value.astype(narrow) if fits else value
 
 
-def served(memory: Memory, size: int, words: Sequence[int], lanes: Sequence[int]) -> int:
+def served(
+    memory: Memory, size: int, words: Sequence[int], lanes: Sequence[int], width: int = LANES
+) -> int:
     """What a GPU needs to serve one warp's request for words of `size` bytes each.
 
     `words` count from the array's start, one for each of the `lanes`. The answer counts wavefronts
-    of shared memory, or address groups of global memory.
+    of shared memory, or address groups of global memory. A GPU's `width` is 32.
 
     >>> served("shared", 4, range(32), range(32)), served("shared", 8, range(32), range(32))
     (1, 2)
+    >>> served("global", 8, range(32), range(32)), served("global", 8, range(0, 512, 16), range(32))
+    (2, 32)
     """
     if size <= WORD_BYTES:
         if memory == "shared":
-            return stages(list(words), LANES, "bank")
-        return stages(list(words), GROUP_BYTES // size, "group")
+            return stages(list(words), width, "bank")
+        return stages(list(words), width * WORD_BYTES // size, "group")
+    half = width // 2
     total = 0
-    for half in (0, 1):
-        of_half = [word for word, lane in zip(words, lanes, strict=True) if lane // 16 == half]
-        if of_half:
-            total += stages(of_half, LANES // 2, "bank" if memory == "shared" else "group")
+    for first in (0, half):
+        own = [word for word, lane in zip(words, lanes, strict=True) if 0 <= lane - first < half]
+        if own:
+            total += stages(own, half, "bank" if memory == "shared" else "group")
     return total
