@@ -20,6 +20,7 @@ from mmsim.language.program import Example, Program, program
 from mmsim.layout import place
 from mmsim.machines import DMM, HMM, UMM, Machine, Schedule
 from mmsim.results import Run, total
+from mmsim.view import figures
 
 __version__ = "0.1.0"
 
@@ -37,6 +38,7 @@ __all__ = [
     "Run",
     "Schedule",
     "Thread",
+    "figures",
     "layout",
     "place",
     "program",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
@@ -16,6 +16,9 @@ from mmsim.results.findings import Finding, merge
 from mmsim.results.profile import Profile, profile
 from mmsim.results.rows import AccessRow, RoundRow, classify
 from mmsim.results.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,15 @@ class Run:
             self.rounds,
             self.schedule == "synchronous",
         )
+
+    def plot(self, *, axes: Axes | None = None) -> Axes:
+        """Draw the pipeline of a short run with a trace, else the stages by round or by line.
+
+        `mmsim.figures` has these figures and others.
+        """
+        from mmsim.view.figures import plot
+
+        return plot(self, axes=axes)
 
     def to_json(self) -> str:
         """The run as JSON text; `Run.from_json` gives an equal run."""

@@ -1,0 +1,28 @@
+"""Figures of runs, drawn with matplotlib and fit for a paper: `mmsim.figures`.
+
+Each function takes a run, or data, and returns the `Axes` that it drew on: those given as `axes`,
+else new ones as wide as a column (3.3 inches; some are as wide as a page). Nothing is told by
+colour alone. matplotlib is loaded when the first figure is drawn.
+"""
+
+from mmsim.view.figures.access import access
+from mmsim.view.figures.banks import banks
+from mmsim.view.figures.lines import lines
+from mmsim.view.figures.paper import save
+from mmsim.view.figures.pipeline import pipeline
+from mmsim.view.figures.plot import plot
+from mmsim.view.figures.rounds import rounds
+from mmsim.view.figures.times import times
+from mmsim.view.figures.warps import warps
+
+__all__ = [
+    "access",
+    "banks",
+    "lines",
+    "pipeline",
+    "plot",
+    "rounds",
+    "save",
+    "times",
+    "warps",
+]

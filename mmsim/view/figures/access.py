@@ -1,0 +1,178 @@
+"""One access as the papers draw it (SMM Figure 4, ICPP Figure 3): cells, and stage by stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from mmsim.errors import MMSimError
+from mmsim.results import Dispatch, Run
+from mmsim.view.figures.paper import COLOURS, COLUMN, PAGE, drawing, ink
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+GAP = 0.7
+FEW_ROWS = 8
+NARROW, WIDEST = 16, 64
+
+
+def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = None) -> Axes:
+    """Draw the memory's cells, those asked for with their threads, and the stages they travel in.
+
+    A column is a bank, a row of the upper part an address group. Each row of the lower part is a
+    stage, in the order in which the stages enter the pipeline.
+
+    Parameters
+    ----------
+    run
+        A run with a trace.
+    numbers
+        Which of `run.trace.dispatches`: one, or several that the same unit served.
+    axes
+        Where to draw.
+
+    SMM's Figure 4: W(0) asks for m[0], m[1], m[10], m[6], W(1) for m[8], m[9], m[14], m[15].
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def read(T, m, asked):
+    ...     m[asked[T.id]]
+    >>> asked = np.array([0, 1, 10, 6, 8, 9, 14, 15])
+    >>> run = mm.DMM(4, 3).run(read, np.arange(16), asked, threads=8, trace=True)
+    >>> axes = mm.figures.access(run, [2, 3])
+    >>> [label.get_text() for label in axes.get_yticklabels()][-3:]
+    ['W(0), stage 1', 'W(0), stage 2', 'W(1), stage 1']
+    """
+    chosen = _chosen(run, [numbers] if isinstance(numbers, int) else list(numbers))
+    width = run.machine.width
+    if width > WIDEST:
+        raise MMSimError(f"cells of {width} banks can't be drawn to be read; {WIDEST} can")
+    on_banks = _conflict(run, chosen[0].unit) == "bank"
+    groups = _groups(run, chosen)
+    stages = [(one, stage) for one in chosen for stage in range(one.stage_count)]
+    asked: dict[int, list[tuple[int, int]]] = {}  # (warp, thread) by address
+    for one in chosen:
+        for thread, address in zip(one.threads, one.addresses, strict=True):
+            asked.setdefault(address, []).append((one.warp, thread))
+
+    height = 0.31 if width <= NARROW else 0.17
+    inches = 0.6 + height * (len(groups) + len(stages) + GAP)
+    with drawing(axes, COLUMN if width <= NARROW // 2 else PAGE, inches) as drawn:
+        ticks: dict[float, str] = {}
+        top = 0.0
+        for place, group in enumerate(groups):
+            if place and groups[place - 1] != group - 1:
+                top += 0.3
+            for bank in range(width):
+                address = group * width + bank
+                warps_threads = asked.get(address, [])
+                _cell(drawn, bank, top, address, warps_threads, f"cell-{address}", width)
+            ticks[top + 0.5] = f"m[{group * width}] …" if on_banks else f"A[{group}]"
+            top += 1
+        top += GAP
+        for one, stage in stages:
+            here: dict[int, list[tuple[int, int]]] = {}
+            for thread, address, own in zip(one.threads, one.addresses, one.stages, strict=True):
+                if own == stage:
+                    here.setdefault(address, []).append((one.warp, thread))
+            for bank in range(width):
+                _cell(drawn, bank, top, None, [], f"register-{one.warp}-{stage}-{bank}", width)
+            for address, threads in here.items():
+                gid = f"stage-{one.warp}-{stage}-{address}"
+                _cell(drawn, address % width, top, address, threads, gid, width)
+            ticks[top + 0.5] = f"W({one.warp}), stage {stage + 1}"
+            top += 1
+        drawn.set(xlim=(-0.05, width + 0.05), ylim=(top + 0.05, -0.05))
+        drawn.set_yticks(list(ticks), list(ticks.values()))
+        drawn.set_xticks([bank + 0.5 for bank in range(width)], _bank_names(width))
+        drawn.xaxis.tick_top()
+        drawn.tick_params(length=0)
+        for side in drawn.spines.values():
+            side.set_visible(False)
+        if width > NARROW:
+            drawn.set_xlabel("bank (the cells show their threads)")
+            drawn.xaxis.set_label_position("top")
+    return drawn
+
+
+def _chosen(run: Run, numbers: list[int]) -> list[Dispatch]:
+    dispatches = run.trace.dispatches
+    for number in numbers:
+        if not 0 <= number < len(dispatches):
+            raise MMSimError(
+                f"the trace has {len(dispatches)} dispatches, none with number {number}"
+            )
+    chosen = [dispatches[number] for number in numbers]
+    if not chosen:
+        raise MMSimError("no dispatch to draw; give the number of at least one")
+    units = list(dict.fromkeys(one.unit for one in chosen))
+    if len(units) > 1:
+        raise MMSimError(f"these dispatches are of several units, {', '.join(units)}; draw each")
+    return chosen
+
+
+def _conflict(run: Run, name: str) -> str:
+    return next(unit.conflict for unit in run.trace.units if unit.name == name)
+
+
+def _groups(run: Run, chosen: list[Dispatch]) -> list[int]:
+    """The rows to draw: all of the arrays asked for if they are few, else those asked for."""
+    width = run.machine.width
+    asked = {address // width for one in chosen for address in one.addresses}
+    whole = set(asked)
+    for array in run.trace.arrays:
+        for one in chosen:
+            if one.array == array.name and array.addresses.size:
+                addresses = array.addresses[one.copy]
+                whole |= set(
+                    range(int(addresses.min()) // width, int(addresses.max()) // width + 1)
+                )
+    return sorted(whole if len(whole) <= FEW_ROWS else asked)
+
+
+def _bank_names(width: int) -> list[str]:
+    return [f"B[{bank}]" if width <= NARROW else str(bank) for bank in range(width)]
+
+
+def _cell(
+    axes: Axes,
+    bank: int,
+    top: float,
+    address: int | None,
+    asked: list[tuple[int, int]],
+    gid: str,
+    width: int,
+) -> None:
+    """A cell with its address and the threads that ask for it, in the colour of their warp."""
+    from matplotlib.patches import Rectangle
+
+    colour = COLOURS[asked[0][0] % len(COLOURS)] if asked else "#FFFFFF"
+    cell = Rectangle((bank, top), 1, 1, facecolor=colour, edgecolor="#777777", linewidth=0.5)
+    cell.set_gid(gid)
+    axes.add_patch(cell)
+    threads = _threads((thread for _, thread in asked), width)
+    own = str(address) if address is not None and width <= NARROW else ""
+    label = "\n".join(part for part in (own, threads) if part)
+    if label:
+        shade = ink(colour) if asked else "#555555"
+        axes.text(
+            bank + 0.5, top + 0.53, label, ha="center", va="center", color=shade, linespacing=0.95
+        )
+
+
+def _threads(threads: Iterable[int], width: int) -> str:
+    """The threads of one cell, as briefly as they fit."""
+    numbers = sorted(threads)
+    if not numbers:
+        return ""
+    letter = "T" if width <= NARROW else ""
+    if len(numbers) == 1:
+        return f"{letter}{numbers[0]}"
+    if width > NARROW // 2:
+        return f"{letter}{numbers[0]}…"
+    if len(numbers) == 2:
+        return f"{letter}{numbers[0]},{numbers[1]}"
+    if numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"{letter}{numbers[0]}–{numbers[-1]}"
+    return f"{letter}{numbers[0]},…,{numbers[-1]}"

@@ -1,0 +1,127 @@
+"""How busy each bank is: a map of banks and time, or of banks and rounds."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import MMSimError
+from mmsim.results import Run
+from mmsim.view.figures.paper import COLUMN, LETTERS, drawing, whole_numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MANY = 20_000
+"""From so many cells on the map is an image inside the vector file."""
+
+NAMED = 16
+"""The most rows that all have their names."""
+
+
+def use(
+    run: Run, unit: str, over: Literal["time", "round"] = "time"
+) -> tuple[list[int], npt.NDArray[np.int64]]:
+    """The rows (banks, or the address groups in use), and the words that each served.
+
+    Of several requests of a warp for one address only one is counted, as only one is served. The
+    columns are time units (a stage counts when it is dispatched) or rounds.
+    """
+    trace = run.trace
+    conflict = next(one.conflict for one in trace.units if one.name == unit)
+    dispatches = [dispatch for dispatch in trace.dispatches if dispatch.unit == unit]
+    if conflict == "bank":
+        rows = list(range(run.machine.width))
+    else:
+        rows = sorted({place for dispatch in dispatches for place in dispatch.places})
+    row_of = {place: row for row, place in enumerate(rows)}
+    starts = [row.start for row in run.rounds]
+    words = np.zeros((len(rows), trace.time if over == "time" else len(starts)), dtype=np.int64)
+    for dispatch in dispatches:
+        served = set(zip(dispatch.addresses, dispatch.places, dispatch.stages, strict=True))
+        for _, place, stage in served:
+            column = dispatch.time + stage
+            if over == "round":
+                column = bisect_right(starts, dispatch.time) - 1
+            words[row_of[place], column] += 1
+    return rows, words
+
+
+def banks(
+    run: Run,
+    unit: str | None = None,
+    over: Literal["time", "round"] = "time",
+    *,
+    axes: Axes | None = None,
+) -> Axes:
+    """Draw a map of the words that each bank served: white served none, the darker the more.
+
+    Of a unit that conflicts by address group the rows are the groups in use.
+
+    Parameters
+    ----------
+    run
+        A run with a trace.
+    unit
+        Which memory unit: "memory", or on the HMM "global", "shared[0]", ... (default: the first
+        that served a request).
+    over
+        "time": a column is a time unit, and a stage counts in that in which it is dispatched.
+        "round": a column is a round of the synchronous schedule.
+    axes
+        Where to draw.
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def read(T, a):
+    ...     a[2 * T.id]
+    >>> run = mm.DMM(4, 3).run(read, np.arange(16), threads=8, trace=True)
+    >>> axes = mm.figures.banks(run, over="round")
+    >>> axes.collections[0].get_array().ravel().tolist()  # bank 0, 1, 2, 3
+    [4, 0, 4, 0]
+    """
+    served = [one.unit for one in run.trace.dispatches]
+    known = [one.name for one in run.trace.units if one.name in served]
+    if not known:
+        raise MMSimError(f"no unit served {run.program!r} a request; there is nothing to draw")
+    if over not in ("time", "round"):
+        raise MMSimError(f"over={over!r}: a map is drawn over 'time' or 'round'")
+    if over == "round" and not run.rounds:
+        raise MMSimError(f"this run of {run.program!r} has no rounds, without lock step")
+    unit = known[0] if unit is None else unit
+    if unit not in known:
+        raise MMSimError(f"no unit {unit!r} served a request; {', '.join(known)} did")
+    rows, words = use(run, unit, over)
+    conflict = next(one.conflict for one in run.trace.units if one.name == unit)
+    count = words.shape[1]
+    with drawing(axes, COLUMN, 0.75 + min(2.8, max(0.9, 0.13 * len(rows)))) as drawn:
+        mesh = drawn.pcolormesh(
+            np.arange(count + 1),
+            np.arange(len(rows) + 1),
+            words,
+            cmap="Blues",
+            vmin=0,
+            vmax=max(1, int(words.max())),
+            edgecolors="#BBBBBB" if words.size <= 600 else "none",
+            linewidth=0.3,
+            rasterized=words.size > MANY,
+        )
+        if words.max() > 1:
+            bar = drawn.figure.colorbar(mesh, ax=drawn, pad=0.02, label="words")
+            bar.ax.tick_params(labelsize=LETTERS, width=0.6, length=2.5)
+            whole_numbers(bar.ax.yaxis)
+        name = "bank" if conflict == "bank" else "address group"
+        drawn.set_ylabel(f"{name} of {unit}" if len(run.trace.units) > 1 else name)
+        drawn.set_xlabel("time unit" if over == "time" else "round")
+        drawn.set_ylim(len(rows), 0)
+        named = range(0, len(rows), -(-len(rows) // NAMED))
+        drawn.set_yticks([row + 0.5 for row in named], [str(rows[row]) for row in named])
+        if over == "round":  # a round is no span of time: its number belongs below its middle
+            shown = range(0, count, -(-count // NAMED))
+            drawn.set_xticks([column + 0.5 for column in shown], list(map(str, shown)))
+        else:
+            whole_numbers(drawn.xaxis)
+    return drawn

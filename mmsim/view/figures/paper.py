@@ -1,0 +1,103 @@
+"""What all figures share: their size, their letters, their colours, and how they are saved."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mmsim.errors import MMSimError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLUMN, PAGE = 3.3, 6.9
+"""The width of a column and of a page, in inches."""
+
+LETTERS = 7
+"""The smallest letters, in points."""
+
+COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#0072B2")
+"""Okabe and Ito's colours, which the colour-blind tell apart."""
+
+LEAST, WASTED = COLOURS[0], COLOURS[1]
+HATCH = "////"
+"""Marks waste, so that it shows without colour."""
+
+SAVING: dict[str, dict[str, Any]] = {
+    ".svg": {"metadata": {"Date": None}},
+    ".pdf": {"metadata": {"CreationDate": None}},
+    ".png": {"dpi": 300},
+}
+
+
+@contextlib.contextmanager
+def drawing(axes: Axes | None, width: float, height: float) -> Iterator[Axes]:
+    """The axes to draw on, new ones if none are given, with letters that fit a paper."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    style: Any = {"axes.linewidth": 0.6, "hatch.linewidth": 0.5, "lines.linewidth": 1.0}
+    for letters in ("font.size", "axes.labelsize", "axes.titlesize", "legend.fontsize"):
+        style[letters] = LETTERS
+    with matplotlib.rc_context(style):
+        if axes is None:
+            axes = Figure(figsize=(width, height), layout="constrained").subplots()
+        axes.tick_params(labelsize=LETTERS, width=0.6, length=2.5)
+        yield axes
+
+
+def whole_numbers(axis: Any) -> None:
+    """Let an axis have its ticks at whole numbers."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True))
+
+
+def legend_above(axes: Axes, columns: int) -> None:
+    """A legend above the axes, where it hides nothing."""
+    axes.legend(
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=columns,
+        frameon=False,
+        handlelength=1.4,
+        columnspacing=1.2,
+        borderaxespad=0.2,
+    )
+
+
+def ink(colour: str) -> str:
+    """Black or white, whichever is read more easily on a colour."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 105 else "black"
+
+
+def save(axes: Axes, path: str | Path) -> None:
+    """Save the figure that `axes` belong to as .svg, .pdf or .png, by the name of the file.
+
+    Text stays text, and the same figure makes the same file.
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def read(T, a):
+    ...     a[T.id]
+    >>> run = mm.DMM(4, 3).run(read, np.arange(8), threads=8)
+    >>> mm.figures.save(run.plot(), "read.docx")
+    Traceback (most recent call last):
+    mmsim.errors.MMSimError: read.docx: figures are saved as .svg, .pdf or .png
+    """
+    import matplotlib
+
+    path = Path(path)
+    check_suffix(path)
+    options: Any = {"svg.fonttype": "none", "svg.hashsalt": "mmsim", "pdf.fonttype": 42}
+    with matplotlib.rc_context(options):
+        axes.get_figure(root=True).savefig(path, **SAVING[path.suffix.lower()])  # type: ignore[union-attr]
+
+
+def check_suffix(path: Path) -> None:
+    """Refuse a file that no figure can be saved as."""
+    if path.suffix.lower() not in SAVING:
+        raise MMSimError(f"{path}: figures are saved as .svg, .pdf or .png")

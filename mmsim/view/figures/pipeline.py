@@ -1,0 +1,105 @@
+"""The pipelines in space and time: which register holds which warp's stage when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mmsim.errors import MMSimError
+from mmsim.results import Run
+from mmsim.view.figures.paper import COLOURS, COLUMN, PAGE, drawing, ink, whole_numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LONGEST, DEEPEST = 60, 40
+"""The most time units and the most registers whose warp numbers can be read."""
+
+
+def registers(run: Run) -> list[tuple[str, int]]:
+    """The pipeline registers that a run used, as (unit, register), in the order of the figure."""
+    used = {dispatch.unit for dispatch in run.trace.dispatches}
+    return [
+        (unit.name, register)
+        for unit in run.trace.units
+        if unit.name in used
+        for register in range(unit.latency)
+    ]
+
+
+def pipeline(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None = None) -> Axes:
+    """Draw the pipeline registers over time, each with the number of the warp it works for.
+
+    A warp's stages enter the first register one after the other and move on by one register in
+    each time unit; a request is complete when its last stage has left the last register. A frame
+    holds the stages of one request.
+
+    Parameters
+    ----------
+    run
+        A run with a trace.
+    start, end
+        The time units to draw, up to and not including `end` (default: all).
+    axes
+        Where to draw.
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def read(T, a):
+    ...     a[2 * T.id]
+    >>> run = mm.DMM(4, 3).run(read, np.arange(16), threads=8, trace=True)
+    >>> axes = mm.figures.pipeline(run)
+    >>> [text.get_text() for text in axes.texts]  # two stages of each warp, three registers
+    ['0', '0', '0', '0', '0', '0', '1', '1', '1', '1', '1', '1']
+    """
+    trace = run.trace
+    end = trace.time if end is None else min(end, trace.time)
+    if not 0 <= start < end:
+        raise MMSimError(f"no time units from {start} to {end} in a run of {trace.time}")
+    if end - start > LONGEST:
+        raise MMSimError(
+            f"{end - start} time units are too many for this figure ({LONGEST}): give start and "
+            "end, or draw warps(run) or banks(run)"
+        )
+    rows = registers(run)
+    if len(rows) > DEEPEST:
+        raise MMSimError(
+            f"{len(rows)} pipeline registers are too many for this figure ({DEEPEST}): lower the "
+            "latency, or draw warps(run)"
+        )
+    width = COLUMN if end - start <= 24 else PAGE
+    with drawing(axes, width, 0.5 + 0.17 * len(rows)) as drawn:
+        for dispatch in trace.dispatches:
+            for row, (unit, register) in enumerate(rows):
+                if unit == dispatch.unit:
+                    first = dispatch.time + register
+                    last = first + dispatch.stage_count
+                    _bar(drawn, row, max(first, start), min(last, end), dispatch.warp)
+        for row in range(1, len(rows)):
+            if rows[row][1] == 0:
+                drawn.axhline(row, color="black", linewidth=0.8)
+        drawn.set_yticks(
+            [row + 0.5 for row in range(len(rows))],
+            [_label(unit, register) for unit, register in rows],
+        )
+        drawn.tick_params(axis="y", length=0)
+        drawn.set(xlim=(start, end), ylim=(len(rows), 0), xlabel="time unit")
+        whole_numbers(drawn.xaxis)
+    return drawn
+
+
+def _label(unit: str, register: int) -> str:
+    return f"{unit}, register 1" if register == 0 else str(register + 1)
+
+
+def _bar(axes: Axes, row: int, first: int, last: int, warp: int) -> None:
+    """A request in one register: a time unit for each stage, with the warp's number in each."""
+    from matplotlib.patches import Rectangle
+
+    if first >= last:
+        return
+    colour = COLOURS[warp % len(COLOURS)]
+    bar = Rectangle((first, row), last - first, 1, facecolor=colour, edgecolor="black")
+    bar.set_linewidth(0.5)
+    axes.add_patch(bar)
+    for time in range(first, last):
+        axes.text(time + 0.5, row + 0.53, str(warp), ha="center", va="center", color=ink(colour))

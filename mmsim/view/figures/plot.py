@@ -1,0 +1,39 @@
+"""The figure that tells most about a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mmsim.results import Run
+from mmsim.view.figures.lines import lines
+from mmsim.view.figures.pipeline import pipeline, registers
+from mmsim.view.figures.rounds import rounds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SHORT = 40
+FLAT = 16
+FEW = 40
+
+
+def plot(run: Run, *, axes: Axes | None = None) -> Axes:
+    """Draw a run: the pipeline of a short one with a trace, else its stages by round or by line.
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def read(T, a):
+    ...     a[T.id]
+    >>> machine = mm.DMM(4, 3)
+    >>> machine.run(read, np.arange(16), threads=16, trace=True).plot().get_xlabel()
+    'time unit'
+    >>> machine.run(read, np.arange(16), threads=16).plot().get_xlabel()
+    'round'
+    >>> machine.run(read, np.arange(16), threads=16, schedule="asynchronous").plot().get_xlabel()
+    'stages'
+    """
+    if run.record is not None and 0 < run.time <= SHORT and len(registers(run)) <= FLAT:
+        return pipeline(run, axes=axes)
+    if 0 < len(run.rounds) <= FEW:
+        return rounds(run, axes=axes)
+    return lines(run, axes=axes)

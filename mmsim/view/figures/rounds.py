@@ -1,0 +1,83 @@
+"""The stages of each round, those needed and those wasted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mmsim.errors import MMSimError
+from mmsim.results import Run
+from mmsim.view.figures.paper import (
+    COLUMN,
+    HATCH,
+    LEAST,
+    WASTED,
+    drawing,
+    legend_above,
+    whole_numbers,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST = 500
+NAMED = 12
+
+
+def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
+    """Draw a bar for each round: the least stages its requests need, and on top what they waste.
+
+    Parameters
+    ----------
+    run
+        A run under the synchronous schedule; it needs no trace.
+    axes
+        Where to draw.
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def transpose(T, a, b):
+    ...     i, j = T.id // a.shape[1], T.id % a.shape[1]
+    ...     b[j, i] = a[i, j]
+    >>> a = np.arange(16).reshape(4, 4)
+    >>> run = mm.DMM(4, 3).run(transpose, a, np.zeros_like(a), threads=16)
+    >>> axes = mm.figures.rounds(run)
+    >>> for least, wasted in zip(*axes.containers):
+    ...     print(int(least.get_height()), int(wasted.get_height()))
+    4 0
+    4 12
+    """
+    rows = run.rounds
+    if not rows:
+        reason = "made no memory access"
+        if run.schedule == "asynchronous":
+            reason = "has no rounds, without lock step; draw lines(run)"
+        raise MMSimError(f"this run of {run.program!r} {reason}")
+    if len(rows) > MOST:
+        raise MMSimError(
+            f"{len(rows)} rounds are too many for this figure ({MOST}); draw lines(run)"
+        )
+    numbers = [row.number for row in rows]
+    least = [row.requests for row in rows]  # one stage each
+    wasted = [row.stages - row.requests for row in rows]
+    edge = "#333333" if len(rows) <= 60 else "none"
+    with drawing(axes, COLUMN, 2.0) as drawn:
+        style: dict[str, Any] = {"width": 0.8, "edgecolor": edge, "linewidth": 0.4}
+        drawn.bar(numbers, least, color=LEAST, label="least possible", **style)
+        drawn.bar(numbers, wasted, bottom=least, color=WASTED, hatch=HATCH, label="wasted", **style)
+        drawn.set_ylabel("stages")
+        drawn.set_xlabel("round")
+        drawn.margins(x=0.02)
+        drawn.set_ylim(0, 1.06 * max(row.stages for row in rows))
+        if len(rows) <= NAMED:
+            names = [f"{row.number}: {row.kind} {_short(row.array)}" for row in rows]
+            turned = 0 if len(rows) <= 4 else 90
+            drawn.set_xticks(numbers, names, rotation=turned)
+        else:
+            whole_numbers(drawn.xaxis)
+        whole_numbers(drawn.yaxis)
+        legend_above(drawn, columns=2)
+    return drawn
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 12 else f"{name[:11]}…"

@@ -1,0 +1,95 @@
+"""The time of runs against n, p, w or l, with the formula that foretells it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mmsim.errors import MMSimError
+from mmsim.results import Run
+from mmsim.view.figures.paper import COLUMN, drawing, legend_above
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FEW = 8
+"""Values up to which each has its tick."""
+
+
+def times(
+    values: Sequence[int],
+    runs: Sequence[Run | int],
+    formula: Callable[[int], Any] | None = None,
+    *,
+    symbol: str = "n",
+    name: str = "formula",
+    axes: Axes | None = None,
+) -> Axes:
+    """Draw the time of each run against a parameter, and over it the times of a formula.
+
+    Parameters
+    ----------
+    values, runs
+        The parameter's values, and for each the run (or its time). Both axes are logarithmic where
+        the largest value is eight times the smallest, or more.
+    formula
+        Gives the time that is claimed for a value. It is evaluated at the values only: between
+        them it may not hold, as where w must divide n.
+    symbol
+        What the parameter is called.
+    name
+        What the formula is called in the legend; between dollar signs it is set as mathematics.
+    axes
+        Where to draw.
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def read(T, a):
+    ...     a[T.id]
+    >>> sizes = [32, 64, 128, 256]
+    >>> runs = [mm.UMM(32, 5).run(read, np.zeros(n), threads=n) for n in sizes]
+    >>> axes = mm.figures.times(sizes, runs, lambda n: n / 32 + 4, name="$n/w + l - 1$")
+    >>> [[int(y) for y in line.get_ydata()] for line in axes.lines]
+    [[5, 6, 8, 12], [5, 6, 8, 12]]
+    """
+    from mmsim.claims.curve import Curve, Series
+    from mmsim.view.curves import draw_curve
+
+    if len(values) != len(runs) or not values:
+        raise MMSimError(f"{len(values)} values and {len(runs)} runs; give a run for each value")
+    measured = [run.time if isinstance(run, Run) else run for run in runs]
+    x = tuple(float(value) for value in values)
+    series = [Series("simulated", x, tuple(map(float, measured)))]
+    if formula is not None:
+        claimed = tuple(float(formula(value)) for value in values)
+        series.append(Series(name, x, claimed))
+    with drawing(axes, COLUMN, 2.2) as drawn:
+        draw_curve(Curve("", symbol, "time units", tuple(series)), drawn)
+        points, *line = drawn.get_lines()[-len(series) :]
+        points.set(linestyle="none", zorder=3)
+        for one in line:
+            one.set(marker="", color="black")
+        drawn.set_xlabel(symbol, style="italic")
+        if min(x) > 0 and min(measured) > 0 and max(x) >= 8 * min(x):
+            drawn.set_xscale("log", base=2)
+            base = 2 if max(measured) < 64 * min(measured) else 10
+            drawn.set_yscale("log", base=base)
+            drawn.set_ylim(
+                0.9 * base ** math.floor(math.log(min(measured), base)),
+                1.1 * base ** math.ceil(math.log(max(measured), base)),
+            )
+            drawn.yaxis.set_major_formatter(_plain)
+            drawn.minorticks_off()
+        if len(x) <= FEW:
+            drawn.set_xticks(x)
+        drawn.xaxis.set_major_formatter(_plain)
+        legend_above(drawn, columns=2)
+    return drawn
+
+
+def _plain(value: float, position: float) -> str:
+    """A tick's number in full, or as a power of two where that is shorter."""
+    if value >= 2**17 and value == 2 ** (int(value).bit_length() - 1):
+        return f"$2^{{{int(value).bit_length() - 1}}}$"
+    return f"{value:g}" if value < 10**6 else f"{value:.0e}"

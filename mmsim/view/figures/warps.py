@@ -1,0 +1,88 @@
+"""What each warp does when: a chart of its requests and its waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mmsim.errors import MMSimError
+from mmsim.results import Run
+from mmsim.view.figures.paper import COLUMN, drawing, legend_above, whole_numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST = 64
+
+STYLES = {
+    "sending": ("#0072B2", ""),
+    "latency": ("#9BCDEE", ""),
+    "turn": ("#FFFFFF", "////"),
+    "round": ("#FFFFFF", "...."),
+    "barrier": ("#E69F00", "xxxx"),
+}
+"""Colour and hatch of what a warp does; the two without a hatch differ in lightness."""
+
+
+def intervals(run: Run) -> dict[str, list[tuple[int, int, int]]]:
+    """(warp, start, end) of all that warps do, by what they do.
+
+    A warp is "sending" while the stages of its request enter the pipeline, then waits for its
+    "latency", and for its "turn", the "round" or a "barrier" as `run.trace.waits` says.
+    """
+    does: dict[str, list[tuple[int, int, int]]] = {name: [] for name in STYLES}
+    for dispatch in run.trace.dispatches:
+        sent = dispatch.time + dispatch.stage_count
+        does["sending"].append((dispatch.warp, dispatch.time, sent))
+        if sent < dispatch.completion:
+            does["latency"].append((dispatch.warp, sent, dispatch.completion))
+    for wait in run.trace.waits:
+        if wait.reason != "latency":
+            does[wait.reason].append((wait.warp, wait.start, wait.end))
+    return {name: found for name, found in does.items() if found}
+
+
+def warps(run: Run, *, axes: Axes | None = None) -> Axes:
+    """Draw a row for each warp: when it sends its stages, and what it waits for otherwise.
+
+    Parameters
+    ----------
+    run
+        A run with a trace.
+    axes
+        Where to draw.
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def read(T, a):
+    ...     a[2 * T.id]
+    >>> run = mm.DMM(4, 3).run(read, np.arange(16), threads=8, trace=True)
+    >>> axes = mm.figures.warps(run)
+    >>> [text.get_text() for text in axes.get_legend().get_texts()]
+    ['sending', 'latency', 'turn', 'round']
+    """
+    does = intervals(run)
+    names = sorted({warp for found in does.values() for warp, _, _ in found})
+    if not names:
+        raise MMSimError(f"the warps of {run.program!r} sent no request; there is nothing to draw")
+    if len(names) > MOST:
+        raise MMSimError(f"{len(names)} warps are too many for this figure ({MOST})")
+    row_of = {warp: row for row, warp in enumerate(names)}
+    with drawing(axes, COLUMN, 0.75 + 0.15 * len(names)) as drawn:
+        for name, found in does.items():
+            colour, hatch = STYLES[name]
+            for warp, start, end in found:
+                drawn.broken_barh(
+                    [(start, end - start)],
+                    (row_of[warp] - 0.4, 0.8),
+                    facecolor=colour,
+                    edgecolor="#333333",
+                    hatch=hatch,
+                    linewidth=0.4,
+                    label=name if (warp, start, end) == found[0] else None,
+                ).set_gid(f"{name}-{warp}-{start}-{end}")
+        drawn.set_yticks(range(len(names)), [f"W({warp})" for warp in names])
+        drawn.tick_params(axis="y", length=0)
+        drawn.set(xlim=(0, run.trace.time), ylim=(len(names) - 0.5, -0.5), xlabel="time unit")
+        whole_numbers(drawn.xaxis)
+        legend_above(drawn, columns=5)
+    return drawn
