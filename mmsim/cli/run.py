@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import importlib.util
 import sys
@@ -58,6 +59,15 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--rounds", action="store_true", help="print each round")
     parser.add_argument("--check", action="store_true", help="look for data races; status 1 if any")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the run as JSON")
+    parser.add_argument(
+        "--csv", type=Path, metavar="FILE", help="save the accesses (with --rounds the rounds)"
+    )
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="draw the run: .svg, .pdf or .png"
+    )
+    parser.add_argument(
+        "--chrome", type=Path, metavar="FILE", help="save a trace for ui.perfetto.dev"
+    )
     parser.set_defaults(command=command)
 
 
@@ -94,6 +104,8 @@ def machine_of(arguments: argparse.Namespace) -> Machine:
 
 def command(arguments: argparse.Namespace) -> int:
     from mmsim.cli.output import console
+    from mmsim.view.figures.paper import check_suffix, save
+    from mmsim.view.figures.plot import SHORT
     from mmsim.view.tables import rich_table, rounds_table
 
     program = load_program(arguments.program)
@@ -101,14 +113,17 @@ def command(arguments: argparse.Namespace) -> int:
     example = _example(program, machine, arguments)
     threads = arguments.threads if arguments.threads is not None else example.threads
     block_size = arguments.block_size if arguments.block_size is not None else example.block_size
-    run = machine.run(
+    if arguments.plot is not None:
+        check_suffix(arguments.plot)
+    call = functools.partial(
+        machine.run,
         program,
         *example.arguments,
         threads=threads,
         block_size=block_size,
         schedule=arguments.schedule,
-        check=arguments.check,
     )
+    run = call(check=arguments.check, trace=arguments.chrome is not None)
     output = console()
     output.print(run)
     if arguments.profile:
@@ -117,6 +132,14 @@ def command(arguments: argparse.Namespace) -> int:
         output.print(rich_table(rounds_table(run.rounds)))
     if arguments.json is not None:
         arguments.json.write_text(run.to_json(), encoding="utf-8")
+    if arguments.csv is not None:
+        run.to_csv(arguments.csv, "rounds" if arguments.rounds else "accesses")
+    if arguments.chrome is not None:
+        run.trace.to_chrome(arguments.chrome)
+    if arguments.plot is not None:
+        # A short run is worth running again for its pipeline.
+        traced = run if run.record is not None or run.time > SHORT else call(trace=True)
+        save(traced.plot(), arguments.plot)
     return 1 if run.findings else 0
 
 

@@ -59,6 +59,16 @@ class RoundRow:
     stages: int
     access_class: AccessClass
 
+    @property
+    def least(self) -> int:
+        """The least possible stages: one for each request."""
+        return self.requests
+
+    @property
+    def wasted(self) -> int:
+        """Stages beyond the least possible."""
+        return self.stages - self.least
+
     def after(self, rounds: int, time: int) -> RoundRow:
         """This round of a launch that begins after so many rounds and so much time."""
         return RoundRow(

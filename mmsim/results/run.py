@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy.typing as npt
 
@@ -101,6 +102,15 @@ class Run:
         from mmsim.results.codec import dump
 
         return dump(self)
+
+    def to_csv(self, path: str | Path, rows: Literal["accesses", "rounds"] = "accesses") -> None:
+        """Write `accesses` or `rounds` to a file of comma-separated values.
+
+        The columns are the fields of `AccessRow` or `RoundRow`, and `wasted`.
+        """
+        from mmsim.view.sheets import save_csv
+
+        save_csv(self, path, rows)
 
     @classmethod
     def from_json(cls, text: str) -> Run:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -172,6 +173,16 @@ class Trace:
             f"<trace of {self.time} time units: {len(self.dispatches)} dispatches, "
             f"{len(self.waits)} waits, {len(self.releases)} barrier releases>"
         )
+
+    def to_chrome(self, path: str | Path) -> None:
+        """Write the trace as Chrome's trace events (JSON), which https://ui.perfetto.dev opens.
+
+        A time unit shows as a microsecond. There is a track for each warp, with its requests and
+        its waits, and one for each memory unit, with the stages that it takes.
+        """
+        from mmsim.view.chrome import save_chrome
+
+        save_chrome(self, path)
 
     def cycles(self) -> Iterator[Cycle]:
         """The machine at time units 0, 1, ..., `time`; at the last everything has drained.

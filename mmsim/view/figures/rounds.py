@@ -57,8 +57,7 @@ def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
             f"{len(rows)} rounds are too many for this figure ({MOST}); draw lines(run)"
         )
     numbers = [row.number for row in rows]
-    least = [row.requests for row in rows]  # one stage each
-    wasted = [row.stages - row.requests for row in rows]
+    least, wasted = [row.least for row in rows], [row.wasted for row in rows]
     edge = "#333333" if len(rows) <= 60 else "none"
     with drawing(axes, COLUMN, 2.0) as drawn:
         style: dict[str, Any] = {"width": 0.8, "edgecolor": edge, "linewidth": 0.4}
