@@ -12,7 +12,8 @@ import mmsim as mm
 from algorithms.figures import icpp_figure_3, smm_figure_4
 from mmsim import figures
 from mmsim.view.figures import paper
-from mmsim.view.figures.pipeline import registers
+from mmsim.view.figures.banks import step
+from mmsim.view.figures.pipeline import fits, registers
 
 SCHEDULES = ("synchronous", "asynchronous")
 
@@ -214,6 +215,18 @@ def test_part_of_a_pipeline():
     assert axes.get_xlim() == (7, 20)
 
 
+def test_numbers_of_more_digits_need_more_room():
+    few, many = (
+        shuffled("asynchronous"),
+        mm.DMM(1, 1).run(one_cell, np.zeros(64), threads=200, trace=True),
+    )
+    assert fits(few, paper.PAGE) > 60
+    assert fits(many, paper.PAGE) < 30
+    assert len(figures.pipeline(many, 150, 170).texts) == 20
+    with pytest.raises(mm.MMSimError, match="too many for this figure"):
+        figures.pipeline(many, 150, 190)
+
+
 def test_a_pipeline_that_nobody_could_read_is_refused():
     run = transposed(trace=True)
     assert run.time > 60
@@ -270,6 +283,20 @@ def test_no_warps_to_draw():
     many = mm.DMM(1, 1).run(one_cell, np.zeros(64), threads=65, trace=True)
     with pytest.raises(mm.MMSimError, match="65 warps are too many"):
         figures.warps(many)
+    with pytest.raises(mm.MMSimError, match="no time units from 9 to 9"):
+        figures.warps(shuffled("synchronous"), 9, 9)
+
+
+def test_part_of_the_warps():
+    run = shuffled("asynchronous")
+    axes = figures.warps(run, 3, 9)
+    assert axes.get_xlim() == (3, 9)
+    waits = [wait for wait in run.trace.waits if wait.reason == "turn"]
+    assert bars(axes, "turn") == sorted(
+        (wait.warp, wait.start, wait.end) for wait in waits if wait.start < 9 and wait.end > 3
+    )
+    named = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert named == ["sending", "latency", "turn", "barrier"]
 
 
 # ------------------------------------------------------------------ rounds and lines
@@ -343,6 +370,19 @@ def test_source_with_dollars_and_braces_is_text(tmp_path):
 
 
 # ------------------------------------------------------------------ banks
+
+
+def test_large_numbers_get_few_ticks():
+    assert [step(count) for count in (1, 10, 11, 40, 51, 120, 500, 501)] == [
+        1,
+        1,
+        2,
+        5,
+        10,
+        20,
+        50,
+        100,
+    ]
 
 
 def cells(axes):

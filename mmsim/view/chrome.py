@@ -16,8 +16,22 @@ from mmsim.results import Dispatch, Trace
 
 Event = dict[str, Any]
 
-WARPS, FIRST_UNIT = 1, 2
-"""The process numbers of the warps, and of the first memory unit."""
+WARPS = 1
+"""The number of the warps' process; those of the memory units follow."""
+
+
+class Tracks:
+    """The numbers of processes and tracks. No two are the same: viewers take equal ones for kin."""
+
+    def __init__(self, trace: Trace) -> None:
+        names = [unit.name for unit in trace.units]
+        self.process = {name: WARPS + 1 + number for number, name in enumerate(names)}
+        self.unit = {name: number + len(names) for name, number in self.process.items()}
+        self.first_warp = WARPS + 1 + 2 * len(names)
+
+    def warp(self, warp: int) -> int:
+        """The track of a warp."""
+        return self.first_warp + warp
 
 
 def save_chrome(trace: Trace, path: str | Path) -> None:
@@ -39,8 +53,8 @@ def save_chrome(trace: Trace, path: str | Path) -> None:
 
 def events(trace: Trace) -> Iterator[Event]:
     """All events of a trace."""
-    processes = {unit.name: FIRST_UNIT + number for number, unit in enumerate(trace.units)}
-    yield from _names(trace, processes)
+    tracks = Tracks(trace)
+    yield from _names(trace, tracks)
     for dispatch in trace.dispatches:
         about = {
             "function": dispatch.function,
@@ -54,7 +68,7 @@ def events(trace: Trace) -> Iterator[Event]:
             dispatch.time,
             dispatch.completion - dispatch.time,
             WARPS,
-            dispatch.warp + 1,
+            tracks.warp(dispatch.warp),
             {
                 **about,
                 "unit": dispatch.unit,
@@ -69,8 +83,8 @@ def events(trace: Trace) -> Iterator[Event]:
             "stages",
             dispatch.time,
             dispatch.stage_count,
-            processes[dispatch.unit],
-            1,
+            tracks.process[dispatch.unit],
+            tracks.unit[dispatch.unit],
             {**about, "warp": dispatch.warp, "stages": _stages(dispatch)},
         )
     for wait in trace.waits:
@@ -81,7 +95,7 @@ def events(trace: Trace) -> Iterator[Event]:
                 wait.start,
                 wait.end - wait.start,
                 WARPS,
-                wait.warp + 1,
+                tracks.warp(wait.warp),
                 {"reason": wait.reason, "unit": wait.unit, "line": wait.line},
             )
     for number, (time, first) in enumerate(round_starts(trace)):
@@ -115,21 +129,22 @@ def _stages(dispatch: Dispatch) -> list[list[int]]:
     return served
 
 
-def _names(trace: Trace, processes: dict[str, int]) -> Iterator[Event]:
+def _names(trace: Trace, tracks: Tracks) -> Iterator[Event]:
     """What the processes and the tracks are called, and their order."""
     yield _metadata("process_name", WARPS, 0, {"name": f"warps of {trace.machine}"})
     yield _metadata("process_sort_index", WARPS, 0, {"sort_index": WARPS})
     warps = {dispatch.warp for dispatch in trace.dispatches} | {wait.warp for wait in trace.waits}
     for warp in sorted(warps):
-        yield _metadata("thread_name", WARPS, warp + 1, {"name": f"W({warp})"})
-        yield _metadata("thread_sort_index", WARPS, warp + 1, {"sort_index": warp + 1})
+        track = tracks.warp(warp)
+        yield _metadata("thread_name", WARPS, track, {"name": f"W({warp})"})
+        yield _metadata("thread_sort_index", WARPS, track, {"sort_index": track})
     for unit in trace.units:
-        process = processes[unit.name]
+        process = tracks.process[unit.name]
         what = "banks" if unit.conflict == "bank" else "address groups"
         about = f"{unit.name} unit ({what}, latency {unit.latency})"
         yield _metadata("process_name", process, 0, {"name": about})
         yield _metadata("process_sort_index", process, 0, {"sort_index": process})
-        yield _metadata("thread_name", process, 1, {"name": "stages"})
+        yield _metadata("thread_name", process, tracks.unit[unit.name], {"name": "stages"})
 
 
 def _metadata(name: str, process: int, thread: int, args: dict[str, Any]) -> Event:

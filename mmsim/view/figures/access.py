@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 GAP = 0.7
 FEW_ROWS = 8
+TALL = 40
 NARROW, WIDEST = 16, 64
 
 
@@ -56,7 +57,7 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
         for thread, address in zip(one.threads, one.addresses, strict=True):
             asked.setdefault(address, []).append((one.warp, thread))
 
-    height = 0.31 if width <= NARROW else 0.17
+    height = 0.31 if width <= NARROW else 0.17 if len(groups) + len(stages) <= TALL else 0.125
     inches = 0.6 + height * (len(groups) + len(stages) + GAP)
     with drawing(axes, COLUMN if width <= NARROW // 2 else PAGE, inches) as drawn:
         ticks: dict[float, str] = {}
@@ -91,7 +92,7 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
         for side in drawn.spines.values():
             side.set_visible(False)
         if width > NARROW:
-            drawn.set_xlabel("bank (the cells show their threads)")
+            drawn.set_xlabel("bank (cells show their thread, * where it is one of several)")
             drawn.xaxis.set_label_position("top")
     return drawn
 
@@ -170,7 +171,7 @@ def _threads(threads: Iterable[int], width: int) -> str:
     if len(numbers) == 1:
         return f"{letter}{numbers[0]}"
     if width > NARROW // 2:
-        return f"{letter}{numbers[0]}…"
+        return f"{letter}{numbers[0]}{'…' if letter else '*'}"
     if len(numbers) == 2:
         return f"{letter}{numbers[0]},{numbers[1]}"
     if numbers[-1] - numbers[0] == len(numbers) - 1:

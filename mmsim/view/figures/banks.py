@@ -50,6 +50,14 @@ def use(
     return rows, words
 
 
+def step(count: int) -> int:
+    """Which of so many columns have their number: every first, second, fifth, tenth, ..."""
+    found = 1
+    while count / found > 10:
+        found = found * 5 // 2 if str(found)[0] == "2" else found * 2
+    return found
+
+
 def banks(
     run: Run,
     unit: str | None = None,
@@ -120,7 +128,7 @@ def banks(
         named = range(0, len(rows), -(-len(rows) // NAMED))
         drawn.set_yticks([row + 0.5 for row in named], [str(rows[row]) for row in named])
         if over == "round":  # a round is no span of time: its number belongs below its middle
-            shown = range(0, count, -(-count // NAMED))
+            shown = range(0, count, step(count))
             drawn.set_xticks([column + 0.5 for column in shown], list(map(str, shown)))
         else:
             whole_numbers(drawn.xaxis)

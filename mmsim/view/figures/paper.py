@@ -52,7 +52,7 @@ def whole_numbers(axis: Any) -> None:
     """Let an axis have its ticks at whole numbers."""
     from matplotlib.ticker import MaxNLocator
 
-    axis.set_major_locator(MaxNLocator(integer=True))
+    axis.set_major_locator(MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True))
 
 
 def legend_above(axes: Axes, columns: int) -> None:

@@ -11,8 +11,11 @@ from mmsim.view.figures.paper import COLOURS, COLUMN, PAGE, drawing, ink, whole_
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LONGEST, DEEPEST = 60, 40
-"""The most time units and the most registers whose warp numbers can be read."""
+DEEPEST = 40
+"""The most registers that fit a page."""
+
+NAMES, DIGIT, MARGIN = 72, 4.6, 1.6
+"""Widths in points: of the registers' names, of a digit, of what keeps two numbers apart."""
 
 
 def registers(run: Run) -> list[tuple[str, int]]:
@@ -24,6 +27,12 @@ def registers(run: Run) -> list[tuple[str, int]]:
         if unit.name in used
         for register in range(unit.latency)
     ]
+
+
+def fits(run: Run, width: float) -> int:
+    """The most time units whose warp numbers can be read on so many inches."""
+    digits = max((len(str(dispatch.warp)) for dispatch in run.trace.dispatches), default=1)
+    return int((72 * width - NAMES) / (DIGIT * digits + MARGIN))
 
 
 def pipeline(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None = None) -> Axes:
@@ -55,18 +64,19 @@ def pipeline(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | N
     end = trace.time if end is None else min(end, trace.time)
     if not 0 <= start < end:
         raise MMSimError(f"no time units from {start} to {end} in a run of {trace.time}")
-    if end - start > LONGEST:
+    rows = registers(run)
+    longest = fits(run, PAGE)
+    if end - start > longest:
         raise MMSimError(
-            f"{end - start} time units are too many for this figure ({LONGEST}): give start and "
+            f"{end - start} time units are too many for this figure ({longest}): give start and "
             "end, or draw warps(run) or banks(run)"
         )
-    rows = registers(run)
     if len(rows) > DEEPEST:
         raise MMSimError(
             f"{len(rows)} pipeline registers are too many for this figure ({DEEPEST}): lower the "
             "latency, or draw warps(run)"
         )
-    width = COLUMN if end - start <= 24 else PAGE
+    width = COLUMN if end - start <= fits(run, COLUMN) else PAGE
     with drawing(axes, width, 0.5 + 0.17 * len(rows)) as drawn:
         for dispatch in trace.dispatches:
             for row, (unit, register) in enumerate(rows):

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from mmsim.results import Run
 from mmsim.view.figures.lines import lines
-from mmsim.view.figures.pipeline import pipeline, registers
+from mmsim.view.figures.paper import PAGE
+from mmsim.view.figures.pipeline import fits, pipeline, registers
 from mmsim.view.figures.rounds import rounds
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def plot(run: Run, *, axes: Axes | None = None) -> Axes:
     >>> machine.run(read, np.arange(16), threads=16, schedule="asynchronous").plot().get_xlabel()
     'stages'
     """
-    if run.record is not None and 0 < run.time <= SHORT and len(registers(run)) <= FLAT:
+    short = run.record is not None and 0 < run.time <= min(SHORT, fits(run, PAGE))
+    if short and len(registers(run)) <= FLAT:
         return pipeline(run, axes=axes)
     if 0 < len(run.rounds) <= FEW:
         return rounds(run, axes=axes)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST = 500
-NAMED = 12
+SIDE_BY_SIDE, NAMED = 4, 12
+"""The most rounds whose names stand beside each other, and the most that are named."""
 
 
 def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
@@ -59,7 +60,8 @@ def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
     numbers = [row.number for row in rows]
     least, wasted = [row.least for row in rows], [row.wasted for row in rows]
     edge = "#333333" if len(rows) <= 60 else "none"
-    with drawing(axes, COLUMN, 2.0) as drawn:
+    turned = SIDE_BY_SIDE < len(rows) <= NAMED
+    with drawing(axes, COLUMN, 2.5 if turned else 2.0) as drawn:
         style: dict[str, Any] = {"width": 0.8, "edgecolor": edge, "linewidth": 0.4}
         drawn.bar(numbers, least, color=LEAST, label="least possible", **style)
         drawn.bar(numbers, wasted, bottom=least, color=WASTED, hatch=HATCH, label="wasted", **style)
@@ -69,8 +71,7 @@ def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
         drawn.set_ylim(0, 1.06 * max(row.stages for row in rows))
         if len(rows) <= NAMED:
             names = [f"{row.number}: {row.kind} {_short(row.array)}" for row in rows]
-            turned = 0 if len(rows) <= 4 else 90
-            drawn.set_xticks(numbers, names, rotation=turned)
+            drawn.set_xticks(numbers, names, rotation=90 if turned else 0)
         else:
             whole_numbers(drawn.xaxis)
         whole_numbers(drawn.yaxis)
@@ -79,4 +80,4 @@ def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= 12 else f"{name[:11]}…"
+    return name if len(name) <= 10 else f"{name[:9]}…"

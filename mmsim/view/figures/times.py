@@ -81,6 +81,8 @@ def times(
             )
             drawn.yaxis.set_major_formatter(_plain)
             drawn.minorticks_off()
+        else:
+            drawn.ticklabel_format(axis="y", useMathText=True)
         if len(x) <= FEW:
             drawn.set_xticks(x)
         drawn.xaxis.set_major_formatter(_plain)
@@ -89,7 +91,10 @@ def times(
 
 
 def _plain(value: float, position: float) -> str:
-    """A tick's number in full, or as a power of two where that is shorter."""
-    if value >= 2**17 and value == 2 ** (int(value).bit_length() - 1):
-        return f"$2^{{{int(value).bit_length() - 1}}}$"
-    return f"{value:g}" if value < 10**6 else f"{value:.0e}"
+    """A tick's number in full, or as a power where that is shorter."""
+    if value >= 2**17:
+        for base in (2, 10):
+            power = round(math.log(value, base))
+            if value == base**power:
+                return f"${base}^{{{power}}}$"
+    return f"{value:g}" if value < 10**6 else f"{value:.1e}"

@@ -13,11 +13,14 @@ if TYPE_CHECKING:
 
 MOST = 64
 
+FRAMED = 400
+"""The most time units for which all bars have frames: of more there would be nothing but frames."""
+
 STYLES = {
     "sending": ("#0072B2", ""),
     "latency": ("#9BCDEE", ""),
     "turn": ("#FFFFFF", "////"),
-    "round": ("#FFFFFF", "...."),
+    "round": ("#E4E4E4", "...."),
     "barrier": ("#E69F00", "xxxx"),
 }
 """Colour and hatch of what a warp does; the two without a hatch differ in lightness."""
@@ -41,13 +44,15 @@ def intervals(run: Run) -> dict[str, list[tuple[int, int, int]]]:
     return {name: found for name, found in does.items() if found}
 
 
-def warps(run: Run, *, axes: Axes | None = None) -> Axes:
+def warps(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None = None) -> Axes:
     """Draw a row for each warp: when it sends its stages, and what it waits for otherwise.
 
     Parameters
     ----------
     run
         A run with a trace.
+    start, end
+        The time units to draw, up to and not including `end` (default: all).
     axes
         Where to draw.
 
@@ -61,28 +66,33 @@ def warps(run: Run, *, axes: Axes | None = None) -> Axes:
     ['sending', 'latency', 'turn', 'round']
     """
     does = intervals(run)
+    time = run.trace.time
+    end = time if end is None else min(end, time)
     names = sorted({warp for found in does.values() for warp, _, _ in found})
     if not names:
         raise MMSimError(f"the warps of {run.program!r} sent no request; there is nothing to draw")
     if len(names) > MOST:
         raise MMSimError(f"{len(names)} warps are too many for this figure ({MOST})")
+    if not 0 <= start < end:
+        raise MMSimError(f"no time units from {start} to {end} in a run of {time}")
     row_of = {warp: row for row, warp in enumerate(names)}
     with drawing(axes, COLUMN, 0.75 + 0.15 * len(names)) as drawn:
         for name, found in does.items():
             colour, hatch = STYLES[name]
-            for warp, start, end in found:
+            shown = [one for one in found if one[1] < end and one[2] > start]
+            for number, (warp, begun, done) in enumerate(shown):
                 drawn.broken_barh(
-                    [(start, end - start)],
+                    [(begun, done - begun)],
                     (row_of[warp] - 0.4, 0.8),
                     facecolor=colour,
                     edgecolor="#333333",
                     hatch=hatch,
-                    linewidth=0.4,
-                    label=name if (warp, start, end) == found[0] else None,
-                ).set_gid(f"{name}-{warp}-{start}-{end}")
+                    linewidth=0.4 if end - start <= FRAMED else 0,
+                    label=None if number else name,
+                ).set_gid(f"{name}-{warp}-{begun}-{done}")
         drawn.set_yticks(range(len(names)), [f"W({warp})" for warp in names])
         drawn.tick_params(axis="y", length=0)
-        drawn.set(xlim=(0, run.trace.time), ylim=(len(names) - 0.5, -0.5), xlabel="time unit")
+        drawn.set(xlim=(start, end), ylim=(len(names) - 0.5, -0.5), xlabel="time unit")
         whole_numbers(drawn.xaxis)
         legend_above(drawn, columns=5)
     return drawn
