@@ -246,9 +246,11 @@ def bars(axes, name):
     found = []
     for collection in axes.collections:
         if collection.get_gid().startswith(f"{name}-"):
-            corners = collection.get_paths()[0].vertices
-            row = round(corners[:, 1].mean() if len(corners) == 4 else corners[:4, 1].mean())
-            found.append((row, int(corners[:, 0].min()), int(corners[:, 0].max())))
+            for path in collection.get_paths():
+                corners = path.vertices[:4]
+                row = round(corners[:, 1].mean())
+                assert collection.get_gid() == f"{name}-{row}"
+                found.append((row, int(corners[:, 0].min()), int(corners[:, 0].max())))
     return sorted(found)
 
 

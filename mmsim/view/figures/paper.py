@@ -25,10 +25,13 @@ LEAST, WASTED = COLOURS[0], COLOURS[1]
 HATCH = "////"
 """Marks waste, so that it shows without colour."""
 
+DOTS = 300
+"""Dots in an inch of what is saved as dots: a .png, and large maps in any file."""
+
 SAVING: dict[str, dict[str, Any]] = {
     ".svg": {"metadata": {"Date": None}},
     ".pdf": {"metadata": {"CreationDate": None}},
-    ".png": {"dpi": 300},
+    ".png": {},
 }
 
 
@@ -94,7 +97,7 @@ def save(axes: Axes, path: str | Path) -> None:
     check_suffix(path)
     options: Any = {"svg.fonttype": "none", "svg.hashsalt": "mmsim", "pdf.fonttype": 42}
     with matplotlib.rc_context(options):
-        axes.get_figure(root=True).savefig(path, **SAVING[path.suffix.lower()])  # type: ignore[union-attr]
+        axes.get_figure(root=True).savefig(path, dpi=DOTS, **SAVING[path.suffix.lower()])  # type: ignore[union-attr]
 
 
 def check_suffix(path: Path) -> None:

@@ -79,17 +79,20 @@ def warps(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None
     with drawing(axes, COLUMN, 0.75 + 0.15 * len(names)) as drawn:
         for name, found in does.items():
             colour, hatch = STYLES[name]
-            shown = [one for one in found if one[1] < end and one[2] > start]
-            for number, (warp, begun, done) in enumerate(shown):
+            spans: dict[int, list[tuple[int, int]]] = {}
+            for warp, begun, done in found:
+                if begun < end and done > start:
+                    spans.setdefault(warp, []).append((begun, done - begun))
+            for number, (warp, own) in enumerate(spans.items()):
                 drawn.broken_barh(
-                    [(begun, done - begun)],
+                    own,
                     (row_of[warp] - 0.4, 0.8),
                     facecolor=colour,
                     edgecolor="#333333",
                     hatch=hatch,
                     linewidth=0.4 if end - start <= FRAMED else 0,
                     label=None if number else name,
-                ).set_gid(f"{name}-{warp}-{begun}-{done}")
+                ).set_gid(f"{name}-{warp}")
         drawn.set_yticks(range(len(names)), [f"W({warp})" for warp in names])
         drawn.tick_params(axis="y", length=0)
         drawn.set(xlim=(start, end), ylim=(len(names) - 0.5, -0.5), xlabel="time unit")
