@@ -528,6 +528,14 @@ def test_a_figure_is_saved_the_same_twice(tmp_path, suffix):
         assert "least possible" in first.read_text()  # letters, not outlines
 
 
+def test_the_whole_figure_is_saved(tmp_path):
+    whole = Figure()
+    parts = whole.subfigures(1, 2)
+    parts[0].subplots().set_title("the other half")
+    figures.save(transposed().plot(axes=parts[1].subplots()), tmp_path / "whole.svg")
+    assert "the other half" in (tmp_path / "whole.svg").read_text()
+
+
 def test_only_a_figure_loads_matplotlib():
     code = (
         "import sys, numpy as np, mmsim as mm; mm.figures.rounds; "

@@ -97,7 +97,8 @@ def save(axes: Axes, path: str | Path) -> None:
     check_suffix(path)
     options: Any = {"svg.fonttype": "none", "svg.hashsalt": "mmsim", "pdf.fonttype": 42}
     with matplotlib.rc_context(options):
-        axes.get_figure(root=True).savefig(path, dpi=DOTS, **SAVING[path.suffix.lower()])  # type: ignore[union-attr]
+        figure: Any = axes.figure.figure  # the whole one, where axes are of a part of it
+        figure.savefig(path, dpi=DOTS, **SAVING[path.suffix.lower()])
 
 
 def check_suffix(path: Path) -> None:
