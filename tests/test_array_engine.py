@@ -476,3 +476,43 @@ def test_few_threads_are_interpreted_and_work_that_comes_again_is_compiled(monke
             a = np.arange(array.FEW)
             run_along(None, copy, a, zeros(array.FEW), threads=threads)
         assert len(ready) == max(0, turn - 4)
+
+
+# ------------------------------------------------------------ what alike launches share
+
+
+@mm.program
+def store(T, a, x):
+    a[T.id] = x * 1.0
+
+
+@pytest.mark.parametrize("engine", ["array", "events"])
+def test_launches_that_only_look_alike_share_nothing(engine):
+    machine, a = mm.UMM(4, 3), np.zeros(8)
+    for number in (0.0, -0.0, 0, False, 1, 1.0, True, float("nan"), 2**40):
+        run = machine.run(store, a, number, threads=8, engine=engine)
+        assert run.arrays["a"].tobytes() == np.full(8, number * 1.0).tobytes()
+    for threads, block_size in ((8, 8), (8, 4), (4, 4)):
+        run = machine.run(
+            ids, np.zeros(8, int), threads=threads, block_size=block_size, engine=engine
+        )
+        expected = np.zeros(8, int)
+        expected[:threads] = 10 * threads + block_size
+        assert np.array_equal(run.arrays["a"], expected)
+
+
+@mm.program
+def ids(T, a):
+    a[T.id] = 10 * T.count + T.block_size
+
+
+def test_what_was_asked_for_last_is_kept_longest(monkeypatch):
+    monkeypatch.setattr("mmsim.language.program.MOST_KEPT", 2)
+    monkeypatch.setattr(ids, "_memo", {})
+    made = []
+
+    def make(name):
+        return ids.kept(name, lambda: made.append(name) or name)
+
+    assert [make(name) for name in "abacab"] == list("abacab")
+    assert made == ["a", "b", "c", "b"]
