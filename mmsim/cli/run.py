@@ -15,6 +15,7 @@ import numpy as np
 from mmsim.errors import MMSimError
 from mmsim.language.program import Example, Program
 from mmsim.machines import DMM, HMM, UMM, Machine
+from mmsim.results import Run
 
 ARRAYS = """\
 arguments after T, in order, each a number or an array:
@@ -39,6 +40,16 @@ def add_parser(commands: Any) -> None:
         epilog=ARRAYS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_program_options(parser)
+    parser.add_argument("--profile", action="store_true", help="print the cost of each line")
+    parser.add_argument("--rounds", action="store_true", help="print each round")
+    parser.add_argument("--check", action="store_true", help="look for data races; status 1 if any")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="save the run as JSON")
+    parser.set_defaults(command=command)
+
+
+def add_program_options(parser: argparse.ArgumentParser) -> None:
+    """The options that say which program is run, on what, and how."""
     parser.add_argument(
         "program", help="MODULE:NAME or FILE.py:NAME, as algorithms.transpose:diagonal"
     )
@@ -54,11 +65,6 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--size", type=at_least(1), help="number of words of the example")
     parser.add_argument("--seed", type=at_least(0), default=0, help="for random data (default: 0)")
-    parser.add_argument("--profile", action="store_true", help="print the cost of each line")
-    parser.add_argument("--rounds", action="store_true", help="print each round")
-    parser.add_argument("--check", action="store_true", help="look for data races; status 1 if any")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="save the run as JSON")
-    parser.set_defaults(command=command)
 
 
 def add_machine_options(parser: argparse.ArgumentParser) -> None:
@@ -96,19 +102,7 @@ def command(arguments: argparse.Namespace) -> int:
     from mmsim.cli.output import console
     from mmsim.view.tables import rich_table, rounds_table
 
-    program = load_program(arguments.program)
-    machine = machine_of(arguments)
-    example = _example(program, machine, arguments)
-    threads = arguments.threads if arguments.threads is not None else example.threads
-    block_size = arguments.block_size if arguments.block_size is not None else example.block_size
-    run = machine.run(
-        program,
-        *example.arguments,
-        threads=threads,
-        block_size=block_size,
-        schedule=arguments.schedule,
-        check=arguments.check,
-    )
+    run = run_program(arguments, check=arguments.check)
     output = console()
     output.print(run)
     if arguments.profile:
@@ -118,6 +112,23 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         arguments.json.write_text(run.to_json(), encoding="utf-8")
     return 1 if run.findings else 0
+
+
+def run_program(arguments: argparse.Namespace, **how: Any) -> Run:
+    """Run what the options of `add_program_options` describe; `how` goes to `Machine.run`."""
+    program = load_program(arguments.program)
+    machine = machine_of(arguments)
+    example = _example(program, machine, arguments)
+    return machine.run(
+        program,
+        *example.arguments,
+        threads=arguments.threads if arguments.threads is not None else example.threads,
+        block_size=(
+            arguments.block_size if arguments.block_size is not None else example.block_size
+        ),
+        schedule=arguments.schedule,
+        **how,
+    )
 
 
 def load_program(target: str) -> Program:
