@@ -438,6 +438,11 @@ def test_following_a_warp_a_cell_and_a_line(show):
     shown.locator("td[data-unit='0'][data-address='5']").click()
     assert stops() == times(lambda d: d.unit == "global" and 5 in d.addresses)
     assert "a[5], global 5" in shown.locator("#follow option:checked").inner_text()
+    shown.keyboard.press("Escape")
+    shown.get_by_label("follow address").first.fill("5")
+    shown.get_by_label("follow address").first.press("Enter")
+    shown.locator("h1").click()
+    assert stops() == times(lambda d: d.unit == "global" and 5 in d.addresses)
     shown.locator(".source-line", has_text="b[P[T.id]]").click()
     line = run.trace.dispatches[-1].line - 2
     assert stops() == times(lambda d: d.line == line)

@@ -427,7 +427,18 @@ function buildUnit(unit, u) {
     next.addEventListener("click", () => { showPage(panel, panel.page + 1); drawMemory(panel); });
     pages.append(back, next, panel.label);
   }
-  if (rows.length) showPage(panel, 0);
+  if (rows.length) {
+    const label = make("label", "", "follow address");
+    const input = make("input", "address");
+    input.type = "number";
+    input.min = 0;
+    input.addEventListener("change", () => {
+      if (cells.has(Number(input.value))) toggle({ kind: "cell", unit: u, address: Number(input.value) });
+    });
+    label.append(input);
+    pages.append(label);
+    showPage(panel, 0);
+  }
   return panel;
 }
 
@@ -882,7 +893,7 @@ function meaning(event) {
 
 function listen() {
   document.addEventListener("keydown", (event) => {
-    if (event.target.closest("select") || event.altKey) return;
+    if (event.target.closest("select, .address") || event.altKey) return;
     if (event.key === " " && event.target.closest("button")) return;
     const act = meaning(event);
     if (!act) return;
@@ -890,6 +901,7 @@ function listen() {
     act();
   });
   document.addEventListener("click", (event) => {
+    // A unit's cells and all badges are drawn anew again and again: one listener serves them.
     const warp = event.target.closest("[data-warp]");
     const cell = event.target.closest("[data-address]");
     const move = event.target.closest("[data-go]");
