@@ -215,6 +215,11 @@ def fourfold(T, a):
         a[T.id]
 
 
+def test_a_window_of_numpys_numbers():
+    player = a_copy().trace.player(start=np.int64(2), end=np.int64(3))
+    assert '"start":2,"end":3,' in player.html()
+
+
 @pytest.mark.parametrize("window", [(-1, 3), (4, 3), (0, 13), (13, None)])
 def test_windows_that_the_run_does_not_have(window):
     start, end = window

@@ -7,6 +7,7 @@ waits. Registers, queues and memory at a time unit are worked out in the page, b
 from __future__ import annotations
 
 import math
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def player_data(trace: Trace, start: int = 0, end: int | None = None) -> dict[st
     Raises `TooLargeError` for more than `MOST` of anything, `LaunchError` for a window that the
     run doesn't have.
     """
-    end = trace.time if end is None else end
+    start, end = index(start), trace.time if end is None else index(end)
     if not 0 <= start <= end <= trace.time:
         raise LaunchError(
             f"a player from start={start} to end={end}, but the run has time units 0 to "

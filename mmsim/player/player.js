@@ -34,6 +34,7 @@ function prepare(data) {
   const byUnit = lists(data.units.length);
   const unitTimes = lists(data.units.length);
   const warpDispatches = lists(data.warps.length);
+  const warpTimes = lists(data.warps.length);
   // writes[array][copy][element]: the times of its writes, and the values, in the order in which
   // they take effect.
   const writes = data.arrays.map((array) => array.data.map(() => new Map()));
@@ -44,6 +45,7 @@ function prepare(data) {
     byUnit[dispatches.unit[d]].push(d);
     unitTimes[dispatches.unit[d]].push(dispatches.time[d]);
     warpDispatches[dispatches.warp[d]].push(d);
+    warpTimes[dispatches.warp[d]].push(dispatches.time[d]);
     const lanes = dispatches.lanes[d];
     const [, , array, kind] = data.sites[dispatches.site[d]];
     if (kind === "write") {
@@ -77,7 +79,7 @@ function prepare(data) {
     ),
   );
   return {
-    data, firstLane, byUnit, unitTimes, warpDispatches, writes, warpWaits, warpWaitStarts,
+    data, firstLane, byUnit, unitTimes, warpDispatches, warpTimes, writes, warpWaits, warpWaitStarts,
     completed, completionTimes: completed.map((d) => dispatches.completion[d]), addresses,
   };
 }
@@ -119,6 +121,11 @@ function waitsAt(model, t) {
     if (model.data.waits.end[wait] > t) found.push(wait);
   });
   return found.sort((a, b) => a - b);
+}
+
+/** The first dispatch of a warp at time t or later, if there is one. */
+function nextOf(model, warp, t) {
+  return model.warpDispatches[warp][after(model.warpTimes[warp], t - 1)];
 }
 
 /** What a cell holds after the dispatches of time t. */
@@ -204,10 +211,9 @@ function explain(model, wait, t) {
     return dispatches.stages[entering.dispatch] > 1
       ? `${behind}, ${conflict(entering.dispatch)}` : behind;
   }
-  const own = model.warpDispatches[waits.warp[wait]].find(
-    (d) => dispatches.time[d] === waits.start[wait],
-  );
-  if (own === undefined || dispatches.stages[own] === 1) return `latency of ${data.units[unit].name}`;
+  const own = nextOf(model, waits.warp[wait], waits.start[wait]);
+  if (own === undefined || dispatches.time[own] !== waits.start[wait] || dispatches.stages[own] === 1)
+    return `latency of ${data.units[unit].name}`;
   const stage = t - dispatches.time[own] + 1;
   return stage <= dispatches.stages[own]
     ? `${conflict(own)}: stage ${stage} enters`
@@ -313,9 +319,7 @@ function lineOf(wait) {
   const line = waits.line[wait];
   const candidates = sourceLines.filter((one) => one.line === line);
   if (candidates.length < 2) return candidates[0];
-  const own = model.warpDispatches[waits.warp[wait]].find(
-    (d) => data.sites[dispatches.site[d]][1] === line && dispatches.time[d] >= waits.start[wait],
-  );
+  const own = nextOf(model, waits.warp[wait], waits.start[wait]);
   const name = own === undefined ? null : data.sites[dispatches.site[own]][0];
   return candidates.find((one) => one.function === name) ?? candidates[0];
 }
