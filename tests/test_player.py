@@ -405,6 +405,39 @@ def test_stepping_by_keyboard_and_by_mouse(show, make):
     assert now(shown) == 3
 
 
+def test_a_run_in_which_nothing_happens(show):
+    @mm.program
+    def idle(T, a):
+        x = T.id
+
+    run = mm.UMM(2, 2).run(idle, np.arange(4), threads=4, trace=True)
+    shown = show(run.trace.player())
+    assert states(shown, [0]) == list(expected(run.trace))
+    for key in (" ", "ArrowRight", "Shift+ArrowLeft", "Control+ArrowRight", "c", "End", "d"):
+        shown.keyboard.press(key)
+        assert now(shown) == 0
+    assert "No warp waits" in shown.locator("#queue").inner_text()
+
+
+def test_much_memory_and_many_registers(show):
+    """The page turns to the rows that are asked for, and draws the registers that are taken."""
+    a = np.arange(1200)
+    run = mm.DMM(4, 60).run(copy, a, np.zeros(1200), threads=1200, trace=True)
+    shown = show(run.trace.player())
+    assert shown.locator(".register").count() == 1
+    assert "rows 1 to 64 of 600" in shown.locator(".pages").inner_text()
+    shown.keyboard.press("End")
+    assert "rows 577 to 600 of 600" in shown.locator(".pages").inner_text()
+    assert shown.locator("td[data-address='2399']").inner_text() == "1199.0"
+    shown.get_by_role("button", name="‹ rows").click()
+    assert "rows 513 to 576 of 600" in shown.locator(".pages").inner_text()
+    shown.click("#zoom")
+    shown.locator("#timeline").click(position={"x": 30, "y": 1})
+    assert shown.locator("#follow option:checked").inner_text() == "warp 0"
+    shown.locator("#timeline").click(position={"x": 400, "y": 20})
+    assert 0 < now(shown) < run.time
+
+
 def test_playing_and_pausing(show):
     run = a_copy()
     shown = show(run.trace.player())

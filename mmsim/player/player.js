@@ -294,21 +294,21 @@ function badge(warp) {
 /** The source: one button for each line, and where to find those of a line number. */
 const sourceLines = [];
 function buildSource() {
+  if (data.sources.length === 0) byId("source").append(make("p", "empty", "The trace has no source."));
   data.sources.forEach((source) => {
     byId("source").append(make("div", "file", `${source.function}, ${source.file}`));
     const indents = source.lines.filter((line) => line.trim()).map((line) => line.search(/\S/));
     const indent = Math.min(...indents, 99);
     source.lines.forEach((text, offset) => {
       const line = source.first + offset;
-      const row = make("button", "source-line", "", "click to follow this line");
-      row.append(make("span", "number", String(line)), make("span", "text", text.slice(indent) || " "));
+      const row = make("div", "source-line");
+      const button = make("button", "code", "", "click to follow this line");
+      button.append(make("span", "number", String(line)), make("span", "text", text.slice(indent) || " "));
+      button.addEventListener("click", () => toggle({ kind: "line", line, function: source.function }));
       const warps = make("span", "warps");
-      row.append(warps);
-      row.addEventListener("click", (event) => {
-        if (!event.target.closest("[data-warp]")) toggle({ kind: "line", line, function: source.function });
-      });
+      row.append(button, warps);
       byId("source").append(row);
-      sourceLines.push({ row, warps, line, function: source.function, shown: "" });
+      sourceLines.push({ row, button, warps, line, function: source.function, shown: "" });
     });
   });
 }
@@ -355,7 +355,7 @@ function drawSource(waiting) {
     line.shown = shown;
     line.row.classList.toggle("current", here.length > 0);
     line.row.classList.toggle("followed", followed);
-    line.row.setAttribute("aria-pressed", String(followed));
+    line.button.setAttribute("aria-pressed", String(followed));
     const runs = runsOf(here);
     line.warps.replaceChildren();
     for (const [first, last] of runs.slice(0, RUNS)) {
