@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from algorithms import figures, permutations
+from algorithms import figures, permutations, transpose
 from mmsim.cli import main
 from mmsim.errors import LaunchError
 from mmsim.player import Player, TooLargeError, data, page
@@ -54,6 +54,12 @@ def permuting(schedule="asynchronous", machine=None):
     return machine.run(through_shared, a, b, P, **how)
 
 
+def transposing(layout):
+    a = mm.place(np.arange(16).reshape(4, 4), layout)
+    b = mm.place(np.zeros((4, 4), int), layout)
+    return mm.DMM(4, 2).run(transpose.straightforward, a, b, threads=16, trace=True)
+
+
 RUNS = {
     "SMM Figure 4, DMM": lambda: mm.DMM(4, 3).run(
         figures.smm_figure_4, np.arange(16), threads=8, trace=True
@@ -69,6 +75,7 @@ RUNS = {
     ),
     "permutation, HMM": permuting,
     "permutation, HMM, lock step": lambda: permuting("synchronous"),
+    "transpose, RAP, DMM": lambda: transposing(mm.layout.RAP(4, seed=3)),
     "permutation, DMM": lambda: permuting(machine=mm.DMM(4, 3)),
 }
 all_runs = pytest.mark.parametrize("make", RUNS.values(), ids=RUNS.keys())
@@ -451,6 +458,21 @@ def test_playing_and_pausing(show):
     shown.click("#play")
     assert shown.locator("#play").get_attribute("aria-pressed") == "false"
     assert now(shown) < run.time
+
+
+def test_a_conflict_is_named_where_it_is(show):
+    """ICPP Figure 3: W(0) asks for 7, 5, 15, 0, so bank 3 for two; W(1) waits behind it."""
+    run = mm.DMM(4, 5).run(figures.icpp_figure_3, np.arange(16), threads=8, trace=True)
+    shown = show(run.trace.player())
+    assert shown.locator(".load").all_inner_texts() == ["", "", "", "×2"]
+    queue = shown.locator("#queue").inner_text()
+    assert "bank conflict of 2 stages: stage 1 enters" in queue
+    assert "turn at memory: behind warp 0, bank conflict of 2 stages" in queue
+    assert "W0 1 stage" in " ".join(shown.locator(".outside").inner_text().split())
+    assert shown.locator(".source-line.current").inner_text().split()[-2:] == ["W0", "W1"]
+    run = mm.UMM(4, 5).run(figures.icpp_figure_3, np.arange(16), threads=8, trace=True)
+    shown = show(run.trace.player())
+    assert "3 address groups: stage 1 enters" in shown.locator("#queue").inner_text()
 
 
 def test_following_a_warp_a_cell_and_a_line(show):

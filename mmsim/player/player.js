@@ -457,8 +457,14 @@ function showPage(panel, page) {
   const table = make("table");
   const head = make("tr");
   head.append(make("th"));
+  panel.loads = [];
   for (let bank = 0; bank < data.width; bank++) {
-    head.append(make("th", "", unit.conflict === "bank" ? `bank ${bank}` : `+${bank}`));
+    const name = make("th", "", unit.conflict === "bank" ? `bank ${bank}` : `+${bank}`);
+    if (unit.conflict === "bank") {
+      panel.loads.push(make("span", "load"));
+      name.append(panel.loads[bank]);
+    }
+    head.append(name);
   }
   const top = make("thead");
   top.append(head);
@@ -561,6 +567,7 @@ function drawMemory(panel) {
   const requests = requested(panel);
   const t = view.time;
   const { follow } = view;
+  if (panel.unit.conflict === "bank") drawLoads(panel);
   for (const one of panel.shown) {
     const [array, copy, element] = one.cell;
     const isFloat = data.arrays[array].float;
@@ -580,6 +587,22 @@ function drawMemory(panel) {
     one.box.title = `${elementName(array, copy, element)} = ${written(value, isFloat, false)}; address ${one.address}, bank ${one.address % data.width}, group ${Math.floor(one.address / data.width)}`
       + (warp < 0 ? "" : `; ${isWrite ? "written" : "read"} by warp ${warp}`);
   }
+}
+
+/** Above each bank, how many addresses the request that is entering asks of it, if more than one. */
+function drawLoads(panel) {
+  const asked = panel.loads.map(() => new Set());
+  const entering = inRegister(model, panel.u, 0, view.time);
+  for (const lane of entering ? lanesOf(model, entering.dispatch) : []) {
+    const address = addressOf(model, entering.dispatch, lane);
+    asked[address % data.width].add(address);
+  }
+  panel.loads.forEach((load, bank) => {
+    const text = asked[bank].size > 1 ? `×${asked[bank].size}` : "";
+    if (load.textContent === text) return;
+    load.textContent = text;
+    load.title = text && `the request that is entering asks bank ${bank} for ${asked[bank].size} addresses`;
+  });
 }
 
 /** Turn to the page and the row of the newest request, so that it is in sight. */
@@ -684,7 +707,13 @@ function paintTimeline() {
       if (dispatches.time[d] > to) break;
       if (end < timeline.from) continue;
       const left = Math.max(GUTTER, x(dispatches.time[d]));
-      paint.fillRect(left, y + gap / 2, Math.max(1, Math.min(width, x(end)) - left - (timeline.unit > 4 ? 1 : 0)), row - gap);
+      const wide = Math.max(1, Math.min(width, x(end)) - left - (timeline.unit > 4 ? 1 : 0));
+      paint.fillRect(left, y + gap / 2, wide, row - gap);
+      if (view.follow && view.follow.kind !== "warp" && follows(d)) {
+        paint.strokeStyle = mark;
+        paint.lineWidth = 3;
+        paint.strokeRect(left, y + 1, wide, Math.max(row - 2, 2));
+      }
     }
     if (view.follow?.kind === "warp" && view.follow.warp === warp) {
       paint.strokeStyle = mark;
@@ -718,7 +747,7 @@ function paintTimeline() {
 function drawTimeline() {
   fitTimeline();
   const { canvas, width, height } = timeline;
-  const key = [width, height, timeline.from, timeline.unit, theme(), view.follow?.warp, window.devicePixelRatio].join(" ");
+  const key = [width, height, timeline.from, timeline.unit, theme(), JSON.stringify(view.follow), window.devicePixelRatio].join(" ");
   const ratio = window.devicePixelRatio || 1;
   if (key !== timeline.drawn) {
     timeline.drawn = key;
