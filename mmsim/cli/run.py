@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import importlib
 import importlib.util
 import sys
@@ -16,6 +15,7 @@ import numpy as np
 from mmsim.errors import MMSimError
 from mmsim.language.program import Example, Program
 from mmsim.machines import DMM, HMM, UMM, Machine
+from mmsim.results import Run
 
 ARRAYS = """\
 arguments after T, in order, each a number or an array:
@@ -40,6 +40,25 @@ def add_parser(commands: Any) -> None:
         epilog=ARRAYS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_program_options(parser)
+    parser.add_argument("--profile", action="store_true", help="print the cost of each line")
+    parser.add_argument("--rounds", action="store_true", help="print each round")
+    parser.add_argument("--check", action="store_true", help="look for data races; status 1 if any")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="save the run as JSON")
+    parser.add_argument(
+        "--csv", type=Path, metavar="FILE", help="save the accesses (with --rounds the rounds)"
+    )
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="draw the run: .svg, .pdf or .png"
+    )
+    parser.add_argument(
+        "--chrome", type=Path, metavar="FILE", help="save a trace for ui.perfetto.dev"
+    )
+    parser.set_defaults(command=command)
+
+
+def add_program_options(parser: argparse.ArgumentParser) -> None:
+    """The options that say which program is run, on what, and how."""
     parser.add_argument(
         "program", help="MODULE:NAME or FILE.py:NAME, as algorithms.transpose:diagonal"
     )
@@ -55,20 +74,6 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--size", type=at_least(1), help="number of words of the example")
     parser.add_argument("--seed", type=at_least(0), default=0, help="for random data (default: 0)")
-    parser.add_argument("--profile", action="store_true", help="print the cost of each line")
-    parser.add_argument("--rounds", action="store_true", help="print each round")
-    parser.add_argument("--check", action="store_true", help="look for data races; status 1 if any")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="save the run as JSON")
-    parser.add_argument(
-        "--csv", type=Path, metavar="FILE", help="save the accesses (with --rounds the rounds)"
-    )
-    parser.add_argument(
-        "--plot", type=Path, metavar="FILE", help="draw the run: .svg, .pdf or .png"
-    )
-    parser.add_argument(
-        "--chrome", type=Path, metavar="FILE", help="save a trace for ui.perfetto.dev"
-    )
-    parser.set_defaults(command=command)
 
 
 def add_machine_options(parser: argparse.ArgumentParser) -> None:
@@ -108,22 +113,9 @@ def command(arguments: argparse.Namespace) -> int:
     from mmsim.view.figures.plot import SHORT
     from mmsim.view.tables import rich_table, rounds_table
 
-    program = load_program(arguments.program)
-    machine = machine_of(arguments)
-    example = _example(program, machine, arguments)
-    threads = arguments.threads if arguments.threads is not None else example.threads
-    block_size = arguments.block_size if arguments.block_size is not None else example.block_size
     if arguments.plot is not None:
         check_suffix(arguments.plot)
-    call = functools.partial(
-        machine.run,
-        program,
-        *example.arguments,
-        threads=threads,
-        block_size=block_size,
-        schedule=arguments.schedule,
-    )
-    run = call(check=arguments.check, trace=arguments.chrome is not None)
+    run = run_program(arguments, check=arguments.check, trace=arguments.chrome is not None)
     output = console()
     output.print(run)
     if arguments.profile:
@@ -138,9 +130,30 @@ def command(arguments: argparse.Namespace) -> int:
         run.trace.to_chrome(arguments.chrome)
     if arguments.plot is not None:
         # A short run is worth running again for its pipeline.
-        traced = run if run.record is not None or run.time > SHORT else call(trace=True)
+        traced = (
+            run
+            if run.record is not None or run.time > SHORT
+            else run_program(arguments, trace=True)
+        )
         save(traced.plot(), arguments.plot)
     return 1 if run.findings else 0
+
+
+def run_program(arguments: argparse.Namespace, **how: Any) -> Run:
+    """Run what the options of `add_program_options` describe; `how` goes to `Machine.run`."""
+    program = load_program(arguments.program)
+    machine = machine_of(arguments)
+    example = _example(program, machine, arguments)
+    return machine.run(
+        program,
+        *example.arguments,
+        threads=arguments.threads if arguments.threads is not None else example.threads,
+        block_size=(
+            arguments.block_size if arguments.block_size is not None else example.block_size
+        ),
+        schedule=arguments.schedule,
+        **how,
+    )
 
 
 def load_program(target: str) -> Program:

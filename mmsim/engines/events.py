@@ -31,9 +31,10 @@ def run(launch: Launch, recording: bool, checking: bool) -> Run:
         except Failure as failure:
             raise failure.error from None
     time = max(unit.last_completion for unit in driver.units)
+    rounds = tuple(row.start for row in driver.tally.rounds)
     return driver.tally.result(
         "events",
         time,
         findings=None if races is None else races.findings(),
-        record=None if recorder is None else recorder.trace(time),
+        record=None if recorder is None else recorder.trace(time, rounds),
     )

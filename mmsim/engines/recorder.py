@@ -100,8 +100,8 @@ class Recorder:
         if end > start:
             self.waits.append(Wait(warp, reason, start, end, unit, line))
 
-    def trace(self, time: int) -> Trace:
-        """The finished record."""
+    def trace(self, time: int, rounds: tuple[int, ...]) -> Trace:
+        """The finished record of a run that took `time` and whose rounds began at `rounds`."""
         launch = self.launch
         return Trace(
             launch.machine,
@@ -117,6 +117,9 @@ class Recorder:
             tuple(sorted(self.waits, key=lambda wait: (wait.start, wait.warp))),
             tuple(self.arrivals),
             tuple(self.releases),
+            rounds,
+            launch.program.name,
+            launch.program.code.sources,
         )
 
 

@@ -10,14 +10,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from mmsim.conflicts import Conflict
+from mmsim.language.ir import Source
 from mmsim.machines import Machine
 from mmsim.results.rows import Kind
+
+if TYPE_CHECKING:
+    from mmsim.player import Player
 
 Reason = Literal["turn", "latency", "round", "barrier"]
 
@@ -149,7 +153,11 @@ class Cycle:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """The record of a run: dispatches in dispatch order, waits, barriers, memory at the start."""
+    """The record of a run: dispatches in dispatch order, waits, barriers, memory at the start.
+
+    `rounds` are the time units at which the rounds of the synchronous schedule began, `sources` the
+    texts of the program and of the functions that it calls.
+    """
 
     machine: Machine
     threads: int
@@ -162,6 +170,9 @@ class Trace:
     waits: tuple[Wait, ...]
     arrivals: tuple[Arrival, ...]
     releases: tuple[Release, ...]
+    rounds: tuple[int, ...] = ()
+    program: str = ""
+    sources: tuple[Source, ...] = ()
 
     @cached_property
     def completions(self) -> tuple[Dispatch, ...]:
@@ -227,6 +238,23 @@ class Trace:
                 tuple(ending.get(time, ())),
                 {name: data.reshape(shapes[name]).copy() for name, data in memory.items()},
             )
+
+    def player(self, *, start: int = 0, end: int | None = None) -> Player:
+        """A page to step through the run in a browser or a notebook, from `start` to `end`.
+
+        Raises `mmsim.player.TooLargeError` for more than a page can draw; take a window then.
+
+        >>> import numpy as np, mmsim as mm
+        >>> @mm.program
+        ... def copy(T, a, b):
+        ...     b[T.id] = a[T.id]
+        >>> run = mm.DMM(4, 3).run(copy, np.arange(8), np.zeros(8), threads=8, trace=True)
+        >>> run.trace.player()
+        <player of copy, time units 0 to 8>
+        """
+        from mmsim.player import Player
+
+        return Player(self, start, end)
 
 
 def check_trace(trace: Trace) -> None:

@@ -1,0 +1,206 @@
+"""What the player needs of a trace, as plain data that JSON can hold.
+
+Only what can't be worked out from the rest goes in: memory at the start, dispatches in columns,
+waits. Registers, queues and memory at a time unit are worked out in the page, by `player.js`.
+"""
+
+from __future__ import annotations
+
+import math
+from operator import index
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import LaunchError, MMSimError
+from mmsim.results.trace import Dispatch, Reason, Trace, TracedArray
+from mmsim.threads import make_grid
+
+MOST = 200_000
+"""What one page holds at most of each: requests of threads, waits, words of memory, registers,
+warps."""
+
+REASONS: tuple[Reason, ...] = ("turn", "latency", "round", "barrier")
+
+SAFE = 2**53
+"""Whole numbers up to here are numbers to JavaScript too; larger ones are sent as text."""
+
+
+class TooLargeError(MMSimError, ValueError):
+    """A trace that is too large for one page."""
+
+
+def player_data(trace: Trace, start: int = 0, end: int | None = None) -> dict[str, Any]:
+    """The run of `trace` during the time units from `start` to `end`, both of them shown.
+
+    Raises `TooLargeError` for more than `MOST` of anything, `LaunchError` for a window that the
+    run doesn't have.
+    """
+    start, end = index(start), trace.time if end is None else index(end)
+    if not 0 <= start <= end <= trace.time:
+        raise LaunchError(
+            f"a player from start={start} to end={end}, but the run has time units 0 to "
+            f"{trace.time}, and start comes before end"
+        )
+    numbered = [
+        (number, dispatch)
+        for number, dispatch in enumerate(trace.dispatches)
+        if dispatch.time <= end and dispatch.completion >= start
+    ]
+    dispatches = [dispatch for _, dispatch in numbered]
+    waits = [wait for wait in trace.waits if wait.start <= end and wait.end > start]
+    grid = make_grid(trace.threads, trace.block_size, trace.machine.width, 1)
+    _refuse_too_large(
+        {
+            "words of memory": sum(array.data.size for array in trace.arrays),
+            "pipeline registers": sum(unit.latency for unit in trace.units),
+            "warps": grid.warps,
+        },
+        "run it smaller",
+    )
+    _refuse_too_large(
+        {
+            "requests of threads": sum(len(dispatch.threads) for dispatch in dispatches),
+            "waits": len(waits),
+        },
+        f"take a window of the time units 0 to {trace.time}: player(start=..., end=...), "
+        "or --start and --end of mmsim step",
+    )
+    names = [array.name for array in trace.arrays]
+    units = [unit.name for unit in trace.units]
+    sites: dict[tuple[Any, ...], int] = {}
+    return {
+        "program": trace.program,
+        "machine": repr(trace.machine),
+        "width": trace.machine.width,
+        "threads": trace.threads,
+        "blockSize": trace.block_size,
+        "warps": [
+            [threads.start, len(threads), grid.block_of_warp(warp)]
+            for warp, threads in enumerate(map(grid.warp_threads, range(grid.warps)))
+        ],
+        "schedule": trace.schedule,
+        "start": start,
+        "end": end,
+        "time": trace.time,
+        "units": [
+            {"name": unit.name, "conflict": unit.conflict, "latency": unit.latency}
+            for unit in trace.units
+        ],
+        "arrays": [
+            _array(array, memory, units)
+            for array, memory in zip(trace.arrays, _memory(trace, start), strict=True)
+        ],
+        "sources": [
+            {
+                "function": source.function,
+                "file": Path(source.file).name,
+                "first": source.first,
+                "lines": list(source.lines),
+            }
+            for source in trace.sources
+        ],
+        "reasons": REASONS,
+        "dispatches": {
+            "number": [number for number, _ in numbered],
+            "time": [dispatch.time for dispatch in dispatches],
+            "completion": [dispatch.completion for dispatch in dispatches],
+            "unit": [units.index(dispatch.unit) for dispatch in dispatches],
+            "warp": [dispatch.warp for dispatch in dispatches],
+            "copy": [dispatch.copy for dispatch in dispatches],
+            "site": [sites.setdefault(_site(one, names), len(sites)) for one in dispatches],
+            "lanes": [len(dispatch.threads) for dispatch in dispatches],
+            "stages": [dispatch.stage_count for dispatch in dispatches],
+        },
+        "sites": list(sites),
+        "lanes": {
+            "thread": [thread for dispatch in dispatches for thread in dispatch.threads],
+            "element": [element for dispatch in dispatches for element in dispatch.elements],
+            "stage": [stage for dispatch in dispatches for stage in dispatch.stages],
+        },
+        "written": [
+            value
+            for dispatch in dispatches
+            if dispatch.kind == "write"
+            for value in _stored(dispatch, trace.arrays[names.index(dispatch.array)])
+        ],
+        "waits": {
+            "warp": [wait.warp for wait in waits],
+            "reason": [REASONS.index(wait.reason) for wait in waits],
+            "start": [wait.start for wait in waits],
+            "end": [wait.end for wait in waits],
+            "unit": [-1 if wait.unit is None else units.index(wait.unit) for wait in waits],
+            "line": [wait.line for wait in waits],
+        },
+        "rounds": [time for time in trace.rounds if start <= time <= end],
+        "releases": [
+            [release.time, release.block]
+            for release in trace.releases
+            if start <= release.time <= end
+        ],
+    }
+
+
+def _refuse_too_large(counts: dict[str, int], advice: str) -> None:
+    for what, count in counts.items():
+        if count > MOST:
+            raise TooLargeError(
+                f"this trace has {count} {what}, and a page draws at most {MOST}; {advice}"
+            )
+
+
+def _site(dispatch: Dispatch, arrays: list[str]) -> tuple[Any, ...]:
+    """What all dispatches of one access of the program's text have in common."""
+    return dispatch.function, dispatch.line, arrays.index(dispatch.array), dispatch.kind
+
+
+def _memory(trace: Trace, start: int) -> list[npt.NDArray[Any]]:
+    """The contents of every array just before the dispatches of time unit `start`."""
+    memory = {array.name: array.data.copy() for array in trace.arrays}
+    for dispatch in trace.dispatches:
+        if dispatch.time < start and dispatch.kind == "write":
+            # Within a warp the lowest-numbered thread's write stays.
+            target = memory[dispatch.array][dispatch.copy]
+            target[list(dispatch.elements[::-1])] = dispatch.values[::-1]
+    return list(memory.values())
+
+
+def _array(array: TracedArray, memory: npt.NDArray[Any], units: list[str]) -> dict[str, Any]:
+    """An array; the addresses of a copy are one number where they follow one another."""
+    return {
+        "name": array.name,
+        "shape": list(array.shape),
+        "shared": array.shared,
+        "float": array.data.dtype.kind == "f",
+        "units": [units.index(unit) for unit in array.units],
+        "addresses": [
+            int(row[0]) if len(row) and (np.diff(row) == 1).all() else row.tolist()
+            for row in array.addresses
+        ],
+        "data": [plain(row) for row in memory],
+    }
+
+
+def _stored(dispatch: Dispatch, array: TracedArray) -> list[Any]:
+    """What a write puts into its array."""
+    values = np.empty(len(dispatch.values), dtype=array.data.dtype)
+    values[:] = dispatch.values
+    return plain(values)
+
+
+def plain(values: npt.NDArray[Any]) -> list[Any]:
+    """Values as JSON holds them exactly: as text where it has no number for one.
+
+    >>> plain(np.array([1.5, np.nan, -np.inf])), plain(np.array([7, 2**60]))
+    ([1.5, 'nan', '-inf'], [7, '1152921504606846976'])
+    """
+    return [
+        str(value) if isinstance(value, float) and not math.isfinite(value) else _whole(value)
+        for value in values.tolist()
+    ]
+
+
+def _whole(value: int | float | bool) -> Any:
+    return str(value) if isinstance(value, int) and abs(value) > SAFE else value
