@@ -324,7 +324,31 @@ def test_dmms_are_taken_together_only_where_they_do_the_same(sequences, warps_pe
     assert time_of(machine, sequences, warps_per_block, compile) == expected
 
 
-def test_a_last_block_of_fewer_threads_is_taken_with_the_others():
+@both_ways
+def test_warps_of_unequal_length_are_not_taken_together(compile):
+    # Cut into rows of two they would look the same.
+    sequences = [[2, 2, 2], [2]]
+    machine, start = mm.HMM(2, 8, 3, 2), np.array([0, 3, 4])
+    assert alike(grid_of(machine, 2, 1), 2, np.array([2, 2, 2, 2]), start) is None
+    assert time_of(machine, sequences, 1, compile) == told_plainly(machine, sequences, 1)
+
+
+@both_ways
+def test_each_dmm_is_looked_at(compile):
+    machine, sequences = mm.HMM(3, 8, 3, 2), [[2, 2], [2, 2], [2, 3]]
+    assert taken_together(machine, sequences, 1) is None
+    assert time_of(machine, sequences, 1, compile) == told_plainly(machine, sequences, 1)
+
+
+def test_a_schedule_of_dmms_taken_together_can_be_stopped(monkeypatch):
+    monkeypatch.setattr(play, "REPORT", 4)
+    machine, sequences = mm.HMM(4, 8, 3, 2), [[2] * 9] * 4
+    assert taken_together(machine, sequences, 1) is not None
+    assert time_of(machine, sequences, 1, control=np.array([1, 0])) == -1
+    assert time_of(machine, sequences, 1, control=np.array([0, 0])) > 0
+
+
+def test_a_last_block_of_fewer_threads_is_not_taken_together():
     grid = Grid(threads=30, block_size=8, width=4, dmms=2)  # its last warp has two threads
     operations, start = np.full(8, 2), np.arange(9)
     assert alike(grid, 2, operations, start) is None
