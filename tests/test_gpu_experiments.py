@@ -603,6 +603,16 @@ def test_reproduce_takes_a_calibration_from_a_file(one, at_hand, capsys, tmp_pat
     assert "none: No such file" in capsys.readouterr().err
 
 
+def test_the_calibration_of_another_gpu_is_refused(one, at_hand, capsys, tmp_path):
+    file = tmp_path / "calibration.json"
+    other = replace(KNOWN, device="Another GPU")
+    file.write_text(Record("calibration", {}, (other.to_dict(),)).to_json())
+    assert main(["gpu", "reproduce", "ONE", "--calibration", str(file)]) == 2
+    told = capsys.readouterr().err
+    assert "is the calibration of Another GPU, but the GPU here is A GPU" in told
+    assert one == at_hand == []
+
+
 def test_a_file_that_can_t_be_written_is_told_before_the_work(one, at_hand, capsys, tmp_path):
     for words in (["calibrate"], ["reproduce", "ONE"]):
         assert main(["gpu", *words, "--json", str(tmp_path)]) == 2

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mmsim.errors import MMSimError
+
 if TYPE_CHECKING:
     from mmsim.gpu.record import Record
 
@@ -139,6 +141,11 @@ def reproduce(arguments: argparse.Namespace) -> int:
             calibration = gpu.calibrate(say)
         else:
             calibration = gpu.Calibration.read(arguments.calibration)
+            if calibration.device != known["device"]:
+                raise MMSimError(
+                    f"{arguments.calibration} is the calibration of {calibration.device}, but the "
+                    f"GPU here is {known['device']}; leave out --calibration to measure it"
+                )
         about = {"unit": experiment.unit, "calibration": calibration.to_dict()}
         record = Record(experiment.name, {**known, **about}, ())
         for row in experiment.rows(Conditions(calibration, arguments.most, say)):
