@@ -6,12 +6,14 @@ Nothing here needs a GPU.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from algorithms.gpu import global_tables, permuting, shared_tables
+from algorithms.gpu.again import predict_again
 from mmsim.gpu import Calibration, Device, Replay
 from mmsim.gpu.experiment import Conditions, registered_experiments
 from mmsim.gpu.pipeline import Timing, predicted
@@ -117,6 +119,18 @@ def test_what_was_predicted_of_shared_memory_is_predicted_today(name, monkeypatc
     rows = registered_experiments()[name].rows(Conditions(machines_of(record)))
     found = [without_measurements(row) for row in rows]
     assert found == [without_measurements(row) for row in record.rows]
+
+
+def test_predicting_again_changes_nothing_but_what_is_predicted(uncompiled):
+    record = kept("ICPP-T2")
+    few = [row for row in record.rows if row["sqrt n"] == 256][:3]
+    forgotten = replace(record, rows=tuple({**row, "predicted": 0.0} for row in few))
+    again = predict_again(forgotten)
+    assert [row["predicted"] for row in again.rows] == pytest.approx(
+        [row["predicted"] for row in few], rel=1e-12
+    )
+    assert [{**row, "predicted": 0.0} for row in again.rows] == list(forgotten.rows)
+    assert again.facts["date"] == record.facts["date"] < again.facts["predicted"]
 
 
 CELLS = [

@@ -101,6 +101,15 @@ def _compared(results: Results) -> str:
                 texts=3,
             ),
             paragraph(_versions(records)),
+            *(
+                paragraph(
+                    f"""What {name} predicts was computed again at {record.facts["predicted"]}, from
+                    the calibration kept with it, by `python -m algorithms.gpu.again`; what it
+                    measured is as it was."""
+                )
+                for name, record in results.records.items()
+                if "predicted" in record.facts
+            ),
         )
     )
 

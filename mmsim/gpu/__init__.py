@@ -1,6 +1,9 @@
-"""The same programs on a real GPU: written as CUDA C, by `Program.cuda` and `kernel`.
+"""The same programs on a real GPU, beside the models.
 
-Nothing here needs a GPU, or loads anything that talks to one. What the text promises:
+`Program.cuda` and `kernel` write a program as CUDA C and need no GPU. `replay` and `once` run it
+through CuPy, `calibrate` measures the machines that stand for the GPU at hand, `counters` sets its
+own counters beside the model's stages; without a GPU they say what is missing. Importing this loads
+nothing that talks to one. What the text promises:
 
 - It computes what the simulator does, for a program that is right and has no data race: integers of
   64 bits that wrap around, `//` and `%` that round down, doubles that are never fused (compile with

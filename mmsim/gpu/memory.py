@@ -125,6 +125,7 @@ def _of_half_warps(launch: Launch, args: tuple[Any, ...]) -> npt.NDArray[Any]:
         raise CannotFuse("its warps are no two halves each")
     if fields & {"lane", "warp"}:
         raise CannotFuse("it asks for its warp or its lane, which half-warps have too")
-    machine = replace(launch.machine, width=width // 2)  # type: ignore[type-var]
+    assert isinstance(launch.machine, HMM)
+    machine = replace(launch.machine, width=width // 2)
     arguments = (machine, launch.program, args, grid.threads, grid.block_size)
     return _counted(Launch(*arguments, launch.schedule, launch.meaning.max_accesses))[0]
