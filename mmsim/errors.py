@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-FACTS = ("program", "place", "array", "thread", "index")
+FACTS = ("program", "place", "array", "thread", "other", "index")
 """The attributes of a `ProgramError`."""
 
 
@@ -107,8 +107,9 @@ class LanguageError(MMSimError, SyntaxError):
 class ProgramError(MMSimError):
     """A program that went wrong while it ran, with the place and, where known, the thread.
 
-    Attributes: `program`, `place` (function, file, line), `array`, `thread`, `index`; each is None
-    where it does not apply. The caller's arrays are as they were before the run.
+    Attributes: `program`, `place` (function, file, line), `array`, `thread`, `other` (the second
+    thread concerned), `index`; each is None where it does not apply. The caller's arrays are as
+    they were before the run.
     """
 
     def __init__(
@@ -119,6 +120,7 @@ class ProgramError(MMSimError):
         place: Place | None = None,
         array: str | None = None,
         thread: int | None = None,
+        other: int | None = None,
         index: tuple[int | float, ...] | None = None,
     ) -> None:
         self.message = message
@@ -126,6 +128,7 @@ class ProgramError(MMSimError):
         self.place = place
         self.array = array
         self.thread = thread
+        self.other = other
         self.index = index
         super().__init__(message)
 

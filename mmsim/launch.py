@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -97,17 +99,13 @@ def launch(
     check: bool,
 ) -> Run:
     """What `Machine.run` documents."""
-    if not isinstance(program, Program):
-        raise LaunchError(f"{program!r} is no program; decorate the function with mmsim.program")
-    _one_of("schedule", schedule, ("synchronous", "asynchronous"))
     if engine is not None:
         _one_of("engine", engine, ("array", "events"))
-    whole("max_accesses", max_accesses)
     recording = engine == "events" if trace is None else bool(trace)
     if recording and engine == "array":
         raise LaunchError("the array engine has no trace; take engine='events' for one")
-    try:
-        bound = Launch(machine, program, args, threads, block_size, schedule, max_accesses)
+    with in_words(program, threads):
+        bound = bind(machine, program, args, threads, block_size, schedule, max_accesses)
         if recording or (engine or default_engine) == "events":
             from mmsim.engines import events  # loads SimPy
 
@@ -115,6 +113,30 @@ def launch(
         from mmsim.engines import array
 
         return array.run(bound, bool(check))
+
+
+def bind(
+    machine: Machine,
+    program: Program,
+    args: tuple[Any, ...],
+    threads: int,
+    block_size: int | None,
+    schedule: Schedule,
+    max_accesses: int,
+) -> Launch:
+    """A program with its arguments on a machine, or a `LaunchError` that says what doesn't fit."""
+    if not isinstance(program, Program):
+        raise LaunchError(f"{program!r} is no program; decorate the function with mmsim.program")
+    _one_of("schedule", schedule, ("synchronous", "asynchronous"))
+    whole("max_accesses", max_accesses)
+    return Launch(machine, program, args, threads, block_size, schedule, max_accesses)
+
+
+@contextmanager
+def in_words(program: Program, threads: int) -> Iterator[None]:
+    """Say what it means for the program where Python has no more room."""
+    try:
+        yield
     except RecursionError:
         raise LaunchError(
             f"program {program.name!r} is nested too deeply for Python's recursion limit of "

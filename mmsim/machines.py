@@ -7,6 +7,7 @@ latency; `units` names them. Nothing else about a machine matters to anyone.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,6 +19,7 @@ from mmsim.errors import MachineError
 
 if TYPE_CHECKING:
     from mmsim.results import Run
+    from mmsim.results.report import Report
 
 LARGEST = 2**31 - 1
 """The largest width, latency or number of DMMs: times and addresses must fit into 64 bits."""
@@ -99,7 +101,9 @@ class Machine(ABC):
             Accesses plus loop iterations after which one sequencer (a warp, or under the
             synchronous schedule the program) is taken to run forever.
         check
-            Look for data races, and tell of them in `Run.findings`. The run is the same otherwise.
+            Look for data races, reads of what nobody has written, and barriers that not all reach,
+            and tell of them in `Run.findings`. The run is the same otherwise; `Machine.check` looks
+            for more.
 
         Raises
         ------
@@ -133,6 +137,72 @@ class Machine(ABC):
             max_accesses=max_accesses,
             check=check,
         )
+
+    def check(
+        self,
+        program: Any,
+        *args: Any,
+        threads: int,
+        block_size: int | None = None,
+        schedule: Schedule = "synchronous",
+        max_accesses: int = 100_000,
+        shared_words: int | None = None,
+        unset: Collection[str] = (),
+        trace: bool = False,
+    ) -> Report:
+        """Run `program` and tell what is wrong with it, instead of what it computes.
+
+        Looks for data races under the schedule asked for (a program can be right in lock step and
+        racy without), reads of memory that nobody has written, barriers that not all threads of a
+        block reach, deadlocks, results that depend on which of several concurrent writes stays (it
+        runs again with another one), layouts for another width than the machine's, and shared
+        arrays for which there is no room. What `run` raises as a `ProgramError` is a finding too.
+
+        Parameters
+        ----------
+        program, args, threads, block_size, schedule, max_accesses
+            As for `run`.
+        shared_words
+            The words of shared memory of one DMM, to be checked against what its blocks need; on a
+            DMM or UMM, of all blocks. Default: any number.
+        unset
+            Names of array parameters whose first contents mean nothing: reading those before they
+            are written is a mistake.
+        trace
+            Record what happens, for `Report.trace` and `Report.player`.
+
+        Raises
+        ------
+        LaunchError
+            Arguments that don't fit the program or each other.
+
+        Examples
+        --------
+        >>> import numpy as np, mmsim as mm
+        >>> @mm.program
+        ... def shift(T, a):
+        ...     a[T.id] = a[T.id + 1]
+        >>> report = mm.DMM(4, 3).check(shift, np.arange(9), threads=8, schedule="asynchronous")
+        >>> [(finding.kind, finding.element, finding.threads, finding.times)
+        ...     for finding in report.findings]
+        [('race', 'a[4]', (3, 4), (0, 4))]
+        """
+        from mmsim.check.checker import check  # the floors above, entered only here
+        from mmsim.launch import in_words
+
+        with in_words(program, threads):
+            return check(
+                self,
+                program,
+                args,
+                threads=threads,
+                block_size=block_size,
+                schedule=schedule,
+                max_accesses=max_accesses,
+                shared_words=shared_words,
+                unset=unset,
+                trace=trace,
+            )
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ FLOORS = [
     ("results",),
     ("launch",),
     ("engines",),
-    ("bench", "claims", "gpu", "player", "view"),
+    ("bench", "check", "claims", "gpu", "player", "view"),
     ("cli", "__main__"),
 ]
 FLOOR = {name: number for number, floor in enumerate(FLOORS) for name in floor}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import mmsim as mm
 from mmsim.engines import races
+from mmsim.engines.lines import Lines
 from mmsim.launch import Launch
 
 
@@ -152,7 +153,7 @@ def test_the_detector_finds_what_a_look_at_every_pair_finds(batch, most, case):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(races, "BATCH", batch)
         patch.setattr(races, "MOST_HELD", most)
-        detector = races.RaceDetector(bound)
+        detector = races.RaceDetector(bound, Lines(bound))
         report(detector, bound, calls)
         findings = detector.findings()
         expected = all_pairs(bound, calls)
@@ -179,7 +180,7 @@ def test_lines_whose_first_writes_do_not_race(first, second, threads):
         for site, writes in zip(sites, (first, second), strict=True)
         for thread, value in writes
     ]
-    detector = races.RaceDetector(bound)
+    detector = races.RaceDetector(bound, Lines(bound))
     report(detector, bound, calls)
     between = [one for one in detector.findings() if len(set(one.lines)) == 2]
     assert [one.threads for one in between] == [threads] * (threads is not None)
@@ -191,7 +192,7 @@ def test_the_order_of_reports_makes_no_difference(case, data):
     bound, calls = case
     found = []
     for order in (calls, data.draw(st.permutations(calls))):
-        detector = races.RaceDetector(bound)
+        detector = races.RaceDetector(bound, Lines(bound))
         report(detector, bound, order)
         found.append(detector.findings())
     assert found[0] == found[1]
@@ -206,7 +207,7 @@ def test_a_wide_race_takes_little_memory_and_time():
         a[0] = T.id
 
     bound = Launch(mm.DMM(2, 1), all_to_one, (np.zeros(1, int),), 40_000, None, "asynchronous", 9)
-    detector = races.RaceDetector(bound)
+    detector = races.RaceDetector(bound, Lines(bound))
     grid, zeros = bound.grid, np.zeros(40_000, int)
     for _ in range(100):
         for site in bound.meaning.sites:

@@ -43,7 +43,7 @@ def add_parser(commands: Any) -> None:
     add_program_options(parser)
     parser.add_argument("--profile", action="store_true", help="print the cost of each line")
     parser.add_argument("--rounds", action="store_true", help="print each round")
-    parser.add_argument("--check", action="store_true", help="look for data races; status 1 if any")
+    parser.add_argument("--check", action="store_true", help="look for mistakes; status 1 if any")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the run as JSON")
     parser.add_argument(
         "--csv", type=Path, metavar="FILE", help="save the accesses (with --rounds the rounds)"

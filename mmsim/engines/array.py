@@ -14,8 +14,8 @@ import numpy as np
 
 from mmsim.engines.interpreted import Interpreted
 from mmsim.engines.progress import Progress
-from mmsim.engines.races import RaceDetector
 from mmsim.engines.tally import Tally
+from mmsim.engines.watch import Watch
 from mmsim.launch import Launch
 from mmsim.results import Run
 
@@ -25,7 +25,7 @@ FEW = 1 << 12
 
 
 def run(launch: Launch, check: bool = False, road: Road | None = None) -> Run:
-    """Run a launch to its end; `check` looks for data races, which takes the interpreter.
+    """Run a launch to its end; `check` looks for mistakes, which takes the interpreter.
 
     The tests take a `road`: "plain" is a fused program that Python runs without compiling it. They
     get `CannotFuse` for a program that has no such road.
@@ -34,10 +34,10 @@ def run(launch: Launch, check: bool = False, road: Road | None = None) -> Run:
     try:
         with np.errstate(all="ignore"):  # inactive lanes may compute nonsense
             if check:
-                races = RaceDetector(launch)
-                checked = Interpreted(launch, progress, races)
+                watch = Watch(launch)
+                checked = Interpreted(launch, progress, watch)
                 time = checked.run()
-                return checked.tally.result("array", time, races.findings())
+                return checked.tally.result("array", time, watch.findings())
             tally, time = _run(launch, progress, road)
     finally:
         progress.close()

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.engines.driver import Driver, Failure, Process
-from mmsim.engines.races import RaceDetector
 from mmsim.engines.recorder import Detail, Recorder
 from mmsim.engines.turns import DMMsInTurn, Turns, WarpsInTurn
 from mmsim.engines.units import COMPLETION, Job, Moment
+from mmsim.engines.watch import Watch
 from mmsim.errors import MMSimError
 from mmsim.language.frame import Request, Waiting, frame_fields
 from mmsim.launch import Launch
@@ -23,10 +23,9 @@ from mmsim.results.trace import Arrival, Release
 class Asynchronous(Driver):
     """Every warp has its own sequencer and runs as soon as it may."""
 
-    def __init__(
-        self, launch: Launch, recorder: Recorder | None, races: RaceDetector | None
-    ) -> None:
-        super().__init__(launch, recorder, races)
+    def __init__(self, launch: Launch, recorder: Recorder | None, watch: Watch | None) -> None:
+        super().__init__(launch, recorder, watch)
+        self.passed = [0] * self.grid.warps  # barriers
         self.barriers = [Barrier(self, block) for block in range(self.grid.blocks)]
         for warp in range(self.grid.warps):
             self.barriers[self.grid.block_of_warp(warp)].unfinished += 1
@@ -43,39 +42,26 @@ class Asynchronous(Driver):
         grid, meaning = self.grid, self.launch.meaning
         block = grid.block_of_warp(number)
         barrier = self.barriers[block]
-        steps = meaning.start(meaning.frame(*frame_fields(grid, number, meaning.fields)))
+        frame = meaning.frame(*frame_fields(grid, number, meaning.fields))
+        steps = meaning.start(frame)
         values: Any = None
-        passed = 0  # barriers
         try:
             while True:
                 want = steps.send(values)
                 if isinstance(want, Waiting):
+                    if self.watch is not None:
+                        self.watch.arrived(number, want.place, self.now)
                     yield barrier.arrive(number, want)
                     values = None
-                    passed += 1
+                    self.passed[number] += 1
                 else:
-                    if self.races is not None:
-                        self.check(number, block, passed, want)
                     values = yield self.submit(number, block, want)
         except StopIteration:
+            if self.watch is not None:
+                self.watch.ended(number, frame.live)
             barrier.finish()
         except MMSimError as error:
             raise Failure(error) from error
-
-    def check(self, warp: int, block: int, passed: int, request: Request) -> None:
-        """Report a request to the detector of races."""
-        assert self.races is not None
-        copy = block if self.launch.arrays[request.site.array].shared else 0
-        self.races.access(
-            request.site,
-            copy,
-            request.elements,
-            self.threads(warp, request),
-            warp,
-            block,
-            passed,
-            request.values,
-        )
 
     def threads(self, warp: int, request: Request) -> npt.NDArray[np.int64]:
         """The threads whose lanes are active in a request."""
@@ -99,9 +85,21 @@ class Asynchronous(Driver):
         request, site = job.request, job.request.site
         self.tally.count(site, 1, job.stages)
         array, block = self.launch.arrays[site.array], self.grid.block_of_warp(job.warp)
+        if self.watch is not None:
+            self.watch.access(
+                site,
+                block if array.shared else 0,
+                request.elements,
+                self.threads(job.warp, request),
+                job.warp,
+                block,
+                self.passed[job.warp],
+                request.values,
+                self.now,
+            )
         if request.values is None:
             return array.read(request.elements, block)
-        array.write(request.elements, block, request.values)
+        self.write(request, array, block, 0)
         return None
 
     def detail(

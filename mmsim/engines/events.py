@@ -12,9 +12,9 @@ import numpy as np
 
 from mmsim.engines.asynchronous import Asynchronous
 from mmsim.engines.driver import Driver, Failure
-from mmsim.engines.races import RaceDetector
 from mmsim.engines.recorder import Recorder
 from mmsim.engines.synchronous import Synchronous
+from mmsim.engines.watch import Watch
 from mmsim.launch import Launch
 from mmsim.results import Run
 
@@ -22,19 +22,22 @@ from mmsim.results import Run
 def run(launch: Launch, recording: bool, checking: bool) -> Run:
     """Run a launch to its end."""
     recorder = Recorder(launch) if recording else None
-    races = RaceDetector(launch) if checking else None
+    watch = Watch(launch) if checking else None
+    driver = driver_of(launch, recorder, watch)
+    drive(driver)
+    return driver.result()
+
+
+def driver_of(launch: Launch, recorder: Recorder | None, watch: Watch | None) -> Driver:
+    """The schedule's driver, before its first event."""
     schedule = Synchronous if launch.schedule == "synchronous" else Asynchronous
-    driver: Driver = schedule(launch, recorder, races)
+    return schedule(launch, recorder, watch)
+
+
+def drive(driver: Driver) -> None:
+    """Let the program run to its end; raises what goes wrong, and the driver stands there."""
     with np.errstate(all="ignore"):  # inactive lanes may compute nonsense
         try:
             driver.env.run()
         except Failure as failure:
             raise failure.error from None
-    time = max(unit.last_completion for unit in driver.units)
-    rounds = tuple(row.start for row in driver.tally.rounds)
-    return driver.tally.result(
-        "events",
-        time,
-        findings=None if races is None else races.findings(),
-        record=None if recorder is None else recorder.trace(time, rounds),
-    )

@@ -19,12 +19,13 @@ import numpy.typing as npt
 from mmsim.conflicts import stage_counts
 from mmsim.engines.operations import BARRIER, Operations
 from mmsim.engines.progress import Progress
-from mmsim.engines.races import RaceDetector
 from mmsim.engines.room import check_room, copies
 from mmsim.engines.scheduled import scheduled
 from mmsim.engines.tally import Tally
+from mmsim.engines.watch import Watch, dispatch_times
 from mmsim.errors import BarrierError, EndlessError
-from mmsim.language.frame import Request, Waiting, frame_fields
+from mmsim.language.frame import Frame, Request, Waiting, frame_fields
+from mmsim.language.meaning import Steps
 from mmsim.launch import Launch
 from mmsim.memory import ArrayInMemory
 
@@ -88,13 +89,12 @@ def _stages(addresses: Integers, firsts: Integers, width: int, conflict: Any) ->
 class Interpreted:
     """One launch, interpreted."""
 
-    def __init__(
-        self, launch: Launch, progress: Progress, races: RaceDetector | None = None
-    ) -> None:
+    def __init__(self, launch: Launch, progress: Progress, watch: Watch | None = None) -> None:
         self.launch = launch
         self.grid = launch.grid
         self.progress = progress
-        self.races = races
+        self.watch = watch
+        self.now = -1  # when the round begins, if that is known
         self._begin()
 
     def _begin(self) -> None:
@@ -102,8 +102,8 @@ class Interpreted:
         or the rounds."""
         self.tally = Tally(self.launch)
         self.intervals = np.zeros(self.grid.warps, dtype=np.int64)
-        if self.races is not None:
-            self.races.forget()
+        if self.watch is not None:
+            self.watch.forget()
 
     def needed(self) -> int:
         """Bytes that running it takes, roughly, beyond the arguments."""
@@ -126,7 +126,7 @@ class Interpreted:
 
     def synchronous(self) -> int:
         """Round by round: each takes the largest sum of stages of a unit, plus latency - 1."""
-        time = 0
+        time = self.now = 0
         for request, counted in self.lock_step():
             if counted.own_units:
                 dmms = counted.lane_blocks[counted.firsts] % self.grid.dmms
@@ -138,6 +138,7 @@ class Interpreted:
                 request.site, time, took, len(counted.warps), int(counted.stages.sum())
             )
             time += took
+            self.now = time
             self.intervals += 1
         return time
 
@@ -176,7 +177,10 @@ class Interpreted:
                     values = self.move(want, counted)
                     self.progress.requested(len(want.elements))
                     yield want, counted
-                elif operations is not None:
+                elif operations is None:
+                    if self.watch is not None:
+                        self.watch.round(want.place, want.lanes, frame.live, self.now)
+                else:
                     waiting = self.warps_waiting(want, frame.live)
                     operations.barrier(waiting)
                     self.intervals[waiting] += 1
@@ -185,8 +189,8 @@ class Interpreted:
 
     def move(self, request: Request, counted: Counted) -> Any:
         """Read, or write in order of warp id; the values read."""
-        if self.races is not None:
-            self.report(self.races, request, counted)
+        if self.watch is not None:
+            self.report(self.watch, request, counted)
         if request.values is None:
             return counted.array.read(request.elements, counted.lane_blocks)
         counted.array.write(
@@ -194,10 +198,15 @@ class Interpreted:
         )
         return None
 
-    def report(self, races: RaceDetector, request: Request, counted: Counted) -> None:
-        """Tell the detector of races what a request touches."""
+    def report(self, watch: Watch, request: Request, counted: Counted) -> None:
+        """Tell what a request touches."""
         blocks = counted.lane_blocks
-        races.access(
+        times: Integers | int = -1
+        if self.now >= 0:
+            units = blocks % self.grid.dmms if counted.own_units else np.zeros_like(blocks)
+            times = dispatch_times(self.now, counted.stages, units[counted.firsts])
+            times = np.repeat(times, np.diff(counted.firsts, append=len(blocks)))
+        watch.access(
             request.site,
             blocks if counted.array.shared else 0,
             request.elements,
@@ -206,6 +215,7 @@ class Interpreted:
             blocks,
             self.intervals[counted.lane_warps],
             request.values,
+            times,
         )
 
     def warps_waiting(self, at: Waiting, live: Any) -> Integers:
@@ -225,26 +235,30 @@ class Interpreted:
         for block in range(self.grid.blocks):
             first = block * self.grid.warps_per_block
             last = min(first + self.grid.warps_per_block, self.grid.warps)
-            steps = {warp: self.start(warp) for warp in range(first, last)}
-            while steps:
-                for warp in list(steps):
-                    if not self.to_barrier(warp, steps[warp], operations):
-                        del steps[warp]
+            running = {warp: self.start(warp) for warp in range(first, last)}
+            while running:
+                for warp in list(running):
+                    if not self.to_barrier(warp, running[warp], operations):
+                        del running[warp]
         return operations
 
-    def start(self, warp: int) -> Any:
+    def start(self, warp: int) -> tuple[Frame, Steps]:
         """A warp's own sequencer."""
         meaning = self.launch.meaning
-        return meaning.start(meaning.frame(*frame_fields(self.grid, warp, meaning.fields)))
+        frame = meaning.frame(*frame_fields(self.grid, warp, meaning.fields))
+        return frame, meaning.start(frame)
 
-    def to_barrier(self, warp: int, steps: Any, operations: Operations) -> bool:
+    def to_barrier(self, warp: int, sequencer: tuple[Frame, Steps], operations: Operations) -> bool:
         """Run a warp to its next barrier; False if it ends before."""
+        frame, steps = sequencer
         begin = self.grid.warp_threads(warp).start
         values: Any = None
         try:
             while True:
                 want = steps.send(values)
                 if isinstance(want, Waiting):
+                    if self.watch is not None:
+                        self.watch.arrived(warp, want.place)
                     operations.append(warp, BARRIER)
                     self.intervals[warp] += 1
                     return True
@@ -257,4 +271,6 @@ class Interpreted:
                 operations.requests(counted.warps, counted.stages, counted.own_units)
                 self.tally.count(want.site, 1, int(counted.stages[0]))
         except StopIteration:
+            if self.watch is not None:
+                self.watch.ended(warp, frame.live)
             return False

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.engines.lines import Lines, bits_of, first_rows, found_access, index_of, row_starts
 from mmsim.language.frame import Site
 from mmsim.launch import Launch
 from mmsim.results.findings import Finding, FoundAccess, Scope
@@ -35,7 +36,8 @@ Integers = npt.NDArray[Any]
 
 class Accesses(NamedTuple):
     """Accesses, one entry each. A `cell` is one element of one copy of one array, `line` the number
-    of a source line's accesses of one kind to one array, `bits` what a write stores."""
+    of a source line's accesses of one kind to one array, `bits` what a write stores, `time` when it
+    was dispatched, -1 where that isn't known."""
 
     cell: Integers
     line: Integers
@@ -44,6 +46,7 @@ class Accesses(NamedTuple):
     interval: Integers
     thread: Integers
     bits: Integers
+    time: Integers
 
     def at(self, where: Any) -> Accesses:
         """Some of them."""
@@ -53,7 +56,7 @@ class Accesses(NamedTuple):
 class RaceDetector:
     """Collects accesses in any order, and tells at the end which of them race."""
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Launch, lines: Lines) -> None:
         self.synchronous = launch.schedule == "synchronous"
         self.arrays = launch.arrays
         self.first_cell: dict[str, int] = {}
@@ -63,16 +66,7 @@ class RaceDetector:
             cells += array.size * len(array.bases)
         sites = launch.meaning.sites
         self.written = {site.array for site in sites if site.kind == "write"}
-        lines: dict[tuple[Any, ...], int] = {}
-        self.sites: list[Site] = []  # the first of each line
-        self.line_of_site = np.zeros(len(sites), dtype=np.int32)
-        for site in sites:
-            place = site.place
-            key = (place.file, place.line, place.function, site.array, site.kind)
-            if key not in lines:
-                lines[key] = len(self.sites)
-                self.sites.append(site)
-            self.line_of_site[site.number] = lines[key]
+        self.sites, self.line_of_site = lines.sites, lines.of_site
         self.writes = np.array([site.kind == "write" for site in self.sites], dtype=bool)
         self.forget()
 
@@ -93,13 +87,15 @@ class RaceDetector:
         blocks: Integers | int,
         intervals: Integers | int,
         values: npt.NDArray[Any] | None,
+        times: Integers | int = -1,
     ) -> None:
         """One memory instruction: an entry of the arrays for each active lane, by thread number.
 
         Of each warp there is at most one request. Under the synchronous schedule this is a whole
         round. `copies` are 0 or, of a shared array, the blocks; `intervals` count the barriers that
         a lane's warp has passed (or the rounds); `values` are what a write stores, of the array's
-        type, None for a read. What is the same for all lanes may be one number.
+        type, None for a read; `times` are when
+        its requests are dispatched. What is the same for all lanes may be one number.
         """
         if site.array not in self.written or (self.synchronous and values is None):
             return
@@ -109,7 +105,8 @@ class RaceDetector:
                 self.line_of_site[site.number],
                 self.first_cell[site.array] + copies * array.size,
                 *map(_kept, (elements, threads, warps, blocks, intervals)),
-                0 if values is None else _bits(values.astype(array.dtype, copy=False)),
+                0 if values is None else bits_of(values.astype(array.dtype, copy=False)),
+                _kept(times),
             )
         )
         self._lanes += len(elements)
@@ -154,11 +151,12 @@ class RaceDetector:
         cell = column(1, np.int64) + column(2, np.int64)
         line, thread, warp = column(0, np.int32), column(3, np.int32), column(4, np.int32)
         block, interval, bits = column(5, np.int32), column(6, np.int32), column(7, np.uint64)
-        accesses = Accesses(cell, line, warp, block, interval, thread, bits)
+        time = column(8, np.int64)
+        accesses = Accesses(cell, line, warp, block, interval, thread, bits, time)
         # One access for each element that a warp's request touches, of its lowest-numbered thread.
         request = np.repeat(np.arange(len(lanes)), lanes)
         order = np.lexsort((warp, request, cell))
-        accesses = accesses.at(order[_starts(cell[order], request[order], warp[order])])
+        accesses = accesses.at(order[row_starts(cell[order], request[order], warp[order])])
         if self.synchronous:  # nothing else comes into these rounds
             groups = (accesses.cell, accesses.interval)
             accesses = accesses.at(self._racing(accesses, groups, accesses.warp))
@@ -179,7 +177,7 @@ class RaceDetector:
         order = np.lexsort((accesses.thread, accesses.line, *groups))
         if not len(order):
             return order
-        starts = _starts(*(column[order] for column in groups))
+        starts = row_starts(*(column[order] for column in groups))
         actor, bits = actor[order], accesses.bits[order]
         writes = self.writes[accesses.line[order]]
         lowest = np.minimum.reduceat(np.where(writes, bits, np.iinfo(bits.dtype).max), starts)
@@ -190,17 +188,18 @@ class RaceDetector:
         return order[np.repeat(race, np.diff(starts, append=len(order)))]
 
     def _races(self, accesses: Accesses, groups: tuple[Integers, ...], actor: Integers) -> Integers:
-        """Pairs that race, a row (line, line, cell, thread, thread, block, block) each.
+        """Pairs that race, a row (line, line, cell, thread, thread, block, block, time, time)
+        each.
 
         Not all of them: of each pair of lines and cell at least the lowest-numbered threads.
         """
         order = self._racing(accesses, groups, actor)
-        group = np.cumsum(_firsts(*(column[order] for column in groups)))
+        group = np.cumsum(first_rows(*(column[order] for column in groups)))
         keep = _needed(group, accesses.line[order], actor[order], accesses.bits[order])
         order, group = order[keep], group[keep]
         accesses, actor = accesses.at(order), actor[order]
         writes = self.writes[accesses.line]
-        pairs = [np.zeros((0, 7), dtype=np.int64)]
+        pairs = [np.zeros((0, 9), dtype=np.int64)]
         distance = 1
         while True:  # every access with the one so far behind it in its group
             first = np.flatnonzero(group[:-distance] == group[distance:])
@@ -213,63 +212,43 @@ class RaceDetector:
             )
             one, other = accesses.at(first[race]), accesses.at(second[race])
             columns = (one.line, other.line, one.cell, one.thread, other.thread)
-            pairs.append(np.stack([*columns, one.block, other.block], axis=1).astype(np.int64))
+            rest = (one.block, other.block, one.time, other.time)
+            pairs.append(np.stack([*columns, *rest], axis=1).astype(np.int64))
             distance += 1
 
     def _found(self, races: Integers) -> Iterator[Finding]:
         """Of each pair of lines the first element and its lowest-numbered threads."""
         races = races[np.lexsort(races.T[4::-1])]
-        elements = races[_firsts(*races.T[:3])]
-        starts = _starts(*elements.T[:2])
+        elements = races[first_rows(*races.T[:3])]
+        starts = row_starts(*elements.T[:2])
         for race, count in zip(
             elements[starts].tolist(), np.diff(starts, append=len(elements)).tolist(), strict=True
         ):
-            line, other_line, cell, thread, other_thread, block, other_block = race
+            line, other_line, cell, thread, other_thread, block, other_block, *times = race
             array = self.arrays[self.sites[line].array]
             copy, element = divmod(cell - self.first_cell[array.name], array.data.shape[1])
             scope: Scope = "interval" if block == other_block else "blocks"
             yield Finding(
                 "race",
                 array.name,
-                tuple(map(int, np.unravel_index(element, array.shape))),
+                index_of(array, element),
                 copy if array.shared else None,
                 (
-                    _found_access(self.sites[line], thread, block),
-                    _found_access(self.sites[other_line], other_thread, other_block),
+                    self._found_access(line, thread, block, times[0]),
+                    self._found_access(other_line, other_thread, other_block, times[1]),
                 ),
                 "round" if self.synchronous else scope,
                 count,
             )
 
-
-def _found_access(site: Site, thread: int, block: int) -> FoundAccess:
-    place = site.place
-    return FoundAccess(thread, block, site.kind, place.function, place.file, place.line)
+    def _found_access(self, line: int, thread: int, block: int, time: int) -> FoundAccess:
+        site = self.sites[line]
+        return found_access(site.place, site.kind, thread, block, time)
 
 
 def _kept(numbers: Integers | int) -> Integers | int:
     """A copy, since who reports may use the array again."""
     return numbers.copy() if isinstance(numbers, np.ndarray) else int(numbers)
-
-
-def _bits(values: npt.NDArray[Any]) -> Integers:
-    """Values as integers that are equal where all bits are."""
-    return np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}").astype(np.uint64)
-
-
-def _firsts(*columns: Integers) -> npt.NDArray[np.bool_]:
-    """Where rows differ from those before them."""
-    first = np.ones(len(columns[0]), dtype=bool)
-    if len(first):
-        first[1:] = False
-        for column in columns:
-            first[1:] |= column[1:] != column[:-1]
-    return first
-
-
-def _starts(*columns: Integers) -> Integers:
-    """The positions of the rows that differ from those before them."""
-    return np.flatnonzero(_firsts(*columns))
 
 
 def _joined(parts: list[Accesses]) -> Accesses:
@@ -280,7 +259,7 @@ def _merged(accesses: Accesses) -> Accesses:
     """Without accesses that differ from another one in nothing but a higher thread."""
     kinds = (accesses.bits, accesses.interval, accesses.line, accesses.warp, accesses.cell)
     order = np.lexsort((accesses.thread, *kinds))
-    return accesses.at(order[_starts(*(column[order] for column in kinds))])
+    return accesses.at(order[row_starts(*(column[order] for column in kinds))])
 
 
 def _needed(group: Integers, line: Integers, actor: Integers, bits: Integers) -> Integers:
@@ -291,8 +270,8 @@ def _needed(group: Integers, line: Integers, actor: Integers, bits: Integers) ->
     w1, the first with another actor, and the first after that with other bits too; for those who
     share v1, the first with other bits, and the first after that with another actor too.
     """
-    starts = _starts(group, line)
-    of = np.cumsum(_firsts(group, line)) - 1
+    starts = row_starts(group, line)
+    of = np.cumsum(first_rows(group, line)) - 1
 
     def first(candidates: npt.NDArray[np.bool_]) -> Integers:
         """The first candidate of each line and group, the very first one where there is none."""

@@ -11,10 +11,10 @@ from simpy import Environment, Event
 
 from mmsim.conflicts import stage_counts
 from mmsim.engines.driver import Driver, Failure, Process
-from mmsim.engines.races import RaceDetector
 from mmsim.engines.recorder import Detail, Recorder
 from mmsim.engines.turns import Turns, WarpsInOrder
 from mmsim.engines.units import COMPLETION, Job, Moment
+from mmsim.engines.watch import Watch, dispatch_times
 from mmsim.errors import MMSimError
 from mmsim.language.frame import Request, Site, frame_fields
 from mmsim.launch import Launch
@@ -25,10 +25,8 @@ from mmsim.memory import ArrayInMemory
 class Synchronous(Driver):
     """One sequencer drives all threads; each memory instruction is a round."""
 
-    def __init__(
-        self, launch: Launch, recorder: Recorder | None, races: RaceDetector | None
-    ) -> None:
-        super().__init__(launch, recorder, races)
+    def __init__(self, launch: Launch, recorder: Recorder | None, watch: Watch | None) -> None:
+        super().__init__(launch, recorder, watch)
         meaning = launch.meaning
         self.frame = meaning.frame(*frame_fields(self.grid, None, meaning.fields))
         self.env.process(self.sequencer())
@@ -46,6 +44,8 @@ class Synchronous(Driver):
                 values = None
                 if isinstance(want, Request):
                     values = yield from self.round(want)
+                elif self.watch is not None:
+                    self.watch.round(want.place, want.lanes, self.frame.live, self.now)
         except StopIteration:
             return
         except MMSimError as error:
@@ -69,22 +69,22 @@ class Synchronous(Driver):
         values = None
         if request.values is None:
             values = array.read(request.elements, blocks)
-        if self.races is not None:
-            threads = grid.id if request.lanes is None else request.lanes
-            copies = blocks if array.shared else 0
-            self.races.access(
+        active = np.flatnonzero(counts)
+        firsts = np.searchsorted(warps, active)
+        start = self.now
+        if self.watch is not None:
+            times = dispatch_times(start, counts[active], units[firsts])
+            self.watch.access(
                 site,
-                copies,
+                blocks if array.shared else 0,
                 request.elements,
-                threads,
+                grid.id if request.lanes is None else request.lanes,
                 warps,
                 blocks,
                 len(self.tally.rounds),
                 request.values,
+                np.repeat(times, np.diff(firsts, append=len(warps))),
             )
-        active = np.flatnonzero(counts)
-        firsts = np.searchsorted(warps, active)
-        start: int = self.env.now  # type: ignore[assignment]
         round_ = _Round(self.env, len(active))
         details: list[Detail | None] = [None] * len(active)
         if self.recorder is not None:
@@ -96,10 +96,9 @@ class Synchronous(Driver):
             job.callbacks.append(round_.complete)
             self.units[unit].submit(job)
         if request.values is not None:
-            array.write(request.elements, blocks, request.values, warps)
+            self.write(request, array, blocks, warps)
         yield round_.over
-        now: int = self.env.now  # type: ignore[assignment]
-        self.tally.round(site, start, now - start, len(active), int(counts.sum()))
+        self.tally.round(site, start, self.now - start, len(active), int(counts.sum()))
         if self.recorder is not None:
             self._record_waits(site, start)
         return values
@@ -135,11 +134,10 @@ class Synchronous(Driver):
     def _record_waits(self, site: Site, start: int) -> None:
         """Lock step: every warp that hasn't ended waits until the round is over."""
         assert self.recorder is not None
-        now: int = self.env.now  # type: ignore[assignment]
         live = np.broadcast_to(self.frame.live, self.grid.threads)
         for warp in np.unique(self.grid.warp[live]).tolist():
             since = max(self.recorder.completed.get(warp, 0), start)
-            self.recorder.waited(warp, "round", since, now, None, site.place.line)
+            self.recorder.waited(warp, "round", since, self.now, None, site.place.line)
 
 
 class _Round:

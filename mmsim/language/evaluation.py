@@ -81,7 +81,7 @@ class Expressions:
         thread = None if frame is None or lane is None else frame.thread(lane)
         raise kind(message, program=self.code.name, place=place, thread=thread, **facts)
 
-    def _step(self, frame: Frame, place: Place) -> None:
+    def _step(self, frame: Frame, mask: Mask, place: Place) -> None:
         """Count an access or a loop iteration; a program may not go on for ever."""
         frame.steps += 1
         if frame.steps > self.max_accesses:
@@ -90,6 +90,8 @@ class Expressions:
                 f"no end after max_accesses={self.max_accesses} accesses and loop iterations; if "
                 "the program is meant to run longer, give run a larger max_accesses",
                 place,
+                frame,
+                int(np.argmax(np.broadcast_to(mask, frame.lanes))),
             )
 
     # Arrays

@@ -214,7 +214,7 @@ class Meaning(Expressions):
         elements = self._elements(statement.array, statement.index, statement.place)
 
         def begin(frame: Frame, mask: Mask) -> Request:
-            self._step(frame, site.place)
+            self._step(frame, mask, site.place)
             lanes = active_lanes(mask)
             return Request(site, elements(frame, mask, lanes), lanes, None)
 
@@ -243,7 +243,7 @@ class Meaning(Expressions):
         dtype = self.typing.arrays[statement.array]
 
         def begin(frame: Frame, mask: Mask) -> Request:
-            self._step(frame, site.place)
+            self._step(frame, mask, site.place)
             lanes = active_lanes(mask)
             number = elements(frame, mask, lanes)
             stored = value(frame, mask)
@@ -373,7 +373,7 @@ class Meaning(Expressions):
                         mask = inside
                 elif not stay:
                     break
-                self._step(frame, statement.place)
+                self._step(frame, mask, statement.place)
                 mask = yield from iteration(frame, mask)
             return union(union(done, mask), frame.broken[loop])
 
@@ -407,7 +407,7 @@ class Meaning(Expressions):
                         mask = going
                 elif not inside:
                     break
-                self._step(frame, place)
+                self._step(frame, mask, place)
                 value = start + turn * step
                 frame.assign(slot, convert(value, INT, held), mask)
                 mask = yield from iteration(frame, mask)
@@ -435,6 +435,7 @@ class Meaning(Expressions):
                     place,
                     frame,
                     lane,
+                    other=present,
                 )
         yield Waiting(place, mask)
         return mask

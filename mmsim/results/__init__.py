@@ -2,6 +2,7 @@
 
 from mmsim.results.findings import Finding, FoundAccess
 from mmsim.results.profile import Profile, ProfileLine
+from mmsim.results.report import Report
 from mmsim.results.rows import AccessRow, RoundRow
 from mmsim.results.run import Run, total
 from mmsim.results.trace import Cycle, Dispatch, Trace, Wait
@@ -14,6 +15,7 @@ __all__ = [
     "FoundAccess",
     "Profile",
     "ProfileLine",
+    "Report",
     "RoundRow",
     "Run",
     "Trace",

@@ -20,7 +20,7 @@ from mmsim import machines
 from mmsim.errors import FormatError
 from mmsim.language.ir import Source
 from mmsim.language.types import supported
-from mmsim.results import findings, profile, rows, run, trace
+from mmsim.results import findings, profile, report, rows, run, trace
 
 FORMAT = "mmsim 1"
 T = TypeVar("T")
@@ -29,6 +29,7 @@ CLASSES: dict[str, type] = {
     known.__name__: known
     for known in (
         run.Run,
+        report.Report,
         rows.AccessRow,
         rows.RoundRow,
         findings.Finding,

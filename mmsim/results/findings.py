@@ -1,4 +1,4 @@
-"""What `check=True` found: plain data that says what is wrong, where, and what to do.
+"""What a check found: plain data that says what is wrong, where, when, and what to do.
 
 A *data race* is two accesses to one element by threads of different warps, at least one of them a
 write, that nothing orders: their order, and with it what the program computes, is up to chance.
@@ -8,62 +8,135 @@ Two writes of the same value are none.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from mmsim.results.rows import Kind
-
-FindingKind = Literal["race"]
+FindingKind = Literal[
+    "race",
+    "unwritten",
+    "barrier",
+    "winner",
+    "out-of-range",
+    "deadlock",
+    "endless",
+    "arithmetic",
+    "unassigned",
+    "type",
+    "capacity",
+    "placement",
+]
 Scope = Literal["interval", "blocks", "round"]
+Deed = Literal["read", "write", "barrier", "end", "statement", "declaration"]
+
+DOES: dict[Deed, str] = {
+    "read": "reads it",
+    "write": "writes it",
+    "barrier": "waits at a barrier",
+    "end": "has ended",
+    "statement": "is here",
+    "declaration": "has it",
+}
+
+TITLES: dict[FindingKind, str] = {
+    "race": "data race",
+    "unwritten": "read of what nobody has written",
+    "barrier": "barrier that not all reach",
+    "winner": "result that depends on which write wins",
+    "out-of-range": "index out of range",
+    "deadlock": "deadlock",
+    "endless": "no end",
+    "arithmetic": "operation without a value",
+    "unassigned": "variable without a value",
+    "type": "value of a wrong type",
+    "capacity": "too much shared memory",
+    "placement": "array placed for another width",
+}
+
+ADVICE: dict[FindingKind, str] = {
+    "unwritten": "write it first; where another warp does, put T.barrier() between",
+    "barrier": "move the barrier to where all threads of the block come",
+    "winner": "let one thread alone write it",
+    "out-of-range": "guard the access with a test, or give the array more elements",
+    "deadlock": "no order of the warps ends this wait: write before you wait, or wait at a barrier",
+    "endless": "mend the condition that ends the loop, or give a larger max_accesses",
+    "arithmetic": "test the operands first",
+    "unassigned": "assign the variable on every way that leads here",
+    "type": "convert the value, or give the array a wider type",
+    "capacity": "take smaller blocks, fewer of them at once, or smaller shared arrays",
+    "placement": "give the layout the machine's width",
+}
 
 
 @dataclass(frozen=True)
 class FoundAccess:
-    """One access of a finding: what a thread did, and in which line."""
+    """What a thread did, in which line, and at which time unit.
+
+    `kind` is "read" or "write" for the dispatch of its request, "barrier" where it waits, "end"
+    where it did its last, "statement" for local work, "declaration" for an array. `time` is None
+    where the engine doesn't tell it; equality leaves it out.
+    """
 
     thread: int
     block: int
-    kind: Kind
+    kind: Deed
     function: str
     file: str
     line: int
+    time: int | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
-        does = "reads" if self.kind == "read" else "writes"
-        return f"thread {self.thread} {does} it ({self.function}, line {self.line})"
+        after = "after" if self.kind == "end" else "at"
+        when = "" if self.time is None else f" {after} time {self.time}"
+        where = f"({self.function}, line {self.line})"
+        if self.kind == "declaration":
+            return f"block {self.block} has it {where}"
+        return f"thread {self.thread} {DOES[self.kind]}{when} {where}"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something wrong with a run: of one pair of lines and one array, the first element concerned.
+    """Something wrong with a run: of one kind, array and lines, the first element concerned.
 
     Attributes
     ----------
     kind
-        "race", a data race.
+        "race": a data race. "unwritten": a read of memory that nobody has written. "barrier": one
+        that not all threads of a warp or a block reach. "winner": several threads of one request
+        write different values to one element, and the results depend on whose stays. "capacity":
+        more shared memory than there is. "placement": a layout of another width than the
+        machine's. "deadlock": a wait for what never comes. The others are errors of the program:
+        "out-of-range", "endless", "arithmetic", "unassigned", "type".
     array, index, copy
         The element, by its logical index; `copy` is the block whose `mm.shared` array it is, None
-        for a parameter.
+        for a parameter. None where no array or element is concerned.
     accesses
-        The two accesses that race, in the order of the program's text.
+        The one or two accesses concerned: of a race and of a winner those that meet, of a barrier
+        a thread that waits and one that is elsewhere.
     scope
-        Why nothing orders them: both lie in one barrier "interval" of their block, they are of
-        different "blocks", or in one "round" of the synchronous schedule.
+        Of a race, why nothing orders the two: both lie in one barrier "interval" of their block,
+        they are of different "blocks", or in one "round" of the synchronous schedule.
     elements
-        How many elements the same two lines race for.
+        How many elements (of "barrier": how many times a barrier) the same lines concern.
+    note
+        What else there is to say.
     """
 
     kind: FindingKind
-    array: str
-    index: tuple[int, ...]
+    array: str | None
+    index: tuple[int, ...] | None
     copy: int | None
     accesses: tuple[FoundAccess, ...]
-    scope: Scope
+    scope: Scope | None = None
     elements: int = 1
+    note: str = ""
 
     def __post_init__(self) -> None:
-        if len(self.accesses) != 2:
-            raise ValueError(f"a race has two accesses, not {len(self.accesses)}")
+        if self.kind in ("race", "winner") and len(self.accesses) != 2:
+            raise ValueError(f"a {self.kind} has two accesses, not {len(self.accesses)}")
+        if self.kind == "race" and self.scope is None:
+            raise ValueError("a race has a scope")
+        if not 1 <= len(self.accesses) <= 2:
+            raise ValueError(f"a finding has one or two accesses, not {len(self.accesses)}")
 
     @property
     def threads(self) -> tuple[int, ...]:
@@ -76,14 +149,30 @@ class Finding:
         return tuple(access.line for access in self.accesses)
 
     @property
+    def times(self) -> tuple[int | None, ...]:
+        """The time units of the accesses."""
+        return tuple(access.time for access in self.accesses)
+
+    @property
     def element(self) -> str:
-        """The element as one would write it."""
-        written = f"{self.array}[{', '.join(map(str, self.index))}]"
+        """The element, or the array, as one would write it; empty if there is none."""
+        if self.array is None:
+            return ""
+        written = self.array
+        if self.index is not None:
+            written += f"[{', '.join(map(str, self.index))}]"
         return written if self.copy is None else f"{written} of block {self.copy}"
+
+    @property
+    def title(self) -> str:
+        """What it is, in words."""
+        return TITLES[self.kind]
 
     @property
     def advice(self) -> str:
         """What to do about it."""
+        if self.kind != "race":
+            return ADVICE[self.kind]
         first, second = self.accesses
         both_write = first.kind == second.kind == "write"
         if self.scope == "round":
@@ -98,17 +187,20 @@ class Finding:
         return "read into a variable, put T.barrier() after that, and write in a line of its own"
 
     def __str__(self) -> str:
-        first, second = self.accesses
         more = self.elements - 1
-        further = f" ({more} more {'element' if more == 1 else 'elements'} alike)" if more else ""
+        thing = "barrier" if self.kind == "barrier" else "element"
+        further = f" ({more} more {thing if more == 1 else thing + 's'} alike)" if more else ""
         where = {
-            "interval": "in one barrier interval",
-            "blocks": "in another block",
-            "round": "in the same round",
+            "interval": " in one barrier interval, in no order",
+            "blocks": " in another block, in no order",
+            "round": " in the same round, in no order",
+            None: "",
         }[self.scope]
+        on = f" on {self.element}" if self.kind == "race" else f", {self.element}"
+        note = f": {self.note}" if self.note else ""
+        deeds = " and ".join(map(str, self.accesses))
         return (
-            f"data race on {self.element}: {first} and {second} {where}, "
-            f"in no order{further}; {self.advice}"
+            f"{self.title}{on if self.array else ''}: {deeds}{where}{further}{note}; {self.advice}"
         )
 
 

@@ -38,7 +38,8 @@ class Run:
     rounds
         Under the synchronous schedule a `RoundRow` for each round, else empty.
     findings
-        With `check=True` a `Finding` for each pair of lines with a data race; None: not checked.
+        With `check=True` what looking on found: a `Finding` for each data race, read of what nobody
+        has written, and barrier that not all reach; None: not checked.
     machine, program, threads, block_size, schedule, engine, sources
         What was run, and the text of its functions.
     """

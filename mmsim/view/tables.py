@@ -70,7 +70,7 @@ def run_tables(run: Run) -> list[Table]:
     if run.findings is None:
         return [accesses_table(caption, run.accesses)]
     if not run.findings:
-        return [accesses_table(f"{caption}, no data race", run.accesses)]
+        return [accesses_table(f"{caption}, nothing found", run.accesses)]
     return [accesses_table(caption, run.accesses), findings_table(run.findings)]
 
 
@@ -105,19 +105,27 @@ def accesses_table(caption: str, rows: Iterable[AccessRow]) -> Table:
 
 
 def findings_table(findings: Sequence[Finding]) -> Table:
-    """What a check found, one row for each pair of lines."""
+    """What a check found, a row for each."""
     count = len(findings)
     return _table(
-        f"{count} data {'race' if count == 1 else 'races'}",
+        f"{count} finding{'' if count == 1 else 's'}",
         (
-            Column("race on", numbers=False),
+            Column("what", numbers=False),
+            Column("where", numbers=False),
             Column("one access", numbers=False),
             Column("the other", numbers=False),
             Column("elements"),
             Column("what to do", numbers=False),
         ),
         [
-            (finding.element, *finding.accesses, finding.elements, finding.advice)
+            (
+                f"{finding.title}: {finding.note}" if finding.note else finding.title,
+                finding.element,
+                finding.accesses[0],
+                finding.accesses[1] if len(finding.accesses) == 2 else "",
+                finding.elements,
+                finding.advice,
+            )
             for finding in findings
         ],
     )

@@ -1,0 +1,113 @@
+"""Looks for mistakes in a program: one run that is watched, and one for each doubtful winner."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import numpy as np
+
+from mmsim.check.faults import finding_of
+from mmsim.check.placing import capacity, placement
+from mmsim.engines.events import drive, driver_of
+from mmsim.engines.recorder import Recorder
+from mmsim.engines.watch import Watch
+from mmsim.errors import LaunchError, ProgramError
+from mmsim.launch import Launch, bind
+from mmsim.machines import Machine, Schedule
+from mmsim.results import Run
+from mmsim.results.findings import Finding
+from mmsim.results.report import Report
+from mmsim.threads import whole
+
+
+def check(
+    machine: Machine,
+    program: Any,
+    args: tuple[Any, ...],
+    *,
+    threads: int,
+    block_size: int | None,
+    schedule: Schedule,
+    max_accesses: int,
+    shared_words: int | None,
+    unset: Collection[str],
+    trace: bool,
+) -> Report:
+    """What `Machine.check` documents."""
+
+    def launch() -> Launch:
+        return bind(machine, program, args, threads, block_size, schedule, max_accesses)
+
+    bound = launch()
+    if shared_words is not None:
+        whole("shared_words", shared_words)
+    _check_names(bound, unset)
+    found = [*placement(bound, args), *capacity(bound, shared_words)]
+    watch = Watch(bound, unset, thorough=True)
+    recorder = Recorder(bound) if trace else None
+    driver = driver_of(bound, recorder, watch)
+    run: Run | None = None
+    try:
+        drive(driver)
+        run = driver.result()
+        found += run.findings or ()
+        found += _winners(launch, watch, run)
+        time = run.time
+    except ProgramError as error:
+        time = driver.now
+        found += watch.findings()
+        found.append(finding_of(error, bound, watch, time))
+    return Report(
+        machine,
+        program.name,
+        bound.grid.threads,
+        bound.grid.block_size,
+        schedule,
+        time,
+        tuple(found),
+        run,
+        None if recorder is None else driver.record(time),
+    )
+
+
+def _check_names(launch: Launch, unset: Collection[str]) -> None:
+    for name in unset:
+        if name not in launch.parameters:
+            known = ", ".join(launch.parameters)
+            raise LaunchError(
+                f"unset={name!r}, but {launch.program.name!r} has no such array parameter; it has "
+                f"{known}"
+            )
+
+
+def _winners(launch: Any, watch: Watch, run: Run) -> Iterator[Finding]:
+    """The lines whose concurrent writes change the results if another one wins: run again."""
+    collisions = watch.collisions
+    assert collisions is not None
+    for line in sorted(collisions.first):
+        bound = launch()
+        driver = driver_of(bound, None, None)
+        driver.otherwise = frozenset(np.flatnonzero(watch.lines.of_site == line).tolist())
+        try:
+            drive(driver)
+        except ProgramError as error:
+            yield collisions.finding(line, f"if the other's stays, {error.message}")
+            continue
+        note = _difference(run, bound)
+        if note:
+            yield collisions.finding(line, note)
+
+
+def _difference(run: Run, other: Launch) -> str:
+    """The first element that another winner has changed, in words; empty if none."""
+    for name, now in other.results().items():
+        before = run.arrays[name]
+        same = before.view(f"u{before.itemsize}") == now.view(f"u{now.itemsize}")
+        if not same.all():
+            index = tuple(map(int, np.argwhere(~same)[0]))
+            shown = ", ".join(map(str, index))
+            return (
+                f"{name}[{shown}] ends as {before[index]}, but as {now[index]} if the other's stays"
+            )
+    return ""
