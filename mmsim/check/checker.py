@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.check.faults import finding_of
+from mmsim.check.faults import finding_before, finding_of
 from mmsim.check.placing import capacity, placement
 from mmsim.engines.events import drive, driver_of
 from mmsim.engines.recorder import Recorder
@@ -39,9 +39,14 @@ def check(
     def launch() -> Launch:
         return bind(machine, program, args, threads, block_size, schedule, max_accesses)
 
-    bound = launch()
     if shared_words is not None:
         whole("shared_words", shared_words)
+    try:
+        bound = launch()
+    except ProgramError as error:  # one that the types alone tell
+        size = threads if block_size is None else block_size
+        found_at_once = (finding_before(error),)
+        return Report(machine, program.name, threads, size, schedule, 0, found_at_once)
     _check_names(bound, unset)
     found = [*placement(bound, args), *capacity(bound, shared_words)]
     watch = Watch(bound, unset, thorough=True)

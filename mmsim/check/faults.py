@@ -33,7 +33,7 @@ def finding_of(error: ProgramError, launch: Launch, watch: Watch, time: int) -> 
     if isinstance(error, BarrierError):
         accesses = (
             _deed(error, launch, error.other, time, "barrier"),
-            watch.meetings.last(error.thread or 0, "statement"),
+            watch.meetings.last(error.thread or 0),
         )
         return Finding("barrier", None, None, None, accesses)
     array = launch.arrays.get(error.array or "")
@@ -49,24 +49,35 @@ def finding_of(error: ProgramError, launch: Launch, watch: Watch, time: int) -> 
     )
 
 
+def finding_before(error: ProgramError) -> Finding:
+    """An error that the types tell before any thread has begun: thread 0 stands for all."""
+    assert error.place is not None
+    deed = found_access(error.place, "statement", 0, 0)
+    return Finding(KINDS[type(error)], error.array, None, None, (deed,), note=error.message)
+
+
 def _endless(error: ProgramError, launch: Launch, watch: Watch, time: int) -> Finding:
     """A deadlock if nothing changes any more while a warp reads on, else a program without end."""
     standstill = watch.standstill
     assert standstill is not None
-    if not standstill.reached or standstill.last is None:
+    if not standstill.reached:
         thread = error.thread or 0
         deed = _deed(error, launch, thread, time)
         return Finding("endless", None, None, None, (deed,), note=error.message)
-    site, copy, element, thread, block, when = standstill.last
-    array = launch.arrays[site.array]
+    first, *others = standstill.readers()
+    array = launch.arrays[first.site.array]
+    also = [
+        found_access(one.site.place, "waits", one.thread, one.block, one.time) for one in others
+    ]
+    waiting = watch.meetings.waiting()
     return Finding(
         "deadlock",
         array.name,
-        index_of(array, element),
-        copy if array.shared else None,
+        index_of(array, first.element),
+        first.copy if array.shared else None,
         (
-            found_access(site.place, "read", thread, block, when),
-            *watch.meetings.waiting(),
+            found_access(first.site.place, "read", first.thread, first.block, first.time),
+            *(also if waiting is None else [waiting]),
         ),
         note="it reads this again and again, and nobody changes anything",
     )

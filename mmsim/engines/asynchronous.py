@@ -50,7 +50,7 @@ class Asynchronous(Driver):
                 want = steps.send(values)
                 if isinstance(want, Waiting):
                     if self.watch is not None:
-                        self.watch.arrived(number, want.place, self.now)
+                        self.watch.arrived(number, want.place, want.lanes, self.now)
                     yield barrier.arrive(number, want)
                     values = None
                     self.passed[number] += 1

@@ -258,7 +258,7 @@ class Interpreted:
                 want = steps.send(values)
                 if isinstance(want, Waiting):
                     if self.watch is not None:
-                        self.watch.arrived(warp, want.place)
+                        self.watch.arrived(warp, want.place, want.lanes)
                     operations.append(warp, BARRIER)
                     self.intervals[warp] += 1
                     return True

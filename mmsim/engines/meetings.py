@@ -28,8 +28,10 @@ class Meetings:
     def __init__(self, launch: Launch) -> None:
         self.grid = launch.grid
         source = launch.program.code.sources[0]
+        texts = enumerate(source.lines, source.first)
+        begin = next(line for line, text in texts if text.lstrip().startswith("def "))
         self.places = [site.place for site in launch.meaning.sites]
-        self.places.append(Place(source.function, source.file, source.first))
+        self.places.append(Place(source.function, source.file, begin))
         self.begin = len(self.places) - 1
         self.number: dict[Place, int] = {}  # of a barrier in `places`
         self.forget()
@@ -39,7 +41,8 @@ class Meetings:
         self.latest = np.full(self.grid.threads, self.begin, dtype=np.int32)
         self.since = np.full(self.grid.threads, -1, dtype=np.int64)
         self.came: dict[int, list[FoundAccess]] = {}
-        self.found: dict[tuple[FoundAccess, ...], Finding] = {}
+        self.gone: set[int] = set()  # warps
+        self.apart: list[tuple[FoundAccess, FoundAccess]] = []  # in lock step
 
     def access(self, site: Site, threads: npt.NDArray[Any], times: npt.NDArray[Any] | int) -> None:
         """Threads access memory."""
@@ -56,22 +59,22 @@ class Meetings:
         for block in blocks.tolist():
             own = grid.block == block
             waits, elsewhere = int(np.argmax(here & own)), int(np.argmax(absent & own))
-            self._find(
-                found_access(place, "barrier", waits, block, time),
-                self.last(elsewhere, "statement"),
-            )
+            deed = found_access(place, "barrier", waits, block, time)
+            self.apart.append((deed, self.last(elsewhere)))
         self._note(place, np.flatnonzero(here), time)
 
-    def arrived(self, warp: int, place: Place, time: int) -> None:
-        """A warp that runs for itself comes to a barrier."""
-        threads = self.grid.warp_threads(warp)
+    def arrived(self, warp: int, place: Place, here: Mask, time: int) -> None:
+        """A warp that runs for itself comes to a barrier, with those of its lanes that live."""
+        lanes = self.grid.warp_threads(warp)
+        threads = lanes.start + np.flatnonzero(np.broadcast_to(here, len(lanes)))
         block = self.grid.block_of_warp(warp)
-        deed = found_access(place, "barrier", threads.start, block, time)
+        deed = found_access(place, "barrier", int(threads[0]), block, time)
         self.came.setdefault(warp, []).append(deed)
-        self._note(place, np.arange(threads.start, threads.stop), time)
+        self._note(place, threads, time)
 
     def ended(self, warp: int, live: Mask) -> None:
         """A warp that runs for itself has ended; threads that `live` have not returned."""
+        self.gone.add(warp)
         threads = self.grid.warp_threads(warp)
         stayed = np.flatnonzero(np.broadcast_to(live, len(threads)))
         if len(stayed):
@@ -80,6 +83,17 @@ class Meetings:
 
     def findings(self) -> Iterator[Finding]:
         """A finding for each barrier and each other place where threads were meanwhile."""
+        found: dict[tuple[FoundAccess, ...], Finding] = {}
+        for deeds in (*self.apart, *self._apart()):
+            key = tuple(replace(deed, thread=0, block=0) for deed in deeds)
+            if key in found:
+                found[key] = replace(found[key], elements=found[key].elements + 1)
+            else:
+                found[key] = Finding("barrier", None, None, None, deeds)
+        yield from found.values()
+
+    def _apart(self) -> Iterator[tuple[FoundAccess, FoundAccess]]:
+        """Of warps that run for themselves: a thread at a barrier, and one that isn't at it."""
         blocks: dict[int, list[list[FoundAccess]]] = {}
         for warp, came in sorted(self.came.items()):
             blocks.setdefault(self.grid.block_of_warp(warp), []).append(came)
@@ -89,35 +103,32 @@ class Meetings:
                 waiting = next((deed for deed in deeds if deed.kind == "barrier"), None)
                 for deed in deeds:
                     if waiting is not None and _place(deed) != _place(waiting):
-                        self._find(waiting, deed)
-        self.came = {}
-        yield from self.found.values()
+                        yield waiting, deed
 
-    def last(self, thread: int, kind: Deed) -> FoundAccess:
-        """Where a thread was last."""
+    def last(self, thread: int, kind: Deed = "elsewhere") -> FoundAccess:
+        """Where a thread did its last."""
         place = self.places[self.latest[thread]]
         block = int(self.grid.block[thread])
         return found_access(place, kind, thread, block, int(self.since[thread]))
 
-    def waiting(self) -> Iterator[FoundAccess]:
-        """The lowest-numbered thread that came to a barrier last, if there is one."""
-        threads = np.flatnonzero(self.latest > self.begin)
-        if len(threads):
-            yield self.last(int(threads[0]), "barrier")
+    def waiting(self) -> FoundAccess | None:
+        """The first of the warps that stand at a barrier, for whose blocks it hasn't opened."""
+        fewest: dict[int, int] = {}  # barriers that all of a block's unfinished warps have come to
+        unfinished = [warp for warp in range(self.grid.warps) if warp not in self.gone]
+        for warp in unfinished:
+            block, times = self.grid.block_of_warp(warp), len(self.came.get(warp, ()))
+            fewest[block] = min(fewest.get(block, times), times)
+        for warp in unfinished:
+            came = self.came.get(warp, [])
+            if len(came) > fewest[self.grid.block_of_warp(warp)]:
+                return came[-1]
+        return None
 
     def _note(self, place: Place, threads: npt.NDArray[Any], time: int) -> None:
         if place not in self.number:
             self.number[place] = len(self.places)
             self.places.append(place)
         self.latest[threads], self.since[threads] = self.number[place], time
-
-    def _find(self, waiting: FoundAccess, other: FoundAccess) -> None:
-        key = tuple(replace(deed, thread=0, block=0) for deed in (waiting, other))
-        if key in self.found:
-            known = self.found[key]
-            self.found[key] = replace(known, elements=known.elements + 1)
-        else:
-            self.found[key] = Finding("barrier", None, None, None, (waiting, other))
 
 
 def _place(deed: FoundAccess) -> tuple[Any, ...]:

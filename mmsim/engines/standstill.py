@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +14,30 @@ from mmsim.launch import Launch
 Integers = npt.NDArray[Any]
 
 
+class Read(NamedTuple):
+    """A request that reads: its first lane, and how many before it changed nothing either."""
+
+    site: Site
+    copy: int
+    element: int
+    thread: int
+    block: int
+    time: int
+    number: int
+
+
 class Standstill:
-    """Notes for how many requests no write has changed memory, and the last of those requests."""
+    """Notes for how many requests no write has changed memory, and the last that read since.
+
+    `other` is the last one by another thread than `last`.
+    """
 
     def __init__(self, launch: Launch) -> None:
         self.arrays = launch.arrays
         self.enough = launch.meaning.max_accesses // 4
         self.requests = 0
-        self.last: tuple[Site, int, int, int, int, int] | None = None
+        self.last: Read | None = None
+        self.other: Read | None = None
 
     def access(
         self,
@@ -40,14 +56,22 @@ class Standstill:
                 int(one[0]) if isinstance(one, np.ndarray) else one
                 for one in (copies, blocks, times)
             )
-            self.last = (site, copy, int(elements[0]), int(threads[0]), block, time)
+            thread = int(threads[0])
+            if self.last is not None and self.last.thread != thread:
+                self.other = self.last
+            self.last = Read(site, copy, int(elements[0]), thread, block, time, self.requests)
             return
         array = self.arrays[site.array]
         old = array.read(elements, blocks)
         if not np.array_equal(bits_of(old), bits_of(values.astype(array.dtype, copy=False))):
-            self.requests = 0
+            self.requests, self.last, self.other = 0, None, None
 
     @property
     def reached(self) -> bool:
-        """Whether nothing has changed for so long that nothing will."""
-        return self.last is not None and self.requests >= self.enough
+        """Whether nothing has changed for so long that nothing will, and somebody reads on."""
+        return self.requests >= self.enough and bool(self.readers())
+
+    def readers(self) -> list[Read]:
+        """Who reads on: the last, and another one if it does so too."""
+        both = [one for one in (self.last, self.other) if one is not None]
+        return [one for one in both if self.requests - one.number < self.enough // 2]

@@ -76,9 +76,9 @@ class Watch:
         """In lock step the threads `here` come to a barrier, of all those that `live`."""
         self.meetings.round(place, here, live, time)
 
-    def arrived(self, warp: int, place: Place, time: int = -1) -> None:
-        """A warp that runs for itself comes to a barrier."""
-        self.meetings.arrived(warp, place, time)
+    def arrived(self, warp: int, place: Place, here: Mask, time: int = -1) -> None:
+        """A warp that runs for itself comes to a barrier, with those of its lanes that live."""
+        self.meetings.arrived(warp, place, here, time)
 
     def ended(self, warp: int, live: Mask) -> None:
         """A warp that runs for itself has ended; threads that `live` have not returned."""

@@ -26,13 +26,15 @@ FindingKind = Literal[
     "placement",
 ]
 Scope = Literal["interval", "blocks", "round"]
-Deed = Literal["read", "write", "barrier", "end", "statement", "declaration"]
+Deed = Literal["read", "write", "barrier", "elsewhere", "end", "waits", "statement", "declaration"]
 
 DOES: dict[Deed, str] = {
     "read": "reads it",
     "write": "writes it",
     "barrier": "waits at a barrier",
+    "elsewhere": "is elsewhere",
     "end": "has ended",
+    "waits": "waits too",
     "statement": "is here",
     "declaration": "has it",
 }
@@ -71,9 +73,11 @@ ADVICE: dict[FindingKind, str] = {
 class FoundAccess:
     """What a thread did, in which line, and at which time unit.
 
-    `kind` is "read" or "write" for the dispatch of its request, "barrier" where it waits, "end"
-    where it did its last, "statement" for local work, "declaration" for an array. `time` is None
-    where the engine doesn't tell it; equality leaves it out.
+    `kind` is "read" or "write" for the dispatch of its request, "barrier" where it waits,
+    "elsewhere" and "end" where it did its last access or waited last (at the program's head if
+    nowhere), "waits" where it too reads on in a deadlock, "statement" for local work,
+    "declaration" for an array. `time` is None where the engine doesn't tell it; equality leaves it
+    out.
     """
 
     thread: int
@@ -85,7 +89,7 @@ class FoundAccess:
     time: int | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
-        after = "after" if self.kind == "end" else "at"
+        after = "since" if self.kind in ("elsewhere", "end") else "at"
         when = "" if self.time is None else f" {after} time {self.time}"
         where = f"({self.function}, line {self.line})"
         if self.kind == "declaration":

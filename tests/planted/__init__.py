@@ -1,0 +1,40 @@
+"""Planted bugs: programs with one mistake each, and for each a twin without it.
+
+Each file is of one kind of mistake. A bug's docstring says what is wrong; `tests/test_planted.py`
+holds the checker to each finding, and `tests/planted_bugs.py` prints them all.
+
+Where a finding has times they were worked out by hand from the rules of the machines. On the DMM
+and UMM of latency 5, for instance, two warps without conflicts send their requests at 0 and 1, 5
+and 6, 10 and 11; a barrier opens when the last request has completed, and then the next warp in
+turn goes first.
+"""
+
+from planted import (
+    barriers,
+    blocks,
+    faults,
+    out_of_range,
+    room,
+    tiles,
+    unwritten,
+    updates,
+    waiting,
+    winners,
+)
+from planted.pair import Expected, Launched, Pair
+
+FILES = (
+    tiles,
+    updates,
+    blocks,
+    unwritten,
+    barriers,
+    winners,
+    out_of_range,
+    waiting,
+    room,
+    faults,
+)
+PAIRS: tuple[Pair, ...] = tuple(pair for file in FILES for pair in file.PAIRS)
+
+__all__ = ["PAIRS", "Expected", "Launched", "Pair"]

@@ -1,0 +1,170 @@
+"""A planted bug and its clean twin: two programs, how they are launched, and what must be found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+import mmsim as mm
+from mmsim.language.program import Program
+from mmsim.machines import Machine, Schedule
+from mmsim.results import Finding, FoundAccess
+from mmsim.results.findings import Deed, FindingKind, Scope
+from mmsim.results.report import Report
+
+BOTH: tuple[Schedule, ...] = ("synchronous", "asynchronous")
+WAITS = 4000
+"""Accesses after which a program that waits is taken to wait forever."""
+
+DMM = mm.DMM(width=32, latency=5)
+UMM = mm.UMM(width=32, latency=5)
+HMM = mm.HMM(dmms=2, width=32, global_latency=10)
+
+Did = tuple[int, Deed, str] | tuple[int, Deed, str, int]
+"""What a thread did: its number, the deed, text that only this line has, and perhaps the time."""
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A program and all that `Machine.check` is told."""
+
+    program: Program
+    machine: Machine
+    arguments: tuple[Any, ...]
+    threads: int
+    block_size: int | None = None
+    unset: tuple[str, ...] = ()
+    shared_words: int | None = None
+    max_accesses: int = 100_000
+
+    def check(self, schedule: Schedule) -> Report:
+        return self.machine.check(
+            self.program,
+            *self.arguments,
+            **self.how(schedule),
+            shared_words=self.shared_words,
+            unset=self.unset,
+        )
+
+    def how(self, schedule: Schedule) -> dict[str, Any]:
+        """What `Machine.check` and `Machine.run` are both told."""
+        return {
+            "threads": self.threads,
+            "block_size": self.block_size,
+            "schedule": schedule,
+            "max_accesses": self.max_accesses,
+        }
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A finding, with lines given by their text; `note` is a part of its note."""
+
+    kind: FindingKind
+    element: str
+    deeds: tuple[Did, ...]
+    elements: int = 1
+    scope: Scope | None = None
+    note: str = ""
+
+    def finding(self, launched: Launched, note: str) -> Finding:
+        """The finding of a launch, which said `note`."""
+        array, index, copy = _parts(self.element)
+        accesses = tuple(_access(launched, *did) for did in self.deeds)
+        return Finding(self.kind, array, index, copy, accesses, self.scope, self.elements, note)
+
+    @property
+    def times(self) -> tuple[int | None, ...]:
+        """The times of the deeds, None where none is given."""
+        return tuple(did[3] if len(did) == 4 else None for did in self.deeds)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A bug, which shows under `schedule`, and a twin, which is right under those of `clean`."""
+
+    bug: Launched
+    twin: Launched
+    finds: tuple[Expected, ...]
+    schedule: Schedule
+    clean: tuple[Schedule, ...]
+
+    @property
+    def name(self) -> str:
+        return self.bug.program.name
+
+    @property
+    def story(self) -> str:
+        """What is wrong, in a line."""
+        return (self.bug.program.function.__doc__ or "").strip()
+
+    @property
+    def kind(self) -> FindingKind:
+        return self.finds[0].kind
+
+
+def pair(
+    bug: Program,
+    twin: Program,
+    *arguments: Any,
+    finds: Expected | tuple[Expected, ...],
+    machine: Machine = DMM,
+    threads: int = 64,
+    schedule: Schedule = "asynchronous",
+    clean: tuple[Schedule, ...] = BOTH,
+    mended: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Pair:
+    """A `Pair`; `mended` are what of its launch the twin has otherwise."""
+    launched = Launched(bug, machine, arguments, threads, **options)
+    other = replace(launched, program=twin, **(mended or {}))
+    expected = finds if isinstance(finds, tuple) else (finds,)
+    return Pair(launched, other, expected, schedule, clean)
+
+
+def race(
+    element: str, first: Did, second: Did, elements: int = 1, scope: Scope = "interval"
+) -> Expected:
+    """Two accesses that nothing orders."""
+    return Expected("race", element, (first, second), elements, scope)
+
+
+def found(
+    kind: FindingKind, element: str, *deeds: Did, elements: int = 1, note: str = ""
+) -> Expected:
+    """A finding of another kind; an element is "", "a[1]", "s[1] of 0" (a block's), or "a"."""
+    return Expected(kind, element, deeds, elements, None, note)
+
+
+def zeros(*shape: int) -> Any:
+    return np.zeros(shape, int)
+
+
+def line_of(program: Program, text: str) -> tuple[str, str, int]:
+    """Function, file and number of the one line of a program that has this text."""
+    lines = [
+        (source.function, source.file, source.first + number)
+        for source in program.code.sources
+        for number, line in enumerate(source.lines)
+        if text in line
+    ]
+    assert len(lines) == 1, (program.name, text, lines)
+    return lines[0]
+
+
+def _access(
+    launched: Launched, thread: int, deed: Deed, text: str, time: int | None = None
+) -> FoundAccess:
+    block = thread // (launched.block_size or launched.threads)
+    return FoundAccess(thread, block, deed, *line_of(launched.program, text), time)
+
+
+def _parts(element: str) -> tuple[str | None, tuple[int, ...] | None, int | None]:
+    """Array, index and copy of an element as it is written."""
+    written, _, copy = element.partition(" of ")
+    array, bracket, index = written.removesuffix("]").partition("[")
+    numbers = tuple(map(int, index.split(","))) if bracket else None
+    return array or None, numbers, int(copy) if copy else None
