@@ -12,7 +12,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify test test-long gpu ledger metal bench clean
+.PHONY: help verify test test-long gpu ledger metal planted bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -43,6 +43,10 @@ ledger: .venv/.installed ## make docs/ledger.md from the claims
 
 metal: .venv/.installed ## make docs/metal.md and its figures from the results kept of a GPU
 	$(BIN)/python -m algorithms.gpu.page docs
+
+planted: .venv/.installed ## check the planted bugs, and make docs/planted.md of what is found
+	$(BIN)/python tests/planted_bugs.py docs
+	@echo "docs/planted.md"
 
 bench: .venv/.installed ## measure the speed; takes minutes, Ctrl-C prints what there is
 	@mkdir -p build

@@ -28,8 +28,12 @@ class Results:
 
     @staticmethod
     def read(folder: Path = FOLDER) -> Results:
-        """The records of a folder, by the name of their experiment."""
-        found = [Record.read(file) for file in sorted(folder.glob("*.json"))]
+        """The records of a folder, by the name of their experiment.
+
+        Without that of the planted bugs, of which docs/planted.md tells.
+        """
+        files = sorted(file for file in folder.glob("*.json") if file.stem != "planted")
+        found = [Record.read(file) for file in files]
         return Results({record.experiment: record for record in found})
 
     def __getitem__(self, experiment: str) -> Record:

@@ -27,7 +27,7 @@ Did = tuple[int, Deed, str] | tuple[int, Deed, str, int]
 """What a thread did: its number, the deed, text that only this line has, and perhaps the time."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Launched:
     """A program and all that `Machine.check` is told."""
 
@@ -39,6 +39,11 @@ class Launched:
     unset: tuple[str, ...] = ()
     shared_words: int | None = None
     max_accesses: int = 100_000
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the program's parameters after T."""
+        return tuple(parameter.name for parameter in self.program.code.parameters)
 
     def check(self, schedule: Schedule) -> Report:
         return self.machine.check(
@@ -77,12 +82,17 @@ class Expected:
         return Finding(self.kind, array, index, copy, accesses, self.scope, self.elements, note)
 
     @property
+    def array(self) -> str:
+        """The name of the array, empty if none is concerned."""
+        return _parts(self.element)[0] or ""
+
+    @property
     def times(self) -> tuple[int | None, ...]:
         """The times of the deeds, None where none is given."""
         return tuple(did[3] if len(did) == 4 else None for did in self.deeds)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pair:
     """A bug, which shows under `schedule`, and a twin, which is right under those of `clean`."""
 

@@ -181,7 +181,7 @@ def flag_and_data_mended(T, data, flag, out):
 
 @mm.program
 def by_column(T, a, b):
-    """An index computed with // where % is meant: a warp's row is every warp's row."""
+    """T.lane where T.id is meant: every warp writes the same elements, in lock step too."""
     b[T.lane] = a[T.id]
 
 
