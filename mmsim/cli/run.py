@@ -141,19 +141,26 @@ def command(arguments: argparse.Namespace) -> int:
 
 def run_program(arguments: argparse.Namespace, **how: Any) -> Run:
     """Run what the options of `add_program_options` describe; `how` goes to `Machine.run`."""
+    machine, program, args, options = program_call(arguments)
+    return machine.run(program, *args, **options, **how)
+
+
+def program_call(
+    arguments: argparse.Namespace,
+) -> tuple[Machine, Program, tuple[Any, ...], dict[str, Any]]:
+    """What the options of `add_program_options` describe: the machine, the program, its arguments
+    after T, and the options that `Machine.run` and `Machine.check` have in common."""
     program = load_program(arguments.program)
     machine = machine_of(arguments)
     example = _example(program, machine, arguments)
-    return machine.run(
-        program,
-        *example.arguments,
-        threads=arguments.threads if arguments.threads is not None else example.threads,
-        block_size=(
+    options = {
+        "threads": arguments.threads if arguments.threads is not None else example.threads,
+        "block_size": (
             arguments.block_size if arguments.block_size is not None else example.block_size
         ),
-        schedule=arguments.schedule,
-        **how,
-    )
+        "schedule": arguments.schedule,
+    }
+    return machine, program, example.arguments, options
 
 
 def load_program(target: str) -> Program:

@@ -1,0 +1,110 @@
+"""`mmsim check`, as a user calls it."""
+
+import pytest
+
+from mmsim.cli import main
+from mmsim.machines import Machine
+from mmsim.results.report import Report
+
+FILE = """\
+import mmsim as mm
+
+@mm.program
+def staged(T, a, b):
+    s = mm.shared(T.block_size, dtype=int)
+    s[T.index] = a[T.id]
+    b[T.id] += s[(T.index + 4) % T.block_size]
+"""
+
+
+@pytest.fixture
+def call(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(FILE)
+    called = ["check", f"{path}:staged", "arange:8", "zeros:8", "--threads", "8", "--width", "4"]
+    return [*called, "--machine", "hmm", "--latency", "10"]
+
+
+def test_what_is_found_is_printed_and_leaves_with_1(call, capsys):
+    assert main([*call, "--schedule", "asynchronous"]) == 1
+    output = capsys.readouterr().out
+    head, finding = output.splitlines()
+    assert head == (
+        "staged on HMM(dmms=1, width=4, global_latency=10, shared_latency=1), 8 threads in blocks "
+        "of 8, asynchronous: 1 finding"
+    )
+    assert finding.startswith(
+        "1. data race on s[0] of block 0: thread 0 writes it at time 10 (staged, line 6) and "
+        "thread 4 reads it at time "
+    )
+
+
+def test_nothing_found_leaves_with_0(call, capsys):
+    assert main([*call, "--schedule", "synchronous"]) == 0
+    assert capsys.readouterr().out.endswith("synchronous: nothing found\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--unset", "b"], "1. read of what nobody has written, b[0]: thread 0 reads it at time"),
+        (["--shared-words", "4"], "1. too much shared memory, s of block 0: block 0 has it"),
+        (["--unset", "a", "--unset", "b"], "2 findings"),
+    ],
+)
+def test_options_of_the_checker(call, options, text, capsys):
+    assert main([*call, *options]) == 1
+    assert text in capsys.readouterr().out
+
+
+def test_an_error_of_the_program_is_a_finding(call, capsys):
+    call[2] = "arange:7"
+    assert main(call) == 1
+    assert "1. index out of range, a[7]: thread 7 is here at time" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--unset", "c"], "unset='c', but 'staged' has no such array parameter; it has a, b"),
+        (["--block-size", "9"], "block_size=9 is larger than threads=8"),
+    ],
+)
+def test_a_mistake_in_the_call_leaves_with_2(call, options, text, capsys):
+    assert main([*call, *options]) == 2
+    assert text in capsys.readouterr().err
+
+
+def test_shared_words_are_at_least_1(call, capsys):
+    with pytest.raises(SystemExit) as left:
+        main([*call, "--shared-words", "0"])
+    assert left.value.code == 2
+    assert "'0' is no whole number from 1 on" in capsys.readouterr().err
+
+
+def test_the_report_is_saved(call, tmp_path):
+    saved = tmp_path / "report.json"
+    assert main([*call, "--schedule", "asynchronous", "--json", str(saved)]) == 1
+    report = Report.from_json(saved.read_text())
+    assert [finding.kind for finding in report.findings] == ["race"]
+    assert report.run is not None
+
+
+def test_the_page_is_that_of_the_player(call, tmp_path, monkeypatch):
+    """Whatever the player draws: the command asks for a trace, and saves the report's page."""
+    asked = {}
+
+    class Page:
+        def save(self, path):
+            asked["path"] = path
+
+    check = Machine.check
+
+    def checked(self, *args, **options):
+        asked["trace"] = options["trace"]
+        return check(self, *args, **options)
+
+    monkeypatch.setattr(Machine, "check", checked)
+    monkeypatch.setattr(Report, "player", lambda self: Page())
+    assert main([*call, "--html", str(tmp_path / "page.html")]) == 0
+    assert asked == {"trace": True, "path": tmp_path / "page.html"}
