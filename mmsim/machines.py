@@ -147,7 +147,7 @@ class Machine(ABC):
         schedule: Schedule = "synchronous",
         max_accesses: int = 100_000,
         shared_words: int | None = None,
-        unset: Collection[str] = (),
+        unset: str | Collection[str] = (),
         trace: bool = False,
     ) -> Report:
         """Run `program` and tell what is wrong with it, instead of what it computes.
@@ -166,8 +166,8 @@ class Machine(ABC):
             The words of shared memory of one DMM, to be checked against what its blocks need; on a
             DMM or UMM, of all blocks. Default: any number.
         unset
-            Names of array parameters whose first contents mean nothing: reading those before they
-            are written is a mistake.
+            A name, or names, of array parameters whose first contents mean nothing: reading those
+            before they are written is a mistake.
         trace
             Record what happens, for `Report.trace` and `Report.player`.
 
@@ -200,7 +200,7 @@ class Machine(ABC):
                 schedule=schedule,
                 max_accesses=max_accesses,
                 shared_words=shared_words,
-                unset=unset,
+                unset=(unset,) if isinstance(unset, str) else unset,
                 trace=trace,
             )
 

@@ -263,7 +263,12 @@ CANDIDATES = st.one_of(orderly_cases(), orderly_cases(), orderly_cases(), cases(
 
 def has_race(case, schedules=SCHEDULES):
     """Whether a case races under one of the schedules."""
-    return any(run_case(case, schedule, check=True).findings for schedule in schedules)
+    return any(races(run_case(case, schedule, check=True)) for schedule in schedules)
+
+
+def races(run):
+    """The races among what a check of a run found."""
+    return tuple(finding for finding in run.findings if finding.kind == "race")
 
 
 @st.composite
