@@ -48,7 +48,10 @@ def test_nothing_found_leaves_with_0(call, capsys):
     ("options", "text"),
     [
         (["--unset", "b"], "1. read of what nobody has written, b[0]: thread 0 reads it at time"),
-        (["--shared-words", "4"], "1. too much shared memory, s of block 0: block 0 has it"),
+        (
+            ["--shared-words", "4"],
+            "1. too much shared memory, s of block 0: declared (staged, line 5)",
+        ),
         (["--unset", "a", "--unset", "b"], "2 findings"),
     ],
 )

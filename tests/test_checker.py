@@ -577,7 +577,7 @@ def found(kind, *accesses, element=(None, None, None), **more):
                 element=("s", None, 0),
                 note="no room",
             ),
-            "too much shared memory, s of block 0: block 0 has it (work, line 12): no room; take "
+            "too much shared memory, s of block 0: declared (work, line 12): no room; take "
             "smaller blocks, fewer of them at once, or smaller shared arrays",
         ),
         (

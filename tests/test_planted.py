@@ -90,7 +90,7 @@ def test_a_finding_says_all_that_it_knows(pair):
         for access in finding.accesses:
             assert f"({access.function}, line {access.line})" in text
             if access.kind == "declaration":
-                assert f"block {access.block} has it" in text
+                assert f"declared ({access.function}, line {access.line})" in text
             else:
                 assert re.search(rf"\bthread {access.thread} \w", text)
             if access.time is not None:

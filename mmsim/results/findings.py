@@ -36,7 +36,7 @@ DOES: dict[Deed, str] = {
     "end": "has ended",
     "waits": "waits too",
     "statement": "is here",
-    "declaration": "has it",
+    "declaration": "declared",
 }
 
 TITLES: dict[FindingKind, str] = {
@@ -93,7 +93,7 @@ class FoundAccess:
         when = "" if self.time is None else f" {after} time {self.time}"
         where = f"({self.function}, line {self.line})"
         if self.kind == "declaration":
-            return f"block {self.block} has it {where}"
+            return f"{DOES[self.kind]} {where}"
         return f"thread {self.thread} {DOES[self.kind]}{when} {where}"
 
 
