@@ -28,6 +28,7 @@ from random_programs import (
     cases,
     indented,
     machines,
+    races,
     run_case,
     write_program,
 )
@@ -263,7 +264,7 @@ CANDIDATES = st.one_of(orderly_cases(), orderly_cases(), orderly_cases(), cases(
 
 def has_race(case, schedules=SCHEDULES):
     """Whether a case races under one of the schedules."""
-    return any(run_case(case, schedule, check=True).findings for schedule in schedules)
+    return any(races(run_case(case, schedule, check=True)) for schedule in schedules)
 
 
 @st.composite
