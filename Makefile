@@ -6,7 +6,6 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 PYTEST := $(BIN)/python -m pytest -n $(JOBS)
 REFERENCE := tests/test_events_against_reference.py
-ENGINES := tests/test_array_against_events.py
 
 export MPLBACKEND := Agg
 
@@ -30,9 +29,9 @@ test: .venv/.testable ## check format, style and types, then run the tests and d
 
 # Pytest leaves with 5 when no test is marked long; that is no failure here.
 test-long: .venv/.testable ## compare the engines and the reference at length, and run the long tests
-	$(PYTEST) -m long --ignore=$(REFERENCE) --ignore=$(ENGINES) tests || test $$? -eq 5
+	$(PYTEST) -m long --ignore=$(REFERENCE) tests || test $$? -eq 5
 	MMSIM_EXAMPLES=2000 $(PYTEST) -m "long or not long" $(REFERENCE)
-	MMSIM_EXAMPLES=5000 $(PYTEST) $(ENGINES)
+	$(BIN)/python tests/agreement.py --count 20000 --jobs $(JOBS)
 
 gpu: .venv/.testable ## run 300 random programs on a GPU beside the simulator; CuPy must be in .venv
 	@mkdir -p build

@@ -12,8 +12,8 @@ from collections import defaultdict
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from race_free_programs import CANDIDATES, races
-from random_programs import run_case
+from race_free_programs import CANDIDATES
+from random_programs import races, run_case
 
 TURNS = 20
 """How often a draw that found too few programs is repeated."""
@@ -42,7 +42,7 @@ def lanes_meet(trace):
 def threads_race(case):
     """Whether two threads of a case race, be they of two warps or of one."""
     run = run_case(case, "asynchronous", trace=True, check=True)
-    return bool(races(run)) or lanes_meet(run.trace)
+    return races(run) or lanes_meet(run.trace)
 
 
 def draw_cases(count, number, candidates=CANDIDATES):

@@ -28,6 +28,7 @@ from random_programs import (
     cases,
     indented,
     machines,
+    races,
     run_case,
     write_program,
 )
@@ -264,11 +265,6 @@ CANDIDATES = st.one_of(orderly_cases(), orderly_cases(), orderly_cases(), cases(
 def has_race(case, schedules=SCHEDULES):
     """Whether a case races under one of the schedules."""
     return any(races(run_case(case, schedule, check=True)) for schedule in schedules)
-
-
-def races(run):
-    """The races among what a check of a run found."""
-    return tuple(finding for finding in run.findings if finding.kind == "race")
 
 
 @st.composite

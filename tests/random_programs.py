@@ -118,6 +118,11 @@ def run_case(case, schedule, **options):
     )
 
 
+def races(run):
+    """Whether the check of a run found a data race."""
+    return any(finding.kind == "race" for finding in run.findings)
+
+
 def bits(array):
     return array.dtype, array.shape, np.ascontiguousarray(array).tobytes()
 

@@ -196,7 +196,7 @@ def test_a_program_that_never_ends(body, schedule):
 @both_schedules
 def test_a_loop_without_accesses_that_never_ends(schedule):
     error = fault("x = 1\nwhile x:\n    x += 1", kind=EndlessError, schedule=schedule)
-    assert facts(error) == ("bad", 3, None, None, None)
+    assert facts(error) == ("bad", 3, None, 0, None)
     assert "max_accesses=100000" in str(error)
 
 

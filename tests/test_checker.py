@@ -15,7 +15,7 @@ from mmsim.launch import Launch
 from mmsim.results import Finding, FoundAccess
 from mmsim.results.findings import ADVICE, DOES, TITLES
 from mmsim.results.report import Report
-from race_free_programs import SCHEDULES, orderly_cases, races
+from race_free_programs import SCHEDULES, orderly_cases
 from random_programs import cases, run_case
 
 DMM = mm.DMM(width=4, latency=3)
@@ -140,7 +140,8 @@ def test_unwritten_reads_are_those_of_the_trace(schedule, case):
     }
     racing = {
         (finding.array, access.line)
-        for finding in races(run)
+        for finding in run.findings
+        if finding.kind == "race"
         for access in finding.accesses
         if access.kind == "read"
     }

@@ -1,0 +1,243 @@
+"""Random programs on all engines: each must tell what the event engine tells.
+
+    python tests/agreement.py [--count 20000] [--seed 0] [--jobs 2] [--json FILE]
+
+Draws so many different programs and runs each under both schedules: on the event engine, on the
+array engine interpreted and, where it can be, fused. Time, accesses, rounds and arrays must be the
+same, the arrays bit for bit. Under the asynchronous schedule a program with a data race has no
+result that all must share: there the engines must agree that it has one. Where there is a GPU (with
+CuPy), programs whose threads don't race run on it too, and their arrays must be the same.
+
+At the end two tables: what was compared how often, and in how many of the programs each statement,
+each operator and each other part of the language occurs. Leaves with 0 if all is the same and every
+part of the language occurs, else with 1. Ctrl-C prints what there is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import multiprocessing
+import signal
+import sys
+import time
+import typing
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from gpu_programs import CANDIDATES as FOR_A_GPU
+from gpu_programs import on_the_gpu
+from lane_races import lanes_meet
+from mmsim import gpu
+from mmsim.engines import array
+from mmsim.engines.fused.analysis import CannotFuse
+from mmsim.language import ir
+from mmsim.language.operators import BINARY, COMPARE, UNARY
+from mmsim.language.walk import expressions, parts, statements
+from race_free_programs import CANDIDATES, SCHEDULES
+from random_programs import RandomCase, bits, races, run_case, same
+
+CHUNK = 50
+"""Programs that are drawn at once."""
+
+
+# ------------------------------------------------------------ the language
+
+
+def language() -> list[str]:
+    """The name of every part of the language."""
+    kinds = [*typing.get_args(ir.Stmt), *typing.get_args(ir.Expr)]
+    plain = [kind.__name__ for kind in kinds if kind not in (ir.Unary, ir.Binary, ir.Compare)]
+    plain.remove("Logic")
+    return [
+        *(name for name in plain if name != "ThreadField"),
+        *(f"T.{field}" for field in ir.THREAD_FIELDS),
+        *(f"unary {op}" for op in UNARY),
+        *(f"binary {op}" for op in BINARY),
+        *(f"compare {op}" for op in COMPARE),
+        "and",
+        "or",
+        "mm.shared",
+        "mm.registers",
+    ]
+
+
+def used(code: ir.Code) -> set[str]:
+    """The parts of the language that occur in a program."""
+    found = {f"mm.{local.kind}" for local in code.locals}
+    for statement in statements(code.body):
+        found.add(type(statement).__name__)
+        for expression in expressions(statement):
+            for part in parts(expression):
+                match part:
+                    case ir.Unary(op):
+                        found.add(f"unary {op}")
+                    case ir.Binary(op):
+                        found.add(f"binary {op}")
+                    case ir.Compare(op):
+                        found.add(f"compare {op}")
+                    case ir.Logic(op):
+                        found.add(op)
+                    case ir.ThreadField(field):
+                        found.add(f"T.{field}")
+                    case _:
+                        found.add(type(part).__name__)
+    return found
+
+
+# ------------------------------------------------------------ one program
+
+
+def outcome(run: Any) -> Any:
+    """All that a run tells, but its engine."""
+    contents = {name: bits(values) for name, values in run.arrays.items()}
+    return run.time, run.accesses, run.rounds, contents
+
+
+def roads(case: RandomCase, schedule: str) -> Iterator[tuple[str, Any]]:
+    """What the array engine makes of a case, interpreted and, where that can be, fused."""
+    whole = array.run
+    for road, name in (("interpreted", "array, interpreted"), ("plain", "array, fused")):
+        array.run = lambda launch, check=False, road=road: whole(launch, check, road)
+        try:
+            yield name, outcome(run_case(case, schedule, engine="array"))
+        except CannotFuse:
+            pass
+        finally:
+            array.run = whole
+
+
+def compare(case: RandomCase, on_gpu: bool) -> tuple[Counter[str], list[str]]:
+    """What was compared, and what differs."""
+    done: Counter[str] = Counter()
+    wrong = []
+    for schedule in SCHEDULES:
+        events = run_case(case, schedule, engine="events", trace=on_gpu, check=True)
+        if schedule == "asynchronous" and races(events):
+            done["asynchronous, a data race both find"] += 1
+            if not races(run_case(case, schedule, engine="array", check=True)):
+                wrong.append("array engine finds no race")
+            continue
+        expected = outcome(events)
+        for name, found in roads(case, schedule):
+            done[f"{schedule}, {name}"] += 1
+            if found != expected:
+                wrong.append(f"{schedule}, {name}")
+        if on_gpu and schedule == "asynchronous" and not lanes_meet(events.trace):
+            done["GPU, arrays"] += 1
+            if not same(on_the_gpu(case, "global"), events.arrays):
+                wrong.append("GPU")
+    return done, [f"{one}:\n{case.describe()}" for one in wrong]
+
+
+# ------------------------------------------------------------ many programs
+
+
+def chunk(
+    task: tuple[int, int, bool],
+) -> tuple[list[tuple[str, set[str]]], Counter[str], list[str]]:
+    """Draw and compare some programs: their digests with what they use, the counts, the errors."""
+    number, turn, on_gpu = task
+    found: dict[str, RandomCase] = {}
+
+    def keep(case: RandomCase) -> None:
+        found.setdefault(hashlib.sha256(case.describe().encode()).hexdigest(), case)
+
+    plainly = settings(
+        max_examples=CHUNK,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    seed(f"{number}, {turn}")(plainly(given(FOR_A_GPU if on_gpu else CANDIDATES)(keep)))()
+    done: Counter[str] = Counter()
+    wrong: list[str] = []
+    programs = []
+    for digest, case in found.items():
+        more, errors = compare(case, on_gpu)
+        done += more
+        wrong += errors
+        programs.append((digest, used(case.program.code)))
+    return programs, done, wrong
+
+
+def agree(count: int, number: int, jobs: int, on_gpu: bool) -> dict[str, Any]:
+    """Compare `count` different programs; the counts of all."""
+    begun = time.monotonic()
+    seen: set[str] = set()
+    done: Counter[str] = Counter()
+    parts_used: Counter[str] = Counter()
+    wrong: list[str] = []
+    tasks = ((number, turn, on_gpu) for turn in range(100 * (count // CHUNK + 1)))
+    with multiprocessing.get_context("spawn").Pool(jobs, _deaf) as pool:
+        for programs, more, errors in _until_interrupted(pool.imap(chunk, tasks)):
+            for error in errors:
+                print(f"DIFFERENT {error}\n", flush=True)
+            done += more
+            wrong += errors
+            for digest, uses in programs:
+                if digest not in seen:
+                    seen.add(digest)
+                    parts_used.update(uses)
+            rate = len(seen) / (time.monotonic() - begun)
+            print(
+                f"\r{len(seen)} of {count} programs, {rate:.0f} a second ", end="", file=sys.stderr
+            )
+            if len(seen) >= count:
+                break
+        pool.terminate()
+    print(file=sys.stderr)
+    return {
+        "programs": len(seen),
+        "compared": dict(sorted(done.items())),
+        "language": {part: parts_used[part] for part in language()},
+        "different": len(wrong),
+    }
+
+
+def _deaf() -> None:
+    """Leave Ctrl-C to the process that started this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _until_interrupted(results: Iterator[Any]) -> Iterator[Any]:
+    try:
+        yield from results
+    except KeyboardInterrupt:
+        print("\ninterrupted; here is what was compared until then", file=sys.stderr)
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Run random programs on all engines and compare.")
+    parser.add_argument("--count", type=int, default=20_000, help="how many programs (20000)")
+    parser.add_argument("--seed", type=int, default=0, help="which programs (0)")
+    parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="save the counts")
+    arguments = parser.parse_args(argv)
+    try:
+        device = gpu.device()
+        where = f"with {device}"
+    except gpu.NoGPU as missing:
+        device = None
+        where = f"without a GPU ({missing})"
+    result = agree(arguments.count, arguments.seed, arguments.jobs, device is not None)
+    for what, times in result["compared"].items():
+        print(f"{times:>9}  {what}")
+    print()
+    for part, programs in result["language"].items():
+        print(f"{programs:>9}  {part}{'' if programs else '   NEVER'}")
+    print(f"\n{result['programs']} programs, {where}: {result['different']} differences")
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    whole = result["programs"] >= arguments.count and all(result["language"].values())
+    return 0 if whole and not result["different"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
