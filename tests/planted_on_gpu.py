@@ -43,6 +43,8 @@ OPTIONS = ("--error-exitcode", "9", "--report-api-errors", "no", "--launch-timeo
 """CuPy itself raises a call of CUDA's that fails; and what hangs is ended from here."""
 
 VARIANTS = ("bug", "twin")
+GAP = 4096
+"""Bytes between the arrays: an index just out of range must not meet another array."""
 CUDA = Path("/usr/local/cuda/bin")
 SUMMARY = r"^=+ (?:ERROR SUMMARY: (?=\d+ errors?\s*$)|RACECHECK SUMMARY: (?=\d+ hazard))(\d+)"
 MESSAGE = r"^=+ (?!COMPUTE-SANITIZER|.*SUMMARY: )(\S.*?)\s*$"
@@ -153,6 +155,7 @@ def launch(name: str, variant: str) -> None:
     written, cp = kernel_of(launched), cupy()
     with cp.cuda.using_allocator(None):  # each array an allocation of its own: its end is known
         passed: list[Any] = []
+        gaps = [cp.empty(GAP, dtype="u1")]
         for argument in written.arguments:
             if argument.role == "repeat":
                 passed.append(argument.dtype.type(1))
@@ -160,6 +163,8 @@ def launch(name: str, variant: str) -> None:
                 passed.append(cp.empty(argument.size, dtype=argument.dtype))
             else:
                 passed.append(cp.asarray(argument.words()))
+            gaps.append(cp.empty(GAP, dtype="u1"))
+        gaps.clear()  # so that beside each array lies what belongs to none
         function = compiled(cp, written)
         function((written.grid,), (written.block,), tuple(passed), shared_mem=written.shared_bytes)
         cp.cuda.Device().synchronize()

@@ -1,10 +1,12 @@
 """The script that runs the planted bugs under compute-sanitizer, and the page, without a GPU."""
 
+import contextlib
 import json
 import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import planted_bugs
@@ -293,3 +295,50 @@ def test_a_task_says_what_it_is():
     task = Task(BY_NAME["tile_reversed"], "bug", "racecheck")
     assert str(task) == "racecheck  bug  tile_reversed"
     assert task.launched is task.pair.bug
+
+
+class Cards:
+    """What stands for CuPy: notes what is allocated and launched."""
+
+    class cuda:
+        @staticmethod
+        def using_allocator(allocator):
+            assert allocator is None
+            return contextlib.nullcontext()
+
+        class Device:
+            def synchronize(self):
+                pass
+
+    def __init__(self):
+        self.made, self.launched = [], []
+
+    def empty(self, size, dtype):
+        self.made.append(("empty", size, np.dtype(dtype)))
+        return self.made[-1]
+
+    def asarray(self, words):
+        self.made.append(("copied", words.size, words.dtype))
+        return self.made[-1]
+
+
+def test_a_launch_passes_what_the_kernel_takes_and_leaves_unset_arrays_alone(monkeypatch, capsys):
+    cards = Cards()
+    monkeypatch.setattr(planted_on_gpu, "cupy", lambda: cards)
+
+    def compiled(cp, written):
+        return lambda *how, **more: cards.launched.append((how, more))
+
+    monkeypatch.setattr(planted_on_gpu, "compiled", compiled)
+    assert main(["--one", "added_to_nothing", "bug"]) == 0
+    assert main(["--one", "tile_reversed", "twin"]) == 0
+    assert capsys.readouterr().out == "launched and ended\n" * 2
+    (first, _), (second, more) = cards.launched
+    words = np.dtype(np.int64)
+    assert first == ((1,), (64,), (("copied", 64, words), ("empty", 64, words)))
+    *arrays, repeat, cycles = second[2]
+    assert arrays == [("copied", 64, words)] * 2
+    assert (repeat, cycles) == (1, ("empty", 1, words))
+    assert more == {"shared_mem": 0}
+    gap = ("empty", planted_on_gpu.GAP, np.dtype(np.uint8))
+    assert cards.made[:5:2] == [gap] * 3  # before, between and behind the arrays
