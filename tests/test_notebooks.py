@@ -110,7 +110,7 @@ def test_it_asks_for_predictions_and_folds_what_is_shown(path):
     assert len(asked) >= 3
     for number in asked:
         before, shown = code(path)[number - 1 : number + 1]
-        assert re.match(r"guess = None\b", before.source)
+        assert re.search(r"^guess = None\b", before.source, re.MULTILINE)
         assert "hide-output" in shown.metadata.tags
         assert shown.metadata.jupyter.outputs_hidden
 
