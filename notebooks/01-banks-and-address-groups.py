@@ -279,7 +279,7 @@ for s in (1, 2, 3, 31, 32, 33):
     print(f"UMM {with_stride(mm.UMM(32, 1), s).time:2}")
 
 # %% [markdown]
-# A DMM forgives every odd stride; a UMM forgives none.
+# A DMM of 32 banks forgives every odd stride; a UMM forgives none.
 #
 # ### Exercise 4
 #
