@@ -27,6 +27,8 @@
 # %%
 # %matplotlib inline
 # %config InlineBackend.figure_formats = ["svg"]
+from math import gcd
+
 import numpy as np
 from classroom import check, predicted
 
@@ -101,22 +103,27 @@ print(plain)
 print(f"{plain.time / price:.1f} times the price of a copy")
 
 # %% [markdown]
-# A column is a stride of $\sqrt n$, the length of a row. In every bank that they meet at all, the
-# reads of a warp want $\gcd(\sqrt n, w)$ words (SMM, section 5, exactly so where $w$ divides $\sqrt
-# n$). So it is a question of the length of a row. With a thread for each word:
+# Round by round: each read wastes, each write is fine.
 
 # %%
-sides = list(range(32, 49))
-found = [
-    move(straightforward, dmm, np.arange(s * s).reshape(s, s), p=s * s).accesses[0] for s in sides
-]
-axes = mm.figures.lines(plain)  # the lines of the run above
-axes.figure
+mm.figures.rounds(plain).figure
+
+# %% [markdown]
+# A column is a stride of $\sqrt n$, the length of a row. A warp that stays in one column wants
+# $\gcd(\sqrt n, w)$ words of every bank that it meets (SMM, section 5). So the length of a row
+# decides. With a thread for each word:
+
 
 # %%
-for s, row in zip(sides, found, strict=True):
-    if s in (32, 33, 34, 36, 40, 48):
-        print(f"rows of {s}: {row.requests} requests to read, {row.stages} stages")
+def square(s):
+    """A matrix of s by s."""
+    return np.arange(s * s).reshape(s, s)
+
+
+for s in (32, 33, 34, 36, 40, 48, 64):
+    row = move(straightforward, dmm, square(s), p=s * s).accesses[0]
+    print(f"rows of {s}: {row.requests:3} requests to read, {row.stages:4} stages")
+    assert row.stages <= row.requests * gcd(s, w)
 
 # %% [markdown]
 # On the UMM no length helps: the words of a column are in as many address groups as there are
@@ -124,8 +131,8 @@ for s, row in zip(sides, found, strict=True):
 
 # %%
 for s in (32, 33, 64):
-    row = move(straightforward, umm, np.arange(s * s).reshape(s, s), p=s * s).accesses[0]
-    print(f"rows of {s}: {row.requests} requests to read, {row.stages} stages")
+    row = move(straightforward, umm, square(s), p=s * s).accesses[0]
+    print(f"rows of {s}: {row.requests:3} requests to read, {row.stages:4} stages")
 
 # %% [markdown]
 # ### Exercise 1
@@ -137,7 +144,7 @@ for s in (32, 33, 64):
 answer = ...  # time units
 
 # %%
-check(answer, move(straightforward, dmm, np.arange(128 * 128).reshape(128, 128)).time)
+check(answer, move(straightforward, dmm, square(128)).time)
 
 # %% [markdown]
 # ## 3. First way out: the diagonal, on the DMM
@@ -149,8 +156,12 @@ check(answer, move(straightforward, dmm, np.arange(128 * 128).reshape(128, 128))
 run = move(diagonal, mm.DMM(4, 3), small, p=64, trace=True)
 print(run.profile())
 
+# %% [markdown]
+# The first warp's read and its write (`b` begins at address 64):
+
 # %%
-mm.figures.access(run, 0).figure
+first_write = len(run.trace.dispatches) // 2
+mm.figures.access(run, [0, first_write]).figure
 
 # %% [markdown]
 # Back to $w = 32$ and 64 by 64. The plain way took many times the price of a copy. And the
@@ -200,7 +211,7 @@ print(move(diagonal, umm))
 answer = ...  # stages
 
 # %%
-odd = move(diagonal, mm.DMM(9, 1), np.arange(144).reshape(12, 12), p=36, trace=True)
+odd = move(diagonal, mm.DMM(9, 1), square(12), p=36, trace=True)
 check(answer, max(one.stage_count for one in odd.trace.dispatches))
 
 # %% [markdown]
@@ -231,11 +242,14 @@ with_registers = umm_transpose.transpose(
 assert (with_registers.arrays["b"] == matrix.T).all()
 of_a_copy = umm.run(copy, flat, np.zeros_like(flat), threads=tiles * w)
 print("transpose:", with_registers.time, " copy with as many threads:", of_a_copy.time)
+papers_own = umm_transpose.transpose(umm, matrix, threads=tiles * w)
+print("the paper's own program:", papers_own.time)
 
 # %% [markdown]
-# The same. But it has at most a warp for each tile, as each holds $w^2$ words: few threads, so the
-# latency shows. (The paper's own program transposes each tile in its place and then swaps tiles,
-# which takes longer: SMM, Lemma 5.2, and SMM-L5.2.direct in [the ledger](../docs/ledger.md).)
+# The same as the copy. But each warp holds $w^2$ words, so there is at most a warp for each tile:
+# few threads, and the latency shows. (The paper's own program first transposes each tile in its
+# place and then swaps tiles. SMM, Lemma 5.2; `direct` is SMM-L5.2.direct in [the
+# ledger](../docs/ledger.md).)
 #
 # ### Exercise 3
 #
@@ -246,17 +260,16 @@ print("transpose:", with_registers.time, " copy with as many threads:", of_a_cop
 answer = ...  # time units
 
 # %%
-large = np.arange(256 * 256).reshape(256, 256)
-run = umm_transpose.transpose(umm, large, threads=256 * 256 // 32, program=umm_transpose.direct)
+large = square(256)
+run = umm_transpose.transpose(umm, large, threads=large.size // w, program=umm_transpose.direct)
 check(answer, run.time)
 
 # %% [markdown]
 # ## 5. Third way out: shared memory, on the HMM
 #
-# The HMM has both: a global memory that is a UMM, and $d$ DMMs, each with a shared memory of
-# latency
-# 1. So read rows of a tile from the global memory, turn the tile in the shared memory, where
-#    columns are allowed, and write rows. That is how one does it on a GPU (ICPP, section V).
+# The HMM has both: a global memory that is a UMM, and $d$ DMMs, each with a shared memory, whose
+# latency is 1. So read rows of a tile from the global memory, turn the tile in the shared memory,
+# where columns are allowed, and write rows (ICPP, section V).
 
 # %%
 hmm = mm.HMM(dmms=1, width=w, global_latency=l)
@@ -289,7 +302,7 @@ predicted(guess, hmm_transpose.transposed(mm.HMM(2, w, l), matrix).time)
 for d in (1, 2, 4):
     time = hmm_transpose.transposed(mm.HMM(d, w, l), matrix).time
     assert time == 2 * n / w + 2 * n / (d * w) + 2 * l - 2
-    print(f"{d} DMMs: {time}")
+    print(f"d = {d}: {time}")
 
 # %% [markdown]
 # Watch two DMMs turn a small matrix, tile by tile: rows out of the global memory, rows into it, and
@@ -318,10 +331,7 @@ watched.trace.player()
 answer = ...  # time units
 
 # %%
-check(
-    answer,
-    hmm_transpose.transposed(mm.HMM(8, 32, 100), np.arange(128 * 128).reshape(128, 128)).time,
-)
+check(answer, hmm_transpose.transposed(mm.HMM(8, 32, 100), square(128)).time)
 
 # %% [markdown]
 # ## 6. All together
