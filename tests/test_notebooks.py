@@ -79,8 +79,20 @@ def test_every_text_is_a_notebook_and_every_notebook_is_in_the_readme():
     assert notebooks
     assert {path.stem for path in FOLDER.glob("[0-9]*.py")} == notebooks
     assert {path.stem for path in (FOLDER / "solutions").glob("*.py")} == notebooks
-    linked = re.findall(r"\]\((\d\d-[\w-]+)\.ipynb\)", (FOLDER / "README.md").read_text("utf-8"))
-    assert sorted(notebooks) == [name for name in linked if name in notebooks]
+    assert sorted(notebooks) == [name for name in listed() if name in notebooks]
+
+
+def listed():
+    """The notebooks to which their README links."""
+    return re.findall(r"\]\((\d\d-[\w-]+)\.ipynb\)", (FOLDER / "README.md").read_text("utf-8"))
+
+
+@each
+def test_links_lead_somewhere(path):
+    text = "\n".join(cell.source for cell in cells(path) if cell.cell_type == "markdown")
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        another = target.removesuffix(".ipynb") in listed()
+        assert another or (FOLDER / target).exists(), target
 
 
 @each
