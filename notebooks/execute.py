@@ -23,8 +23,13 @@ def kernel(notebook: nbformat.NotebookNode) -> Iterator[NotebookClient]:
     """A fresh kernel in this folder, to execute the cells of a notebook."""
     environment = {**os.environ, "SOURCE_DATE_EPOCH": "0"}  # the date that figures bear
     environment.pop("MPLBACKEND", None)  # they are to show in the notebook
-    resources = {"metadata": {"path": str(HERE)}}
-    client = NotebookClient(notebook, timeout=120, kernel_name="python3", resources=resources)
+    client = NotebookClient(
+        notebook,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(HERE)}},
+        timeout=120,
+        coalesce_streams=True,  # what is printed comes in pieces that differ from time to time
+    )
     with client.setup_kernel(env=environment):
         yield client
 

@@ -65,10 +65,7 @@ def printed(outputs):
     found = []
     for output in outputs:
         if output.output_type == "stream":
-            if found and found[-1][0] == output.name:
-                found[-1] = (output.name, found[-1][1] + output.text)
-            else:
-                found.append((output.name, output.text))
+            found.append((output.name, output.text))
         else:
             found.append((output.data.get("text/plain"), sorted(SHOWN & output.data.keys())))
     return found
