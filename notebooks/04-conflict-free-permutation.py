@@ -14,15 +14,15 @@
 # %% [markdown]
 # # Can any permutation be done without one bank conflict?
 #
-# Every word of an array moves to a place of its own, and you know beforehand which. Some orders of
-# moving are cheap, others wait at one bank all the time. There is always one that waits nowhere, and a
-# theorem about graphs of 1916 finds it.
+# Every word of an array moves to a place of its own, and you know beforehand which. Some orders
+# of moving are cheap, others wait at one bank all the time. There is always one that waits
+# nowhere, and a theorem about graphs of 1916 finds it.
 #
 # You need banks and congestion (notebook 1), rounds and latency (notebook 2), and the transpose
 # (notebook 3).
 #
-# About 90 minutes: what a permutation costs (20), the graph and its colours (30), the order that they
-# give (20), exercises (20).
+# About 90 minutes: what a permutation costs (20), the graph and its colours (30), the order that
+# they give (20), exercises (20).
 
 # %%
 import matplotlib.pyplot as plt
@@ -43,8 +43,8 @@ plt.rcParams["svg.hashsalt"] = "mmsim"
 # %% [markdown]
 # ## 1 A table says where to
 #
-# A *permutation* `P` sends word `i` to place `P[i]`. It is *off-line* if it is known before the data
-# are: then the host may prepare tables, as long as it likes, and only the moving counts.
+# A *permutation* `P` sends word `i` to place `P[i]`. It is *off-line* if it is known before the
+# data are: then the host may prepare tables, as long as it likes, and only the moving counts.
 #
 # The first idea is to let thread `i` take word `i` and look up where it goes.
 
@@ -62,8 +62,9 @@ def designated(T, a, b, p):
 
 
 # %% [markdown]
-# That line is three rounds: it reads `a`, reads `p`, writes `b`. A round takes its stages and then
-# `l - 1` time units more. Look at the matrix above: row 0 is where the four threads of warp 0 write.
+# That line is three rounds: it reads `a`, reads `p`, writes `b`. A round takes its stages and
+# then `l - 1` time units more. Look at the matrix above: row 0 is where the four threads of warp
+# 0 write.
 #
 # **Predict** the time of all three rounds, for n = 16 words, w = 4 banks and latency l = 5.
 
@@ -79,7 +80,8 @@ for row in run.rounds:
     print(f"{row.kind:5} {row.array}: {row.requests} warps, {row.stages:2} stages, time {row.time}")
 
 # %% [markdown]
-# The write is the trouble. Here is what warp 0 asks for in it: four words of one bank, so four stages.
+# The write is the trouble. Here is what warp 0 asks for in it: four words of one bank, so four
+# stages.
 
 # %%
 first_write = next(k for k, one in enumerate(run.trace.dispatches) if one.array == "b")
@@ -94,8 +96,9 @@ run.trace.player()
 # %% [markdown]
 # ## 2 Some permutations are kinder
 #
-# The *congestion* of a warp's write is the largest number of its words in one bank. Added up over all
-# warps it is the number of stages of the write, and we call it C. These five are CFP's (section VI).
+# The *congestion* of a warp's write is the largest number of its words in one bank. Added up over
+# all warps it is the number of stages of the write, and we call it C. These five are CFP's
+# (section VI).
 #
 # **Predict** C of the *shuffle*, which sends i to 2i in the lower half and to 2i + 1 - n in the
 # upper one, for n = 1024 words and w = 32 banks. Without any conflict it would be n/w = 32.
@@ -108,9 +111,9 @@ n, w, l = 1024, 32, 1
 predicted(guess, permutations.congestion(permutations.shuffle(n), w))
 
 # %% [markdown]
-# One may also let thread `i` *fetch* the word that belongs in place `i`: `b[i] = a[q[i]]`, where `q` is
-# the inverse of `P`. CFP calls the two *destination-designated* and *source-designated*. Then the read
-# is what may have conflicts, and its congestion is that of `q`.
+# One may also let thread `i` *fetch* the word that belongs in place `i`: `b[i] = a[q[i]]`, where
+# `q` is the inverse of `P`. CFP calls the two *destination-designated* and *source-designated*.
+# Then the read is what may have conflicts, and its congestion is that of `q`.
 
 # %%
 print("permutation     C(P)  C(P inverse)   time D-designated, S-designated")
@@ -118,20 +121,21 @@ for name, make in permutations.NAMED.items():
     P = make(n, 0)
     there, back = (permutations.congestion(p, w) for p in (P, permutations.inverse(P)))
     to, fro = (permute(mm.DMM(w, l), f"{c}-designated", P).time for c in "DS")
-    assert to == there + 2 * n // w + 3 * (l - 1) and fro == back + 2 * n // w + 3 * (l - 1)
+    assert to == there + 2 * n // w + 3 * (l - 1)
+    assert fro == back + 2 * n // w + 3 * (l - 1)
     print(f"{name:13} {there:6} {back:13} {to:17} {fro:13}")
 
 # %% [markdown]
-# The assertion is the formula: C + 2n/w + 3(l - 1), from CFP's rounds in section III.
+# The assertions are the formula: C + 2n/w + 3(l - 1), from CFP's rounds in section III.
 #
-# Neither way is safe: transpose and bit-reversal are as bad as can be, all words of a warp in one bank,
-# both ways. But who says that warp 0 has to move words 0 to 31?
+# Neither way is safe: transpose and bit-reversal are as bad as can be, all words of a warp in one
+# bank, both ways. But who says that warp 0 has to move words 0 to 31?
 #
 # ## 3 Words are edges
 #
-# Choose the w words that a warp moves together such that they *leave* w different banks and *enter*
-# w different banks. To see which go together, draw each word as an edge from the bank that it leaves to
-# the bank that it enters.
+# Choose the w words that a warp moves together such that they *leave* w different banks and
+# *enter* w different banks. To see which go together, draw each word as an edge from the bank
+# that it leaves to the bank that it enters.
 
 # %%
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000"]
@@ -168,13 +172,14 @@ def draw_graph(P, w, colours=None, only=None, axes=None):
 
 w, n = 4, 16
 some = permutations.random(n, seed=3)
-for P, axes in zip((permutations.transpose(n), some), plt.subplots(1, 2, figsize=(7, 2.4))[1]):
-    draw_graph(P, w, axes=axes)
+figure, (left, right) = plt.subplots(1, 2, figsize=(7, 2.4))
+draw_graph(permutations.transpose(n), w, axes=left)
+draw_graph(some, w, axes=right)
 
 # %% [markdown]
-# Left the transpose, right a random permutation: there some words have both banks in common, so that
-# two edges join the same two nodes (a *multigraph*). *Bipartite* means that edges only join left to
-# right.
+# Left the transpose, right a random permutation: there some words have both banks in common, so
+# that two edges join the same two nodes (a *multigraph*). *Bipartite* means that edges only join
+# left to right.
 #
 # **Predict**: in the random graph, with how many edges does each bank on the right end up?
 
@@ -185,16 +190,17 @@ guess = None  # a list of w = 4 numbers
 predicted(guess, np.bincount(some % w).tolist())
 
 # %% [markdown]
-# Each bank holds n/w of the words before and after, so every node has n/w edges, whatever P is: the
-# graph is *regular*, of degree D = n/w.
+# Each bank holds n/w of the words before and after, so every node has n/w edges, whatever P is:
+# the graph is *regular*, of degree D = n/w.
 #
-# What a warp may move without conflict is w edges of which no two meet: a *perfect matching*. We want to
-# split all edges into D of them. Give each matching a colour, and this is an **edge colouring**: edges
-# that meet differ in colour.
+# What a warp may move without conflict is w edges of which no two meet: a *perfect matching*. We
+# want to split all edges into D of them. Give each matching a colour, and this is an **edge
+# colouring**: edges that meet differ in colour.
 #
 # ### First come, first served?
 #
-# Take the edges one after the other, and give each the smallest colour free at both ends. We have D = 4.
+# Take the edges one after the other, and give each the smallest colour free at both ends. We have
+# D = 4.
 #
 # **Predict** how many colours this takes for the random permutation.
 
@@ -231,10 +237,10 @@ assert min(counts) > 32
 #
 # > A bipartite multigraph in which every node has D edges can be coloured with D colours.
 #
-# (D. Kőnig, 1916; CFP Theorem 1.) The idea of the proof is a loop. Take k nodes on the left: their kD
-# edges end on the right, where each node takes D at most, so at k nodes or more. By Hall's theorem that
-# is all it takes for a perfect matching to exist. Paint it, remove it: every node has lost one edge, and
-# the graph is regular of degree D - 1. Go on until nothing is left.
+# (D. Kőnig, 1916; CFP Theorem 1.) The idea of the proof is a loop. Take k nodes on the left:
+# their kD edges end on the right, where each node takes D at most, so at k nodes or more. By
+# Hall's theorem that is all it takes for a perfect matching to exist. Paint it, remove it: every
+# node has lost one edge, and the graph is regular of degree D - 1. Go on until nothing is left.
 
 # %%
 banks = np.arange(n) % w
@@ -256,13 +262,12 @@ for c in range(4):
 # %% [markdown]
 # ## 4 A colour is a warp
 #
-# Let warp c move the words of colour c. Which lane takes which word doesn't matter; take lane j for the
-# word in bank j. Two tables say it all (CFP section IV): thread t reads place `S[t]` and writes place
-# `D[t]`.
+# Let warp c move the words of colour c. Which lane takes which word doesn't matter; take lane j
+# for the word in bank j. Two tables say it all (CFP section IV): thread t reads place `S[t]` and
+# writes place `D[t]`.
+
 
 # %%
-
-
 def schedule(P, w):
     i = np.arange(len(P))
     c = colour(i % w, P % w, nodes=w)
@@ -288,7 +293,8 @@ def by_schedule(T, a, b, s, d):
 # %% [markdown]
 # `colour` is a faster way to the same end: it splits the graph into halves along Euler circuits.
 #
-# **Predict** the time, on the DMM of width 4 and latency 5. Mind that there are four rounds now: which?
+# **Predict** the time, on the DMM of width 4 and latency 5. Mind that there are four rounds now:
+# which?
 
 # %%
 guess = None  # time units
@@ -324,8 +330,8 @@ for name, make in permutations.NAMED.items():
 # ## 5 Is it worth it?
 #
 # One more table is one more round. So the schedule wins where C > 2n/w + l - 1, and loses along
-# the identity. CFP measured it (Table II): nanoseconds in the shared memory of a GeForce GTX 680, one
-# block of n = 1024 threads. Beside them our time units, with l = 1.
+# the identity. CFP measured it (Table II): nanoseconds in the shared memory of a GeForce GTX 680,
+# one block of n = 1024 threads. Beside them our time units, with l = 1.
 
 # %%
 paper = {row["permutation"]: row for row in table("cfp_table2")}
@@ -341,13 +347,13 @@ for name, make in permutations.NAMED.items():
     assert (ns["conflict-free"] < min(ns["D-designated"], ns["S-designated"])) == worth_it
 
 # %% [markdown]
-# On that card as in the model the schedule wins along random, transpose and bit-reversal, and loses
-# along the identity. Along the shuffle the card is no DMM: there it costs more to fetch than to
-# send. The model can't tell why; the ledger (CFP-T2.shuffle.printed) points to that card's banks of 8
-# bytes. Notebook 7 looks at a card of today.
+# On that card as in the model the schedule wins along random, transpose and bit-reversal, and
+# loses along the identity. Along the shuffle the card is no DMM: there it costs more to fetch
+# than to send. The model can't tell why; the ledger (CFP-T2.shuffle.printed) points to that
+# card's banks of 8 bytes. Notebook 7 looks at a card of today.
 #
-# *Sources.* CFP: Kasagi, Nakano, Ito, "An Implementation of Conflict-Free Off-line Permutation on the
-# GPU". Sections III and IV have the three algorithms, section V the colouring. CFP prints
+# *Sources.* CFP: Kasagi, Nakano, Ito, "An Implementation of Conflict-Free Off-line Permutation on
+# the GPU". Sections III and IV have the three algorithms, section V the colouring. CFP prints
 # S⁻¹(D(i)) = P(i); it should be D(S⁻¹(i)) = P(i), as the ledger (CFP-SD) shows:
 
 # %%
@@ -359,8 +365,8 @@ print("S⁻¹(D(i)) = P(i) for all i:", np.array_equal(back[D], some))
 # %% [markdown]
 # ## Exercises
 #
-# **1** Eight banks, latency 3, 64 words. How long does the *source-designated* algorithm take along the
-# transpose of the 8 × 8 matrix?
+# **1** Eight banks, latency 3, 64 words. How long does the *source-designated* algorithm take
+# along the transpose of the 8 × 8 matrix?
 
 # %% tags=["exercise"] name="1"
 answer = ...  # time units
@@ -394,8 +400,8 @@ def wrong_colours(answer):
 check(answer, wrong_colours)
 
 # %% [markdown]
-# **3** For n = 1024, w = 32 and the random permutation with seed 0: what is the smallest latency l
-# at which destination-designated takes *no longer* than conflict-free?
+# **3** For n = 1024, w = 32 and the random permutation with seed 0: what is the smallest latency
+# l at which destination-designated takes *no longer* than conflict-free?
 
 # %% tags=["exercise"] name="3"
 answer = ...  # a latency
@@ -409,8 +415,9 @@ times = {
 check(answer, next(l for l, (there, free) in times.items() if there <= free))
 
 # %% [markdown]
-# **4** Transpose and bit-reversal are bad both ways. Give a permutation of 16 words that on 4 banks is
-# as bad as can be for one way and free for the other: C(P) = 16 and C(P⁻¹) = 4. A list of 16 places.
+# **4** Transpose and bit-reversal are bad both ways. Give a permutation of 16 words that on 4
+# banks is as bad as can be for one way and free for the other: C(P) = 16 and C(P⁻¹) = 4. A list
+# of 16 places.
 
 # %% tags=["exercise"] name="4"
 answer = ...
@@ -431,9 +438,9 @@ def wrong_permutation(answer):
 check(answer, wrong_permutation)
 
 # %% [markdown]
-# **5** The transpose is so regular that it needs no tables. This program is right, but its writes meet
-# at one bank. Change which element thread `T.id` takes such that no access has a conflict. (Look at the
-# colours of the left graph in section 3: which elements may a warp take together?)
+# **5** The transpose is so regular that it needs no tables. This program is right, but its writes
+# meet at one bank. Change which element thread `T.id` takes such that no access has a conflict.
+# (Look at the colours of the left graph in section 3: which elements may a warp take together?)
 
 
 # %% tags=["exercise"] name="5"
@@ -460,8 +467,8 @@ def wrong_program(program):
 check(answer, wrong_program)
 
 # %% [markdown]
-# **6** A GPU may have fewer threads than words. Complete the program for p threads that move n/p words
-# each by the tables `s` and `d`, still without a conflict, for any n/p.
+# **6** A GPU may have fewer threads than words. Complete the program for p threads that move n/p
+# words each by the tables `s` and `d`, still without a conflict, for any n/p.
 
 
 # %% tags=["exercise"] name="6"

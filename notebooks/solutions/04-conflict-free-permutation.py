@@ -1,6 +1,10 @@
 # %% [markdown]
 # Solutions of notebook 4, conflict-free permutation.
 
+# %%
+import mmsim as mm
+from algorithms import permutations
+
 # %% [markdown]
 # The reads of `q` and the writes of `b` take 8 + 2 time units each, the casual reads 64 + 2.
 
@@ -20,8 +24,8 @@ answer = [0, 1, 0, 0, 1, 0, 1, 1]
 answer = permutations.congestion(permutations.random(1024, 0), 32) - 2 * 1024 // 32 + 1
 
 # %% [markdown]
-# Word j of warp g goes to bank g, so that the warp is as bad as can be; its row (j + g) mod 4 is chosen
-# so that each row takes its words from four different banks.
+# Word j of warp g goes to bank g, so that the warp is as bad as can be; its row (j + g) mod 4 is
+# chosen so that each row takes its words from four different banks.
 
 # %% name="4"
 answer = [(j + g) % 4 * 4 + g for g in range(4) for j in range(4)]
