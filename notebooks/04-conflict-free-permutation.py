@@ -2,9 +2,11 @@
 # jupyter:
 #   jupytext:
 #     formats: ipynb,py:percent
+#     notebook_metadata_filter: -jupytext.text_representation.jupytext_version
 #     text_representation:
 #       extension: .py
 #       format_name: percent
+#       format_version: '1.3'
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -25,6 +27,8 @@
 # they give (20), exercises (20).
 
 # %%
+# %matplotlib inline
+# %config InlineBackend.figure_formats = ["svg"]
 import matplotlib.pyplot as plt
 import numpy as np
 from classroom import check, predicted
@@ -35,10 +39,6 @@ from algorithms.colouring import check_colouring, colour, colour_by_matchings
 from algorithms.dmm_permutation import permute
 from algorithms.errors import PreconditionError
 from algorithms.printed import table
-
-# %config InlineBackend.figure_formats = ["svg"]
-# %config InlineBackend.print_figure_kwargs = {"metadata": {"Date": None}, "bbox_inches": "tight"}
-plt.rcParams["svg.hashsalt"] = "mmsim"
 
 # %% [markdown]
 # ## 1 A table says where to
@@ -71,7 +71,7 @@ def designated(T, a, b, p):
 # %%
 guess = None  # time units
 
-# %% tags=["hide-output"] jupyter={"outputs_hidden": true}
+# %% jupyter={"outputs_hidden": true} tags=["hide-output"]
 run = machine.run(designated, np.arange(n), np.zeros(n, int), P, threads=n, trace=True)
 predicted(guess, run.time)
 
@@ -106,7 +106,7 @@ run.trace.player()
 # %%
 guess = None  # stages
 
-# %% tags=["hide-output"] jupyter={"outputs_hidden": true}
+# %% jupyter={"outputs_hidden": true} tags=["hide-output"]
 n, w, l = 1024, 32, 1
 predicted(guess, permutations.congestion(permutations.shuffle(n), w))
 
@@ -186,7 +186,7 @@ draw_graph(some, w, axes=right)
 # %%
 guess = None  # a list of w = 4 numbers
 
-# %% tags=["hide-output"] jupyter={"outputs_hidden": true}
+# %% jupyter={"outputs_hidden": true} tags=["hide-output"]
 predicted(guess, np.bincount(some % w).tolist())
 
 # %% [markdown]
@@ -208,7 +208,7 @@ predicted(guess, np.bincount(some % w).tolist())
 guess = None  # colours
 
 
-# %% tags=["hide-output"] jupyter={"outputs_hidden": true}
+# %% jupyter={"outputs_hidden": true} tags=["hide-output"]
 def greedy(P, w):
     at_left, at_right, colours = [set() for _ in range(w)], [set() for _ in range(w)], []
     for i, target in enumerate(P):
@@ -299,7 +299,7 @@ def by_schedule(T, a, b, s, d):
 # %%
 guess = None  # time units
 
-# %% tags=["hide-output"] jupyter={"outputs_hidden": true}
+# %% jupyter={"outputs_hidden": true} tags=["hide-output"]
 a = np.arange(n)
 run = mm.DMM(w, 5).run(by_schedule, a, np.zeros_like(a), S, D, threads=n, trace=True)
 assert np.array_equal(run.arrays["b"][some], a)
@@ -368,7 +368,7 @@ print("S⁻¹(D(i)) = P(i) for all i:", np.array_equal(back[D], some))
 # **1** Eight banks, latency 3, 64 words. How long does the *source-designated* algorithm take
 # along the transpose of the 8 × 8 matrix?
 
-# %% tags=["exercise"] name="1"
+# %% name="1" tags=["exercise"]
 answer = ...  # time units
 
 # %%
@@ -385,7 +385,7 @@ print("word: leaves bank, enters bank")
 for i, target in enumerate(small):
     print(f"   {i}: {i % 4}, {target % 4}")
 
-# %% tags=["exercise"] name="2"
+# %% name="2" tags=["exercise"]
 answer = ...
 
 
@@ -403,7 +403,7 @@ check(answer, wrong_colours)
 # **3** For n = 1024, w = 32 and the random permutation with seed 0: what is the smallest latency
 # l at which destination-designated takes *no longer* than conflict-free?
 
-# %% tags=["exercise"] name="3"
+# %% name="3" tags=["exercise"]
 answer = ...  # a latency
 
 # %%
@@ -419,7 +419,7 @@ check(answer, next(l for l, (there, free) in times.items() if there <= free))
 # banks is as bad as can be for one way and free for the other: C(P) = 16 and C(P⁻¹) = 4. A list
 # of 16 places.
 
-# %% tags=["exercise"] name="4"
+# %% name="4" tags=["exercise"]
 answer = ...
 
 
@@ -443,7 +443,7 @@ check(answer, wrong_permutation)
 # (Look at the colours of the left graph in section 3: which elements may a warp take together?)
 
 
-# %% tags=["exercise"] name="5"
+# %% name="5" tags=["exercise"]
 @mm.program
 def transposed(T, a, b):
     w = a.shape[0]
@@ -471,7 +471,7 @@ check(answer, wrong_program)
 # words each by the tables `s` and `d`, still without a conflict, for any n/p.
 
 
-# %% tags=["exercise"] name="6"
+# %% name="6" tags=["exercise"]
 @mm.program
 def shared_out(T, a, b, s, d):
     for k in range(a.size // T.count):

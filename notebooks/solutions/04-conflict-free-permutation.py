@@ -1,10 +1,6 @@
 # %% [markdown]
 # Solutions of notebook 4, conflict-free permutation.
 
-# %%
-import mmsim as mm
-from algorithms import permutations
-
 # %% [markdown]
 # The reads of `q` and the writes of `b` take 8 + 2 time units each, the casual reads 64 + 2.
 
