@@ -85,8 +85,7 @@ for row in run.rounds:
 
 # %%
 first_write = next(k for k, one in enumerate(run.trace.dispatches) if one.array == "b")
-figure = plt.figure()
-mm.figures.access(run, first_write, axes=figure.gca())
+mm.figures.access(run, first_write).figure
 # %% [markdown]
 # Step through it: press `C` for the next conflict.
 
