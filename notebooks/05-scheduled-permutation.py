@@ -259,7 +259,7 @@ assert np.array_equal(run.arrays["b"][P], np.arange(n))
 predicted(guess, sum(row.space == "global" for row in run.rounds))
 
 # %%
-print({row.access_class for row in run.rounds})
+print(*sorted({row.access_class for row in run.rounds}))
 assert run.time == 16 * (n // w + L - 1) + 16 * n // (d * w)
 print(f"n = {n}, w = {w}, d = {d}, L = {L}:")
 print("permutation    D-designated  S-designated  scheduled")
