@@ -136,13 +136,16 @@ for name, make in permutations.NAMED.items():
 # *enter* w different banks. To see which go together, draw each word as an edge from the bank
 # that it leaves to the bank that it enters.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000"]
 STYLES = ["-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1))]
 
 
 def draw_graph(P, w, colours=None, only=None, axes=None):
-    """Each word as an edge; words between the same two banks are bent apart."""
+    """Each word as an edge from the bank that it leaves to the one that it enters.
+
+    Words between the same two banks are bent apart.
+    """
     axes = axes or plt.figure(figsize=(3, 2.4)).gca()
     seen = {}
     for i, target in enumerate(P):
@@ -160,20 +163,24 @@ def draw_graph(P, w, colours=None, only=None, axes=None):
             linestyle="-" if c is None else STYLES[c % 6],
             linewidth=1.5,
         )
-    for x, side in ((0, "right"), (1, "left")):
+    for x, side, name in ((0, "right", "leaves"), (1, "left", "enters")):
         axes.plot([x] * w, -np.arange(w), "o", color="black", markersize=5)
         for bank in range(w):
-            axes.text(x + (0.07 if x else -0.07), -bank, f"bank {bank}", va="center", ha=side)
+            axes.text(x + (0.08 if x else -0.08), -bank, f"{bank}", va="center", ha=side)
+        if only is None:
+            axes.text(x, 0.5, f"{name} bank", ha="center", fontsize=8)
     axes.set_xlim(-0.4, 1.4)
-    axes.set_ylim(-w + 0.5, 0.5)
+    axes.set_ylim(-w + 0.5, 0.8)
     axes.axis("off")
 
 
+# %%
 w, n = 4, 16
 some = permutations.random(n, seed=3)
 figure, (left, right) = plt.subplots(1, 2, figsize=(7, 2.4))
 draw_graph(permutations.transpose(n), w, axes=left)
 draw_graph(some, w, axes=right)
+plt.show()
 
 # %% [markdown]
 # Left the transpose, right a random permutation: there some words have both banks in common, so
@@ -251,12 +258,13 @@ for c in range(n // w):
     left &= colours != c
 
 # %%
-figure, axes = plt.subplots(1, 5, figsize=(11, 1.9), width_ratios=[1.5, 1, 1, 1, 1])
+figure, axes = plt.subplots(1, 5, figsize=(11, 1.9))
 draw_graph(some, w, colours, axes=axes[0])
 for c in range(4):
     draw_graph(some, w, colours, only=c, axes=axes[c + 1])
-    axes[c + 1].set_title(f"colour {c}: words {', '.join(map(str, np.flatnonzero(colours == c)))}")
-    axes[c + 1].title.set_fontsize(8)
+    words = ", ".join(map(str, np.flatnonzero(colours == c)))
+    axes[c + 1].set_title(f"colour {c}: words {words}", fontsize=8)
+plt.show()
 
 # %% [markdown]
 # ## 4 A colour is a warp
@@ -351,7 +359,7 @@ for name, make in permutations.NAMED.items():
 # than to send. The model can't tell why; the ledger (CFP-T2.shuffle.printed) points to that
 # card's banks of 8 bytes. Notebook 7 looks at a card of today.
 #
-# *Sources.* CFP: Kasagi, Nakano, Ito, "An Implementation of Conflict-Free Off-line Permutation on
+# *Sources.* CFP: Kasagi, Nakano, Ito, "An Implementation of Conflict-Free Offline Permutation on
 # the GPU". Sections III and IV have the three algorithms, section V the colouring. CFP prints
 # S⁻¹(D(i)) = P(i); it should be D(S⁻¹(i)) = P(i), as the ledger (CFP-SD) shows:
 
@@ -380,6 +388,7 @@ check(answer, permute(mm.DMM(8, 3), "S-designated", permutations.transpose(64)).
 # %%
 small = np.array([5, 1, 4, 6, 0, 7, 3, 2])
 draw_graph(small, 4)
+plt.show()
 print("word: leaves bank, enters bank")
 for i, target in enumerate(small):
     print(f"   {i}: {i % 4}, {target % 4}")

@@ -142,6 +142,7 @@ np.put_along_axis(moved, third, matrices["2: within columns"], axis=1)
 matrices["3: within rows"] = moved
 assert np.array_equal(moved.ravel()[P], np.arange(side * side))
 
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 figure, panels = plt.subplots(1, 4, figsize=(11, 3))
 for axes, (title, words) in zip(panels, matrices.items(), strict=True):
     axes.imshow(P[words] // side, cmap="cividis")
@@ -317,12 +318,12 @@ for axes, L in zip(panels, (50, 500), strict=True):
         found["copy"].append(permute(machine, "copy", P).time)
         run = scheduled(machine, np.arange(side**2), plan(P, w))
         found["scheduled, transpose"].append(run.time)
-    n = np.array([32**2, 64**2, 128**2, 256**2])
+    n = 1024 * np.arange(1, 65)
     curves = casual(n, w, L), three_steps(n, w, L, d), 2 * (n // w + L - 1)
     for (name, times), curve, marker in zip(found.items(), curves, "os^", strict=True):
-        assert times == list(curve[1:])
+        assert times == [curve[side**2 // 1024 - 1] for side in sides]
         (line,) = axes.plot(n, curve)
-        axes.plot(n[1:], times, marker, color=line.get_color(), label=name)
+        axes.plot(np.square(sides), times, marker, color=line.get_color(), label=name)
     axes.set(xscale="log", yscale="log", xlabel="n", title=f"L = {L}")
 panels[0].set_ylabel("time units")
 panels[0].legend(frameon=False)

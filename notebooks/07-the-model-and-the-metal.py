@@ -56,7 +56,9 @@ from algorithms.gpu.kept import (
 )
 from mmsim.gpu import Calibration, NoGPU, replay
 from mmsim.gpu.shared import turn
-from mmsim.view.plots_gpu import predicted_against_measured, time_of_arrays
+from mmsim.view.plots_gpu import STYLE, predicted_against_measured, time_of_arrays
+
+plt.rcParams.update(STYLE)  # letters as large as in the page's figures
 
 assert FOLDER.is_dir(), "no kept results: open this notebook from a checkout of the repository"
 kept = Results.read()
@@ -194,6 +196,7 @@ predicted(guess, round(arrays[133] / arrays[132]))
 # %%
 axes = plt.figure(figsize=(5, 3)).gca()
 time_of_arrays(kept["CFP-F7"].rows, card.multiprocessors, axes, unit="ms")
+axes.set_ylim(0, 6.5)
 plt.show()
 
 # %% [markdown]
@@ -257,7 +260,7 @@ reads = pick(casual, algorithm="S-designated")
 predicted(guess, round(max(factor(row) for row in reads)))
 
 # %%
-figure, panels = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
+figure, panels = plt.subplots(1, 2, figsize=(7.5, 4), layout="constrained")
 for axes, kind in zip(panels, ("float", "double"), strict=True):
     predicted_against_measured(
         pick(table, type=kind),
