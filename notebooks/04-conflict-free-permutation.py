@@ -397,7 +397,7 @@ for i, target in enumerate(small):
 answer = ...
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def wrong_colours(answer):
     try:
         check_colouring(np.arange(8) % 4, small % 4, 4, answer)
@@ -431,7 +431,7 @@ check(answer, next(l for l, (there, free) in times.items() if there <= free))
 answer = ...
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def wrong_permutation(answer):
     try:
         P = permutations.check(answer)
@@ -462,7 +462,7 @@ def transposed(T, a, b):
 answer = ...  # when it is done: transposed
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def wrong_program(program):
     a = np.arange(64).reshape(8, 8)
     run = mm.DMM(8, 3).run(program, a, np.zeros_like(a), threads=64)
@@ -490,7 +490,7 @@ def shared_out(T, a, b, s, d):
 answer = ...  # when it is done: shared_out
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def wrong_shares(program):
     P = permutations.random(64, 1)
     S, D = schedules.conflict_free(P, 8)

@@ -204,8 +204,8 @@ guess = None  # to one decimal
 predicted(guess, round(expected_max_load(32, 32), 1))
 
 # %% [markdown]
-# That number is counted (`algorithms/max_load.py`). Simulation has to agree: draw many layouts,
-# look at one warp's congestion under each.
+# That number is computed exactly (`algorithms/max_load.py`). Simulation has to agree: draw many
+# layouts, look at one warp's congestion under each.
 
 # %%
 w, samples = 32, 20_000
@@ -224,7 +224,7 @@ plt.show()
 
 # %%
 mean, error = drawn["stride", "RAS"].mean(), drawn["stride", "RAS"].std() / samples**0.5
-print(f"stride under RAS: {mean:.3f} ± {error:.3f}, counted {expected_max_load(w, w):.3f}")
+print(f"stride under RAS: {mean:.3f} ± {error:.3f}, exactly {expected_max_load(w, w):.3f}")
 assert abs(mean - expected_max_load(w, w)) < 4 * error
 print(f"never more than {max(found.max() for found in drawn.values())} of {w} in {samples} draws")
 
@@ -254,7 +254,7 @@ widths = (8, 16, 32, 64, 128, 256)
 figure, axes = plt.subplots(figsize=(4.5, 2.8))
 curves = {
     "RAW, stride: w": widths,
-    "RAS, stride: counted": [expected_max_load(w, w) for w in widths],
+    "RAS, stride: exact": [expected_max_load(w, w) for w in widths],
     "RAP, diagonal: 4000 draws": [
         congestions("diagonal", "RAP", w, 4000, np.random.RandomState(0)).mean() for w in widths
     ],
@@ -366,7 +366,7 @@ check(answer, wrong_attack)
 answer = ...
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def wrong_chance(answer):
     free = 0
     for shifts in product(range(4), repeat=4):
@@ -421,7 +421,7 @@ def by_hand(T, a, b, r):
 answer = ...  # when it is done: by_hand
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def wrong_by_hand(program):
     w = 8
     layout = mm.layout.RAP(w, seed=4)

@@ -320,9 +320,9 @@ assert all(model[cell] == "scheduled" for cell in won)
 
 # %% [markdown]
 # On the paper's card it won far more often than on ours, where a casual read is cheap: the table
-# above says how cheap. It still wins where casual access costs the most sectors, along random
-# permutations of the largest arrays. The model lets it win there too, and in many a cell more,
-# because it overcharges casual reads.
+# above says how cheap. It still wins along random permutations of large arrays, where a casual
+# read of floats took two or three sectors. The model lets it win there too, and in many a cell
+# more, because it overcharges casual reads.
 #
 # ## 6 Not only time
 #
@@ -429,7 +429,7 @@ def padded(T, a, b):
 answer = ...  # when it is done: padded
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def wrong_padded(program):
     a = np.arange(32 * 33, dtype=np.float32).reshape(32, 33)
     run = mm.DMM(32, 1).run(program, a, np.zeros_like(a), threads=1024)
@@ -459,7 +459,7 @@ def mended(row):
 answer = ...  # when it is done: mended
 
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 def wrong_mended(function):
     for row in reads:
         mine, right = function(row), time_with_sectors(row, machine)
