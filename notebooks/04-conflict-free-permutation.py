@@ -20,8 +20,9 @@
 # of moving are cheap, others wait at one bank all the time. There is always one that waits
 # nowhere, and a theorem about graphs of 1916 finds it.
 #
-# You need banks and congestion (notebook 1), rounds and latency (notebook 2), and the transpose
-# (notebook 3).
+# You need banks and congestion ([notebook 1](01-banks-and-address-groups.ipynb)), rounds and
+# latency ([notebook 2](02-latency-and-warps.ipynb)), and the transpose ([notebook
+# 3](03-transpose-three-ways.ipynb)).
 #
 # About 90 minutes: what a permutation costs (20), the graph and its colours (30), the order that
 # they give (20), exercises (20).
@@ -41,7 +42,7 @@ from algorithms.errors import PreconditionError
 from algorithms.printed import table
 
 # %% [markdown]
-# ## 1 A table says where to
+# ## 1. A table says where to
 #
 # A *permutation* `P` sends word `i` to place `P[i]`. It is *off-line* if it is known before the
 # data are: then the host may prepare tables, as long as it likes, and only the moving counts.
@@ -93,7 +94,7 @@ mm.figures.access(run, first_write).figure
 run.trace.player()
 
 # %% [markdown]
-# ## 2 Some permutations are kinder
+# ## 2. Some permutations are kinder
 #
 # The *congestion* of a warp's write is the largest number of its words in one bank. Added up over
 # all warps it is the number of stages of the write, and we call it C. These five are CFP's
@@ -125,12 +126,25 @@ for name, make in permutations.NAMED.items():
     print(f"{name:13} {there:6} {back:13} {to:17} {fro:13}")
 
 # %% [markdown]
-# The assertions are the formula: C + 2n/w + 3(l - 1), from CFP's rounds in section III.
+# The assertions are the formula: $C + 2n/w + 3(l - 1)$, from CFP's rounds in section III.
+
+# %% [markdown]
+# ### Exercise 1
 #
+# Eight banks, latency 3, 64 words. How long does the *source-designated* algorithm take along the
+# transpose of the 8 × 8 matrix?
+
+# %% name="1" tags=["exercise"]
+answer = ...  # time units
+
+# %%
+check(answer, permute(mm.DMM(8, 3), "S-designated", permutations.transpose(64)).time)
+
+# %% [markdown]
 # Neither way is safe: transpose and bit-reversal are as bad as can be, all words of a warp in one
 # bank, both ways. But who says that warp 0 has to move words 0 to 31?
 #
-# ## 3 Words are edges
+# ## 3. Words are edges
 #
 # Choose the w words that a warp moves together such that they *leave* w different banks and
 # *enter* w different banks. To see which go together, draw each word as an edge from the bank
@@ -196,8 +210,8 @@ guess = None  # a list of w = 4 numbers
 predicted(guess, np.bincount(some % w).tolist())
 
 # %% [markdown]
-# Each bank holds n/w of the words before and after, so every node has n/w edges, whatever P is:
-# the graph is *regular*, of degree D = n/w.
+# Each bank holds n/w of the words before and after, so every node has $n/w$ edges, whatever P is:
+# the graph is *regular*, of degree $D = n/w$.
 #
 # What a warp may move without conflict is w edges of which no two meet: a *perfect matching*. We
 # want to split all edges into D of them. Give each matching a colour, and this is an **edge
@@ -267,7 +281,60 @@ for c in range(4):
 plt.show()
 
 # %% [markdown]
-# ## 4 A colour is a warp
+# ### Exercise 2
+#
+# Colour this graph by hand: 8 words, 4 banks, degree 2. The answer is a list of 8 colours, 0 or
+# 1, one for each word.
+
+# %%
+small = np.array([5, 1, 4, 6, 0, 7, 3, 2])
+draw_graph(small, 4)
+plt.show()
+print("word: leaves bank, enters bank")
+for i, target in enumerate(small):
+    print(f"   {i}: {i % 4}, {target % 4}")
+
+# %% name="2" tags=["exercise"]
+answer = ...
+
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def wrong_colours(answer):
+    try:
+        check_colouring(np.arange(8) % 4, small % 4, 4, answer)
+    except PreconditionError as error:
+        return str(error)
+
+
+check(answer, wrong_colours)
+
+# %% [markdown]
+# ### Exercise 3
+#
+# Transpose and bit-reversal are bad both ways. Give a permutation of 16 words that on 4 banks is
+# as bad as can be for one way and free for the other: C(P) = 16 and C(P⁻¹) = 4. A list of 16
+# places.
+
+# %% name="3" tags=["exercise"]
+answer = ...
+
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def wrong_permutation(answer):
+    try:
+        P = permutations.check(answer)
+    except PreconditionError as error:
+        return str(error)
+    if len(P) != 16:
+        return f"it has {len(P)} words"
+    found = permutations.congestion(P, 4), permutations.congestion(permutations.inverse(P), 4)
+    return None if found == (16, 4) else f"C(P) and C(P⁻¹) are {found}"
+
+
+check(answer, wrong_permutation)
+
+# %% [markdown]
+# ## 4. A colour is a warp
 #
 # Let warp c move the words of colour c. Which lane takes which word doesn't matter; take lane j
 # for the word in bank j. Two tables say it all (CFP section IV): thread t reads place `S[t]` and
@@ -322,7 +389,7 @@ run.profile()
 run.trace.player()
 
 # %% [markdown]
-# And the time is the same for **every** permutation: 4(n/w + l - 1).
+# And the time is the same for **every** permutation: $4(n/w + l - 1)$.
 
 # %%
 n, w, l = 1024, 32, 1
@@ -334,9 +401,9 @@ for name, make in permutations.NAMED.items():
     print(f"{name:13} {run.time}")
 
 # %% [markdown]
-# ## 5 Is it worth it?
+# ## 5. Is it worth it?
 #
-# One more table is one more round. So the schedule wins where C > 2n/w + l - 1, and loses along
+# One more table is one more round. So the schedule wins where $C > 2n/w + l - 1$, and loses along
 # the identity. CFP measured it (Table II): nanoseconds in the shared memory of a GeForce GTX 680,
 # one block of n = 1024 threads. Beside them our time units, with l = 1.
 
@@ -358,60 +425,14 @@ for name, make in permutations.NAMED.items():
 # loses along the identity. Along the shuffle the card is no DMM: there it costs more to fetch
 # than to send. The model can't tell why; the ledger (CFP-T2.shuffle.printed) points to that
 # card's banks of 8 bytes. Notebook 7 looks at a card of today.
+
+# %% [markdown]
+# ### Exercise 4
 #
-# *Sources.* CFP: Kasagi, Nakano, Ito, "An Implementation of Conflict-Free Offline Permutation on
-# the GPU". Sections III and IV have the three algorithms, section V the colouring. CFP prints
-# S⁻¹(D(i)) = P(i); it should be D(S⁻¹(i)) = P(i), as the ledger (CFP-SD) shows:
+# For n = 1024, w = 32 and the random permutation with seed 0: what is the smallest latency l at
+# which destination-designated takes *no longer* than conflict-free?
 
-# %%
-S, D = schedules.conflict_free(some, 4)
-back = permutations.inverse(S)
-print("D(S⁻¹(i)) = P(i) for all i:", np.array_equal(D[back], some))
-print("S⁻¹(D(i)) = P(i) for all i:", np.array_equal(back[D], some))
-
-# %% [markdown]
-# ## Exercises
-#
-# **1** Eight banks, latency 3, 64 words. How long does the *source-designated* algorithm take
-# along the transpose of the 8 × 8 matrix?
-
-# %% name="1" tags=["exercise"]
-answer = ...  # time units
-
-# %%
-check(answer, permute(mm.DMM(8, 3), "S-designated", permutations.transpose(64)).time)
-
-# %% [markdown]
-# **2** Colour this graph by hand: 8 words, 4 banks, degree 2. The answer is a list of 8 colours,
-# 0 or 1, one for each word.
-
-# %%
-small = np.array([5, 1, 4, 6, 0, 7, 3, 2])
-draw_graph(small, 4)
-plt.show()
-print("word: leaves bank, enters bank")
-for i, target in enumerate(small):
-    print(f"   {i}: {i % 4}, {target % 4}")
-
-# %% name="2" tags=["exercise"]
-answer = ...
-
-
-# %% jupyter={"source_hidden": true} tags=["hide-input"]
-def wrong_colours(answer):
-    try:
-        check_colouring(np.arange(8) % 4, small % 4, 4, answer)
-    except PreconditionError as error:
-        return str(error)
-
-
-check(answer, wrong_colours)
-
-# %% [markdown]
-# **3** For n = 1024, w = 32 and the random permutation with seed 0: what is the smallest latency
-# l at which destination-designated takes *no longer* than conflict-free?
-
-# %% name="3" tags=["exercise"]
+# %% name="4" tags=["exercise"]
 answer = ...  # a latency
 
 # %%
@@ -423,32 +444,11 @@ times = {
 check(answer, next(l for l, (there, free) in times.items() if there <= free))
 
 # %% [markdown]
-# **4** Transpose and bit-reversal are bad both ways. Give a permutation of 16 words that on 4
-# banks is as bad as can be for one way and free for the other: C(P) = 16 and C(P⁻¹) = 4. A list
-# of 16 places.
-
-# %% name="4" tags=["exercise"]
-answer = ...
-
-
-# %% jupyter={"source_hidden": true} tags=["hide-input"]
-def wrong_permutation(answer):
-    try:
-        P = permutations.check(answer)
-    except PreconditionError as error:
-        return str(error)
-    if len(P) != 16:
-        return f"it has {len(P)} words"
-    found = permutations.congestion(P, 4), permutations.congestion(permutations.inverse(P), 4)
-    return None if found == (16, 4) else f"C(P) and C(P⁻¹) are {found}"
-
-
-check(answer, wrong_permutation)
-
-# %% [markdown]
-# **5** The transpose is so regular that it needs no tables. This program is right, but its writes
-# meet at one bank. Change which element thread `T.id` takes such that no access has a conflict.
-# (Look at the colours of the left graph in section 3: which elements may a warp take together?)
+# ### Exercise 5
+#
+# The transpose is so regular that it needs no tables. This program is right, but its writes meet
+# at one bank. Change which element thread `T.id` takes such that no access has a conflict. (Look
+# at the colours of the left graph in section 3: which elements may a warp take together?)
 
 
 # %% name="5" tags=["exercise"]
@@ -475,8 +475,10 @@ def wrong_program(program):
 check(answer, wrong_program)
 
 # %% [markdown]
-# **6** A GPU may have fewer threads than words. Complete the program for p threads that move n/p
-# words each by the tables `s` and `d`, still without a conflict, for any n/p.
+# ### Exercise 6
+#
+# A GPU may have fewer threads than words. Complete the program for p threads that move n/p words
+# each by the tables `s` and `d`, still without a conflict, for any n/p.
 
 
 # %% name="6" tags=["exercise"]
@@ -504,3 +506,25 @@ def wrong_shares(program):
 
 
 check(answer, wrong_shares)
+# %% [markdown]
+# ## What to take home
+#
+# - Moving words is permuting edges: a word is an edge from the bank that it leaves to the bank
+#   that it enters.
+# - The graph is regular, so Kőnig's theorem colours it with $n/w$ colours; a colour is what a
+#   warp moves.
+# - Then every permutation takes $4(n/w + l - 1)$, with two tables that the host works out
+#   beforehand.
+# - It is worth it where the plain way has many conflicts, and not along the identity.
+#
+# Next: [the same for memory that counts address groups](05-scheduled-permutation.ipynb).
+#
+# *Sources.* CFP: Kasagi, Nakano, Ito, "An Implementation of Conflict-Free Offline Permutation on
+# the GPU". Sections III and IV have the three algorithms, section V the colouring. CFP prints
+# S⁻¹(D(i)) = P(i); it should be D(S⁻¹(i)) = P(i), as the ledger (CFP-SD) shows:
+
+# %%
+S, D = schedules.conflict_free(some, 4)
+back = permutations.inverse(S)
+print("D(S⁻¹(i)) = P(i) for all i:", np.array_equal(D[back], some))
+print("S⁻¹(D(i)) = P(i) for all i:", np.array_equal(back[D], some))

@@ -20,8 +20,9 @@
 # GPU, which has a long latency and counts address groups, not banks. There the same trick doesn't
 # work. Another one does: sixteen easy rounds in place of one hard one.
 #
-# You need the UMM and address groups (notebook 1), the transpose in shared memory (notebook 3),
-# and edge colouring (notebook 4).
+# You need the UMM and address groups ([notebook 1](01-banks-and-address-groups.ipynb)), the
+# transpose in shared memory ([notebook 3](03-transpose-three-ways.ipynb)), and edge colouring
+# ([notebook 4](04-conflict-free-permutation.ipynb)).
 #
 # About 90 minutes: what casual access costs (15), three easy steps (25), rows in shared memory
 # (20), the sum and who wins (15), exercises (15).
@@ -39,7 +40,7 @@ from algorithms.dmm_permutation import permute
 from algorithms.hmm_permutation import columns_permuted, plan, row_tables, rows_permuted, scheduled
 
 # %% [markdown]
-# ## 1 Casual access is dear
+# ## 1. Casual access is dear
 #
 # The machine is an HMM now: d DMMs, each with a shared memory of its own (w banks, latency 1),
 # and one global memory (address groups of w words, latency L). A warp's request to the global
@@ -66,7 +67,7 @@ for row in run.rounds:
 
 # %% [markdown]
 # The stages of the casual round are the *distribution* D of the permutation: the address groups
-# that all warps together touch. The time is D + 2n/w + 3(L - 1) (ICPP Lemma 4).
+# that all warps together touch. The time is $D + 2n/w + 3(L - 1)$ (ICPP Lemma 4).
 #
 # What of notebook 4's remedy? Its schedule makes each warp visit w different *banks*. **Predict**
 # the time of the conflict-free order along the same transpose. (It reads one table more.)
@@ -95,7 +96,7 @@ print(f"random, 2^22 words, w = 32: D/n is {mean / large:.4f} on average")
 # no more harm than one more coalesced round. A random permutation of a large array is nearly as
 # bad as the worst: hardly two words of a warp land in one group.
 #
-# ## 2 Three easy steps
+# ## 2. Three easy steps
 #
 # Fold the array into a matrix of √n × √n words. Moving words *within a row* will turn out easy,
 # and so will moving them *within a column*. Is every permutation a few such moves?
@@ -167,10 +168,37 @@ assert all(set(row) == {i} for i, row in enumerate(P[words] // side))
 print("step 1 gave each column each shade once, step 2 each row its own shade")
 
 # %% [markdown]
+# ### Exercise 1
+#
+# Plan step 1 by hand. The transpose of a 4 × 4 matrix sends the word in row i, column j to row j.
+# Give a 4 × 4 list of lists: in which column does word (i, j) travel? Each row must use each
+# column once, and in each column the words must go to different rows.
+
+# %% name="1" tags=["exercise"]
+answer = ...
+
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def wrong_plan(answer):
+    try:
+        travel = np.array(answer).reshape(4, 4)
+    except ValueError:
+        return "it has to be four rows of four columns"
+    for i, row in enumerate(travel):
+        if sorted(row) != [0, 1, 2, 3]:
+            return f"row {i} doesn't use each column once"
+    for column in range(4):
+        if len({j for i, j in zip(*np.where(travel == column), strict=True)}) < 4:
+            return f"in column {column} two words go to one row"
+
+
+check(answer, wrong_plan)
+
+# %% [markdown]
 # That is SMM's Lemma 7.3 and ICPP's section VII. Kőnig's theorem says that the colouring always
 # exists: each row has √n words before and after.
 #
-# ## 3 A row in shared memory
+# ## 3. A row in shared memory
 #
 # Why is moving within a row easy? A row is short enough for the shared memory of a DMM. A block
 # takes a row: it reads it coalesced, permutes it in shared memory by the conflict-free schedule
@@ -206,8 +234,8 @@ run.profile()
 run.trace.player()
 
 # %% [markdown]
-# A coalesced round of the global memory takes n/w + L - 1. A conflict-free round of shared memory
-# has latency 1, and the d shared memories work at once, each for its own blocks.
+# A coalesced round of the global memory takes $n/w + L - 1$. A conflict-free round of shared
+# memory has latency 1, and the d shared memories work at once, each for its own blocks.
 #
 # **Predict** the time of the row-wise permutation of a 64 × 64 matrix, on d = 4 DMMs of width w =
 # 8, with L = 50.
@@ -230,10 +258,59 @@ for row in run.rounds:
 assert run.time == 4 * (n // w + L - 1) + 4 * n // (d * w)
 
 # %% [markdown]
-# So the time is 4(n/w + L - 1) + 4n/(dw). ICPP's Lemma 7 prints 8n/w + 4L - 4, which is the same
-# for d = 1; the ledger (ICPP-L7.d) has the case of more DMMs, as IEICE counts it.
+# ### Exercise 2
 #
-# ## 4 A column is a row of the transpose
+# Shared memory is scarce. This row-wise permutation does with *one* shared array where `row_wise`
+# has two, and goes wrong: on a GPU the warps of a block don't go in lock step. Mend it, still
+# with one shared array, without a race and without a conflict. (A number in a variable is the
+# thread's own.)
+
+
+# %% name="2" tags=["exercise"]
+@mm.program
+def in_one_array(T, a, b, s, d):
+    alpha = mm.shared(a.shape[1])
+    i, j = T.block, T.index
+    alpha[j] = a[i, j]
+    T.barrier()
+    alpha[d[i, j]] = alpha[s[i, j]]
+    T.barrier()
+    b[i, j] = alpha[j]
+
+
+answer = ...  # when it is done: in_one_array
+
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def wrong_rows(program):
+    P = np.array([permutations.random(16, seed) for seed in range(4)])
+    a, (s, d) = np.arange(64).reshape(4, 16), row_tables(P, 4)
+    run = mm.HMM(2, 4, 10).run(
+        program,
+        *(a, np.zeros_like(a), s, d),
+        threads=64,
+        block_size=16,
+        schedule="asynchronous",
+        check=True,
+    )
+    if run.findings:
+        return f"there is a race on {run.findings[0].array}, lines {run.findings[0].lines}"
+    if not np.array_equal(np.take_along_axis(run.arrays["b"], P, axis=1), a):
+        return "a word isn't in its place"
+    shared = {row.array for row in run.accesses if row.space == "shared"}
+    if len(shared) > 1:
+        return f"there are {len(shared)} shared arrays"
+    wasted = sum(row.wasted for row in run.accesses)
+    return f"{wasted} stages are wasted" if wasted else None
+
+
+check(answer, wrong_rows)
+
+# %% [markdown]
+# So the time is $4(n/w + L - 1) + 4n/(dw)$. ICPP's Lemma 7 prints $8n/w + 4L - 4$, which is the
+# same for d = 1; the ledger (ICPP-L7.d) has the case of more DMMs, as IEICE counts it.
+#
+# ## 4. A column is a row of the transpose
 #
 # Columns aren't neighbours in memory, so don't touch them: transpose, permute the rows, transpose
 # back. Notebook 3's transpose by tiles in shared memory is coalesced and conflict-free.
@@ -246,7 +323,7 @@ for kind in sorted(set(kinds)):
 assert run.time == 8 * (n // w + L - 1) + 8 * n // (d * w)
 
 # %% [markdown]
-# ## 5 The sum
+# ## 5. The sum
 #
 # Rows, columns, rows. **Predict** the number of rounds in the global memory.
 
@@ -272,14 +349,29 @@ for name, make in permutations.NAMED.items():
     print(f"{name:13}", "".join(f"{time:13}" for time in ways))
 
 # %% [markdown]
-# The scheduled permutation takes 16(n/w + n/(dw) + L - 1) for *every* permutation, with not one
+# The scheduled permutation takes $16(n/w + n/(dw) + L - 1)$ for *every* permutation, with not one
 # casual round (ICPP Theorem 9 for d = 1; IEICE for d DMMs). (D- and S-designated take the same: D
 # counts pairs of a group that words leave and a group that they enter, and the inverse has the
-# same pairs.) It didn't win here. Look at the formulas: sixteen coalesced rounds cost 16n/w
-# against n for a casual one.
+# same pairs.) It didn't win here. Look at the formulas: sixteen coalesced rounds cost $16n/w$
+# against $n$ for a casual one.
+
+# %% [markdown]
+# ### Exercise 3
 #
+# How many of the rounds of the scheduled permutation are reads of the global memory, and how many
+# are writes to it? A pair of numbers.
+
+# %% name="3" tags=["exercise"]
+answer = ...
+
+# %%
+run = scheduled(mm.HMM(2, 4, 10), np.arange(64), plan(permutations.random(64, 0), 4))
+kinds = [row.kind for row in run.rounds if row.space == "global"]
+check(answer, (kinds.count("read"), kinds.count("write")))
+
+# %% [markdown]
 # **Predict**: for the transpose, w = 8 and any n, L and d: does the scheduled permutation ever
-# win? (Compare 2n/w + n + 3(L - 1) with 16n/w + 16n/(dw) + 16(L - 1).)
+# win? (Compare $n + 2n/w + 3(L - 1)$ with $16n/w + 16n/(dw) + 16(L - 1)$.)
 
 # %%
 guess = None  # True or False
@@ -301,9 +393,9 @@ wins = [
 predicted(guess, any(wins))
 
 # %% [markdown]
-# With w = 8 the global rounds alone are 16n/w = 2n. A casual access must be dear compared with a
-# coalesced one, and how dear is exactly the width. A GPU has w = 32. Points are simulated, lines
-# are the formulas.
+# With w = 8 the global rounds alone are $16n/w = 2n$. A casual access must be dear compared with
+# a coalesced one, and how dear is exactly the width. A GPU has w = 32. Points are simulated,
+# lines are the formulas.
 
 # %%
 w, d = 32, 4
@@ -331,58 +423,17 @@ plt.show()
 
 # %% [markdown]
 # With a longer latency the lines cross later: sixteen latencies have to be paid back. No
-# permutation can be faster than n/w + L - 1, since every word has to be read (ICPP section VII),
-# so the schedule is within a constant factor of the best: the copy, at the bottom, already takes
-# twice that.
-#
-# *Sources.* ICPP: Kasagi, Nakano, Ito, "An Optimal Offline Permutation Algorithm on the
-# Hierarchical Memory Machine, with the GPU implementation". Sections IV to VII have the
-# algorithms, Table I the rounds. SMM section 7 does the same in a memory of address groups alone,
-# with registers in place of the shared memory (`algorithms/umm_permutation.py`).
-#
-# ## Exercises
-#
-# **1** How many of the rounds of the scheduled permutation are reads of the global memory, and
-# how many are writes to it? A pair of numbers.
-
-# %% name="1" tags=["exercise"]
-answer = ...
-
-# %%
-run = scheduled(mm.HMM(2, 4, 10), np.arange(64), plan(permutations.random(64, 0), 4))
-kinds = [row.kind for row in run.rounds if row.space == "global"]
-check(answer, (kinds.count("read"), kinds.count("write")))
+# permutation can be faster than $n/w + L - 1$, since every word has to be read (ICPP section
+# VII), so the schedule is within a constant factor of the best: the copy, at the bottom, already
+# takes twice that.
 
 # %% [markdown]
-# **2** Plan step 1 by hand. The transpose of a 4 × 4 matrix sends the word in row i, column j to
-# row j. Give a 4 × 4 list of lists: in which column does word (i, j) travel? Each row must use
-# each column once, and in each column the words must go to different rows.
-
-# %% name="2" tags=["exercise"]
-answer = ...
-
-
-# %% jupyter={"source_hidden": true} tags=["hide-input"]
-def wrong_plan(answer):
-    try:
-        travel = np.array(answer).reshape(4, 4)
-    except ValueError:
-        return "it has to be four rows of four columns"
-    for i, row in enumerate(travel):
-        if sorted(row) != [0, 1, 2, 3]:
-            return f"row {i} doesn't use each column once"
-    for column in range(4):
-        if len({j for i, j in zip(*np.where(travel == column), strict=True)}) < 4:
-            return f"in column {column} two words go to one row"
-
-
-check(answer, wrong_plan)
-
-# %% [markdown]
-# **3** w = 32, d = 4, L = 1000, along the transpose. At which √n, of 64, 128, 256 and 512, is the
+# ### Exercise 4
+#
+# w = 32, d = 4, L = 1000, along the transpose. At which √n, of 64, 128, 256 and 512, is the
 # scheduled permutation the faster one for the first time?
 
-# %% name="3" tags=["exercise"]
+# %% name="4" tags=["exercise"]
 answer = ...
 
 # %%
@@ -390,11 +441,13 @@ wins = (s for s in (64, 128, 256, 512) if three_steps(s**2, 32, 1000, 4) < casua
 check(answer, next(wins))
 
 # %% [markdown]
-# **4** Shared memory isn't free. For n = 4096, w = 8 and L = 100, how many DMMs (a power of two)
-# does it take until the rounds in shared memory are less than a tenth of the scheduled
-# permutation's time?
+# ### Exercise 5
+#
+# Shared memory isn't free. For n = 4096, w = 8 and L = 100, how many DMMs (a power of two) does
+# it take until the rounds in shared memory are less than a tenth of the scheduled permutation's
+# time?
 
-# %% name="4" tags=["exercise"]
+# %% name="5" tags=["exercise"]
 answer = ...
 
 
@@ -407,44 +460,12 @@ def share(d):
 check(answer, next(d for d in (1, 2, 4, 8, 16, 32) if share(d) < 0.1))
 
 # %% [markdown]
-# **5** This program transposes by tiles, a block of w × w threads for each, and reads and writes
-# the global memory coalesced. But in shared memory it has conflicts. Change where in `alpha` an
-# element lies until no round wastes a stage.
-
-
-# %% name="5" tags=["exercise"]
-@mm.program
-def transpose(T, a, b, w):
-    alpha = mm.shared((w, w))
-    I, J = T.block // (a.shape[1] // w), T.block % (a.shape[1] // w)
-    i, j = T.index // w, T.index % w
-    alpha[i, j] = a[I * w + i, J * w + j]
-    T.barrier()
-    b[J * w + i, I * w + j] = alpha[j, i]
-
-
-answer = ...  # when it is done: transpose
-
-
-# %% jupyter={"source_hidden": true} tags=["hide-input"]
-def wrong_transpose(program):
-    a = np.arange(256).reshape(16, 16)
-    machine = mm.HMM(dmms=2, width=4, global_latency=10)
-    run = machine.run(program, a, np.zeros_like(a), 4, threads=256, block_size=16)
-    if not np.array_equal(run.arrays["b"], a.T):
-        return "b isn't the transpose of a"
-    for row in run.accesses:
-        if row.wasted:
-            return f"the {row.kind} of {row.array} wastes {row.wasted} stages"
-
-
-check(answer, wrong_transpose)
-
-# %% [markdown]
-# **6** A harder one. *Rotation by k* sends word i to i + k modulo n. If w doesn't divide k, each
-# warp writes to two address groups. Write a program for blocks of 2w threads that rotates by k
-# with every round coalesced. (Let a block write 2w words that begin where a group begins. They
-# come from three groups at most. It may read all three, two of them with all its threads.)
+# ### Exercise 6
+#
+# A harder one. *Rotation by k* sends word i to i + k modulo n. If w doesn't divide k, each warp
+# writes to two address groups. Write a program for blocks of 2w threads that rotates by k with
+# every round coalesced. (Let a block write 2w words that begin where a group begins. They come
+# from three groups at most. It may read all three, two of them with all its threads.)
 
 
 # %% name="6" tags=["exercise"]
@@ -472,3 +493,20 @@ def wrong_rotation(program):
 
 
 check(answer, wrong_rotation)
+
+# %% [markdown]
+# ## What to take home
+#
+# - In the global memory it's address groups that count, and a random permutation of a large array
+#   is nearly as bad as the worst.
+# - Rows, columns, rows: three easy steps make up any permutation. The colouring says in which
+#   column a word travels.
+# - A row is permuted in shared memory, a column is a row of the transpose. No round is casual.
+# - Sixteen coalesced rounds pay where a casual round is dear: $w$ large, $n$ large beside $L$.
+#
+# Next: [do without planning, by chance](06-random-address-permute-shift.ipynb).
+#
+# *Sources.* ICPP: Kasagi, Nakano, Ito, "An Optimal Offline Permutation Algorithm on the
+# Hierarchical Memory Machine, with the GPU implementation". Sections IV to VII have the
+# algorithms, Table I the rounds. SMM section 7 does the same in a memory of address groups alone,
+# with registers in place of the shared memory (`algorithms/umm_permutation.py`).

@@ -44,7 +44,7 @@ from algorithms.rap_higher import LAYOUTS as HIGHER_LAYOUTS
 from algorithms.rap_simulation import congestions, random_numbers, table_2
 
 # %% [markdown]
-# ## 1 One program, three layouts
+# ## 1. One program, three layouts
 #
 # The transpose as everybody writes it first. It reads rows (*contiguous* access) and writes
 # columns (*stride* access): CRSW in RAP section III.
@@ -146,7 +146,18 @@ for w, l in product((4, 8, 16, 32), (1, 5, 30)):
 transpose(mm.layout.RAP(4, seed=0), 4, 3, trace=True).trace.player()
 
 # %% [markdown]
-# ## 2 Why a permutation
+# ### Exercise 1
+#
+# How long does `crsw` take under RAP for w = 16 and l = 7?
+
+# %% name="1" tags=["exercise"]
+answer = ...  # time units
+
+# %%
+check(answer, transpose(mm.layout.RAP(16, seed=5), 16, 7).time)
+
+# %% [markdown]
+# ## 2. Why a permutation
 #
 # Under a shift r, element (i, j) lies in bank (j + r_i) mod w.
 #
@@ -186,10 +197,38 @@ for access in (stride, diagonal):
     print(f"{access.name:8}: fixed {congestion(access, fixed)}, drawn {np.mean(found)} on average")
 
 # %% [markdown]
+# ### Exercise 2
+#
+# Find shifts, a permutation of 0 .. 7, under which the *anti*diagonals are as bad as can be: for
+# each i, all the elements (j, (i - j) mod 8) lie in one bank. A list of 8 shifts.
+
+# %% name="2" tags=["exercise"]
+answer = ...
+
+
+# %%
+@mm.program
+def antidiagonal(T, a):
+    w = a.shape[0]
+    i, j = T.id // w, T.id % w
+    a[j, (i - j) % w]
+
+
+def wrong_shifts(answer):
+    if sorted(answer) != list(range(8)):
+        return "it isn't a permutation of 0 .. 7"
+    a = mm.place(np.zeros((8, 8)), mm.layout.RAP(8, shifts=tuple(answer)))
+    reached = mm.DMM(8, 1).run(antidiagonal, a, threads=64).stages
+    return None if reached == 64 else f"the 8 requests take {reached} stages, not 64"
+
+
+check(answer, wrong_shifts)
+
+# %% [markdown]
 # Whoever fixes the shifts fixes an access that is as bad as can be. If they are drawn, no access
 # is bad under every draw: what is left is bad luck.
 #
-# ## 3 Balls in bins
+# ## 3. Balls in bins
 #
 # How bad is luck on average? Under RAS each row has its own random shift, so the w words of a
 # column fall into w banks like balls into bins, independently. The congestion is the load of the
@@ -227,6 +266,27 @@ mean, error = drawn["stride", "RAS"].mean(), drawn["stride", "RAS"].std() / samp
 print(f"stride under RAS: {mean:.3f} ± {error:.3f}, exactly {expected_max_load(w, w):.3f}")
 assert abs(mean - expected_max_load(w, w)) < 4 * error
 print(f"never more than {max(found.max() for found in drawn.values())} of {w} in {samples} draws")
+
+# %% [markdown]
+# ### Exercise 3
+#
+# Under RAS with w = 4, how likely is it that a column of the matrix meets no conflict? A fraction
+# or a decimal number. (The check looks at all 4⁴ shifts.)
+
+# %% name="3" tags=["exercise"]
+answer = ...
+
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def wrong_chance(answer):
+    free = 0
+    for shifts in product(range(4), repeat=4):
+        banks = mm.layout.RAS(4, shifts=shifts).offsets((4, 4))[:, 0] % 4
+        free += len(set(banks.tolist())) == 4
+    return None if abs(answer - free / 4**4) < 5e-4 else f"{answer} is not what counting gives"
+
+
+check(answer, wrong_chance)
 
 # %% [markdown]
 # Now all four accesses of the paper, with its Table II beside ours. *Random* access takes w
@@ -269,11 +329,58 @@ axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
 plt.show()
 
 # %% [markdown]
-# ## 4 An adversary, and more dimensions
+# ### Exercise 4
+#
+# Chance has a price. The diagonal transpose DRDW reads and writes diagonals, w = 32 requests
+# each, and under RAW it has no conflict. By the table in section 3, how many stages does it waste
+# on average under RAP? To the nearest 10. (All 64 requests have the same expected value.)
+
+# %% name="4" tags=["exercise"]
+answer = ...
+
+# %%
+(cell,) = (c for c in table_2(20_000, (32,)) if (c.access, c.layout) == ("diagonal", "RAP"))
+check(answer, round(64 * (cell.mean - 1), -1))
+# %% [markdown]
+# ## 4. An adversary, and more dimensions
 #
 # Theorem 2 of RAP bounds the *expected* congestion of any access, for somebody who doesn't know
 # r. Exercise 2 is for somebody who does.
+
+# %% [markdown]
+# ### Exercise 5
 #
+# You are the adversary, and you know r. A warp accesses one element in each row of this 8 × 8
+# matrix. Which column in row 0, 1, ..., 7, such that all of them lie in one bank? A list of 8
+# columns.
+
+# %%
+r = mm.layout.RAP(8, seed=3).offsets((8, 8))[:, 0] % 8
+print("r =", r.tolist())
+
+# %% name="5" tags=["exercise"]
+answer = ...
+
+
+# %%
+@mm.program
+def attack(T, a, column):
+    a[T.id, column[T.id]]
+
+
+def wrong_attack(answer):
+    column = np.array(answer)
+    if column.shape != (8,) or set(column.tolist()) - set(range(8)):
+        return "it has to be 8 columns, each 0 to 7"
+    a = mm.place(np.zeros((8, 8)), mm.layout.RAP(8, seed=3))
+    run = mm.DMM(8, 1).run(attack, a, column, threads=8)
+    reached = stages("a")(run)
+    return None if reached == 8 else f"the congestion is {reached}"
+
+
+check(answer, wrong_attack)
+
+# %% [markdown]
 # Arrays with four indices are harder: w × w × w × w elements, whose rows (i, j, k) are to be
 # rotated such that a warp has no conflict along *any* of the four indices. RAP section VII has
 # several ways, with fewer or more random numbers. Each line below is one of them, with the stages
@@ -313,104 +420,18 @@ for name in ("R1P", "3P"):
     print(f"{name}: shifts of rows (1, 2, 5), (1, 5, 2), ...: {shifts}")
 
 # %% [markdown]
-# *Source.* RAP: Nakano, Matsumae, Ito, "Random Address Permute-Shift Technique for the Shared
-# Memory on GPUs". Section III has the accesses, IV the layouts and Theorem 2, V and VII the
-# tables.
 #
-# ## Exercises
+
+# %% [markdown]
+# ### Exercise 6
 #
-# **1** How long does `crsw` take under RAP for w = 16 and l = 7?
-
-# %% name="1" tags=["exercise"]
-answer = ...  # time units
-
-# %%
-check(answer, transpose(mm.layout.RAP(16, seed=5), 16, 7).time)
-
-# %% [markdown]
-# **2** You are the adversary, and you know r. A warp accesses one element in each row of this 8 ×
-# 8 matrix. Which column in row 0, 1, ..., 7, such that all of them lie in one bank? A list of 8
-# columns.
-
-# %%
-r = mm.layout.RAP(8, seed=3).offsets((8, 8))[:, 0] % 8
-print("r =", r.tolist())
-
-# %% name="2" tags=["exercise"]
-answer = ...
+# A GPU has no `mm.place`: there the program computes the address. Write `crsw` for matrices that
+# are plain to the machine, but lie rotated: element (i, j) is to stand at place [i, (j + r[i]) %
+# w], in `a` and in `b`. The program here ignores the shifts. (RAP section VI prints such a
+# program with a mistake: the ledger, RAP-CUDA.printed.)
 
 
-# %%
-@mm.program
-def attack(T, a, column):
-    a[T.id, column[T.id]]
-
-
-def wrong_attack(answer):
-    column = np.array(answer)
-    if column.shape != (8,) or set(column.tolist()) - set(range(8)):
-        return "it has to be 8 columns, each 0 to 7"
-    a = mm.place(np.zeros((8, 8)), mm.layout.RAP(8, seed=3))
-    run = mm.DMM(8, 1).run(attack, a, column, threads=8)
-    reached = stages("a")(run)
-    return None if reached == 8 else f"the congestion is {reached}"
-
-
-check(answer, wrong_attack)
-
-# %% [markdown]
-# **3** Under RAS with w = 4, how likely is it that a column of the matrix meets no conflict? A
-# fraction or a decimal number. (The check looks at all 4⁴ shifts.)
-
-# %% name="3" tags=["exercise"]
-answer = ...
-
-
-# %% jupyter={"source_hidden": true} tags=["hide-input"]
-def wrong_chance(answer):
-    free = 0
-    for shifts in product(range(4), repeat=4):
-        banks = mm.layout.RAS(4, shifts=shifts).offsets((4, 4))[:, 0] % 4
-        free += len(set(banks.tolist())) == 4
-    return None if abs(answer - free / 4**4) < 5e-4 else f"{answer} is not what counting gives"
-
-
-check(answer, wrong_chance)
-
-# %% [markdown]
-# **4** Find shifts, a permutation of 0 .. 7, under which the *anti*diagonals are as bad as can
-# be: for each i, all the elements (j, (i - j) mod 8) lie in one bank. A list of 8 shifts.
-
-# %% name="4" tags=["exercise"]
-answer = ...
-
-
-# %%
-@mm.program
-def antidiagonal(T, a):
-    w = a.shape[0]
-    i, j = T.id // w, T.id % w
-    a[j, (i - j) % w]
-
-
-def wrong_shifts(answer):
-    if sorted(answer) != list(range(8)):
-        return "it isn't a permutation of 0 .. 7"
-    a = mm.place(np.zeros((8, 8)), mm.layout.RAP(8, shifts=tuple(answer)))
-    reached = mm.DMM(8, 1).run(antidiagonal, a, threads=64).stages
-    return None if reached == 64 else f"the 8 requests take {reached} stages, not 64"
-
-
-check(answer, wrong_shifts)
-
-# %% [markdown]
-# **5** A GPU has no `mm.place`: there the program computes the address. Write `crsw` for matrices
-# that are plain to the machine, but lie rotated: element (i, j) is to stand at place [i, (j +
-# r[i]) % w], in `a` and in `b`. The program here ignores the shifts. (RAP section VI prints such
-# a program with a mistake: the ledger, RAP-CUDA.printed.)
-
-
-# %% name="5" tags=["exercise"]
+# %% name="6" tags=["exercise"]
 @mm.program
 def by_hand(T, a, b, r):
     w = a.shape[0]
@@ -440,14 +461,17 @@ def wrong_by_hand(program):
 check(answer, wrong_by_hand)
 
 # %% [markdown]
-# **6** Chance has a price. The diagonal transpose DRDW reads and writes diagonals, w = 32
-# requests each, and under RAW it has no conflict. By the table in section 3, how many stages does
-# it waste on average under RAP? To the nearest 10. (All 64 requests have the same expected
-# value.)
-
-# %% name="6" tags=["exercise"]
-answer = ...
-
-# %%
-(cell,) = (c for c in table_2(20_000, (32,)) if (c.access, c.layout) == ("diagonal", "RAP"))
-check(answer, round(64 * (cell.mean - 1), -1))
+# ## What to take home
+#
+# - A layout says where an element lies; the program needn't know.
+# - RAP rotates the rows by a random *permutation*: rows and columns never have a conflict,
+#   whatever the draw.
+# - For all other accesses the dice keep the congestion small on average, for whoever doesn't know
+#   them.
+# - Balls in bins: the fullest of $w$ bins grows very slowly with $w$.
+#
+# Next: [does any of this happen on a real GPU?](07-the-model-and-the-metal.ipynb)
+#
+# *Source.* RAP: Nakano, Matsumae, Ito, "Random Address Permute-Shift Technique for the Shared
+# Memory on GPUs". Section III has the accesses, IV the layouts and Theorem 2, V and VII the
+# tables.

@@ -66,7 +66,7 @@ for record in kept.records.values():
     print(f"{record.experiment:15} {record.facts['device']}, {record.facts['date'][:10]}")
 
 # %% [markdown]
-# ## 1 A machine that stands for the card
+# ## 1. A machine that stands for the card
 #
 # The model has few numbers: a width (32 on this card), the number of DMMs, two latencies, and how
 # long a time unit lasts. Three small programs measure them: a chain of accesses in which each
@@ -94,7 +94,22 @@ guess = None  # nanoseconds, to the nearest ten
 predicted(guess, round(card.global_latency * card.group_ps / 1000, -1))
 
 # %% [markdown]
-# ## 2 The same program, as CUDA
+# So the stages are as the model counts them, and the few exceptions have their reasons. Where it
+# is off in time, it is their *price* that differs.
+#
+# ### Exercise 1
+#
+# An address group is 128 bytes. How many terabytes a second does the global memory move, by
+# `card.group_ps`? To one decimal.
+
+# %% name="1" tags=["exercise"]
+answer = ...
+
+# %%
+check(answer, round(128 / card.group_ps, 1))
+
+# %% [markdown]
+# ## 2. The same program, as CUDA
 #
 # What runs on the card is written from the very program that the model runs. Here is the
 # transpose CRSW of notebook 6, its two matrices in the shared memory of one block.
@@ -105,7 +120,7 @@ b = np.zeros_like(a)
 print(rap.crsw_to.cuda(a, b, threads=1024, space="shared"))
 
 # %% [markdown]
-# ## 3 Shared memory
+# ## 3. Shared memory
 #
 # To time it, the kernel repeats the program 2000 times between two readings of the card's clock.
 # The model runs it on the DMM of width 32 and the latency above, with warps on their own.
@@ -175,6 +190,48 @@ print(f"{len(errors(cells))} cells, off by {mean:.1%} on average, {most:.1%} at 
 print(f"the model is too fast in {sum(off < 0 for off in errors(cells))} of them")
 
 # %% [markdown]
+# ### Exercise 2
+#
+# Foretell the cycles of the S-designated permutation of 1024 floats along the transpose (w = 32,
+# 1024 threads): without running anything, from the stages of its three rounds and
+# `card.cycles_per_stage`. The check allows 2% of what the card took.
+
+# %% name="2" tags=["exercise"]
+answer = ...  # cycles
+
+# %%
+(row,) = pick(kept["CFP-T2"].rows, type="float", permutation="transpose", algorithm="S-designated")
+
+
+def wrong_cycles(answer):
+    off = answer / number(row, "measured") - 1
+    return None if abs(off) < 0.02 else f"{answer} is off by {off:+.1%}"
+
+
+check(answer, wrong_cycles)
+
+# %% [markdown]
+# ### Exercise 3
+#
+# Doubles: a warp is served as two half-warps, one after the other, and each half meets 16 banks
+# of 8 bytes. How many stages does a warp take that reads doubles `stride = 4` apart?
+
+
+# %%
+@mm.program
+def read(T, a, stride):
+    a[T.id * stride]
+
+
+print("floats, stride 4:", turn(read, np.zeros(1024, np.float32), 4, threads=32).stages, "stages")
+
+# %% name="3" tags=["exercise"]
+answer = ...  # stages
+
+# %%
+check(answer, turn(read, np.zeros(1024), 4, threads=32).stages)
+
+# %% [markdown]
 # One rule had to be added for this: words of 8 bytes. The card serves a warp that asks for
 # doubles as two half-warps, each on 16 banks of 8 bytes (exercise 3).
 #
@@ -203,7 +260,7 @@ plt.show()
 # The 133rd array waits until a multiprocessor is free. Two blocks on one of them gain nothing:
 # its shared memory is busy with one already.
 #
-# ## 4 Global memory, coalesced
+# ## 4. Global memory, coalesced
 #
 # Now ICPP Table II: √n × √n words in the global memory, permuted by the three ways of notebook 5.
 # Some of its cells are *coalesced*: the scheduled permutation, and the others along the identity
@@ -244,7 +301,7 @@ for side in values(table, "sqrt n"):
 #   charges both in full. The card moves *sectors* of 32 bytes, a quarter of a group of floats,
 #   and half a group is two sectors: nothing is fetched in vain.
 #
-# ## 5 Global memory, casual
+# ## 5. Global memory, casual
 #
 # Along random, bit-reversal and transpose each warp of the other two ways touches 32 groups or
 # nearly as many. The model charges 32 groups, 4 sectors each.
@@ -319,12 +376,25 @@ print("on the card:", won)
 assert all(model[cell] == "scheduled" for cell in won)
 
 # %% [markdown]
+# ### Exercise 4
+#
+# Along the random permutation of floats, at which √n is the scheduled permutation the fastest *by
+# the model*? A list.
+
+# %% name="4" tags=["exercise"]
+answer = ...
+
+# %%
+sides = values(table, "sqrt n")
+check(answer, [side for side in sides if model["float", "random", side] == "scheduled"])
+
+# %% [markdown]
 # On the paper's card it won far more often than on ours, where a casual read is cheap: the table
 # above says how cheap. It still wins along random permutations of large arrays, where a casual
 # read of floats took two or three sectors. The model lets it win there too, and in many a cell
 # more, because it overcharges casual reads.
 #
-# ## 6 Not only time
+# ## 6. Not only time
 #
 # The card counts too. NVIDIA's profiler tells how many *wavefronts* served the requests to shared
 # memory, and how many address groups requests to global memory looked at: the model's stages. It
@@ -338,85 +408,11 @@ for verdict in values((row for row in counts if row not in same), "verdict"):
     print(f"not {len(pick(counts, verdict=verdict))}: {verdict}")
 
 # %% [markdown]
-# So the stages are as the model counts them, and the few exceptions have their reasons. Where it
-# is off in time, it is their *price* that differs.
+# ### Exercise 5
 #
-# ## 7 What the model leaves out
-#
-# - caches, sectors and pages of the global memory: casual access is cheaper than the model says,
-#   or dearer;
-# - several requests of one warp on their way at once: short arrays are faster;
-# - computing: in the model it is free, and the papers' programs do next to none;
-# - everything else a card does: the clock that changes, launches that overlap, atomic operations.
-#
-# What it keeps is what a programmer can act on: conflicts, coalescing, latency. All of these
-# figures, with how they were measured, are on [the page about the model and the
-# metal](../docs/metal.md).
-#
-# ## Exercises
-#
-# **1** An address group is 128 bytes. How many terabytes a second does the global memory move, by
-# `card.group_ps`? To one decimal.
-
-# %% name="1" tags=["exercise"]
-answer = ...
-
-# %%
-check(answer, round(128 / card.group_ps, 1))
-
-# %% [markdown]
-# **2** Foretell the cycles of the S-designated permutation of 1024 floats along the transpose (w
-# = 32, 1024 threads): without running anything, from the stages of its three rounds and
-# `card.cycles_per_stage`. The check allows 2% of what the card took.
-
-# %% name="2" tags=["exercise"]
-answer = ...  # cycles
-
-# %%
-(row,) = pick(kept["CFP-T2"].rows, type="float", permutation="transpose", algorithm="S-designated")
-
-
-def wrong_cycles(answer):
-    off = answer / number(row, "measured") - 1
-    return None if abs(off) < 0.02 else f"{answer} is off by {off:+.1%}"
-
-
-check(answer, wrong_cycles)
-
-# %% [markdown]
-# **3** Doubles: a warp is served as two half-warps, one after the other, and each half meets 16
-# banks of 8 bytes. How many stages does a warp take that reads doubles `stride = 4` apart?
-
-
-# %%
-@mm.program
-def read(T, a, stride):
-    a[T.id * stride]
-
-
-print("floats, stride 4:", turn(read, np.zeros(1024, np.float32), 4, threads=32).stages, "stages")
-
-# %% name="3" tags=["exercise"]
-answer = ...  # stages
-
-# %%
-check(answer, turn(read, np.zeros(1024), 4, threads=32).stages)
-
-# %% [markdown]
-# **4** Along the random permutation of floats, at which √n is the scheduled permutation the
-# fastest *by the model*? A list.
-
-# %% name="4" tags=["exercise"]
-answer = ...
-
-# %%
-sides = values(table, "sqrt n")
-check(answer, [side for side in sides if model["float", "random", side] == "scheduled"])
-
-# %% [markdown]
-# **5** CUDA programmers transpose in shared memory with *padding*: rows of 33 words, of which the
-# last is unused. Here `a` and `b` are such matrices, 32 × 33, without any layout. Write the
-# transpose of the 32 × 32 words in use, and see what the model foretells for the card.
+# CUDA programmers transpose in shared memory with *padding*: rows of 33 words, of which the last
+# is unused. Here `a` and `b` are such matrices, 32 × 33, without any layout. Write the transpose
+# of the 32 × 32 words in use, and see what the model foretells for the card.
 
 
 # %% name="5" tags=["exercise"]
@@ -442,8 +438,10 @@ def wrong_padded(program):
 check(answer, wrong_padded)
 
 # %% [markdown]
-# **6** Mend the model. S-designated reads its table of 4-byte words (n/32 address groups), writes
-# its words (n/32 groups of floats, twice as many of doubles), and reads n words casually. Suppose
+# ### Exercise 6
+#
+# Mend the model. S-designated reads its table of 4-byte words (n/32 address groups), writes its
+# words (n/32 groups of floats, twice as many of doubles), and reads n words casually. Suppose
 # each casual read costs one sector, a quarter of a group. Write a Python function of a row of the
 # table that returns milliseconds, and use `machine.milliseconds(groups, launches=1)`.
 
@@ -478,3 +476,16 @@ for name in values(reads, "permutation"):
     rows = pick(reads, type="float", permutation=name)
     factors = [time_with_sectors(row, machine) / number(row, "measured") for row in rows]
     print(f"{name:13}", *(f"{x:5.2f}" for x in factors))
+
+# %% [markdown]
+# ## 7. What the model leaves out
+#
+# - caches, sectors and pages of the global memory: casual access is cheaper than the model says,
+#   or dearer;
+# - several requests of one warp on their way at once: short arrays are faster;
+# - computing: in the model it is free, and the papers' programs do next to none;
+# - everything else a card does: the clock that changes, launches that overlap, atomic operations.
+#
+# What it keeps is what a programmer can act on: conflicts, coalescing, latency. All of these
+# figures, with how they were measured, are on [the page about the model and the
+# metal](../docs/metal.md).

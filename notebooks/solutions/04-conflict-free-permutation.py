@@ -14,18 +14,18 @@ answer = (8 + 2) + (64 + 2) + (8 + 2)
 answer = [0, 1, 0, 0, 1, 0, 1, 1]
 
 # %% [markdown]
-# Conflict-free takes longer by 2n/w + l - 1 - C, so l = C - 2n/w + 1.
-
-# %% name="3"
-answer = permutations.congestion(permutations.random(1024, 0), 32) - 2 * 1024 // 32 + 1
-
-# %% [markdown]
 # Word j of warp g goes to bank g, so that the warp is as bad as can be; its row (j + g) mod 4 is
 # chosen so that each row takes its words from four different banks.
 
-# %% name="4"
+# %% name="3"
 answer = [(j + g) % 4 * 4 + g for g in range(4) for j in range(4)]
 
+
+# %% [markdown]
+# Conflict-free takes longer by 2n/w + l - 1 - C, so l = C - 2n/w + 1.
+
+# %% name="4"
+answer = permutations.congestion(permutations.random(1024, 0), 32) - 2 * 1024 // 32 + 1
 
 # %% [markdown]
 # A warp takes a diagonal: its elements lie in different columns, and in different rows.
