@@ -16,12 +16,14 @@
 # %% [markdown]
 # # Can chance spare us the bank conflicts?
 #
-# Whoever writes a kernel by the clock knows the diagonal trick for the transpose (notebook 3) and
-# the schedule for a permutation given beforehand (notebook 4). But most programmers just write
-# `b[j][i] = a[i][j]`. This notebook leaves the program as it is and shuffles the *memory*: where
-# an element lies is drawn at random, once.
+# Whoever writes a kernel by the clock knows the diagonal trick for the transpose ([notebook
+# 3](03-transpose-three-ways.ipynb)) and the schedule for a permutation given beforehand
+# ([notebook 4](04-conflict-free-permutation.ipynb)). But most programmers just write `b[j][i] =
+# a[i][j]`. This notebook leaves the program as it is and shuffles the *memory*: where an element
+# lies is drawn at random, once.
 #
-# You need banks, congestion and the transpose (notebooks 1 and 3), and what an expected value is.
+# You need banks, congestion and the transpose ([notebooks 1](01-banks-and-address-groups.ipynb)
+# and [3](03-transpose-three-ways.ipynb)), and what an expected value is.
 #
 # About 90 minutes: one program under three layouts (25), why it works (15), balls in bins (20),
 # an adversary and more dimensions (15), exercises (15).
@@ -60,11 +62,11 @@ def crsw(T, a, b):
 
 # %% [markdown]
 # It doesn't say where element (i, j) *lies*. That is up to a layout, and `mm.place(data, layout)`
-# sets it. Row i is w words, one in each bank, and the layouts here rotate it by a shift r_i, to
+# sets it. Row i is w words, one in each bank, and the layouts here rotate it by a shift $r_i$, to
 # the right:
 #
-# - **RAW**, row-major: r_i = 0.
-# - **RAS**, random address shift: each r_i is a random number of its own.
+# - **RAW**, row-major: $r_i = 0$.
+# - **RAS**, random address shift: each $r_i$ is a random number of its own.
 # - **RAP**, random address permute-shift: r is one random *permutation* of 0 .. w - 1.
 #
 # Here is an 8 × 8 matrix under each. A column of the drawing is a bank; column 2 of the matrix,
@@ -139,8 +141,8 @@ for w, l in product((4, 8, 16, 32), (1, 5, 30)):
     assert transpose(mm.layout.RAP(w, seed=1), w, l).time == 2 * (w + l - 1)
 
 # %% [markdown]
-# RAW takes w² + w + 2(l - 1), RAP takes 2(w + l - 1), as little as the diagonal transpose (RAP
-# Lemma 1 and Theorem 2). Nobody touched the program. Watch the writes, in a smaller matrix:
+# RAW takes $w^2 + w + 2(l - 1)$, RAP takes $2(w + l - 1)$, as little as the diagonal transpose
+# (RAP Lemma 1 and Theorem 2). Nobody touched the program. Watch the writes, in a smaller matrix:
 
 # %%
 transpose(mm.layout.RAP(4, seed=0), 4, 3, trace=True).trace.player()
@@ -159,12 +161,12 @@ check(answer, transpose(mm.layout.RAP(16, seed=5), 16, 7).time)
 # %% [markdown]
 # ## 2. Why a permutation
 #
-# Under a shift r, element (i, j) lies in bank (j + r_i) mod w.
+# Under a shift r, element $(i, j)$ lies in bank $(j + r_i) \bmod w$.
 #
 # - *Contiguous*: i is fixed, j takes all values, so the bank takes all values. Congestion 1,
 #   whatever r is.
-# - *Stride*: j is fixed, i takes all values. The banks are those of r_0, ..., r_(w-1), rotated by
-#   j. They differ if the r_i do, and that is what a permutation is.
+# - *Stride*: j is fixed, i takes all values. The banks are $r_0, ..., r_{w-1}$, rotated by $j$.
+#   They differ if the $r_i$ do, and that is what a permutation is.
 #
 # So the guarantee for stride needs no luck. **Predict**: of all 24 permutations of 0 .. 3, under
 # how many does `crsw` of a 4 × 4 matrix meet no conflict at all?
@@ -306,7 +308,7 @@ for cell in table_2(samples=20_000, widths=(32,)):
 #
 # ### How it grows
 #
-# Balls in bins pile up very slowly. RAP's Theorem 2 has O(log w / log log w); the ledger
+# Balls in bins pile up very slowly. RAP's Theorem 2 has $O(\log w / \log\log w)$; the ledger
 # (RAP-TH2.O) takes 2 for the constant, as a bound of what is measured.
 
 # %%
@@ -345,7 +347,7 @@ check(answer, round(64 * (cell.mean - 1), -1))
 # ## 4. An adversary, and more dimensions
 #
 # Theorem 2 of RAP bounds the *expected* congestion of any access, for somebody who doesn't know
-# r. Exercise 2 is for somebody who does.
+# r. Exercise 5 is for somebody who does.
 
 # %% [markdown]
 # ### Exercise 5
@@ -386,8 +388,8 @@ check(answer, wrong_attack)
 # several ways, with fewer or more random numbers. Each line below is one of them, with the stages
 # for each request of w = 4 threads, and what it needs for w = 32.
 #
-# **Predict**: under 1P the shift is r_k, so only the index k is spread. What is the congestion of
-# stride3 (i changes) for w = 4?
+# **Predict**: under 1P the shift is $r_k$, so only the index k is spread. What is the congestion
+# of stride3 (i changes) for w = 4?
 
 # %%
 guess = None  # stages
@@ -409,7 +411,7 @@ for layout in HIGHER_LAYOUTS:
     print(f"{layout:7}", *(f"{x:11.2f}" for x in found), f"{random_numbers(layout, 32):10}")
 
 # %% [markdown]
-# R1P (r_i + r_j + r_k) and 3P (r_i + s_j + t_k) have no conflict along any index. The paper
+# R1P ($r_i + r_j + r_k$) and 3P ($r_i + s_j + t_k$) have no conflict along any index. The paper
 # prefers 3P: under R1P the six rows with the same three numbers in another order share one shift,
 # and somebody who knows *that* can use it.
 

@@ -18,12 +18,15 @@
 #
 # Six notebooks counted time units on machines of paper. Here the same programs ran on a card, an
 # NVIDIA H200, and the model says beforehand how long they take. In one place it is right to a
-# percent, in another it is off by a factor of four, and both can be explained.
+# percent, in another it is off by a factor of four, and you will see where, and for the most part
+# why.
 #
-# You need the DMM and the HMM (notebooks 1 and 2), the permutations of notebooks 4 and 5 and the
-# transposes of notebook 6. No GPU: the results are kept in the repository
-# (`benchmarks/results/gpu`), so open this notebook from a checkout. Where there is a GPU with
-# CuPy, section 3 measures it too.
+# You need the DMM and the HMM ([notebooks 1](01-banks-and-address-groups.ipynb) and
+# [2](02-latency-and-warps.ipynb)), the permutations of [notebooks
+# 4](04-conflict-free-permutation.ipynb) and [5](05-scheduled-permutation.ipynb) and the
+# transposes of [notebook 6](06-random-address-permute-shift.ipynb). No GPU: the results are kept
+# in the repository (`benchmarks/results/gpu`), so open this notebook from a checkout. Where there
+# is a GPU with CuPy, section 3 measures it too.
 #
 # About 90 minutes: the machine and its numbers (15), shared memory (25), global memory (25), what
 # is left out (10), exercises (15).
@@ -486,6 +489,14 @@ for name in values(reads, "permutation"):
 # - computing: in the model it is free, and the papers' programs do next to none;
 # - everything else a card does: the clock that changes, launches that overlap, atomic operations.
 #
-# What it keeps is what a programmer can act on: conflicts, coalescing, latency. All of these
-# figures, with how they were measured, are on [the page about the model and the
-# metal](../docs/metal.md).
+# ## What to take home
+#
+# - In shared memory the model is right: conflicts cost on the card what they cost on the DMM.
+# - In global memory it is right for long, coalesced arrays. For short ones it is too slow.
+# - Casual access costs another price on the card, with sectors and caches; there it is no
+#   prediction.
+# - What it keeps is what a programmer can act on: conflicts, coalescing, latency.
+#
+# *Sources.* All of these figures, with how they were measured, are on [the page about the model
+# and the metal](../docs/metal.md). The tables are CFP Table II and Figure 7, RAP Table III, ICPP
+# Table II.
