@@ -168,6 +168,10 @@ assert all(set(row) == {i} for i, row in enumerate(P[words] // side))
 print("step 1 gave each column each shade once, step 2 each row its own shade")
 
 # %% [markdown]
+# That is SMM's Lemma 7.3 and ICPP's section VII. Kőnig's theorem says that the colouring always
+# exists: each row has √n words before and after.
+
+# %% [markdown]
 # ### Exercise 1
 #
 # Plan step 1 by hand. The transpose of a 4 × 4 matrix sends the word in row i, column j to row j.
@@ -195,9 +199,6 @@ def wrong_plan(answer):
 check(answer, wrong_plan)
 
 # %% [markdown]
-# That is SMM's Lemma 7.3 and ICPP's section VII. Kőnig's theorem says that the colouring always
-# exists: each row has √n words before and after.
-#
 # ## 3. A row in shared memory
 #
 # Why is moving within a row easy? A row is short enough for the shared memory of a DMM. A block
@@ -258,6 +259,10 @@ for row in run.rounds:
 assert run.time == 4 * (n // w + L - 1) + 4 * n // (d * w)
 
 # %% [markdown]
+# So the time is $4(n/w + L - 1) + 4n/(dw)$. ICPP's Lemma 7 prints $8n/w + 4L - 4$, which is the
+# same for d = 1; the ledger (ICPP-L7.d) has the case of more DMMs, as IEICE counts it.
+
+# %% [markdown]
 # ### Exercise 2
 #
 # Shared memory is scarce. This row-wise permutation does with *one* shared array where `row_wise`
@@ -307,9 +312,6 @@ def wrong_rows(program):
 check(answer, wrong_rows)
 
 # %% [markdown]
-# So the time is $4(n/w + L - 1) + 4n/(dw)$. ICPP's Lemma 7 prints $8n/w + 4L - 4$, which is the
-# same for d = 1; the ledger (ICPP-L7.d) has the case of more DMMs, as IEICE counts it.
-#
 # ## 4. A column is a row of the transpose
 #
 # Columns aren't neighbours in memory, so don't touch them: transpose, permute the rows, transpose

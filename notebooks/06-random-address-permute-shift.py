@@ -199,6 +199,10 @@ for access in (stride, diagonal):
     print(f"{access.name:8}: fixed {congestion(access, fixed)}, drawn {np.mean(found)} on average")
 
 # %% [markdown]
+# Whoever fixes the shifts fixes an access that is as bad as can be. If they are drawn, no access
+# is bad under every draw: what is left is bad luck.
+
+# %% [markdown]
 # ### Exercise 2
 #
 # Find shifts, a permutation of 0 .. 7, under which the *anti*diagonals are as bad as can be: for
@@ -227,9 +231,6 @@ def wrong_shifts(answer):
 check(answer, wrong_shifts)
 
 # %% [markdown]
-# Whoever fixes the shifts fixes an access that is as bad as can be. If they are drawn, no access
-# is bad under every draw: what is left is bad luck.
-#
 # ## 3. Balls in bins
 #
 # How bad is luck on average? Under RAS each row has its own random shift, so the w words of a

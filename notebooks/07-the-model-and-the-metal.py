@@ -193,6 +193,10 @@ print(f"{len(errors(cells))} cells, off by {mean:.1%} on average, {most:.1%} at 
 print(f"the model is too fast in {sum(off < 0 for off in errors(cells))} of them")
 
 # %% [markdown]
+# One rule had to be added for this: words of 8 bytes. The card serves a warp that asks for
+# doubles as two half-warps, each on 16 banks of 8 bytes (exercise 3).
+
+# %% [markdown]
 # ### Exercise 2
 #
 # Foretell the cycles of the S-designated permutation of 1024 floats along the transpose (w = 32,
@@ -235,9 +239,6 @@ answer = ...  # stages
 check(answer, turn(read, np.zeros(1024), 4, threads=32).stages)
 
 # %% [markdown]
-# One rule had to be added for this: words of 8 bytes. The card serves a warp that asks for
-# doubles as two half-warps, each on 16 banks of 8 bytes (exercise 3).
-#
 # ### One multiprocessor after the other
 #
 # A permutation of an array by each block, and more and more arrays (CFP Figure 7). The card has
@@ -379,6 +380,12 @@ print("on the card:", won)
 assert all(model[cell] == "scheduled" for cell in won)
 
 # %% [markdown]
+# On the paper's card it won far more often than on ours, where a casual read is cheap: the table
+# above says how cheap. It still wins along random permutations of large arrays, where a casual
+# read of floats took two or three sectors. The model lets it win there too, and in many a cell
+# more, because it overcharges casual reads.
+
+# %% [markdown]
 # ### Exercise 4
 #
 # Along the random permutation of floats, at which √n is the scheduled permutation the fastest *by
@@ -392,11 +399,6 @@ sides = values(table, "sqrt n")
 check(answer, [side for side in sides if model["float", "random", side] == "scheduled"])
 
 # %% [markdown]
-# On the paper's card it won far more often than on ours, where a casual read is cheap: the table
-# above says how cheap. It still wins along random permutations of large arrays, where a casual
-# read of floats took two or three sectors. The model lets it win there too, and in many a cell
-# more, because it overcharges casual reads.
-#
 # ## 6. Not only time
 #
 # The card counts too. NVIDIA's profiler tells how many *wavefronts* served the requests to shared
@@ -409,6 +411,9 @@ same = [row for row in counts if row["hardware"] == row["model"]]
 print(f"{len(same)} of {len(counts)} counts are the same")
 for verdict in values((row for row in counts if row not in same), "verdict"):
     print(f"not {len(pick(counts, verdict=verdict))}: {verdict}")
+
+# %% [markdown]
+#
 
 # %% [markdown]
 # ### Exercise 5
@@ -492,7 +497,8 @@ for name in values(reads, "permutation"):
 # ## What to take home
 #
 # - In shared memory the model is right: conflicts cost on the card what they cost on the DMM.
-# - In global memory it is right for long, coalesced arrays. For short ones it is too slow.
+# - In global memory it is off by some percent for long arrays and coalesced access, by more where
+#   a warp wants half a group. For short arrays it is too slow.
 # - Casual access costs another price on the card, with sectors and caches; there it is no
 #   prediction.
 # - What it keeps is what a programmer can act on: conflicts, coalescing, latency.
