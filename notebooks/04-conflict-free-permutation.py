@@ -127,8 +127,7 @@ for name, make in permutations.NAMED.items():
 
 # %% [markdown]
 # The assertions are the formula: $C + 2n/w + 3(l - 1)$, from CFP's rounds in section III.
-
-# %% [markdown]
+#
 # ### Exercise 1
 #
 # Eight banks, latency 3, 64 words. How long does the *source-designated* algorithm take along the
@@ -425,8 +424,7 @@ for name, make in permutations.NAMED.items():
 # loses along the identity. Along the shuffle the card is no DMM: there it costs more to fetch
 # than to send. The model can't tell why; the ledger (CFP-T2.shuffle.printed) points to that
 # card's banks of 8 bytes. Notebook 7 looks at a card of today.
-
-# %% [markdown]
+#
 # ### Exercise 4
 #
 # For n = 1024, w = 32 and the random permutation with seed 0: what is the smallest latency l at
@@ -448,7 +446,7 @@ check(answer, next(l for l, (there, free) in times.items() if there <= free))
 #
 # The transpose is so regular that it needs no tables. This program is right, but its writes meet
 # at one bank. Change which element thread `T.id` takes such that no access has a conflict. (Look
-# at the colours of the left graph in section 3: which elements may a warp take together?)
+# at the left graph in section 3: which words may a warp take together?)
 
 
 # %% name="5" tags=["exercise"]

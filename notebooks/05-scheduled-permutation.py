@@ -170,8 +170,7 @@ print("step 1 gave each column each shade once, step 2 each row its own shade")
 # %% [markdown]
 # That is SMM's Lemma 7.3 and ICPP's section VII. Kőnig's theorem says that the colouring always
 # exists: each row has √n words before and after.
-
-# %% [markdown]
+#
 # ### Exercise 1
 #
 # Plan step 1 by hand. The transpose of a 4 × 4 matrix sends the word in row i, column j to row j.
@@ -261,8 +260,7 @@ assert run.time == 4 * (n // w + L - 1) + 4 * n // (d * w)
 # %% [markdown]
 # So the time is $4(n/w + L - 1) + 4n/(dw)$. ICPP's Lemma 7 prints $8n/w + 4L - 4$, which is the
 # same for d = 1; the ledger (ICPP-L7.d) has the case of more DMMs, as IEICE counts it.
-
-# %% [markdown]
+#
 # ### Exercise 2
 #
 # Shared memory is scarce. This row-wise permutation does with *one* shared array where `row_wise`
@@ -356,8 +354,7 @@ for name, make in permutations.NAMED.items():
 # counts pairs of a group that words leave and a group that they enter, and the inverse has the
 # same pairs.) It didn't win here. Look at the formulas: sixteen coalesced rounds cost $16n/w$
 # against $n$ for a casual one.
-
-# %% [markdown]
+#
 # ### Exercise 3
 #
 # How many of the rounds of the scheduled permutation are reads of the global memory, and how many
@@ -428,8 +425,7 @@ plt.show()
 # permutation can be faster than $n/w + L - 1$, since every word has to be read (ICPP section
 # VII), so the schedule is within a constant factor of the best: the copy, at the bottom, already
 # takes twice that.
-
-# %% [markdown]
+#
 # ### Exercise 4
 #
 # w = 32, d = 4, L = 1000, along the transpose. At which √n, of 64, 128, 256 and 512, is the

@@ -201,8 +201,7 @@ for access in (stride, diagonal):
 # %% [markdown]
 # Whoever fixes the shifts fixes an access that is as bad as can be. If they are drawn, no access
 # is bad under every draw: what is left is bad luck.
-
-# %% [markdown]
+#
 # ### Exercise 2
 #
 # Find shifts, a permutation of 0 .. 7, under which the *anti*diagonals are as bad as can be: for
@@ -349,8 +348,7 @@ check(answer, round(64 * (cell.mean - 1), -1))
 #
 # Theorem 2 of RAP bounds the *expected* congestion of any access, for somebody who doesn't know
 # r. Exercise 5 is for somebody who does.
-
-# %% [markdown]
+#
 # ### Exercise 5
 #
 # You are the adversary, and you know r. A warp accesses one element in each row of this 8 × 8
@@ -424,8 +422,7 @@ for name in ("R1P", "3P"):
 
 # %% [markdown]
 #
-
-# %% [markdown]
+#
 # ### Exercise 6
 #
 # A GPU has no `mm.place`: there the program computes the address. Write `crsw` for matrices that

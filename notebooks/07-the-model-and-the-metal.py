@@ -97,9 +97,6 @@ guess = None  # nanoseconds, to the nearest ten
 predicted(guess, round(card.global_latency * card.group_ps / 1000, -1))
 
 # %% [markdown]
-# So the stages are as the model counts them, and the few exceptions have their reasons. Where it
-# is off in time, it is their *price* that differs.
-#
 # ### Exercise 1
 #
 # An address group is 128 bytes. How many terabytes a second does the global memory move, by
@@ -195,8 +192,7 @@ print(f"the model is too fast in {sum(off < 0 for off in errors(cells))} of them
 # %% [markdown]
 # One rule had to be added for this: words of 8 bytes. The card serves a warp that asks for
 # doubles as two half-warps, each on 16 banks of 8 bytes (exercise 3).
-
-# %% [markdown]
+#
 # ### Exercise 2
 #
 # Foretell the cycles of the S-designated permutation of 1024 floats along the transpose (w = 32,
@@ -384,8 +380,7 @@ assert all(model[cell] == "scheduled" for cell in won)
 # above says how cheap. It still wins along random permutations of large arrays, where a casual
 # read of floats took two or three sectors. The model lets it win there too, and in many a cell
 # more, because it overcharges casual reads.
-
-# %% [markdown]
+#
 # ### Exercise 4
 #
 # Along the random permutation of floats, at which √n is the scheduled permutation the fastest *by
@@ -413,9 +408,9 @@ for verdict in values((row for row in counts if row not in same), "verdict"):
     print(f"not {len(pick(counts, verdict=verdict))}: {verdict}")
 
 # %% [markdown]
+# So the stages are as the model counts them, and the few exceptions have their reasons. Where it
+# is off in time, it is their *price* that differs.
 #
-
-# %% [markdown]
 # ### Exercise 5
 #
 # CUDA programmers transpose in shared memory with *padding*: rows of 33 words, of which the last
