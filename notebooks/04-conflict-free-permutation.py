@@ -425,6 +425,16 @@ for name, make in permutations.NAMED.items():
 # than to send. The model can't tell why; the ledger (CFP-T2.shuffle.printed) points to that
 # card's banks of 8 bytes. Notebook 7 looks at a card of today.
 #
+# The schedule has a misprint in the paper, by the way: CFP prints S⁻¹(D(i)) = P(i) where it
+# should be D(S⁻¹(i)) = P(i) (ledger, CFP-SD).
+
+# %%
+S, D = schedules.conflict_free(some, 4)
+back = permutations.inverse(S)
+print("D(S⁻¹(i)) = P(i) for all i:", np.array_equal(D[back], some))
+print("S⁻¹(D(i)) = P(i) for all i:", np.array_equal(back[D], some))
+
+# %% [markdown]
 # ### Exercise 4
 #
 # For n = 1024, w = 32 and the random permutation with seed 0: what is the smallest latency l at
@@ -507,8 +517,7 @@ check(answer, wrong_shares)
 # %% [markdown]
 # ## What to take home
 #
-# - Moving words is permuting edges: a word is an edge from the bank that it leaves to the bank
-#   that it enters.
+# - A word is an edge, from the bank that it leaves to the bank that it enters.
 # - The graph is regular, so Kőnig's theorem colours it with $n/w$ colours; a colour is what a
 #   warp moves.
 # - Then every permutation takes $4(n/w + l - 1)$, with two tables that the host works out
@@ -518,11 +527,4 @@ check(answer, wrong_shares)
 # Next: [the same for memory that counts address groups](05-scheduled-permutation.ipynb).
 #
 # *Sources.* CFP: Kasagi, Nakano, Ito, "An Implementation of Conflict-Free Offline Permutation on
-# the GPU". Sections III and IV have the three algorithms, section V the colouring. CFP prints
-# S⁻¹(D(i)) = P(i); it should be D(S⁻¹(i)) = P(i), as the ledger (CFP-SD) shows:
-
-# %%
-S, D = schedules.conflict_free(some, 4)
-back = permutations.inverse(S)
-print("D(S⁻¹(i)) = P(i) for all i:", np.array_equal(D[back], some))
-print("S⁻¹(D(i)) = P(i) for all i:", np.array_equal(back[D], some))
+# the GPU". Sections III and IV have the three algorithms, section V the colouring.

@@ -421,8 +421,6 @@ for name in ("R1P", "3P"):
     print(f"{name}: shifts of rows (1, 2, 5), (1, 5, 2), ...: {shifts}")
 
 # %% [markdown]
-#
-#
 # ### Exercise 6
 #
 # A GPU has no `mm.place`: there the program computes the address. Write `crsw` for matrices that
