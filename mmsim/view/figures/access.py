@@ -35,6 +35,8 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
 
     SMM's Figure 4: W(0) asks for m[0], m[1], m[10], m[6], W(1) for m[8], m[9], m[14], m[15].
 
+    Examples
+    --------
     >>> import numpy as np, mmsim as mm
     >>> @mm.program
     ... def read(T, m, asked):
