@@ -1,7 +1,10 @@
 """How Sphinx makes the site of these pages: `make docs`. Nothing is fetched, then or when it is read."""
 
+import atexit
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import mmsim
@@ -53,14 +56,20 @@ nb_execution_raise_on_error = True
 nb_ipywidgets_js = {}  # it would come from elsewhere; the player needs none
 
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_default_options = {"members": True}
 napoleon_google_docstring = False
+napoleon_use_ivar = True
 napoleon_use_rtype = False
 napoleon_preprocess_types = False
 
 # The ledger's verdicts: what `mmsim verify --json` saved.
 ledger_verdicts = os.environ.get("MMSIM_VERDICTS", str(ROOT / "build" / "verify.json"))
 
-# What the code cells run in: figures are drawn into the page, and colours are for terminals.
-os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-os.environ["NO_COLOR"] = "1"
+# What the code cells run in: a kernel that nobody has set up, and that says nothing.
+ipython = Path(tempfile.mkdtemp())
+(ipython / "profile_default").mkdir()
+(ipython / "profile_default" / "ipython_kernel_config.py").write_text(
+    "get_config().IPKernelApp.log_level = 40\n"
+)
+os.environ["IPYTHONDIR"] = str(ipython)
+atexit.register(shutil.rmtree, ipython, ignore_errors=True)

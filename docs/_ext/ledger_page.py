@@ -52,7 +52,7 @@ def page(verdicts: Sequence[Verdict]) -> str:
     parts = [HEAD.format(summary=told)]
     for paper in dict.fromkeys(claim.paper for claim in known):
         own = [claim for claim in known if claim.paper == paper]
-        parts += [f"## {paper}\n", "| claim | formula | verdict |\n| --- | --- | --- |"]
+        parts += [f"\n## {paper}\n", "| claim | verdict |\n| --- | --- |"]
         parts += [row(claim, found.get(claim.id)) for claim in own]
         parts += list(curves(own, found))
     parts.append("\n## What the texts leave open\n\n| question | choice |\n| --- | --- |")
@@ -62,13 +62,15 @@ def page(verdicts: Sequence[Verdict]) -> str:
 
 def row(claim: Claim, verdict: Verdict | None) -> str:
     """One claim: what it is, what it says, what came out."""
-    place = claim.source.partition(", ")[2]
     where = "; ".join(condition.text for condition in claim.requires)
-    formula = f"${cell(sympy.latex(claim.statement))}$"
-    for prefix, text in (("where ", where), ("", claim.note)):
-        formula += f"<br><small>{prefix}{cell(text)}</small>" if text else ""
-    about = f"[**{claim.id}**]{{#{claim.id}}}<br>{cell(claim.title)}<br><small>{place}</small>"
-    return f"| {about} | {formula} | {outcome(verdict)} |"
+    lines = [
+        f'<strong id="{claim.id}">{claim.id}</strong> {cell(claim.title)}',
+        f"$\\displaystyle {cell(sympy.latex(claim.statement))}$",
+        small(f"where {where}" if where else ""),
+        small(claim.note),
+        small(claim.source),
+    ]
+    return f"| {'<br>'.join(filter(None, lines))} | {outcome(verdict)} |"
 
 
 def outcome(verdict: Verdict | None) -> str:
@@ -81,8 +83,8 @@ def outcome(verdict: Verdict | None) -> str:
         f"async {asynchronous(verdict)}",
         *own_size(verdict),
     ]
-    shown = "".join(f"<br><small>{cell(line)}</small>" for line in lines)
-    return f"[{verdict.result}]{{.verdict .{verdict.result.replace(' ', '-')}}}{shown}"
+    result = f"[{verdict.result}]{{.verdict .{verdict.result.replace(' ', '-')}}}"
+    return "<br>".join([result, *map(small, lines)])
 
 
 def curves(own: Sequence[Claim], found: dict[str, Verdict]) -> Iterator[str]:
@@ -95,6 +97,11 @@ def curves(own: Sequence[Claim], found: dict[str, Verdict]) -> Iterator[str]:
                 f'\n<figure class="curve">{svg}<figcaption>{claim.id}: {claim.title}'
                 "</figcaption></figure>\n"
             )
+
+
+def small(text: str) -> str:
+    """Small print, if there is any."""
+    return f"<small>{cell(text)}</small>" if text else ""
 
 
 def cell(text: str) -> str:

@@ -1,0 +1,17 @@
+"""A figure that a notebook shows where it is the last value of a cell."""
+
+from __future__ import annotations
+
+import io
+
+from matplotlib.figure import Figure
+
+
+class ShownFigure(Figure):
+    """A figure that doesn't need pyplot, which else tells notebooks how to show one."""
+
+    def _repr_svg_(self) -> str:
+        """The figure as SVG."""
+        target = io.StringIO()
+        self.savefig(target, format="svg", metadata={"Date": None})
+        return target.getvalue()
