@@ -17,8 +17,8 @@ def mathml(latex: str, display: str) -> str:
 
     Raises `ValueError` for what the converter doesn't know.
 
-    >>> mathml(r"\frac{n}{w}", "inline")[-55:]
-    '<mrow><mfrac><mi>n</mi><mi>w</mi></mfrac></mrow></math>'
+    >>> mathml("n", "inline").partition(">")[2]
+    '<mrow><mi>n</mi></mrow></math>'
     >>> mathml(r"\nonsense", "inline")
     Traceback (most recent call last):
     ValueError: no MathML for \nonsense
