@@ -1,4 +1,4 @@
-"""How Sphinx makes the site of these pages: `make docs`. Nothing is fetched, then or when it is read."""
+"""How Sphinx makes the site of these pages. Nothing is fetched, neither then nor by a reader."""
 
 import atexit
 import os

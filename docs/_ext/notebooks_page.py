@@ -1,4 +1,4 @@
-"""The notebooks among the pages: Sphinx reads what lies below docs/ only, so they are copied there."""
+"""The notebooks among the pages. Sphinx reads what lies below docs/ only, so they are copied."""
 
 from __future__ import annotations
 
