@@ -58,7 +58,6 @@ nb_ipywidgets_js = {}  # it would come from elsewhere; the player needs none
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True}
 napoleon_google_docstring = False
-napoleon_use_ivar = True
 napoleon_use_rtype = False
 napoleon_preprocess_types = False
 
