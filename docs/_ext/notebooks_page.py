@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import shutil
 from pathlib import Path
 
@@ -12,12 +13,19 @@ NAMES = "[0-9]*.ipynb"
 
 
 def copy(app: Sphinx, config: object) -> None:
-    """Copy the notebooks, with the outputs that they were saved with."""
+    """Copy the notebooks, with the outputs that they were saved with.
+
+    What is there already stays untouched, for another build may be reading it.
+    """
     folder = Path(app.srcdir, "notebooks")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    for notebook in sorted((folder.parent.parent / "notebooks").glob(NAMES)):
-        shutil.copy2(notebook, folder)
+    folder.mkdir(exist_ok=True)
+    notebooks = {path.name: path for path in (folder.parent.parent / "notebooks").glob(NAMES)}
+    for old in folder.iterdir():
+        if old.name not in notebooks:
+            old.unlink()
+    for name, notebook in notebooks.items():
+        if not (folder / name).exists() or not filecmp.cmp(notebook, folder / name, False):
+            shutil.copy(notebook, folder)
 
 
 def fill_in(app: Sphinx, document: str, source: list[str]) -> None:
