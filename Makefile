@@ -4,7 +4,7 @@ JOBS ?= 2
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
-PYTEST := $(BIN)/python -m pytest -n $(JOBS)
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 REFERENCE := tests/test_events_against_reference.py
 ENGINES := tests/test_array_against_events.py
 

@@ -17,12 +17,14 @@ import pytest
 
 from mmsim.claims import registered, verify
 from mmsim.claims.verify import from_json, to_json
+from mmsim.errors import FormatError
 
 pytest.importorskip("myst_nb", reason="the site's tools aren't installed")
+pytestmark = pytest.mark.xdist_group("site")  # one process makes it, and for all
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-VERIFIED = ["SMM-E1.DMM", "SMM-ROT", "SMM-L5.1.any-n.printed", "RAP-TH2"]
+VERIFIED = ["SMM-E1.DMM", "SMM-ROT", "SMM-L5.1.any-n.printed", "CFP-F7"]
 PUBLIC = ["mmsim", "mmsim.figures", "mmsim.claims", "mmsim.gpu", "mmsim.bench", "mmsim.results"]
 
 NO_NETWORK = """\
@@ -198,6 +200,7 @@ def test_the_ledger_shows_every_claim_with_formula_and_verdict(site, verdicts):
             assert "not verified in this build" in row
             assert ">holds<" not in row
     assert {found[id_].result for id_ in VERIFIED} == {"holds", "refuted"}
+    assert page.count('<figure class="curve"><svg') == 1
 
 
 def test_a_claim_that_fails_is_shown_to_fail(verdicts, extension):
@@ -212,6 +215,12 @@ def test_a_claim_that_fails_is_shown_to_fail(verdicts, extension):
 
 def test_verdicts_come_back_from_json(verdicts):
     assert from_json(to_json(verdicts)) == verdicts
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"format": "another"}', '{"verdicts": [{}]}'])
+def test_what_is_no_verdicts_is_refused(text):
+    with pytest.raises(FormatError, match="no verdicts"):
+        from_json(text)
 
 
 def test_the_pages_show_what_their_cells_gave(site):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import matplotlib
 from matplotlib.figure import Figure
 
 
@@ -11,7 +12,8 @@ class ShownFigure(Figure):
     """A figure that doesn't need pyplot, which else tells notebooks how to show one."""
 
     def _repr_svg_(self) -> str:
-        """The figure as SVG."""
+        """The figure as SVG, the same text for the same figure."""
         target = io.StringIO()
-        self.savefig(target, format="svg", metadata={"Date": None})
+        with matplotlib.rc_context({"svg.hashsalt": "mmsim"}):
+            self.savefig(target, format="svg", metadata={"Date": None})
         return target.getvalue()
