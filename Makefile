@@ -12,7 +12,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify docs test test-long gpu ledger metal bench clean
+.PHONY: help verify docs test test-long gpu ledger metal notebooks bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -34,7 +34,7 @@ test: .venv/.testable ## check format, style and types, then run the tests and d
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict mmsim algorithms
-	$(PYTEST) --doctest-modules mmsim algorithms tests
+	$(PYTEST) --doctest-modules mmsim algorithms tests notebooks/classroom.py
 
 # Pytest leaves with 5 when no test is marked long; that is no failure here.
 test-long: .venv/.testable ## compare the engines and the reference at length, and run the long tests
@@ -51,6 +51,9 @@ ledger: .venv/.installed ## make docs/ledger.md from the claims
 
 metal: .venv/.installed ## make docs/metal.md and its figures from the results kept of a GPU
 	$(BIN)/python -m algorithms.gpu.page docs
+
+notebooks: .venv/.testable ## execute the notebooks and save what they show
+	$(BIN)/python notebooks/execute.py
 
 bench: .venv/.installed ## measure the speed; takes minutes, Ctrl-C prints what there is
 	@mkdir -p build

@@ -12,6 +12,8 @@ from mmsim.errors import MMSimError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from mmsim.results import Run
+
 COLUMN, PAGE = 3.3, 6.9
 """The width of a column and of a page, in inches."""
 
@@ -40,16 +42,24 @@ def drawing(axes: Axes | None, width: float, height: float) -> Iterator[Axes]:
     """The axes to draw on, new ones if none are given, with letters that fit a paper."""
     import matplotlib
 
-    from mmsim.view.figures.shown import ShownFigure
+    from mmsim.view.figures.shown import Figure
 
     style: Any = {"axes.linewidth": 0.6, "hatch.linewidth": 0.5, "lines.linewidth": 1.0}
     for letters in ("font.size", "axes.labelsize", "axes.titlesize", "legend.fontsize"):
         style[letters] = LETTERS
     with matplotlib.rc_context(style):
         if axes is None:
-            axes = ShownFigure(figsize=(width, height), layout="constrained").subplots()
+            axes = Figure(figsize=(width, height), layout="constrained").subplots()
         axes.tick_params(labelsize=LETTERS, width=0.6, length=2.5)
         yield axes
+
+
+def window(run: Run, start: int, end: int | None) -> tuple[int, int]:
+    """The time units of a run to draw, up to and not including the second one."""
+    last = run.trace.time if end is None else min(end, run.trace.time)
+    if not 0 <= start < last:
+        raise MMSimError(f"no time units from {start} to {last} in a run of {run.trace.time}")
+    return start, last
 
 
 def whole_numbers(axis: Any) -> None:

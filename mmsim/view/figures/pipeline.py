@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mmsim.errors import MMSimError
 from mmsim.results import Run
-from mmsim.view.figures.paper import COLOURS, COLUMN, PAGE, drawing, ink, whole_numbers
+from mmsim.view.figures.paper import COLOURS, COLUMN, PAGE, drawing, ink, whole_numbers, window
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,9 +63,7 @@ def pipeline(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | N
     ['0', '0', '0', '0', '0', '0', '1', '1', '1', '1', '1', '1']
     """
     trace = run.trace
-    end = trace.time if end is None else min(end, trace.time)
-    if not 0 <= start < end:
-        raise MMSimError(f"no time units from {start} to {end} in a run of {trace.time}")
+    start, end = window(run, start, end)
     rows = registers(run)
     longest = fits(run, PAGE)
     if end - start > longest:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 
 import matplotlib
-from matplotlib.figure import Figure
+from matplotlib import figure
 
 
-class ShownFigure(Figure):
+class Figure(figure.Figure):
     """A figure that doesn't need pyplot, which else tells notebooks how to show one."""
 
     def _repr_svg_(self) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mmsim.errors import MMSimError
 from mmsim.results import Run
-from mmsim.view.figures.paper import COLUMN, drawing, legend_above, whole_numbers
+from mmsim.view.figures.paper import COLUMN, drawing, legend_above, whole_numbers, window
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,15 +68,12 @@ def warps(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None
     ['sending', 'latency', 'turn', 'round']
     """
     does = intervals(run)
-    time = run.trace.time
-    end = time if end is None else min(end, time)
     names = sorted({warp for found in does.values() for warp, _, _ in found})
     if not names:
         raise MMSimError(f"the warps of {run.program!r} sent no request; there is nothing to draw")
     if len(names) > MOST:
         raise MMSimError(f"{len(names)} warps are too many for this figure ({MOST})")
-    if not 0 <= start < end:
-        raise MMSimError(f"no time units from {start} to {end} in a run of {time}")
+    start, end = window(run, start, end)
     row_of = {warp: row for row, warp in enumerate(names)}
     with drawing(axes, COLUMN, 0.75 + 0.15 * len(names)) as drawn:
         for name, found in does.items():
