@@ -35,7 +35,8 @@ class Elsewhere(SphinxPostTransform):
             folder = docs.parent / "notebooks"
         path, _, anchor = str(node["reftarget"]).partition("#")
         target = (folder / path).resolve()
-        if not path or not target.exists():
+        unwritten = target.suffix == ".ipynb"  # the notebooks name those to come
+        if not path or not (target.exists() or unwritten):
             return None
         other = self.env.path2doc(target) if target.is_relative_to(docs) else None
         if other not in self.env.all_docs:

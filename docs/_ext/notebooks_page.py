@@ -1,15 +1,21 @@
-"""The notebooks among the pages. Sphinx reads what lies below docs/ only, so they are copied."""
+"""The notebooks among the pages. Sphinx reads what lies below docs/ only, so they are copied.
+
+Their page is notebooks/README.md, which lists them where the repository is read.
+"""
 
 from __future__ import annotations
 
 import filecmp
+import re
 import shutil
 from pathlib import Path
 
 from sphinx.application import Sphinx
 
-MARK = "<!-- notebooks -->"
+PAGE = "notebooks"
 NAMES = "[0-9]*.ipynb"
+LINK = re.compile(r"\]\((?!\w+:)([^)#]+)")
+"""A link to another file, up to its path."""
 
 
 def copy(app: Sphinx, config: object) -> None:
@@ -28,16 +34,22 @@ def copy(app: Sphinx, config: object) -> None:
             shutil.copy(notebook, folder)
 
 
-def fill_in(app: Sphinx, document: str, source: list[str]) -> None:
-    """Replace the mark on a page by the list of the notebooks."""
-    if MARK in source[0]:
-        names = sorted(path.stem for path in Path(app.srcdir, "notebooks").glob(NAMES))
-        entries = "\n".join(f"notebooks/{name}" for name in names)
-        made = f"```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```" if names else "There is none yet."
-        source[0] = source[0].replace(MARK, made)
+def put_in_place(app: Sphinx, document: str, source: list[str]) -> None:
+    """Replace the page by the notebooks' own, whose links lead to the copies."""
+    if document != PAGE:
+        return
+    docs = Path(app.srcdir)
+    names = sorted(path.name for path in (docs / "notebooks").glob(NAMES))
+
+    def from_here(link: re.Match[str]) -> str:
+        return f"](notebooks/{link[1]}" if link[1] in names else f"](../notebooks/{link[1]}"
+
+    text = (docs.parent / "notebooks" / "README.md").read_text(encoding="utf-8")
+    entries = "\n".join(f"notebooks/{Path(name).stem}" for name in names)
+    source[0] = LINK.sub(from_here, text) + f"\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", copy)
-    app.connect("source-read", fill_in)
+    app.connect("source-read", put_in_place)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
