@@ -33,10 +33,10 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
     axes
         Where to draw.
 
-    SMM's Figure 4: W(0) asks for m[0], m[1], m[10], m[6], W(1) for m[8], m[9], m[14], m[15].
-
     Examples
     --------
+    SMM's Figure 4: W(0) asks for m[0], m[1], m[10], m[6], W(1) for m[8], m[9], m[14], m[15].
+
     >>> import numpy as np, mmsim as mm
     >>> @mm.program
     ... def read(T, m, asked):
