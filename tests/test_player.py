@@ -118,6 +118,17 @@ def expected(trace, start=0, end=None):
                 name: [data.plain(row.ravel()) for row in (values if shared[name] else [values])]
                 for name, values in cycle.memory.items()
             },
+            "variables": {
+                name: [
+                    None
+                    if value is None
+                    else data.plain(np.array(value).ravel())
+                    if held.ndim > 1
+                    else data.plain(np.array([value]))[0]
+                    for value in held.tolist()
+                ]
+                for name, held in cycle.variables.items()
+            },
         }
 
 
@@ -186,10 +197,10 @@ def test_data_does_not_grow_with_time_and_registers():
 def test_what_json_cannot_hold_is_text():
     a = np.array([np.nan, np.inf, -np.inf, 0.1])
     run = mm.DMM(4, 1).run(copy, a, np.zeros(4), threads=4, trace=True)
-    assert run.trace.player().data["written"] == ["nan", "inf", "-inf", 0.1]
+    assert run.trace.player().data["moved"] == ["nan", "inf", "-inf", 0.1] * 2
     big = np.array([2**60, -(2**60), 2**53, True])
     run = mm.DMM(4, 1).run(copy, big, np.zeros(4, int), threads=4, trace=True)
-    assert run.trace.player().data["written"] == [str(2**60), str(-(2**60)), 2**53, 1]
+    assert run.trace.player().data["moved"] == [str(2**60), str(-(2**60)), 2**53, 1] * 2
 
 
 def test_no_file_is_named_with_its_folder():
@@ -533,7 +544,7 @@ def test_nothing_is_cut_off(show, scheme, width):
         color_scheme=scheme,
     )
     assert shown.evaluate("document.documentElement.scrollWidth") <= width
-    background = "getComputedStyle(document.body).backgroundColor"
+    background = "getComputedStyle(document.querySelector('#player')).backgroundColor"
     before = shown.evaluate(background)
     assert before == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 27)")
     shown.click("#theme")
