@@ -11,6 +11,13 @@
 /** Draw the current time unit. */
 function draw(player) {
   const { data, model, view } = player;
+  // First what asks where things stand: after a change the browser would lay them all out anew.
+  for (const panel of player.panels) {
+    if (panel.sought !== view.time) {
+      panel.sought = view.time;
+      seek(player, panel);
+    }
+  }
   const waiting = waitsAt(model, view.time);
   const slider = player.part("slider");
   player.part("now").textContent = `Time ${view.time} of ${data.time}`;
@@ -23,10 +30,6 @@ function draw(player) {
   drawThread(player);
   for (const panel of player.panels) {
     drawPipeline(player, panel);
-    if (panel.sought !== view.time) {
-      panel.sought = view.time;
-      seek(player, panel);
-    }
     drawMemory(player, panel);
   }
   drawTimeline(player);
@@ -68,6 +71,7 @@ function mount(host, data, { keys, time = data.start, moved = () => {} } = {}) {
   findAccesses(player);
   listen(player, keys ?? root);
   go(player, time);
+  widenTimeline(player);
   return {
     data,
     state: (at) => state(player.model, at),

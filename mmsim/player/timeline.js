@@ -7,7 +7,7 @@ const GUTTER = 44; // for warp numbers
 function buildTimeline(player) {
   const { data, model, view } = player;
   const canvas = player.part("timeline");
-  const timeline = { canvas, picture: document.createElement("canvas"), drawn: "", from: 0, unit: 1, row: 18, width: 0 };
+  const timeline = { canvas, picture: document.createElement("canvas"), drawn: "", from: 0, unit: 1, row: 18, width: 200 };
   player.part("boundary-name").textContent = data.schedule === "synchronous" ? "a round begins" : "a barrier opens";
   if (data.warps.length > TALL) {
     player.part("timeline-note").hidden = false;
@@ -41,6 +41,13 @@ function buildTimeline(player) {
   return timeline;
 }
 
+/** Draw the timeline as wide as there is room. */
+function widenTimeline(player) {
+  const { canvas } = player.timeline;
+  player.timeline.width = Math.max(200, canvas.parentElement.clientWidth - 2);
+  drawTimeline(player);
+}
+
 /** Where a time unit begins in the picture. */
 function across(timeline, time) {
   return GUTTER + (time - timeline.from) * timeline.unit;
@@ -50,7 +57,6 @@ function across(timeline, time) {
 function fitTimeline(player) {
   const { data, view, timeline } = player;
   const span = data.end - data.start + 1;
-  timeline.width = Math.max(200, timeline.canvas.parentElement.clientWidth - 2);
   const room = timeline.width - GUTTER;
   const fit = room / span;
   const crowded = fit < 5;

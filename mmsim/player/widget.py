@@ -28,7 +28,8 @@ class PlayerWidget(AnyWidget):
     def _inside(self, proposal: Any) -> int:
         """The nearest time unit of the window."""
         time: int = proposal["value"]
-        return max(self.data["start"], min(self.data["end"], time))
+        nearest: int = max(self.data["start"], min(self.data["end"], time))
+        return nearest
 
     def _repr_mimebundle_(self, **how: Any) -> Any:
         shown = super()._repr_mimebundle_(**how)
