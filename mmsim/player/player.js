@@ -66,6 +66,8 @@ function mount(host, data, { keys, time = data.start, moved = () => {} } = {}) {
   walkable(player.part("queue"), ".badge");
   buildThread(player);
   player.panels = data.units.map((_, u) => buildUnit(player, u));
+  // A machine of one unit leaves room on the right.
+  if (data.units.length === 1) player.part("units").append(player.part("thread-panel"));
   player.timeline = buildTimeline(player);
   buildFollow(player);
   findAccesses(player);
