@@ -1,5 +1,6 @@
 """What a trace tells of the threads' own variables: values by hand, and the record on disk."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -103,6 +104,66 @@ def test_a_warp_by_hand():
     *_, last = run.trace.cycles()
     assert last.thread(2)["odd"] is None, "only lane 1 assigns it"
     assert last.variables["odd"].mask.tolist() == [True, False, True, True]
+
+
+def wander(T, a, n):
+    """Loops and branches that every thread goes its own way through."""
+    total = 0
+    for i in range(n):
+        if (T.id + i) % 3 == 0:
+            continue
+        seen = a[T.id]
+        total += seen * i
+        k = T.id
+        while k > 0:
+            k = k // 2
+            if k == 3:
+                late = -float(total)
+                break
+        a[T.id] = total % 7
+        if total > 40:
+            over = True
+            break
+
+
+class OneThread:
+    """T of a thread, for Python to run its program."""
+
+    def __init__(self, number):
+        self.id = number
+
+
+def pythons_own(function, *args):
+    """The variables of a Python function at its end."""
+    found = {}
+
+    def watch(frame, event, _):
+        if event == "return" and frame.f_code is function.__code__:
+            found.update(frame.f_locals)
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        function(*args)
+    finally:
+        sys.setprofile(before)
+    return found
+
+
+@both_schedules
+@pytest.mark.parametrize("machine", [mm.DMM(4, 3), mm.UMM(4, 2), mm.HMM(2, 4, 5)])
+def test_at_the_end_every_thread_holds_what_python_does(schedule, machine):
+    a = np.arange(22) * 3 % 8
+    how = {"threads": 22, "block_size": 9, "schedule": schedule}
+    run = machine.run(mm.program(wander), a, 9, **how, trace=True)
+    *_, last = run.trace.cycles()
+    kinds = set()
+    for thread in range(22):
+        own = pythons_own(wander, OneThread(thread), a.tolist(), 9)
+        expected = {name: own.get(name) for name in ("total", "i", "seen", "k", "late", "over")}
+        assert last.thread(thread) == expected
+        kinds |= {(name, value is None) for name, value in expected.items()}
+    assert {("late", True), ("late", False), ("over", True), ("over", False)} <= kinds
 
 
 @both_schedules
