@@ -127,7 +127,7 @@ function listen(player, keys) {
   player.part("theme").addEventListener("click", () => switchTheme(player));
   player.part("slider").addEventListener("input", () => go(player, Number(player.part("slider").value)));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawTimeline(player), until);
-  const watch = new ResizeObserver(() => requestAnimationFrame(() => widenTimeline(player)));
+  const watch = new ResizeObserver(() => requestAnimationFrame(() => fit(player)));
   watch.observe(player.part("timeline-scroll"));
   player.closing.signal.addEventListener("abort", () => watch.disconnect());
   for (const speed of [1, 2, 5, 10, 30, 60, 300]) {

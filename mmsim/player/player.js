@@ -73,7 +73,7 @@ function mount(host, data, { keys, time = data.start, moved = () => {} } = {}) {
   findAccesses(player);
   listen(player, keys ?? root);
   go(player, time);
-  widenTimeline(player);
+  fit(player);
   return {
     data,
     state: (at) => state(player.model, at),

@@ -75,6 +75,7 @@ function prepare(data) {
   // changes[variable]: of each warp and element the times of its changes, and where in `held` the
   // values of its threads begin.
   const changes = data.variables.map(() => new Map());
+  const warpChangeTimes = lists(data.warps.length);
   let held = 0;
   data.changes.time.forEach((time, c) => {
     const warp = data.changes.warp[c];
@@ -84,12 +85,13 @@ function prepare(data) {
     if (!found) changes[variable].set(key, (found = { times: [], firsts: [] }));
     found.times.push(time);
     found.firsts.push(held);
+    warpChangeTimes[warp].push(time);
     held += data.warps[warp][1];
   });
   return {
     data, firstLane, byUnit, unitTimes, warpDispatches, warpTimes, writes, warpWaits, warpWaitStarts,
     completed, completionTimes: completed.map((d) => dispatches.completion[d]), addresses, changes,
-    warpFirsts: data.warps.map(([first]) => first),
+    warpChangeTimes, warpFirsts: data.warps.map(([first]) => first),
   };
 }
 

@@ -24,20 +24,23 @@ function choose(player, thread) {
 }
 
 function drawThread(player) {
-  const { data, model, view: { thread, time } } = player;
+  const { data, model, view } = player;
+  const { thread, time } = view;
   const warp = warpOf(model, thread);
   const [first, count, block] = data.warps[warp];
   const input = player.part("thread");
   if (player.root.activeElement !== input) input.value = thread;
+  // The warp's latest request and change: until the next one, the panel stays as it is.
+  const latest = model.warpDispatches[warp][after(model.warpTimes[warp], time) - 1];
+  const underway = latest !== undefined && data.dispatches.completion[latest] > time;
+  const changed = model.warpChangeTimes[warp][after(model.warpChangeTimes[warp], time) - 1];
+  const drawn = JSON.stringify([thread, view.follow, latest, underway, changed, changed === time]);
+  if (drawn === player.threadDrawn) return;
+  player.threadDrawn = drawn;
   player.part("thread-is").replaceChildren(
     `of ${data.threads}: lane ${thread - first} of `, badge(player, warp), `, block ${block}, index ${thread - block * data.blockSize} there`,
   );
-  const asking = new Set(
-    model.warpDispatches[warp]
-      .slice(Math.max(0, after(model.warpTimes[warp], time) - 1), after(model.warpTimes[warp], time))
-      .filter((dispatch) => data.dispatches.completion[dispatch] > time)
-      .flatMap((dispatch) => lanesOf(model, dispatch).map((lane) => data.lanes.thread[lane])),
-  );
+  const asking = new Set(underway ? lanesOf(model, latest).map((lane) => data.lanes.thread[lane]) : []);
   const lanes = Array.from({ length: Math.min(count, LANES) }, (_, lane) => {
     const own = first + lane;
     const button = make(

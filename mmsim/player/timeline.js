@@ -1,6 +1,7 @@
 /* The timeline: all warps over time, with the current time marked. */
 
 const TALL = 2000; // warps in the timeline
+const NARROW = 800; // pixels up to which the panels stand one below the other
 const GUTTER = 44; // for warp numbers
 
 /** The timeline: where it stands, and a picture of it without the current time. */
@@ -41,9 +42,10 @@ function buildTimeline(player) {
   return timeline;
 }
 
-/** Draw the timeline as wide as there is room. */
-function widenTimeline(player) {
+/** Fit the panels, and the timeline's picture, into the room that there is. */
+function fit(player) {
   const { canvas } = player.timeline;
+  player.part("whole").classList.toggle("narrow", player.host.clientWidth <= NARROW);
   player.timeline.width = Math.max(200, canvas.parentElement.clientWidth - 2);
   drawTimeline(player);
 }
@@ -58,10 +60,10 @@ function fitTimeline(player) {
   const { data, view, timeline } = player;
   const span = data.end - data.start + 1;
   const room = timeline.width - GUTTER;
-  const fit = room / span;
-  const crowded = fit < 5;
+  const share = room / span;
+  const crowded = share < 5;
   player.part("zoom").hidden = !crowded;
-  timeline.unit = !crowded || view.whole ? Math.min(fit, 40) : 10;
+  timeline.unit = !crowded || view.whole ? Math.min(share, 40) : 10;
   const units = room / timeline.unit;
   if (units >= span) timeline.from = data.start;
   else if (view.time < timeline.from + 1 || view.time > timeline.from + units - 3) {
