@@ -102,7 +102,7 @@ def player_data(trace: Trace, start: int = 0, end: int | None = None) -> dict[st
         "sources": [
             {
                 "function": source.function,
-                "file": Path(source.file).name,
+                "file": _file_name(source.file),
                 "first": source.first,
                 "lines": list(source.lines),
             }
@@ -154,6 +154,16 @@ def player_data(trace: Trace, start: int = 0, end: int | None = None) -> dict[st
             if start <= release.time <= end
         ],
     }
+
+
+def _file_name(file: str) -> str:
+    """The name of a source file as a reader knows it: that of a notebook's cell is a number.
+
+    >>> _file_name("/home/me/sort.py"), _file_name("/tmp/ipykernel_77/2268659247.py")
+    ('sort.py', 'a cell of the notebook')
+    """
+    path = Path(file)
+    return "a cell of the notebook" if path.parent.name.startswith("ipykernel_") else path.name
 
 
 def _refuse_too_large(counts: dict[str, int], advice: str) -> None:
