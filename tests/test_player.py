@@ -735,3 +735,59 @@ def test_a_notebook_frame_works(browser, show, tmp_path):
 def test_a_player_is_made_of_a_trace_alone():
     trace = a_copy().trace
     assert Player(trace).html() == trace.player().html()
+
+
+# ------------------------------------------------------------ what a check found
+
+
+@mm.program
+def neighbours(T, a, b):
+    s = mm.shared(T.block_size)
+    s[T.index] = a[T.id]
+    b[T.id] = s[(T.index + 1) % T.block_size]
+
+
+def check_neighbours():
+    machine = mm.HMM(2, 4, 5, 2)
+    how = {"threads": 32, "block_size": 16, "schedule": "asynchronous", "trace": True}
+    return machine.check(neighbours, np.arange(32), np.zeros(32), **how)
+
+
+def test_findings_are_in_the_data_with_the_cell_they_concern():
+    report = check_neighbours()
+    (found,) = report.findings
+    (shown,) = report.player().data["findings"]
+    assert shown["title"] == "data race"
+    assert shown["element"] == f"s[{found.index[0]}] of block {found.copy}"
+    dispatch = next(
+        one
+        for one in report.trace.dispatches
+        if one.time == found.times[0] and found.threads[0] in one.threads
+    )
+    lane = dispatch.threads.index(found.threads[0])
+    assert (dispatch.array, dispatch.elements[lane]) == (found.array, found.index[0])
+    unit = [one.name for one in report.trace.units].index(dispatch.unit)
+    assert shown["cell"] == [unit, dispatch.addresses[lane]]
+    assert [one["time"] for one in shown["accesses"]] == list(found.times)
+    assert report.trace.player().data["findings"] == []
+
+
+def test_a_finding_leads_to_its_accesses(show):
+    report = check_neighbours()
+    (found,) = report.findings
+    page = show(report.player())
+    assert page.locator("#findings li").count() == 1
+    assert "data race" in page.locator("#findings").inner_text()
+    buttons = page.locator("#findings .found")
+    for button, thread, time in zip(buttons.all(), found.threads, found.times, strict=True):
+        assert f"thread {thread}" in button.inner_text()
+        button.click()
+        assert page.locator("#slider").input_value() == str(time)
+        assert page.locator("#thread").input_value() == str(thread)
+        assert found.element in page.locator("#follow option:checked").inner_text()
+
+
+def test_without_findings_there_is_no_list(show):
+    page = show(a_copy().trace.player())
+    assert page.locator("#findings-panel").is_hidden()
+    assert page.locator("#found-name").is_hidden()

@@ -8,6 +8,7 @@ the page, by `state.js`.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from operator import index
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LaunchError, MMSimError
+from mmsim.results.findings import Finding
 from mmsim.results.trace import Dispatch, Reason, Trace, TracedArray
 from mmsim.results.variables import Variables
 from mmsim.threads import make_grid
@@ -34,8 +36,12 @@ class TooLargeError(MMSimError, ValueError):
     """A trace that is too large for one page."""
 
 
-def player_data(trace: Trace, start: int = 0, end: int | None = None) -> dict[str, Any]:
+def player_data(
+    trace: Trace, start: int = 0, end: int | None = None, findings: Sequence[Finding] = ()
+) -> dict[str, Any]:
     """The run of `trace` during the time units from `start` to `end`, both of them shown.
+
+    `findings` are what a check of it found.
 
     Raises `TooLargeError` for more than `MOST` of anything, `LaunchError` for a window that the
     run doesn't have.
@@ -147,6 +153,7 @@ def player_data(trace: Trace, start: int = 0, end: int | None = None) -> dict[st
             "unit": [-1 if wait.unit is None else units.index(wait.unit) for wait in waits],
             "line": [wait.line for wait in waits],
         },
+        "findings": [_finding(finding, trace.arrays, units) for finding in findings],
         "rounds": [time for time in trace.rounds if start <= time <= end],
         "releases": [
             [release.time, release.block]
@@ -164,6 +171,33 @@ def _file_name(file: str) -> str:
     """
     path = Path(file)
     return "a cell of the notebook" if path.parent.name.startswith("ipykernel_") else path.name
+
+
+def _finding(finding: Finding, arrays: tuple[TracedArray, ...], units: list[str]) -> dict[str, Any]:
+    """A finding; `cell` is its element's unit and address."""
+    cell = None
+    array = next((one for one in arrays if one.name == finding.array), None)
+    if array is not None and finding.index is not None and _within(finding.index, array.shape):
+        copy = finding.copy or 0
+        element = int(np.ravel_multi_index(finding.index, array.shape))
+        cell = [units.index(array.units[copy]), int(array.addresses[copy, element])]
+    return {
+        "title": finding.title,
+        "element": finding.element,
+        "note": finding.note,
+        "advice": finding.advice,
+        "cell": cell,
+        "accesses": [
+            {"text": str(access), "thread": access.thread, "time": access.time}
+            for access in finding.accesses
+        ],
+    }
+
+
+def _within(index: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    return len(index) == len(shape) and all(
+        0 <= part < extent for part, extent in zip(index, shape, strict=True)
+    )
 
 
 def _refuse_too_large(counts: dict[str, int], advice: str) -> None:

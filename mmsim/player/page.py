@@ -13,7 +13,10 @@ from mmsim.errors import MMSimError
 from mmsim.player.data import player_data
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mmsim.player.widget import PlayerWidget
+    from mmsim.results.findings import Finding
     from mmsim.results.trace import Trace
 
 SCRIPTS = (
@@ -25,6 +28,7 @@ SCRIPTS = (
     "thread",
     "pipeline",
     "memory",
+    "findings",
     "timeline",
     "controls",
     "player",
@@ -40,8 +44,14 @@ ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u202
 class Player:
     """A run to step through. A notebook shows it, `save` writes it to a file."""
 
-    def __init__(self, trace: Trace, start: int = 0, end: int | None = None) -> None:
-        self.data = player_data(trace, start, end)
+    def __init__(
+        self,
+        trace: Trace,
+        start: int = 0,
+        end: int | None = None,
+        findings: Sequence[Finding] = (),
+    ) -> None:
+        self.data = player_data(trace, start, end, findings)
 
     def __repr__(self) -> str:
         data = self.data

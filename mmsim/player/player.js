@@ -70,6 +70,7 @@ function mount(host, data, { keys, time = data.start, moved = () => {} } = {}) {
   if (data.units.length === 1) player.part("units").append(player.part("thread-panel"));
   player.timeline = buildTimeline(player);
   buildFollow(player);
+  buildFindings(player);
   findAccesses(player);
   listen(player, keys ?? root);
   go(player, time);

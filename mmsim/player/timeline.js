@@ -163,6 +163,8 @@ function paintTimeline(player) {
     paint.stroke();
   }
   paint.setLineDash([]);
+  paintFindings(player, paint, x, to);
+  paint.lineWidth = 1;
   paint.strokeStyle = line;
   paint.strokeRect(GUTTER - 0.5, -1, width, height - 17);
   // The axis: numbers at round distances, about 60 pixels apart.
