@@ -51,6 +51,6 @@ def command(arguments: argparse.Namespace) -> int:
     console().print(str(report), markup=False, highlight=False, soft_wrap=True)
     if arguments.json is not None:
         arguments.json.write_text(report.to_json(), encoding="utf-8")
-    if arguments.html is not None:
+    if report.record is not None:
         report.player().save(arguments.html)
     return 0 if report.ok else 1

@@ -44,6 +44,8 @@ class Asynchronous(Driver):
         barrier = self.barriers[block]
         frame = meaning.frame(*frame_fields(grid, number, meaning.fields))
         steps = meaning.start(frame)
+        if self.recorder is not None:
+            steps = self.recorder.watched(steps, frame, range(number, number + 1), lambda: self.now)
         values: Any = None
         try:
             while True:

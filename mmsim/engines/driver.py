@@ -55,8 +55,8 @@ class Driver(ABC):
 
     @property
     def now(self) -> int:
-        """The time."""
-        return self.env.now  # type: ignore[return-value]
+        """The time, whole because every delay is."""
+        return int(self.env.now)
 
     def write(
         self,
