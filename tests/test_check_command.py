@@ -1,9 +1,10 @@
 """`mmsim check`, as a user calls it."""
 
+import re
+
 import pytest
 
 from mmsim.cli import main
-from mmsim.machines import Machine
 from mmsim.results.report import Report
 
 FILE = """\
@@ -93,21 +94,22 @@ def test_the_report_is_saved(call, tmp_path):
     assert report.run is not None
 
 
-def test_the_page_is_that_of_the_player(call, tmp_path, monkeypatch):
-    """Whatever the player draws: the command asks for a trace, and saves the report's page."""
-    asked = {}
+def test_the_page_shows_what_happened_and_what_was_found(call, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert main([*call, "--schedule", "asynchronous", "--html", str(page)]) == 1
+    finding = capsys.readouterr().out.splitlines()[1]
+    (advice,) = re.findall("; (put .*)", finding)
+    assert advice in page.read_text(encoding="utf-8")
+    assert main([*call, "--html", str(page)]) == 0
+    assert advice not in page.read_text(encoding="utf-8")
 
-    class Page:
-        def save(self, path):
-            asked["path"] = path
 
-    check = Machine.check
-
-    def checked(self, *args, **options):
-        asked["trace"] = options["trace"]
-        return check(self, *args, **options)
-
-    monkeypatch.setattr(Machine, "check", checked)
-    monkeypatch.setattr(Report, "player", lambda self: Page())
-    assert main([*call, "--html", str(tmp_path / "page.html")]) == 0
-    assert asked == {"trace": True, "path": tmp_path / "page.html"}
+def test_where_nothing_ran_there_is_no_page(call, tmp_path, capsys):
+    path = tmp_path / "mine.py"
+    path.write_text(FILE.replace("b[T.id] +=", "b[T.id] = 0.5 *"))
+    page = tmp_path / "page.html"
+    assert main([*call, "--html", str(page)]) == 1
+    assert "1. value of a wrong type, b: thread 0 is here (staged, line 7)" in (
+        capsys.readouterr().out
+    )
+    assert not page.exists()
