@@ -304,9 +304,9 @@ def main(argv: list[str] | None = None) -> int:
     if sanitizer is None:
         print("compute-sanitizer is not on the path; it comes with the CUDA toolkit")
         return 2
-    given = " ".join(sys.argv[1:] if argv is None else argv)
+    given = f"--jobs {asked.jobs} --seconds {asked.seconds:g} --timeout {asked.timeout:g}"
     head = {
-        **facts(f"python tests/planted_on_gpu.py {given}".strip()),
+        **facts(f"python tests/planted_on_gpu.py {given}"),
         "sanitizer": version_of(sanitizer),
         "options": " ".join(OPTIONS),
         "left out": left_out(),
