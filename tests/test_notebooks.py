@@ -140,6 +140,7 @@ def test_every_exercise_has_a_check_and_a_solution(path):
     assert sum(checked(cell.source) is not None for cell in code(path)) == len(exercises)
 
 
+@pytest.mark.xdist_group("kernels")  # of kernels begun at one time two may pick the same port
 @each
 def test_a_fresh_kernel_shows_what_is_saved_and_the_checks_tell_right_from_wrong(path):
     """One execution: each exercise unanswered, then wrong, then right; and so the rest follows."""

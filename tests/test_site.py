@@ -20,7 +20,7 @@ from mmsim.claims.verify import from_json, to_json
 from mmsim.errors import FormatError
 
 pytest.importorskip("myst_nb", reason="the site's tools aren't installed")
-pytestmark = pytest.mark.xdist_group("site")  # one process makes it, and for all
+pytestmark = pytest.mark.xdist_group("kernels")  # one process makes it, as it does notebooks
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -374,7 +374,7 @@ def tiles(trace):
         last = [d.completion for d in trace.dispatches if d.warp == warp]
         last += [release.time for release in trace.releases if warp in release.warps]
         if trace.schedule == "synchronous":  # until the end of the last round that it lives to see
-            assert max(last) <= own[-1].end <= trace.time
+            assert max(last, default=0) <= own[-1].end <= trace.time
         else:
             assert own[-1].end == max(last)
     assert all(wait.start < wait.end for wait in trace.waits)
