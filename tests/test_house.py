@@ -19,7 +19,7 @@ FLOORS = [
     ("results",),
     ("launch",),
     ("engines",),
-    ("bench", "claims", "gpu", "player", "view"),
+    ("bench", "claims", "gpu", "player", "sweeps", "view"),
     ("cli", "__main__"),
 ]
 FLOOR = {name: number for number, floor in enumerate(FLOORS) for name in floor}
@@ -29,7 +29,7 @@ FLOOR = {name: number for number, floor in enumerate(FLOORS) for name in floor}
 def test_importing_mmsim_loads_nothing_heavy(module):
     code = (
         f"import sys, {module}; "
-        "print([m for m in ('sympy', 'matplotlib', 'numba', 'simpy', 'rich', 'scipy', 'cupy') "
+        "print([m for m in ('sympy', 'matplotlib', 'numba', 'simpy', 'rich', 'scipy', 'cupy', 'joblib') "
         "if m in sys.modules])"
     )
     output = subprocess.run(

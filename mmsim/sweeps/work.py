@@ -1,0 +1,146 @@
+"""Carrying out cases on joblib's workers, wherever its backend has them."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from mmsim.language.program import Program
+from mmsim.sweeps.cases import Case
+from mmsim.sweeps.file import SweepError
+from mmsim.sweeps.rows import Row, carried_out, lost
+
+WATCHED = 1.0  # seconds between two looks at whether the sweep still lives
+
+
+def finished(
+    function: Callable[..., Any], cases: Iterable[Case], jobs: int | None
+) -> Iterator[Row]:
+    """The row of each case, as they come.
+
+    A case that ends its worker process (out of memory, a crash) is found by running those that
+    were under way one at a time, and gets a row that says so.
+    """
+    try:
+        import joblib
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+    except ImportError:
+        raise SweepError(
+            "a sweep needs joblib: pip install 'memory-machine-simulator[sweep]'"
+        ) from None
+
+    if jobs is None:
+        configured = joblib.parallel.get_active_backend()[1]
+        jobs = -1 if configured is None else configured
+    left = {case.key: case for case in cases}
+    parcel = Parcel(function, left.values())
+    while left:
+        begun: list[Case] = []
+        try:
+            parallel = joblib.Parallel(jobs, return_as="generator_unordered")
+            for row in parallel(_tasks(parcel, left.values(), begun)):
+                del left[row["key"]]
+                yield row
+        except TerminatedWorkerError:
+            suspects = [case for case in begun if case.key in left]
+            alone = joblib.Parallel(2, backend="loky")  # one would be this very process
+            for case in suspects:
+                try:
+                    (row,) = alone(_tasks(parcel, [case], []))
+                except TerminatedWorkerError:
+                    row = {"key": case.key, **lost(case.written), "source": case.source}
+                del left[case.key]
+                yield row
+        else:
+            return
+
+
+def _tasks(parcel: Parcel, cases: Iterable[Case], begun: list[Case]) -> Iterator[Any]:
+    """The cases as joblib's tasks; each is listed in `begun` when it is asked for."""
+    import joblib
+
+    for case in list(cases):
+        begun.append(case)
+        yield joblib.delayed(_work)(parcel.packed, parcel.light(case), os.getpid())
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Stands for a program in a case that is sent."""
+
+    number: int
+
+
+class Parcel:
+    """The function of a sweep and the programs of its grid, packed once.
+
+    They are packed by value where a worker couldn't import them: from a script, a notebook, a
+    prompt. Workers unpack each parcel once, so that a program that is compiled stays compiled.
+    """
+
+    def __init__(self, function: Callable[..., Any], cases: Iterable[Case]) -> None:
+        import cloudpickle
+
+        self.programs: dict[int, Program] = {
+            id(value): value
+            for case in cases
+            for value in case.values.values()
+            if isinstance(value, Program)
+        }
+        self._numbers = {name: number for number, name in enumerate(self.programs)}
+        try:
+            self.packed: bytes = cloudpickle.dumps((function, list(self.programs.values())))
+        except Exception as error:  # pickling runs what the objects say
+            raise SweepError(
+                f"{function!r} can't be sent to other processes: {error}; "
+                "let it name what it needs instead of holding it"
+            ) from error
+
+    def light(self, case: Case) -> Case:
+        """The case with references in the place of its programs."""
+        values = {
+            name: Reference(self._numbers[id(value)]) if isinstance(value, Program) else value
+            for name, value in case.values.items()
+        }
+        return Case(case.key, case.source, values, case.written)
+
+
+@functools.lru_cache(maxsize=4)
+def _unpacked(packed: bytes) -> tuple[Callable[..., Any], list[Program]]:
+    import cloudpickle
+
+    content: tuple[Callable[..., Any], list[Program]] = cloudpickle.loads(packed)
+    return content
+
+
+def _work(packed: bytes, case: Case, sweeper: int) -> Row:
+    """The row of a case, in a worker. `sweeper` is the process that wants it."""
+    _end_with(sweeper)
+    function, programs = _unpacked(packed)
+    values = {
+        name: programs[value.number] if isinstance(value, Reference) else value
+        for name, value in case.values.items()
+    }
+    row = carried_out(function, values, case.written)
+    return {"key": case.key, **row, "source": case.source}
+
+
+@functools.cache
+def _end_with(sweeper: int) -> None:
+    """Let this process end when its parent, the sweep, has been killed.
+
+    joblib's own workers would wait for work for minutes. Those of a cluster aren't the sweep's.
+    """
+    if os.getppid() == sweeper:
+        threading.Thread(target=_watch, args=(sweeper,), daemon=True).start()
+
+
+def _watch(sweeper: int) -> None:
+    while os.getppid() == sweeper:
+        time.sleep(WATCHED)
+    os._exit(1)
