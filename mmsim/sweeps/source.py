@@ -58,8 +58,8 @@ def _texts(thing: Any, seen: set[int]) -> Iterator[str]:
         except (OSError, TypeError):  # typed in where no text is kept
             yield repr((thing.__code__.co_code, _constants(thing.__code__)))
         yield from _captured(thing, seen)
-    elif isinstance(called := getattr(type(thing), "__call__", None), types.FunctionType):
-        yield from _texts(called, seen)
+    elif callable(thing) and isinstance(type(thing).__call__, types.FunctionType):
+        yield from _texts(type(thing).__call__, seen)
 
 
 def _normal(source: str) -> str:

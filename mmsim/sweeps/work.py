@@ -15,7 +15,7 @@ from mmsim.sweeps.cases import Case
 from mmsim.sweeps.file import SweepError
 from mmsim.sweeps.rows import Row, carried_out, lost
 
-WATCHED = 1.0  # seconds between two looks at whether the sweep still lives
+WATCHED = 1.0  # seconds between two looks whether the sweep still lives
 
 
 def finished(
@@ -29,26 +29,29 @@ def finished(
     try:
         import joblib
         from joblib.externals.loky.process_executor import TerminatedWorkerError
+        from joblib.parallel import LokyBackend
     except ImportError:
         raise SweepError(
             "a sweep needs joblib: pip install 'memory-machine-simulator[sweep]'"
         ) from None
 
+    backend, configured = joblib.parallel.get_active_backend()
     if jobs is None:
-        configured = joblib.parallel.get_active_backend()[1]
         jobs = -1 if configured is None else configured
+    own = isinstance(backend, LokyBackend)  # its workers are children of this process
+    options = {"initializer": _watch_over, "initargs": (os.getpid(),)} if own else {}
     left = {case.key: case for case in cases}
     parcel = Parcel(function, left.values())
     while left:
         begun: list[Case] = []
         try:
-            parallel = joblib.Parallel(jobs, return_as="generator_unordered")
+            parallel = joblib.Parallel(jobs, return_as="generator_unordered", **options)
             for row in parallel(_tasks(parcel, left.values(), begun)):
                 del left[row["key"]]
                 yield row
         except TerminatedWorkerError:
             suspects = [case for case in begun if case.key in left]
-            alone = joblib.Parallel(2, backend="loky")  # one would be this very process
+            alone = joblib.Parallel(2, **options)  # one would be this very process
             for case in suspects:
                 try:
                     (row,) = alone(_tasks(parcel, [case], []))
@@ -66,7 +69,7 @@ def _tasks(parcel: Parcel, cases: Iterable[Case], begun: list[Case]) -> Iterator
 
     for case in list(cases):
         begun.append(case)
-        yield joblib.delayed(_work)(parcel.packed, parcel.light(case), os.getpid())
+        yield joblib.delayed(_work)(parcel.packed, parcel.light(case))
 
 
 @dataclass(frozen=True)
@@ -118,9 +121,8 @@ def _unpacked(packed: bytes) -> tuple[Callable[..., Any], list[Program]]:
     return content
 
 
-def _work(packed: bytes, case: Case, sweeper: int) -> Row:
-    """The row of a case, in a worker. `sweeper` is the process that wants it."""
-    _end_with(sweeper)
+def _work(packed: bytes, case: Case) -> Row:
+    """The row of a case, in a worker."""
     function, programs = _unpacked(packed)
     values = {
         name: programs[value.number] if isinstance(value, Reference) else value
@@ -130,17 +132,12 @@ def _work(packed: bytes, case: Case, sweeper: int) -> Row:
     return {"key": case.key, **row, "source": case.source}
 
 
-@functools.cache
-def _end_with(sweeper: int) -> None:
-    """Let this process end when its parent, the sweep, has been killed.
+def _watch_over(sweeper: int) -> None:
+    """Let this worker end when the sweep, its parent, was killed; else it would wait for minutes."""
 
-    joblib's own workers would wait for work for minutes. Those of a cluster aren't the sweep's.
-    """
-    if os.getppid() == sweeper:
-        threading.Thread(target=_watch, args=(sweeper,), daemon=True).start()
+    def watch() -> None:
+        while os.getppid() == sweeper:
+            time.sleep(WATCHED)
+        os._exit(1)
 
-
-def _watch(sweeper: int) -> None:
-    while os.getppid() == sweeper:
-        time.sleep(WATCHED)
-    os._exit(1)
+    threading.Thread(target=watch, daemon=True).start()
