@@ -1,8 +1,8 @@
 """Kill a sweep with SIGKILL, again and again, and see what becomes of its rows.
 
-Each time a sweep is started in a process of its own and killed at a random moment: while it starts
-and reads its file, or while rows are written. Started once more and left alone, it must have every
-row once, whole, and the same as a sweep that was never killed. `make kills` runs this with 50 kills.
+Each time a sweep is started in a process of its own and killed at a random moment: while it
+starts and reads its file, or while rows are written. Started once more and left alone, it must have
+every row once, whole, and the same as a sweep that was never killed. `make kills` runs this.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ FLOOR = {name: number for number, floor in enumerate(FLOORS) for name in floor}
 def test_importing_mmsim_loads_nothing_heavy(module):
     code = (
         f"import sys, {module}; "
-        "print([m for m in ('sympy', 'matplotlib', 'numba', 'simpy', 'rich', 'scipy', 'cupy', 'joblib') "
-        "if m in sys.modules])"
+        "print([m for m in ('sympy', 'matplotlib', 'numba', 'simpy', 'rich', 'scipy', 'cupy', "
+        "'joblib') if m in sys.modules])"
     )
     output = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

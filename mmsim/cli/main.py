@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from mmsim import __version__
-from mmsim.cli import bench, gpu, reproduce, run, step, verify
+from mmsim.cli import bench, gpu, reproduce, run, step, sweep, verify
 from mmsim.errors import MMSimError
 
 INTERRUPTED = 130
@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"mmsim {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (verify, reproduce, run, step, bench, gpu):
+    for module in (verify, reproduce, run, sweep, step, bench, gpu):
         module.add_parser(commands)
     arguments = parser.parse_args(argv)
     try:
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         print(f"mmsim: this needs more memory than there is ({error})", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("mmsim: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        print(f"mmsim: {str(error) or 'interrupted'}", file=sys.stderr)
         return INTERRUPTED
     return status

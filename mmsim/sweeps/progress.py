@@ -23,7 +23,9 @@ class Progress:
             TimeRemainingColumn(),
             TextColumn("left"),
         )
-        self._bar = Bar(*columns, console=Console(stderr=True), transient=True, disable=not shown)
+        console = Console(stderr=True)
+        watched = shown and (console.is_terminal or console.is_jupyter)
+        self._bar = Bar(*columns, console=console, transient=True, disable=not watched)
         there = f", {cases - left} there already" if left < cases else ""
         self._what = f"sweep{there}"
         self._failed = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -121,8 +120,3 @@ def _to_repeat(
 
 def _rows(count: int) -> str:
     return f"{count} row{'s' * (count != 1)}"
-
-
-def failures(rows: list[Row]) -> list[tuple[str, int]]:
-    """The kinds of error among rows, and how many there are of each."""
-    return Counter(row["error"] for row in rows if row["error"] is not None).most_common()

@@ -133,7 +133,7 @@ def _work(packed: bytes, case: Case) -> Row:
 
 
 def _watch_over(sweeper: int) -> None:
-    """Let this worker end when the sweep, its parent, was killed; else it would wait for minutes."""
+    """Let this worker end when the sweep, its parent, was killed, instead of waiting for work."""
 
     def watch() -> None:
         while os.getppid() == sweeper:
