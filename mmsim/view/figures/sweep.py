@@ -16,6 +16,7 @@ from mmsim.view.figures.times import scale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+DARK_FIRST = tuple(COLOURS[number] for number in (6, 5, 2, 4, 1, 0, 3))
 SYMBOLS = {"n": "size", "p": "threads", "w": "width", "l": "latency", "L": "latency", "d": "dmms"}
 """The papers' letters, and what the command line calls them."""
 
@@ -66,12 +67,13 @@ def sweep(
             drawn.plot(
                 [row[over] for row in points],
                 [row["time"] for row in points],
-                linestyle="none",
+                linestyle="none" if claim is not None else ":",
+                linewidth=0.6,
                 marker=MARKERS[number],
                 markersize=4,
                 # One within the other, where several are equal.
                 fillstyle="full" if number == 0 else "none",
-                color=COLOURS[-1 - number % len(COLOURS)],
+                color=DARK_FIRST[number % len(DARK_FIRST)],
                 label=name or "simulated",
             )
             if claim is not None:
