@@ -249,17 +249,17 @@ def test_another_program_of_the_grid_changes_no_row(sweep, calls):
 def test_a_file_cut_at_any_byte_is_finished(sweep, calls, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda file: None)  # a thousand of them take long
     path = tmp_path / "rows.jsonl"
-    rows = sweep(case, {"n": [12, 13, 14]})
+    rows = sweep(case, {"n": [12, 13]})
     text = path.read_bytes()
     lines = text.splitlines(keepends=True)
-    for size in range(len(text) + 1):
+    for size in (*range(3), *range(len(lines[0]) - 2, len(text) + 1)):
         path.write_bytes(text[:size])
         before = len(calls())
-        assert timeless(sweep(case, {"n": [12, 13, 14]})) == timeless(rows)
+        assert timeless(sweep(case, {"n": [12, 13]})) == timeless(rows)
         kept = text[:size].count(b"\n")
-        assert len(calls()) - before == 3 - kept
+        assert len(calls()) - before == 2 - kept
         assert path.read_bytes().startswith(b"".join(lines[:kept]))
-        assert len(read(path)) == 3
+        assert len(read(path)) == 2
 
 
 def test_reading_leaves_out_a_row_that_is_being_written(sweep, tmp_path):
@@ -362,7 +362,7 @@ def test_no_processes_are_refused(sweep):
 
 def test_what_cannot_be_sent_is_told(sweep):
     file = io.TextIOWrapper(io.BytesIO())
-    with pytest.raises(SweepError, match=r"can't be sent to other processes: .*TextIOWrapper"):
+    with pytest.raises(SweepError, match="can't be sent to other processes: Cannot pickle"):
         sweep(lambda n: file.name, {"n": [1]})
 
 

@@ -173,7 +173,7 @@ def _plotted(arguments: argparse.Namespace) -> Claim | None:
         raise CallError("say with --over which parameter the figure's axis has, as --over width")
     if arguments.claim is None:
         return None
-    found = choose(registered(), [arguments.claim])
-    if found[0].id != arguments.claim:
-        raise CallError(f"--claim takes one claim; there are {', '.join(c.id for c in found)}")
-    return found[0]
+    found = {claim.id: claim for claim in choose(registered(), [arguments.claim])}
+    if arguments.claim not in found:
+        raise CallError(f"--claim takes one claim; there are {', '.join(found)}")
+    return found[arguments.claim]
