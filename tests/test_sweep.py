@@ -497,6 +497,20 @@ def test_a_terminal_shows_how_far_it_is_and_the_time_left(script, tmp_path):
     child.expect("done")
 
 
+def test_a_long_run_in_a_sweep_says_nothing_of_its_own(sweep, monkeypatch):
+    from mmsim.engines import progress
+
+    told = []
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(progress.Progress, "say", lambda self, text: told.append(self.watched))
+    rounds = {"n": [4], "program": [load]}
+    sweep(case, rounds, progress=False)
+    assert not any(told)
+    case(4)
+    assert any(told) or progress.Progress("a run").watched
+
+
 def test_nobody_watching_nothing_is_shown(script, tmp_path):
     command = [sys.executable, script, tmp_path / "rows.jsonl", "3", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

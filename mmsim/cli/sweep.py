@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mmsim.cli.run import CallError, at_least, load, load_program
 from mmsim.cli.trial import LAYOUTS, RANDOM, filled, machine_named, trial
 from mmsim.language.program import Program
+from mmsim.sweeps.work import by_value
 
 if TYPE_CHECKING:
     from mmsim.claims import Claim
@@ -137,10 +137,7 @@ def _program(target: str, arguments: argparse.Namespace) -> Program:
             raise CallError("give --threads with arguments of your own")
     elif not program.has_example:
         raise CallError(f"the program {program.name!r} has no example; give --arguments")
-    if target.partition(":")[0].endswith(".py"):
-        import cloudpickle
-
-        cloudpickle.register_pickle_by_value(sys.modules[program.function.__module__])
+    _send_along(target, program.function)
     if arguments.threads is not None and "size" in arguments.threads and arguments.size is None:
         raise CallError("--threads size needs --size")
     if arguments.permutation is not None and not any(
@@ -156,7 +153,14 @@ def _permutation(target: str) -> Any:
     function = load(target)
     if isinstance(function, Program) or not callable(function):
         raise CallError(f"{target} is no function of a size that gives a permutation")
+    _send_along(target, function)
     return function
+
+
+def _send_along(target: str, function: Any) -> None:
+    """A file has no name by which another process could import it."""
+    if target.rpartition(":")[0].endswith(".py"):
+        by_value(function.__module__)
 
 
 def _plotted(arguments: argparse.Namespace) -> Claim | None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from mmsim.engines.progress import unwatched
 from mmsim.results import Run
 
 Row = dict[str, Any]
@@ -32,7 +33,8 @@ def carried_out(function: Callable[..., Run], values: dict[str, Any], written: R
     found: Row = dict.fromkeys((*FACTS, *COUNTED))
     error = message = None
     try:
-        run = function(**values)
+        with unwatched():
+            run = function(**values)
         if not isinstance(run, Run):
             raise TypeError(f"a sweep's function returns a Run; this one returned {run!r}")
         found = _counted(run)

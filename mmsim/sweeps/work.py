@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from mmsim.language.program import Program
 from mmsim.sweeps.cases import Case
 from mmsim.sweeps.file import SweepError
 from mmsim.sweeps.rows import Row, carried_out, lost
@@ -26,14 +27,9 @@ def finished(
     A case that ends its worker process (out of memory, a crash) is found by running those that
     were under way one at a time, and gets a row that says so.
     """
-    try:
-        import joblib
-        from joblib.externals.loky.process_executor import TerminatedWorkerError
-        from joblib.parallel import LokyBackend
-    except ImportError:
-        raise SweepError(
-            "a sweep needs joblib: pip install 'memory-machine-simulator[sweep]'"
-        ) from None
+    joblib = needed("joblib")
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+    from joblib.parallel import LokyBackend
 
     backend, configured = joblib.parallel.get_active_backend()
     if jobs is None:
@@ -65,8 +61,7 @@ def finished(
 
 def _tasks(parcel: Parcel, cases: Iterable[Case], begun: list[Case]) -> Iterator[Any]:
     """The cases as joblib's tasks; each is listed in `begun` when it is asked for."""
-    import joblib
-
+    joblib = needed("joblib")
     for case in list(cases):
         begun.append(case)
         yield joblib.delayed(_work)(parcel.packed, parcel.light(case))
@@ -74,30 +69,26 @@ def _tasks(parcel: Parcel, cases: Iterable[Case], begun: list[Case]) -> Iterator
 
 @dataclass(frozen=True)
 class Reference:
-    """Stands for a program in a case that is sent."""
+    """Stands for a program or a function in a case that is sent."""
 
     number: int
 
 
 class Parcel:
-    """The function of a sweep and the programs of its grid, packed once.
+    """The function of a sweep, and the programs and functions of its grid, packed once.
 
     They are packed by value where a worker couldn't import them: from a script, a notebook, a
     prompt. Workers unpack each parcel once, so that a program that is compiled stays compiled.
     """
 
     def __init__(self, function: Callable[..., Any], cases: Iterable[Case]) -> None:
-        import cloudpickle
-
-        self.programs: dict[int, Program] = {
-            id(value): value
-            for case in cases
-            for value in case.values.values()
-            if isinstance(value, Program)
+        self._contents = {
+            id(value): value for case in cases for value in case.values.values() if callable(value)
         }
-        self._numbers = {name: number for number, name in enumerate(self.programs)}
+        self._numbers = {name: number for number, name in enumerate(self._contents)}
+        cloudpickle = needed("cloudpickle")
         try:
-            self.packed: bytes = cloudpickle.dumps((function, list(self.programs.values())))
+            self.packed: bytes = cloudpickle.dumps((function, list(self._contents.values())))
         except Exception as error:  # pickling runs what the objects say
             raise SweepError(
                 f"{function!r} can't be sent to other processes: {error}; "
@@ -105,27 +96,40 @@ class Parcel:
             ) from error
 
     def light(self, case: Case) -> Case:
-        """The case with references in the place of its programs."""
+        """The case with references in the place of what is in the parcel."""
         values = {
-            name: Reference(self._numbers[id(value)]) if isinstance(value, Program) else value
+            name: Reference(self._numbers[id(value)]) if callable(value) else value
             for name, value in case.values.items()
         }
         return Case(case.key, case.source, values, case.written)
 
 
-@functools.lru_cache(maxsize=4)
-def _unpacked(packed: bytes) -> tuple[Callable[..., Any], list[Program]]:
-    import cloudpickle
+def by_value(module: str) -> None:
+    """Let parcels hold what this module defines, as other processes can't import it."""
+    needed("cloudpickle").register_pickle_by_value(sys.modules[module])
 
-    content: tuple[Callable[..., Any], list[Program]] = cloudpickle.loads(packed)
+
+def needed(package: str) -> Any:
+    """A package that only sweeps need, or a `SweepError` that says how to install it."""
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise SweepError(
+            f"a sweep needs {package}: pip install 'memory-machine-simulator[sweep]'"
+        ) from None
+
+
+@functools.lru_cache(maxsize=4)
+def _unpacked(packed: bytes) -> tuple[Callable[..., Any], list[Any]]:
+    content: tuple[Callable[..., Any], list[Any]] = needed("cloudpickle").loads(packed)
     return content
 
 
 def _work(packed: bytes, case: Case) -> Row:
     """The row of a case, in a worker."""
-    function, programs = _unpacked(packed)
+    function, contents = _unpacked(packed)
     values = {
-        name: programs[value.number] if isinstance(value, Reference) else value
+        name: contents[value.number] if isinstance(value, Reference) else value
         for name, value in case.values.items()
     }
     row = carried_out(function, values, case.written)
