@@ -25,7 +25,7 @@ import numpy as np
 import mmsim as mm
 
 PER_LIFE = 160  # cases for each kill: more than a life can finish before it is killed
-EVERY, LONG = 40, 200_000  # one case in so many has a row so long that a kill can hit its write
+EVERY, LONG = 50, 500_000  # one case in so many has a row so long that a kill can hit its write
 LOG, LIFE = "MMSIM_KILLS_LOG", "MMSIM_KILLS_LIFE"
 
 
@@ -88,7 +88,7 @@ def kill_and_resume(folder: Path, kills: int, seed: int) -> Outcome:
         if early:
             time.sleep(chance.uniform(0, 1.5))
         else:
-            wait_for_rows(child, rows, len(whole) + chance.randint(1, 3 * LONG))
+            wait_for_rows(child, rows, len(whole) + chance.randint(1, 2 * LONG))
         if child.poll() is not None:
             raise SystemExit(f"life {len(there)} ended by itself, with {child.returncode}")
         child.send_signal(signal.SIGKILL)
