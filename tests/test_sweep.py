@@ -20,6 +20,7 @@ from joblib.externals.loky import get_reusable_executor
 
 import kill_sweeps
 import mmsim as mm
+from mmsim.engines.progress import Progress
 from mmsim.sweeps import SweepError, read
 from mmsim.sweeps.file import RowFile, line_of
 
@@ -50,6 +51,15 @@ def deadly(n):
     """A case that takes its process with it."""
     if n == 3:
         os._exit(1)
+    return case(n)
+
+
+WATCHED = []
+
+
+def looking(n):
+    """A case that notes whether its run would show its own progress."""
+    WATCHED.append(Progress("a run").watched)
     return case(n)
 
 
@@ -115,7 +125,7 @@ def test_a_claim_can_be_swept(sweep):
     assert [row["time"] for row in rows] == [claim.evaluate(case) for case in cases]
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading"])
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 def test_rows_do_not_depend_on_jobs_or_backend(sweep, tmp_path, backend):
     alone = sweep(case, GRID)
     with joblib.parallel_config(backend=backend, n_jobs=2):
@@ -497,18 +507,12 @@ def test_a_terminal_shows_how_far_it_is_and_the_time_left(script, tmp_path):
     child.expect("done")
 
 
-def test_a_long_run_in_a_sweep_says_nothing_of_its_own(sweep, monkeypatch):
-    from mmsim.engines import progress
-
-    told = []
-    monkeypatch.setattr(progress, "PATIENCE", 0)
+def test_a_run_in_a_sweep_says_nothing_of_its_own(sweep, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(progress.Progress, "say", lambda self, text: told.append(self.watched))
-    rounds = {"n": [4], "program": [load]}
-    sweep(case, rounds, progress=False)
-    assert not any(told)
-    case(4)
-    assert any(told) or progress.Progress("a run").watched
+    WATCHED.clear()
+    sweep(looking, {"n": [4]}, progress=False)
+    looking(4)
+    assert WATCHED == [False, True]
 
 
 def test_nobody_watching_nothing_is_shown(script, tmp_path):

@@ -167,6 +167,15 @@ def test_a_function_that_gives_no_permutation_fails_its_cases(out, program_file)
     assert read(out)[0]["error"] is not None
 
 
+def test_interrupted_it_says_how_to_go_on(out, capsys, monkeypatch):
+    def interrupted(*words, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mmsim.sweeps.work.carried_out", interrupted)
+    assert sweep(out, *STRIDE, "--jobs", 1) == 130
+    assert f"mmsim: interrupted; 0 of 2 rows are in {out}" in capsys.readouterr().err
+
+
 # The figure.
 
 

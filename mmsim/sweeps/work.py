@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import itertools
 import os
 import sys
 import threading
@@ -16,6 +17,7 @@ from mmsim.sweeps.cases import Case
 from mmsim.sweeps.file import SweepError
 from mmsim.sweeps.rows import Row, carried_out, lost
 
+AT_ONCE = 4  # cases for each process, of a backend that gives no row before all are there
 WATCHED = 1.0  # seconds between two looks whether the sweep still lives
 
 
@@ -29,25 +31,18 @@ def finished(
     """
     joblib = needed("joblib")
     from joblib.externals.loky.process_executor import TerminatedWorkerError
-    from joblib.parallel import LokyBackend
 
-    backend, configured = joblib.parallel.get_active_backend()
-    if jobs is None:
-        jobs = -1 if configured is None else configured
-    own = isinstance(backend, LokyBackend)  # its workers are children of this process
-    options = {"initializer": _watch_over, "initargs": (os.getpid(),)} if own else {}
     left = {case.key: case for case in cases}
     parcel = Parcel(function, left.values())
     while left:
         begun: list[Case] = []
         try:
-            parallel = joblib.Parallel(jobs, return_as="generator_unordered", **options)
-            for row in parallel(_tasks(parcel, left.values(), begun)):
+            for row in _as_they_come(parcel, left.values(), jobs, begun):
                 del left[row["key"]]
                 yield row
         except TerminatedWorkerError:
             suspects = [case for case in begun if case.key in left]
-            alone = joblib.Parallel(2, **options)  # one would be this very process
+            alone = joblib.Parallel(2, **_options())  # one would be this very process
             for case in suspects:
                 try:
                     (row,) = alone(_tasks(parcel, [case], []))
@@ -55,8 +50,35 @@ def finished(
                     row = {"key": case.key, **lost(case.written), "source": case.source}
                 del left[case.key]
                 yield row
-        else:
-            return
+
+
+def _as_they_come(
+    parcel: Parcel, cases: Iterable[Case], jobs: int | None, begun: list[Case]
+) -> Iterator[Row]:
+    """The rows of cases in the order in which joblib has them.
+
+    Of a backend that gives results only when all are there (Ray, multiprocessing), some at a time.
+    """
+    joblib = needed("joblib")
+    backend, configured = joblib.parallel.get_active_backend()
+    if jobs is None:
+        jobs = -1 if configured is None else configured
+    if jobs == 1 or backend.supports_return_generator:
+        parallel = joblib.Parallel(jobs, return_as="generator_unordered", **_options())
+        yield from parallel(_tasks(parcel, cases, begun))
+        return
+    tasks = _tasks(parcel, cases, begun)
+    with joblib.Parallel(jobs) as parallel:
+        while some := list(itertools.islice(tasks, AT_ONCE * joblib.effective_n_jobs(jobs))):
+            yield from parallel(some)
+
+
+def _options() -> dict[str, Any]:
+    """What joblib's own workers, which are children of this process, are told besides."""
+    from joblib.parallel import LokyBackend, get_active_backend
+
+    own = isinstance(get_active_backend()[0], LokyBackend)
+    return {"initializer": _watch_over, "initargs": (os.getpid(),)} if own else {}
 
 
 def _tasks(parcel: Parcel, cases: Iterable[Case], begun: list[Case]) -> Iterator[Any]:
