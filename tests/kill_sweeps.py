@@ -24,7 +24,8 @@ import numpy as np
 
 import mmsim as mm
 
-PER_LIFE = 160  # cases for each kill: more than a life can finish before it is killed
+PER_LIFE = 160  # cases for each kill: more than most lives finish before they are killed
+MORE = 1000  # and so many more where one finishes all
 EVERY, LONG = 50, 500_000  # one case in so many has a row so long that a kill can hit its write
 LOG, LIFE = "MMSIM_KILLS_LOG", "MMSIM_KILLS_LIFE"
 
@@ -47,7 +48,7 @@ def work(n):
 
 @dataclass
 class Outcome:
-    """What 50 kills have done; the four of `wrong` must be 0."""
+    """What the kills have done; `wrong` must be 0."""
 
     cases: int
     kills: int = 0
@@ -89,15 +90,18 @@ def kill_and_resume(folder: Path, kills: int, seed: int) -> Outcome:
             time.sleep(chance.uniform(0, 1.5))
         else:
             wait_for_rows(child, rows, len(whole) + chance.randint(1, 2 * LONG))
-        if child.poll() is not None:
-            raise SystemExit(f"life {len(there)} ended by itself, with {child.returncode}")
-        child.send_signal(signal.SIGKILL)
-        child.wait()
-        outcome.kills += 1
+        child.send_signal(signal.SIGKILL)  # nothing where it has ended
+        killed = child.wait() == -signal.SIGKILL
+        if not killed and child.returncode:
+            raise SystemExit(f"life {len(there)} failed, with {child.returncode}")
         text = rows.read_bytes()
         now = text[: text.rfind(b"\n") + 1]
-        outcome.starting += now == whole
-        outcome.torn_by_a_kill += now != text
+        if killed:
+            outcome.kills += 1
+            outcome.starting += now == whole
+            outcome.torn_by_a_kill += now != text
+        else:  # it was done before the kill came; the next one gets more to do
+            outcome.cases += MORE
         outcome.lost += not now.startswith(whole)  # what was there stays, byte for byte
         whole = now
     there.append(cases_of(whole))
@@ -128,10 +132,9 @@ def judge(outcome: Outcome, rows: Path, log: Path, whole: bytes, there: list[set
     outcome.different = sum(
         {**got.get(row["n"], {}), "seconds": 0} != {**row, "seconds": 0} for row in expected
     )
-    time.sleep(3)  # what is left of the killed sweeps ends within a second or two
-    outcome.left_over = sum(
-        session_of(process) in outcome.sessions for process in Path("/proc").glob("[0-9]*")
-    )
+    end = time.monotonic() + 20  # what is left of the killed sweeps ends within a second or two
+    while (outcome.left_over := processes_of(outcome.sessions)) and time.monotonic() < end:
+        time.sleep(0.5)
 
 
 def grid(cases: int) -> dict[str, range]:
@@ -169,6 +172,11 @@ def wait_for_rows(child: subprocess.Popen[bytes], rows: Path, size: int) -> None
             return
 
 
+def processes_of(sessions: list[int]) -> int:
+    """How many processes there are in these sessions, where the system tells."""
+    return sum(session_of(process) in sessions for process in Path("/proc").glob("[0-9]*"))
+
+
 def session_of(process: Path) -> int:
     """The session of a process, -1 where it has ended."""
     try:
@@ -194,7 +202,7 @@ def main() -> int:
     seconds = time.monotonic() - begun
     print(f"seed {asked.seed}, {seconds:.0f} s")
     print(f"kills                             {outcome.kills:6}")
-    print(f"  before the first row was written {outcome.starting:5}")
+    print(f"  before it had written a row      {outcome.starting:5}")
     print(f"  in the middle of a row           {outcome.torn_by_a_kill:5}")
     print(f"cases                             {outcome.cases:6}")
     print(f"rows                              {outcome.rows:6}")
