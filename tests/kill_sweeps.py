@@ -133,8 +133,9 @@ def judge(outcome: Outcome, rows: Path, log: Path, whole: bytes, there: list[set
         {**got.get(row["n"], {}), "seconds": 0} != {**row, "seconds": 0} for row in expected
     )
     end = time.monotonic() + 20  # what is left of the killed sweeps ends within a second or two
-    while (outcome.left_over := processes_of(outcome.sessions)) and time.monotonic() < end:
+    while processes_of(outcome.sessions) and time.monotonic() < end:
         time.sleep(0.5)
+    outcome.left_over = processes_of(outcome.sessions)
 
 
 def grid(cases: int) -> dict[str, range]:
