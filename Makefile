@@ -4,7 +4,7 @@ JOBS ?= 2
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
-PYTEST := $(BIN)/python -m pytest -n $(JOBS)
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 REFERENCE := tests/test_events_against_reference.py
 ENGINES := tests/test_array_against_events.py
 
@@ -12,7 +12,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify test test-long kills gpu ledger metal bench clean
+.PHONY: help verify docs test test-long kills gpu ledger metal notebooks bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -22,11 +22,19 @@ verify: .venv/.installed ## check every claim; the reports go to build/verify.js
 	@mkdir -p build
 	$(BIN)/mmsim verify --json build/verify.json --html build/verify.html
 
+# The ledger's verdicts are those of the sources as they are.
+build/verify.json: .venv/.installed $(shell find mmsim algorithms -name '*.py')
+	$(MAKE) verify
+
+docs: build/verify.json .venv/.documented ## make the documentation site in build/site
+	$(BIN)/python -m sphinx -b html -W --keep-going -q -E -d build/doctrees docs build/site
+	@echo "Open build/site/index.html"
+
 test: .venv/.testable ## check format, style and types, then run the tests and doctests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict mmsim algorithms
-	$(PYTEST) --doctest-modules mmsim algorithms tests
+	$(PYTEST) --doctest-modules mmsim algorithms tests notebooks/classroom.py
 
 # Pytest leaves with 5 when no test is marked long; that is no failure here.
 test-long: .venv/.testable ## compare the engines and the reference at length, and run the long tests
@@ -47,16 +55,19 @@ ledger: .venv/.installed ## make docs/ledger.md from the claims
 metal: .venv/.installed ## make docs/metal.md and its figures from the results kept of a GPU
 	$(BIN)/python -m algorithms.gpu.page docs
 
+notebooks: .venv/.testable ## execute the notebooks and save what they show
+	$(BIN)/python notebooks/execute.py
+
 bench: .venv/.installed ## measure the speed; takes minutes, Ctrl-C prints what there is
 	@mkdir -p build
 	$(BIN)/mmsim bench --json build/bench.json
 
 clean: ## remove all that make has made, .venv too
-	rm -rf .venv build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist docs/notebooks *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Set-up, by stamps: the environment, the library in it, what the tests need on top. The last
-# adds to the environment and leaves the library alone, so `make -j verify test` is safe.
+# Set-up, by stamps: the environment, the library in it, what the site and the tests need on top.
+# These add to the environment and leave the library alone, so `make -j verify test` is safe.
 NEW_ENOUGH = $(shell $(PYTHON) -c "import sys; print(int(sys.version_info >= (3, 11)))" 2>/dev/null)
 
 .venv/.made:
@@ -72,7 +83,12 @@ NEW_ENOUGH = $(shell $(PYTHON) -c "import sys; print(int(sys.version_info >= (3,
 	@$(PIP) install --editable .
 	@touch $@
 
-.venv/.testable: .venv/.installed
+.venv/.documented: .venv/.installed
+	@echo "Installing what the site needs into .venv"
+	@$(PIP) install --group docs
+	@touch $@
+
+.venv/.testable: .venv/.documented
 	@echo "Installing what the tests need into .venv"
 	@$(PIP) install --group test
 	@touch $@

@@ -1,4 +1,7 @@
-"""Every Python example of the README and of docs/ runs, and prints what the page says."""
+"""Every Python example of the README and of docs/ runs, and prints what the page says.
+
+Code cells run here too, one after the other as in their page, without the site that shows them.
+"""
 
 import contextlib
 import io
@@ -10,8 +13,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(
+    r"^```(?:\{code-cell\} )?(python|text)\n(?::tags: [^\n]*\n\n)?(.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def examples(page):
@@ -25,7 +31,7 @@ def examples(page):
             yield block[2], after[2] if shown else None
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_examples_run_and_print_what_the_page_says(page):
     namespace = {"__name__": page.stem}
     for number, (source, expected) in enumerate(examples(page)):
@@ -44,7 +50,7 @@ def test_the_readme_has_examples_with_output():
 
 def test_links_lead_somewhere():
     for page in PAGES:
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), (page.name, target)
 
 

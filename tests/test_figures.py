@@ -546,3 +546,14 @@ def test_only_a_figure_loads_matplotlib():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
     assert output.strip() == "False"
+
+
+def test_a_figure_shows_itself_in_a_notebook_without_pyplot():
+    from IPython.core.formatters import DisplayFormatter
+
+    figure = transposed(trace=True).plot().figure
+    shown, _ = DisplayFormatter().format(figure, include=["image/svg+xml"])
+    drawn = shown["image/svg+xml"]
+    assert drawn.lstrip().startswith("<?xml")
+    assert drawn.count("<path") > 20
+    assert drawn == figure._repr_svg_()

@@ -6,6 +6,7 @@ The browser's tests skip themselves where Playwright or Debian's chromium is mis
 import json
 import re
 import shutil
+from functools import partial
 from html.parser import HTMLParser
 
 import numpy as np
@@ -39,6 +40,37 @@ def through_shared(T, a, b, P):
 def says_html(T, a):
     x = 1  # </script><b id=injected>bold</b><!-- & -->
     a[T.id] = x
+
+
+def halve(T, x):
+    half = x / 2
+    if half > 3:
+        return half
+    r = mm.registers(2)
+    r[1] = half
+    return r[1] + r[0]
+
+
+@mm.program
+def all_kinds(T, a, b, n):
+    """Variables in loops and branches, a parameter that is assigned, registers, two calls."""
+    r = mm.registers((2, 2))
+    s = mm.shared(T.block_size)
+    for j in range(n):
+        r[j % 2, 1] = a[3 * T.id % a.size] + j
+        s[T.index] = r[0, 1]
+        if T.lane == 1:
+            odd = s[T.index] > 2
+    n = T.id
+    T.barrier()
+    x = -0.0 if n % 2 else 0.5
+    b[T.id] = halve(T, r[0, 1]) + halve(T, r[1, 1] * x)
+
+
+def kinds(machine, schedule):
+    args = np.arange(16), np.zeros(16), 3
+    how = {"threads": 14, "block_size": 7, "schedule": schedule, "trace": True}
+    return machine.run(all_kinds, *args, **how)
 
 
 def a_copy(**how):
@@ -79,6 +111,11 @@ RUNS = {
     "permutation, DMM": lambda: permuting(machine=mm.DMM(4, 3)),
 }
 all_runs = pytest.mark.parametrize("make", RUNS.values(), ids=RUNS.keys())
+WITH_VARIABLES = {
+    f"variables, {type(machine).__name__}, {schedule}": partial(kinds, machine, schedule)
+    for machine in (mm.DMM(4, 3), mm.UMM(4, 3), mm.HMM(2, 4, 5))
+    for schedule in ("synchronous", "asynchronous")
+}
 
 
 def expected(trace, start=0, end=None):
@@ -117,6 +154,17 @@ def expected(trace, start=0, end=None):
             "memory": {
                 name: [data.plain(row.ravel()) for row in (values if shared[name] else [values])]
                 for name, values in cycle.memory.items()
+            },
+            "variables": {
+                name: [
+                    None
+                    if value is None
+                    else data.plain(np.array(value).ravel())
+                    if held.ndim > 1
+                    else data.plain(np.array([value]))[0]
+                    for value in held.tolist()
+                ]
+                for name, held in cycle.variables.items()
             },
         }
 
@@ -186,10 +234,10 @@ def test_data_does_not_grow_with_time_and_registers():
 def test_what_json_cannot_hold_is_text():
     a = np.array([np.nan, np.inf, -np.inf, 0.1])
     run = mm.DMM(4, 1).run(copy, a, np.zeros(4), threads=4, trace=True)
-    assert run.trace.player().data["written"] == ["nan", "inf", "-inf", 0.1]
+    assert run.trace.player().data["moved"] == ["nan", "inf", "-inf", 0.1] * 2
     big = np.array([2**60, -(2**60), 2**53, True])
     run = mm.DMM(4, 1).run(copy, big, np.zeros(4, int), threads=4, trace=True)
-    assert run.trace.player().data["written"] == [str(2**60), str(-(2**60)), 2**53, 1]
+    assert run.trace.player().data["moved"] == [str(2**60), str(-(2**60)), 2**53, 1] * 2
 
 
 def test_no_file_is_named_with_its_folder():
@@ -312,7 +360,9 @@ def states(shown, times):
     return shown.evaluate("times => times.map(mmsim.state)", list(times))
 
 
-@all_runs
+@pytest.mark.parametrize(
+    "make", [*RUNS.values(), *WITH_VARIABLES.values()], ids=[*RUNS, *WITH_VARIABLES]
+)
 def test_the_state_is_that_of_the_trace_at_every_time_unit(show, make):
     run = make()
     shown = show(run.trace.player())
@@ -320,8 +370,9 @@ def test_the_state_is_that_of_the_trace_at_every_time_unit(show, make):
 
 
 @pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
-def test_a_window_shows_the_same_states(show, schedule):
-    run = permuting(schedule)
+@pytest.mark.parametrize("make", [permuting, partial(kinds, mm.DMM(4, 3))])
+def test_a_window_shows_the_same_states(show, schedule, make):
+    run = make(schedule=schedule)
     third = run.time // 3
     shown = show(run.trace.player(start=third, end=2 * third))
     assert now(shown) == third
@@ -510,16 +561,145 @@ def test_following_a_warp_a_cell_and_a_line(show):
     assert stops() == times(lambda d: d.warp == 1)
 
 
+def texts(rows):
+    """The texts of a table's rows, cell by cell."""
+    return rows.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.innerText))")
+
+
+@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+def test_a_chosen_thread_shows_what_it_holds_and_touches(show, schedule):
+    run = kinds(mm.HMM(2, 4, 5), schedule)
+    trace = run.trace
+    shown = show(trace.player())
+    shown.get_by_label("thread", exact=True).fill("8")
+    shown.get_by_label("thread", exact=True).press("Enter")
+    assert "lane 1 of W2, block 1, index 1" in " ".join(
+        shown.locator("#thread-is").inner_text().split()
+    )
+    assert shown.locator(".lane").all_inner_texts() == ["7", "8", "9", "10"]
+    shown.locator("h1").click()
+    seen = set()
+    for cycle in trace.cycles():
+        assert now(shown) == cycle.time
+        held = cycle.thread(8)
+        for name in ("odd", "n_2", "j", "x"):
+            told = shown.locator(f"tr[data-variable={name}] .value").inner_text()
+            seen.add((name, told))
+            assert told == ("not assigned" if held[name] is None else str(held[name]))
+        told = shown.locator("div[data-variable=r] .value").all_inner_texts()
+        assert told == [str(value) for value in held["r"].ravel()]
+        own = [
+            (dispatch, dispatch.threads.index(8))
+            for dispatch in trace.dispatches
+            if dispatch.time <= cycle.time and 8 in dispatch.threads
+        ]
+        rows = texts(shown.locator(".accesses tr"))
+        assert len(rows) == len(own)
+        for (when, what, where), (dispatch, lane) in zip(rows, reversed(own), strict=True):
+            assert when == f"{dispatch.time}–{dispatch.completion}"
+            block = " of block 1" if dispatch.array == "s" else ""
+            element = f"{dispatch.array}[{dispatch.elements[lane]}]{block}"
+            arrow = "→" if dispatch.kind == "read" else "←"
+            value = dispatch.values[lane]
+            assert what.split() == f"{dispatch.kind}s {element} {arrow} {value}".split()
+            on_its_way = dispatch.completion > cycle.time
+            assert where == f"line {dispatch.line}" + ", on its way" * on_its_way
+        shown.keyboard.press("ArrowRight")
+    assert {("odd", "not assigned"), ("odd", "True"), ("x", "0.5")} <= seen
+    shown.locator(".lane", has_text="9").click()
+    assert shown.get_by_label("thread", exact=True).input_value() == "9"
+    assert shown.locator("tr[data-variable=odd] .value").inner_text() == "not assigned"
+    assert shown.locator("tr[data-variable=x] .value").inner_text() == "-0.0"
+    shown.locator("#queue .badge, #follow").first.focus()
+    shown.select_option("#follow", label="warp 0")
+    assert shown.locator(".lane[aria-pressed=true]").inner_text() == "0"
+    assert shown.locator(".function").all_inner_texts() == ["all_kinds", "halve", "halve, call 2"]
+
+
+def focus(shown):
+    """The text and the address of what has the focus."""
+    return shown.evaluate(
+        "[document.querySelector('#player').shadowRoot.activeElement]"
+        ".map(one => [one.textContent, one.dataset.address ?? null])[0]"
+    )
+
+
+def test_a_panel_is_one_tab_stop_and_arrows_walk_in_it(show):
+    run = permuting(machine=mm.DMM(4, 3))
+    shown = show(run.trace.player())
+    stops = "tabIndex => [...document.querySelector('#player').shadowRoot.querySelectorAll("
+    stops += (
+        "'button, select, input, [tabindex]')].filter(one => one.tabIndex >= 0 && !one.disabled)"
+    )
+    assert shown.evaluate(f"({stops}.length)()") < 30
+    inside = ("#queue", "#source", "#lanes", ".memory", ".pipeline")
+    for box in inside:
+        within = f"({stops}.filter(one => one.closest('{box}')).length)()"
+        assert shown.evaluate(within) == 1, box
+    shown.locator("td[data-address='0']").focus()
+    walk = {"ArrowRight": "1", "ArrowDown": "5", "ArrowLeft": "4", "ArrowUp": "0"}
+    for key, address in walk.items():
+        shown.keyboard.press(key)
+        assert focus(shown)[1] == address
+    assert now(shown) == 0, "the arrows walked in the table, not in time"
+    shown.keyboard.press("ArrowDown")
+    shown.keyboard.press(".")
+    assert now(shown) == 1
+    assert focus(shown)[1] == "4"
+    shown.keyboard.press("Enter")
+    assert "a[4], memory 4" in shown.locator("#follow option:checked").inner_text()
+    shown.locator("#queue .badge").first.focus()
+    shown.keyboard.press("ArrowDown")
+    assert focus(shown)[0] == "W1"
+    shown.keyboard.press("ArrowRight")
+    assert now(shown) == 2
+    assert focus(shown)[0] == "W1", "the focus stays where it was when the list is drawn anew"
+    shown.keyboard.press("Enter")
+    assert shown.locator("#follow option:checked").inner_text() == "warp 1"
+
+
+def test_warps_that_the_timeline_leaves_out_are_told_of(show):
+    run = mm.DMM(1, 1).run(copy, np.arange(2001), np.zeros(2001), threads=2001, trace=True)
+    shown = show(run.trace.player(end=5))
+    assert "first 2000 of 2001 warps" in shown.locator("#timeline-note").inner_text()
+    assert not show(a_copy().trace.player()).locator("#timeline-note").is_visible()
+
+
+def test_a_player_is_wide_enough_for_its_banks(show):
+    shown = show(permuting().trace.player(), viewport={"width": 1180, "height": 900})
+    hidden = shown.locator(".memory").evaluate_all(
+        "all => all.map(box => box.scrollWidth - box.clientWidth)"
+    )
+    assert hidden == [0, 0, 0]
+
+
+@pytest.mark.parametrize("width", [360, 1180])
+def test_the_controls_stay_in_sight(show, width):
+    shown = show(permuting().trace.player(), viewport={"width": width, "height": 700})
+    shown.mouse.wheel(0, 5000)
+    shown.wait_for_function("scrollY > 100")
+    top, height = shown.locator("#controls").evaluate(
+        "box => [box.getBoundingClientRect().top, box.offsetHeight]"
+    )
+    assert top == 0
+    assert height < 200
+    shown.click("[data-go=next]")
+    assert now(shown) == 1
+
+
 def test_html_in_names_sources_and_data_shows_as_text(show):
     run = mm.DMM(4, 1).run(says_html, np.zeros(4), threads=4, trace=True)
     player = run.trace.player()
     player.data["program"] = player.data["arrays"][0]["name"] = NASTY
     player.data["sources"][0]["function"] = player.data["sources"][0]["file"] = NASTY
     player.data["arrays"][0]["data"][0][0] = NASTY
+    player.data["variables"][0]["text"] = player.data["variables"][0]["function"] = NASTY
+    player.data["held"] = [NASTY] * 4
     shown = show(player)
     assert shown.locator("#injected").count() == 0
     assert shown.locator("h1").inner_text().startswith("</script><b id=injected onclick=x>&amp;")
     assert "</script><b id=injected>bold</b><!-- & -->" in shown.locator("#source").inner_text()
+    assert shown.locator("#held").inner_text().count("</script><b id=injected onclick=x>") >= 2
     shown.keyboard.press("End")
     assert shown.locator("#injected").count() == 0
 
@@ -533,7 +713,7 @@ def test_nothing_is_cut_off(show, scheme, width):
         color_scheme=scheme,
     )
     assert shown.evaluate("document.documentElement.scrollWidth") <= width
-    background = "getComputedStyle(document.body).backgroundColor"
+    background = "getComputedStyle(document.querySelector('#player')).backgroundColor"
     before = shown.evaluate(background)
     assert before == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 27)")
     shown.click("#theme")

@@ -56,8 +56,8 @@ class Claim:
     grid
         Gives the cases: dictionaries of parameters. All must meet `requires`.
     run
-        run(schedule=..., **case) does the work and returns the `Run`; it raises if the arrays that
-        the program computed are wrong.
+        `run(schedule=..., **case)` does the work and returns the `Run`; it raises if the arrays
+        that the program computed are wrong.
     measure
         What is measured of a run; by default its time in time units.
     quantity

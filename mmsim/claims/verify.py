@@ -15,11 +15,12 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from mmsim.claims.claim import Case, Claim, ClaimError, show
-from mmsim.claims.curve import Curve
-from mmsim.errors import RoomError
+from mmsim.claims.curve import Curve, Series
+from mmsim.errors import FormatError, RoomError
 
 LONG = 40
 """Characters from which a claimed fraction is shown rounded."""
+FORMAT = "mmsim verdicts 1"
 Result = Literal["holds", "fails", "refuted", "not refuted"]
 
 
@@ -212,4 +213,33 @@ def _mathml(statement: Any) -> str:
 
 def to_json(verdicts: Iterable[Verdict]) -> str:
     """Verdicts as JSON, one object each, for other tools."""
-    return json.dumps({"format": "mmsim verdicts 1", "verdicts": list(map(asdict, verdicts))})
+    return json.dumps({"format": FORMAT, "verdicts": list(map(asdict, verdicts))})
+
+
+def from_json(text: str) -> list[Verdict]:
+    """The verdicts that `to_json` wrote. Raises `FormatError` for anything else."""
+    try:
+        read = json.loads(text)
+        if read["format"] != FORMAT:
+            raise FormatError(f"this is {read['format']!r}, not {FORMAT!r}")
+        return [_verdict(one) for one in read["verdicts"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"these are no verdicts: {error}") from error
+
+
+def _verdict(read: dict[str, Any]) -> Verdict:
+    curve = read["curve"]
+    if curve is not None:
+        series = (
+            Series(one["name"], tuple(one["x"]), tuple(one["y"])) for one in curve.pop("series")
+        )
+        curve = Curve(**curve, series=tuple(series))
+    whole: dict[str, Any] = {
+        **read,
+        "requires": tuple(read["requires"]),
+        "curve": curve,
+        "own": tuple(CaseResult(**one) for one in read["own"]),
+    }
+    for name in ("worst", "earliest", "latest"):
+        whole[name] = CaseResult(**read[name])
+    return Verdict(**whole)

@@ -13,11 +13,8 @@ from mmsim.errors import MMSimError
 INTERRUPTED = 130
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; its exit status.
-
-    0; 1 when a claim fails or a check finds something; 2 for a mistake in the call.
-    """
+def make_parser() -> argparse.ArgumentParser:
+    """What reads the command line; the site's reference is made from it too."""
     parser = argparse.ArgumentParser(
         prog="mmsim",
         description="Simulate the memory machine models DMM, UMM and HMM to the time unit.",
@@ -26,7 +23,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for module in (verify, reproduce, run, sweep, step, bench, gpu):
         module.add_parser(commands)
-    arguments = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; its exit status.
+
+    0; 1 when a claim fails or a check finds something; 2 for a mistake in the call.
+    """
+    arguments = make_parser().parse_args(argv)
     try:
         status: int = arguments.command(arguments)
     except MMSimError as error:

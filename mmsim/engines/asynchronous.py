@@ -43,7 +43,10 @@ class Asynchronous(Driver):
         grid, meaning = self.grid, self.launch.meaning
         block = grid.block_of_warp(number)
         barrier = self.barriers[block]
-        steps = meaning.start(meaning.frame(*frame_fields(grid, number, meaning.fields)))
+        frame = meaning.frame(*frame_fields(grid, number, meaning.fields))
+        steps = meaning.start(frame)
+        if self.recorder is not None:
+            steps = self.recorder.watched(steps, frame, range(number, number + 1), self.now)
         values: Any = None
         passed = 0  # barriers
         try:

@@ -51,6 +51,10 @@ class Driver(ABC):
     def turns(self, unit: Unit) -> Turns:
         """The order in which a unit dispatches ready warps."""
 
+    def now(self) -> int:
+        """The time, whole because every delay is."""
+        return int(self.env.now)
+
     def observe(self, unit: Unit, job: Job, values: Any) -> None:
         """Record a dispatch."""
         assert self.recorder is not None

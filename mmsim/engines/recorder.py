@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.conflicts import stage_of
-from mmsim.language.frame import Site
+from mmsim.engines.variables import Watch, traced_variables, watched
+from mmsim.language.frame import Frame, Site
+from mmsim.language.meaning import Steps
 from mmsim.launch import Launch
 from mmsim.machines import Unit
 from mmsim.results.trace import (
@@ -22,6 +25,7 @@ from mmsim.results.trace import (
     TracedUnit,
     Wait,
 )
+from mmsim.results.variables import Change
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +41,7 @@ class Detail:
 
 
 class Recorder:
-    """Collects dispatches, waits and barriers in the order in which they happen."""
+    """Collects dispatches, waits, barriers and changes of variables in the order they come in."""
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
@@ -45,6 +49,8 @@ class Recorder:
         self.waits: list[Wait] = []
         self.arrivals: list[Arrival] = []
         self.releases: list[Release] = []
+        self.variables = traced_variables(launch)
+        self.changes: list[Change] = []
         self.completed: dict[int, int] = {}  # the completion of each warp's latest request
         self.arrays = tuple(
             TracedArray(
@@ -57,6 +63,14 @@ class Recorder:
             )
             for array in launch.arrays.values()
         )
+
+    def watched(self, steps: Steps, frame: Frame, warps: range, clock: Callable[[], int]) -> Steps:
+        """The steps of a frame of such warps; what changes in its variables is recorded."""
+        grid = self.launch.grid
+        origin = grid.warp_threads(warps[0]).start
+        firsts = [grid.warp_threads(warp).start - origin for warp in warps]
+        watch = Watch(self.launch, self.variables, frame, list(warps), firsts, self.changes)
+        return watched(steps, watch, clock)
 
     def dispatched(
         self, unit: Unit, now: int, ready: int, warp: int, detail: Detail, values: Any
@@ -120,6 +134,8 @@ class Recorder:
             rounds,
             launch.program.name,
             launch.program.code.sources,
+            self.variables,
+            tuple(self.changes),
         )
 
 

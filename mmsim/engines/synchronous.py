@@ -39,6 +39,8 @@ class Synchronous(Driver):
     def sequencer(self) -> Process:
         """The program over all threads, one round after the other; barriers idle."""
         steps = self.launch.meaning.start(self.frame)
+        if self.recorder is not None:
+            steps = self.recorder.watched(steps, self.frame, range(self.grid.warps), self.now)
         values: Any = None
         try:
             while True:

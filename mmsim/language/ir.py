@@ -302,6 +302,18 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Variable:
+    """A name that a function of the program assigns: `text` there, unique as `name`.
+
+    A function that is called at several places has variables for each of them.
+    """
+
+    name: str
+    text: str
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """The text of a function: `lines[0]` stands in `file` at line `first`."""
 
@@ -318,5 +330,6 @@ class Code:
     name: str
     parameters: tuple[Parameter, ...]
     locals: tuple[LocalArray, ...]
+    variables: tuple[Variable, ...]
     body: Block
     sources: tuple[Source, ...]

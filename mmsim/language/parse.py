@@ -7,7 +7,7 @@ import types
 from mmsim.errors import LanguageError
 from mmsim.language import ir
 from mmsim.language.parameters import default_numbers, parameter_names, source_key
-from mmsim.language.scope import ParameterUse, Shared, TheThread, VariableName
+from mmsim.language.scope import ParameterUse, Shared, TheThread
 from mmsim.language.source import read
 from mmsim.language.statements import FunctionParser, bind_variables
 
@@ -38,12 +38,19 @@ def parse(function: types.FunctionType) -> ir.Code:
     bind_variables(parser)
     body = parser.body()
     parameters = tuple(ir.Parameter(use.name, use.use, use.default, use.place) for use in uses)
-    return ir.Code(name, parameters, tuple(shared.locals), body, tuple(shared.sources.values()))
+    return ir.Code(
+        name,
+        parameters,
+        tuple(shared.locals),
+        tuple(shared.variables),
+        body,
+        tuple(shared.sources.values()),
+    )
 
 
 def _copy_to_variable(parser: FunctionParser, parameter: ParameterUse) -> None:
     """A parameter that the program assigns is a number, and a variable of each thread."""
     parameter.use, parameter.used_at = "number", parameter.place
-    unique = parser.shared.unique(parameter.name)
-    parser.bound[parameter.name] = VariableName(unique)
-    parser.emit(ir.Assign(unique, ir.Number(parameter.name), parameter.place))
+    variable = parser.shared.variable(parameter.name, parser.shared.name)
+    parser.bound[parameter.name] = variable
+    parser.emit(ir.Assign(variable.name, ir.Number(parameter.name), parameter.place))

@@ -72,6 +72,7 @@ class Shared:
     name: str
     sources: dict[str, ir.Source] = field(default_factory=dict)
     locals: list[ir.LocalArray] = field(default_factory=list)
+    variables: list[ir.Variable] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
     stack: list[types.FunctionType] = field(default_factory=list)
     calls: int = 0
@@ -85,6 +86,12 @@ class Shared:
             candidate = f"{name}_{number}"
         self.taken.add(candidate)
         return candidate
+
+    def variable(self, text: str, function: str) -> VariableName:
+        """A variable, or an array, that `function` calls `text`, under a unique name."""
+        name = self.unique(text)
+        self.variables.append(ir.Variable(name, text, function))
+        return VariableName(name)
 
 
 def outside(function: types.FunctionType, name: str) -> Captured | Missing:

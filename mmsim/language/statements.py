@@ -387,16 +387,16 @@ class FunctionParser(DeclarationParser):
         known = self.launch_constant(value)
         if known is not None and name not in inner.assigned:
             inner.constants[name] = known
-        unique = self.shared.unique(name)
-        self.emit(ir.Assign(unique, value, place))
-        return VariableName(unique)
+        variable = self.shared.variable(name, inner.function.__name__)
+        self.emit(ir.Assign(variable.name, value, place))
+        return variable
 
 
 def bind_variables(parser: FunctionParser) -> None:
     """Bind every name that the function assigns to a variable, unless it is bound already."""
     for name in parser.assigned:
         if name not in parser.bound:
-            parser.bound[name] = VariableName(parser.shared.unique(name))
+            parser.bound[name] = parser.shared.variable(name, parser.function.__name__)
 
 
 def _changes(statement: ir.Stmt) -> bool:

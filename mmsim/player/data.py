@@ -1,7 +1,8 @@
 """What the player needs of a trace, as plain data that JSON can hold.
 
-Only what can't be worked out from the rest goes in: memory at the start, dispatches in columns,
-waits. Registers, queues and memory at a time unit are worked out in the page, by `player.js`.
+Only what can't be worked out from the rest goes in: memory and variables at the start, dispatches
+and changes of variables in columns, waits. What the machine holds at a time unit is worked out in
+the page, by `state.js`.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import numpy.typing as npt
 
 from mmsim.errors import LaunchError, MMSimError
 from mmsim.results.trace import Dispatch, Reason, Trace, TracedArray
+from mmsim.results.variables import Variables
 from mmsim.threads import make_grid
 
 MOST = 200_000
-"""What one page holds at most of each: requests of threads, waits, words of memory, registers,
-warps."""
+"""What one page holds at most of each: requests of threads, waits, words of memory, values of
+variables, registers, warps."""
 
 REASONS: tuple[Reason, ...] = ("turn", "latency", "round", "barrier")
 
@@ -51,12 +53,14 @@ def player_data(trace: Trace, start: int = 0, end: int | None = None) -> dict[st
     ]
     dispatches = [dispatch for _, dispatch in numbered]
     waits = [wait for wait in trace.waits if wait.start <= end and wait.end > start]
+    changes = [change for change in trace.changes if start <= change.time <= end]
     grid = make_grid(trace.threads, trace.block_size, trace.machine.width, 1)
     _refuse_too_large(
         {
             "words of memory": sum(array.data.size for array in trace.arrays),
             "pipeline registers": sum(unit.latency for unit in trace.units),
             "warps": grid.warps,
+            "variables of threads": grid.threads * sum(one.elements for one in trace.variables),
         },
         "run it smaller",
     )
@@ -64,10 +68,12 @@ def player_data(trace: Trace, start: int = 0, end: int | None = None) -> dict[st
         {
             "requests of threads": sum(len(dispatch.threads) for dispatch in dispatches),
             "waits": len(waits),
+            "values of variables": sum(len(change.values) for change in changes),
         },
         f"take a window of the time units 0 to {trace.time}: player(start=..., end=...), "
         "or --start and --end of mmsim step",
     )
+    variables = [variable.name for variable in trace.variables]
     names = [array.name for array in trace.arrays]
     units = [unit.name for unit in trace.units]
     sites: dict[tuple[Any, ...], int] = {}
@@ -96,7 +102,7 @@ def player_data(trace: Trace, start: int = 0, end: int | None = None) -> dict[st
         "sources": [
             {
                 "function": source.function,
-                "file": Path(source.file).name,
+                "file": _file_name(source.file),
                 "first": source.first,
                 "lines": list(source.lines),
             }
@@ -120,12 +126,19 @@ def player_data(trace: Trace, start: int = 0, end: int | None = None) -> dict[st
             "element": [element for dispatch in dispatches for element in dispatch.elements],
             "stage": [stage for dispatch in dispatches for stage in dispatch.stages],
         },
-        "written": [
+        "moved": [
             value
             for dispatch in dispatches
-            if dispatch.kind == "write"
-            for value in _stored(dispatch, trace.arrays[names.index(dispatch.array)])
+            for value in _moved(dispatch, trace.arrays[names.index(dispatch.array)])
         ],
+        "variables": _variables(trace, start),
+        "changes": {
+            "time": [change.time for change in changes],
+            "warp": [change.warp for change in changes],
+            "variable": [variables.index(change.name) for change in changes],
+            "element": [change.element for change in changes],
+        },
+        "held": [_plain_value(value) for change in changes for value in change.values],
         "waits": {
             "warp": [wait.warp for wait in waits],
             "reason": [REASONS.index(wait.reason) for wait in waits],
@@ -141,6 +154,16 @@ def player_data(trace: Trace, start: int = 0, end: int | None = None) -> dict[st
             if start <= release.time <= end
         ],
     }
+
+
+def _file_name(file: str) -> str:
+    """The name of a source file as a reader knows it: that of a notebook's cell is a number.
+
+    >>> _file_name("/home/me/sort.py"), _file_name("/tmp/ipykernel_77/2268659247.py")
+    ('sort.py', 'a cell of the notebook')
+    """
+    path = Path(file)
+    return "a cell of the notebook" if path.parent.name.startswith("ipykernel_") else path.name
 
 
 def _refuse_too_large(counts: dict[str, int], advice: str) -> None:
@@ -183,8 +206,32 @@ def _array(array: TracedArray, memory: npt.NDArray[Any], units: list[str]) -> di
     }
 
 
-def _stored(dispatch: Dispatch, array: TracedArray) -> list[Any]:
-    """What a write puts into its array."""
+def _variables(trace: Trace, start: int) -> list[dict[str, Any]]:
+    """The variables; what every thread holds before time unit `start`, if anything has changed."""
+    variables = Variables(trace.variables, trace.warps)
+    changed = set()
+    for change in trace.changes:
+        if change.time < start:
+            variables.change(change)
+            changed.add(change.name)
+    held = variables.held()
+    return [
+        {
+            "name": one.name,
+            "text": one.text,
+            "function": one.function,
+            "float": one.dtype.startswith("float"),
+            "shape": None if one.shape is None else list(one.shape),
+            "start": list(map(_plain_value, held[one.name].ravel().tolist()))
+            if one.name in changed
+            else None,
+        }
+        for one in trace.variables
+    ]
+
+
+def _moved(dispatch: Dispatch, array: TracedArray) -> list[Any]:
+    """What a request reads from its array, or writes into it."""
     values = np.empty(len(dispatch.values), dtype=array.data.dtype)
     values[:] = dispatch.values
     return plain(values)
@@ -196,11 +243,10 @@ def plain(values: npt.NDArray[Any]) -> list[Any]:
     >>> plain(np.array([1.5, np.nan, -np.inf])), plain(np.array([7, 2**60]))
     ([1.5, 'nan', '-inf'], [7, '1152921504606846976'])
     """
-    return [
-        str(value) if isinstance(value, float) and not math.isfinite(value) else _whole(value)
-        for value in values.tolist()
-    ]
+    return list(map(_plain_value, values.tolist()))
 
 
-def _whole(value: int | float | bool) -> Any:
-    return str(value) if isinstance(value, int) and abs(value) > SAFE else value
+def _plain_value(value: int | float | bool | None) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return str(value) if value is not None and abs(value) > SAFE else value

@@ -9,10 +9,27 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mmsim.errors import MMSimError
 from mmsim.player.data import player_data
 
 if TYPE_CHECKING:
+    from mmsim.player.widget import PlayerWidget
     from mmsim.results.trace import Trace
+
+SCRIPTS = (
+    "state",
+    "words",
+    "elements",
+    "follow",
+    "program",
+    "thread",
+    "pipeline",
+    "memory",
+    "timeline",
+    "controls",
+    "player",
+)
+"""The files of the script, in the order in which they are joined."""
 
 HEIGHT = 820
 """Of the frame in a notebook, in pixels."""
@@ -34,15 +51,31 @@ class Player:
         """The page as text."""
         parts = {
             "TITLE": html.escape(f"{self.data['program']} on {self.data['machine']}"),
-            "STYLE": _part("player.css"),
-            "SCRIPT": _part("player.js"),
+            "SCRIPT": script(),
             "DATA": as_json(self.data),
         }
-        text, *rest = _part("player.html").split("{{")
+        text, *rest = part("page.html").split("{{")
         for piece in rest:
             name, _, after = piece.partition("}}")
             text += parts[name] + after
         return text
+
+    def widget(self) -> PlayerWidget:
+        """The player as a widget of a notebook; its `time` is the time unit it shows, and settable.
+
+        It lives as long as the kernel. A notebook that is read without one shows the player itself,
+        so let that stand last in its cell. Raises `MMSimError` where anywidget isn't installed.
+        """
+        try:
+            import anywidget  # noqa: F401
+        except ImportError:
+            raise MMSimError(
+                "the widget needs anywidget, which isn't installed; install "
+                "memory-machine-simulator[notebook], or show the player without widget()"
+            ) from None
+        from mmsim.player.widget import PlayerWidget
+
+        return PlayerWidget(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the page to a file."""
@@ -57,7 +90,14 @@ class Player:
         )
 
 
-def as_json(data: dict[str, Any]) -> str:
+def script() -> str:
+    """The player's script: what the page and the widget have in common."""
+    texts = {"SKELETON": part("player.html"), "STYLE": part("player.css")}
+    constants = [f"const {name} = {as_json(text)};\n" for name, text in texts.items()]
+    return "".join(constants) + "\n".join(part(f"{name}.js") for name in SCRIPTS)
+
+
+def as_json(data: dict[str, Any] | str) -> str:
     """Data as JSON that may stand in a script element: nothing in it ends or opens one.
 
     >>> as_json({"name": "</script>"})
@@ -67,5 +107,6 @@ def as_json(data: dict[str, Any]) -> str:
     return text.translate(ESCAPED)
 
 
-def _part(name: str) -> str:
+def part(name: str) -> str:
+    """The text of a file of the player."""
     return resources.files("mmsim.player").joinpath(name).read_text(encoding="utf-8")

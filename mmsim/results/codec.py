@@ -20,7 +20,7 @@ from mmsim import machines
 from mmsim.errors import FormatError
 from mmsim.language.ir import Source
 from mmsim.language.types import supported
-from mmsim.results import findings, profile, rows, run, trace
+from mmsim.results import findings, profile, rows, run, trace, variables
 
 FORMAT = "mmsim 1"
 T = TypeVar("T")
@@ -42,6 +42,8 @@ CLASSES: dict[str, type] = {
         trace.Wait,
         trace.Arrival,
         trace.Release,
+        variables.TracedVariable,
+        variables.Change,
         machines.DMM,
         machines.UMM,
         machines.HMM,

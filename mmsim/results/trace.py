@@ -19,6 +19,8 @@ from mmsim.conflicts import Conflict
 from mmsim.language.ir import Source
 from mmsim.machines import Machine
 from mmsim.results.rows import Kind
+from mmsim.results.variables import Change, Held, TracedVariable, Variables, check_changes
+from mmsim.threads import make_grid
 
 if TYPE_CHECKING:
     from mmsim.player import Player
@@ -141,6 +143,12 @@ class Cycle:
     that cover this time unit, `dispatched` and `completed` the dispatches that began and completed
     at its start. `memory[name]` are the contents of each array after the dispatches of this time
     unit, with one more dimension, the block, for shared arrays.
+
+    `variables[name]` are the threads' own: one value, or one `mm.registers` array, for each thread,
+    masked where the thread hasn't assigned it. They are those after the local work done up to
+    this time, which takes no time: what a thread holds while its warp waits for its turn, for its
+    request or at a barrier. What a request reads is held from its completion on; in lock step,
+    from the end of its round on.
     """
 
     time: int
@@ -149,6 +157,24 @@ class Cycle:
     dispatched: tuple[Dispatch, ...]
     completed: tuple[Dispatch, ...]
     memory: dict[str, npt.NDArray[Any]]
+    variables: dict[str, Held]
+
+    def thread(self, number: int) -> dict[str, Any]:
+        """The variables of a thread: a number, an array of its registers, or None (not assigned).
+
+        >>> import numpy as np, mmsim as mm
+        >>> @mm.program
+        ... def twice(T, a):
+        ...     x = a[T.id]
+        ...     a[T.id] = 2 * x
+        >>> run = mm.DMM(2, 1).run(twice, np.arange(4), threads=4, trace=True)
+        >>> [cycle.thread(3) for cycle in run.trace.cycles()]
+        [{'x': None}, {'x': None}, {'x': 3}, {'x': 3}, {'x': 3}]
+        """
+        return {
+            name: held.data[number].copy() if held.ndim > 1 else held.tolist()[number]
+            for name, held in self.variables.items()
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +182,8 @@ class Trace:
     """The record of a run: dispatches in dispatch order, waits, barriers, memory at the start.
 
     `rounds` are the time units at which the rounds of the synchronous schedule began, `sources` the
-    texts of the program and of the functions that it calls.
+    texts of the program and of the functions that it calls, `variables` the threads' own, and
+    `changes` all that these came to hold, in the order in which it happened.
     """
 
     machine: Machine
@@ -173,6 +200,14 @@ class Trace:
     rounds: tuple[int, ...] = ()
     program: str = ""
     sources: tuple[Source, ...] = ()
+    variables: tuple[TracedVariable, ...] = ()
+    changes: tuple[Change, ...] = ()
+
+    @cached_property
+    def warps(self) -> list[range]:
+        """The threads of each warp."""
+        grid = make_grid(self.threads, self.block_size, self.machine.width, 1)
+        return [grid.warp_threads(warp) for warp in range(grid.warps)]
 
     @cached_property
     def completions(self) -> tuple[Dispatch, ...]:
@@ -214,6 +249,10 @@ class Trace:
         for wait in self.waits:
             beginning.setdefault(wait.start, []).append(wait)
         waiting: list[Wait] = []
+        changing: dict[int, list[Change]] = {}
+        for change in self.changes:
+            changing.setdefault(change.time, []).append(change)
+        variables = Variables(self.variables, self.warps)
         numbers = {id(dispatch): number for number, dispatch in enumerate(self.dispatches)}
         pipelines: dict[str, list[Stage | None]] = {
             unit.name: [None] * unit.latency for unit in self.units
@@ -227,6 +266,8 @@ class Trace:
                     # Within a warp the lowest-numbered thread's write stays.
                     target = memory[dispatch.array][dispatch.copy]
                     target[list(dispatch.elements[::-1])] = dispatch.values[::-1]
+            for change in changing.get(time, ()):
+                variables.change(change)
             for name, registers in pipelines.items():
                 registers.insert(0, entering[name].pop(0) if entering[name] else None)
                 registers.pop()
@@ -237,6 +278,7 @@ class Trace:
                 tuple(starting.get(time, ())),
                 tuple(ending.get(time, ())),
                 {name: data.reshape(shapes[name]).copy() for name, data in memory.items()},
+                variables.held(),
             )
 
     def player(self, *, start: int = 0, end: int | None = None) -> Player:
@@ -280,6 +322,7 @@ def check_trace(trace: Trace) -> None:
             raise ValueError(f"{where} has stages that nothing travels in")
         if not 0 <= dispatch.copy < copies or not all(0 <= e < size for e in dispatch.elements):
             raise ValueError(f"{where} leaves its array")
+    check_changes(trace.variables, trace.changes, trace.warps)
 
 
 def _stages(number: int, dispatch: Dispatch) -> list[Stage]:

@@ -33,6 +33,8 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
     axes
         Where to draw.
 
+    Examples
+    --------
     SMM's Figure 4: W(0) asks for m[0], m[1], m[10], m[6], W(1) for m[8], m[9], m[14], m[15].
 
     >>> import numpy as np, mmsim as mm

@@ -82,6 +82,8 @@ def banks(
     axes
         Where to draw.
 
+    Examples
+    --------
     >>> import numpy as np, mmsim as mm
     >>> @mm.program
     ... def read(T, a):

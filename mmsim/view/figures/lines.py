@@ -35,6 +35,8 @@ def lines(run: Run, *, axes: Axes | None = None) -> Axes:
     axes
         Where to draw.
 
+    Examples
+    --------
     >>> import numpy as np, mmsim as mm
     >>> @mm.program
     ... def stride(T, a, b):

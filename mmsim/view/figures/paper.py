@@ -41,7 +41,8 @@ SAVING: dict[str, dict[str, Any]] = {
 def drawing(axes: Axes | None, width: float, height: float) -> Iterator[Axes]:
     """The axes to draw on, new ones if none are given, with letters that fit a paper."""
     import matplotlib
-    from matplotlib.figure import Figure
+
+    from mmsim.view.figures.shown import Figure
 
     style: Any = {"axes.linewidth": 0.6, "hatch.linewidth": 0.5, "lines.linewidth": 1.0}
     for letters in ("font.size", "axes.labelsize", "axes.titlesize", "legend.fontsize"):

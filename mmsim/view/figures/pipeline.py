@@ -51,6 +51,8 @@ def pipeline(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | N
     axes
         Where to draw.
 
+    Examples
+    --------
     >>> import numpy as np, mmsim as mm
     >>> @mm.program
     ... def read(T, a):

@@ -34,6 +34,8 @@ def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
     axes
         Where to draw.
 
+    Examples
+    --------
     >>> import numpy as np, mmsim as mm
     >>> @mm.program
     ... def transpose(T, a, b):

@@ -41,6 +41,8 @@ def sweep(
     axes
         Where to draw.
 
+    Examples
+    --------
     >>> import numpy as np, mmsim as mm
     >>> rows = [{"w": w, "n": 64, "time": 64 // w} for w in (4, 8)]
     >>> axes = mm.figures.sweep(rows, "w")

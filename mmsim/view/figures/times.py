@@ -43,6 +43,8 @@ def times(
     axes
         Where to draw.
 
+    Examples
+    --------
     >>> import numpy as np, mmsim as mm
     >>> @mm.program
     ... def read(T, a):

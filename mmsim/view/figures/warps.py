@@ -56,6 +56,8 @@ def warps(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None
     axes
         Where to draw.
 
+    Examples
+    --------
     >>> import numpy as np, mmsim as mm
     >>> @mm.program
     ... def read(T, a):

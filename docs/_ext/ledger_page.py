@@ -1,0 +1,128 @@
+"""The ledger with the verdicts of a run of `mmsim verify`, in the place of the plain page.
+
+docs/ledger.md names every claim and the verdict that it must have. On the site the same page shows
+the formulas as formulas and the verdict that the saved run gave, with its worst case. A claim that
+the run didn't look at says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import sympy
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+from algorithms import claims
+from algorithms.ledger import CHOICES
+from mmsim.claims import Claim, Verdict
+from mmsim.claims.verify import from_json
+from mmsim.view.curves import curve_svg
+from mmsim.view.verdicts import asynchronous, own_size, summary, worst_case
+
+logger = logging.getLogger(__name__)
+PAGE = "ledger"
+UNVERIFIED = "not verified in this build"
+
+HEAD = """\
+# The ledger
+
+Every claim of the papers that mmsim checks, with its formula and the conditions under which it is
+stated. $T$ is the time in time units. The verdicts are those of the run of `mmsim verify` that this
+site was made with: {summary}.
+
+An exact claim ($=$) is held to the time unit under the synchronous schedule. Of a bound the verdict
+shows the case that comes nearest to breaking it, and measured by claimed as a ratio. A claim that a
+paper misprints stands here twice: as printed, refuted by the case shown, and as corrected. *Async*
+is the asynchronous time by the synchronous one, over all cases. *Own size* is the largest case of
+the size that the paper itself measures. How a claim is written, and what the papers misprint, is
+told in [Claims](claims.md).
+"""
+
+
+def page(verdicts: Sequence[Verdict]) -> str:
+    """The page in Markdown: claims by paper, then what the papers leave open."""
+    found = {verdict.id: verdict for verdict in verdicts}
+    known = claims()
+    count = sum(claim.id in found for claim in known)
+    told = summary(verdicts) if verdicts else "none"
+    if count < len(known):
+        told += f"; {len(known) - count} of {len(known)} claims weren't verified in this build"
+    parts = [HEAD.format(summary=told)]
+    for paper in dict.fromkeys(claim.paper for claim in known):
+        own = [claim for claim in known if claim.paper == paper]
+        parts += [f"\n## {paper}\n", "| claim | verdict |\n| --- | --- |"]
+        parts += [row(claim, found.get(claim.id)) for claim in own]
+        parts += list(curves(own, found))
+    parts.append("\n## What the texts leave open\n\n| question | choice |\n| --- | --- |")
+    parts += [f"| {cell(question)} | {cell(choice)} |" for question, choice in CHOICES]
+    return "\n".join(parts) + "\n"
+
+
+def row(claim: Claim, verdict: Verdict | None) -> str:
+    """One claim: what it is, what it says, what came out."""
+    where = "; ".join(condition.text for condition in claim.requires)
+    lines = [
+        f'<strong id="{claim.id}">{claim.id}</strong> {cell(claim.title)}',
+        f"$\\displaystyle {cell(sympy.latex(claim.statement))}$",
+        small(f"where {where}" if where else ""),
+        small(claim.note),
+        small(claim.source),
+    ]
+    return f"| {'<br>'.join(filter(None, lines))} | {outcome(verdict)} |"
+
+
+def outcome(verdict: Verdict | None) -> str:
+    """The verdict with its cases, or that there is none."""
+    if verdict is None:
+        return f"[{UNVERIFIED}]{{.verdict .unverified}}"
+    lines = [
+        f"{verdict.cases} cases" if verdict.cases != 1 else "1 case",
+        worst_case(verdict),
+        f"async {asynchronous(verdict)}",
+        *own_size(verdict),
+    ]
+    result = f"[{verdict.result}]{{.verdict .{verdict.result.replace(' ', '-')}}}"
+    return "<br>".join([result, *map(small, lines)])
+
+
+def curves(own: Sequence[Claim], found: dict[str, Verdict]) -> Iterator[str]:
+    """The curves among a paper's claims."""
+    for claim in own:
+        verdict = found.get(claim.id)
+        if verdict is not None and verdict.curve is not None:
+            svg = curve_svg(verdict.curve).replace("\n", " ")
+            yield (
+                f'\n<figure class="curve">{svg}<figcaption>{claim.id}: {claim.title}'
+                "</figcaption></figure>\n"
+            )
+
+
+def small(text: str) -> str:
+    """Small print, if there is any."""
+    return f"<small>{cell(text)}</small>" if text else ""
+
+
+def cell(text: str) -> str:
+    """Text or a formula that may stand in a cell of a table."""
+    return text.replace("|", r"\|").replace("<", "&lt;").replace("*", r"\*")
+
+
+def put_in_place(app: Sphinx, document: str, source: list[str]) -> None:
+    """Replace the plain ledger by the one with verdicts."""
+    if document != PAGE:
+        return
+    saved = Path(app.config.ledger_verdicts)
+    if not saved.is_file():
+        logger.warning("no verdicts in %s: run `make docs`, or `mmsim verify --json`", saved)
+        source[0] = page([])
+        return
+    app.env.note_dependency(str(saved))
+    source[0] = page(from_json(saved.read_text(encoding="utf-8")))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_config_value("ledger_verdicts", "", "env")
+    app.connect("source-read", put_in_place)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

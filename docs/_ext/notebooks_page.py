@@ -1,0 +1,55 @@
+"""The notebooks among the pages. Sphinx reads what lies below docs/ only, so they are copied.
+
+Their page is notebooks/README.md, which lists them where the repository is read.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import re
+import shutil
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+PAGE = "notebooks"
+NAMES = "[0-9]*.ipynb"
+LINK = re.compile(r"\]\((?!\w+:)([^)#]+)")
+"""A link to another file, up to its path."""
+
+
+def copy(app: Sphinx, config: object) -> None:
+    """Copy the notebooks, with the outputs that they were saved with.
+
+    What is there already stays untouched, for another build may be reading it.
+    """
+    folder = Path(app.srcdir, "notebooks")
+    folder.mkdir(exist_ok=True)
+    notebooks = {path.name: path for path in (folder.parent.parent / "notebooks").glob(NAMES)}
+    for old in folder.iterdir():
+        if old.name not in notebooks:
+            old.unlink()
+    for name, notebook in notebooks.items():
+        if not (folder / name).exists() or not filecmp.cmp(notebook, folder / name, False):
+            shutil.copy(notebook, folder)
+
+
+def put_in_place(app: Sphinx, document: str, source: list[str]) -> None:
+    """Replace the page by the notebooks' own, whose links lead to the copies."""
+    if document != PAGE:
+        return
+    docs = Path(app.srcdir)
+    names = sorted(path.name for path in (docs / "notebooks").glob(NAMES))
+
+    def from_here(link: re.Match[str]) -> str:
+        return f"](notebooks/{link[1]}" if link[1] in names else f"](../notebooks/{link[1]}"
+
+    text = (docs.parent / "notebooks" / "README.md").read_text(encoding="utf-8")
+    entries = "\n".join(f"notebooks/{Path(name).stem}" for name in names)
+    source[0] = LINK.sub(from_here, text) + f"\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("config-inited", copy)
+    app.connect("source-read", put_in_place)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

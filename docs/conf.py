@@ -1,0 +1,74 @@
+"""How Sphinx makes the site of these pages. Nothing is fetched, neither then nor by a reader."""
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import mmsim
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+project = "mmsim"
+author = "The mmsim authors"
+copyright = author  # Sphinx's name for it
+version = release = mmsim.__version__
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "mathml",
+    "elsewhere",
+    "commands_page",
+    "ledger_page",
+    "notebooks_page",
+]
+exclude_patterns = ["_ext"]
+# Names in single backticks: a link where the reference has the name, else just code.
+default_role = "py:obj"
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
+
+html_theme = "furo"
+html_title = "mmsim"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_copyright = False
+html_copy_source = False
+html_show_sphinx = False
+html_math_renderer = "mathml"
+
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+# Pages of docs/ with code cells run when the site is made; a cell that raises is a warning. The
+# notebooks show the outputs that they were saved with.
+nb_execution_mode = "force"
+nb_execution_excludepatterns = ["notebooks/*"]
+nb_execution_timeout = 120
+nb_execution_show_tb = True
+nb_ipywidgets_js = {}  # it would come from elsewhere; the player needs none
+
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True}
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_preprocess_types = False
+
+# The ledger's verdicts: what `mmsim verify --json` saved.
+ledger_verdicts = os.environ.get("MMSIM_VERDICTS", str(ROOT / "build" / "verify.json"))
+
+# What the code cells run in: a kernel that nobody has set up, and that says nothing.
+ipython = Path(tempfile.mkdtemp())
+(ipython / "profile_default").mkdir()
+(ipython / "profile_default" / "ipython_kernel_config.py").write_text(
+    "get_config().IPKernelApp.log_level = 40\n"
+)
+os.environ["IPYTHONDIR"] = str(ipython)
+atexit.register(shutil.rmtree, ipython, ignore_errors=True)

@@ -1,0 +1,52 @@
+/* A unit's pipeline: what its registers hold, and what is still to enter. */
+
+const REGISTERS = 48; // of a pipeline drawn with the empty ones
+const REQUESTS = 8; // requests written into a register
+
+function registerBox(player, j, held) {
+  const { data, model } = player;
+  const box = make("div", "register");
+  box.append(make("div", "name", `register ${j + 1}`));
+  if (!held) return box;
+  const { dispatch, stage } = held;
+  const [name, line, array, kind] = data.sites[data.dispatches.site[dispatch]];
+  const who = make("div");
+  who.append(badge(player, data.dispatches.warp[dispatch]));
+  if (data.dispatches.stages[dispatch] > 1) who.append(` ${stage + 1}/${data.dispatches.stages[dispatch]}`);
+  box.append(who);
+  const lanes = lanesOf(model, dispatch, stage);
+  const copy = data.dispatches.copy[dispatch];
+  const texts = [...new Set(lanes.slice(0, 4 * REQUESTS).map((lane) => addressOf(model, dispatch, lane)))];
+  const more = texts.length > REQUESTS ? ` +${texts.length - REQUESTS}` : "";
+  box.append(make("div", "requests", `${kind === "read" ? "" : "→"}${data.arrays[array].name} ${texts.slice(0, REQUESTS).join(" ")}${more}`));
+  box.title = [
+    `warp ${data.dispatches.warp[dispatch]}, ${name}, line ${line}: ${kind}, dispatched at ${data.dispatches.time[dispatch]}, completes at ${data.dispatches.completion[dispatch]}`,
+    ...lanes.slice(0, 64).map((lane) => `thread ${data.lanes.thread[lane]}: ${elementName(data, array, copy, data.lanes.element[lane])} at address ${addressOf(model, dispatch, lane)}`),
+  ].join("\n");
+  if (follows(player, dispatch)) box.classList.add("followed");
+  return box;
+}
+
+function drawPipeline(player, panel) {
+  const { data, model, view } = player;
+  const boxes = [];
+  const { unit, u } = panel;
+  const entering = inRegister(model, u, 0, view.time);
+  if (entering) {
+    const left = data.dispatches.stages[entering.dispatch] - entering.stage - 1;
+    if (left > 0) {
+      const box = make("div", "outside");
+      box.append(make("div", "name", "still to enter"), badge(player, data.dispatches.warp[entering.dispatch]), ` ${left} ${left === 1 ? "stage" : "stages"}`);
+      boxes.push(box);
+    }
+  }
+  let empty = 0;
+  for (let j = 0; j < unit.latency; j++) {
+    const held = inRegister(model, u, j, view.time);
+    if (held || unit.latency <= REGISTERS) boxes.push(registerBox(player, j, held));
+    else empty++;
+    if (boxes.length > 2 * REGISTERS) break;
+  }
+  if (empty) boxes.push(make("p", "empty", `${unit.latency} registers; those that are empty aren't drawn`));
+  refill(panel.pipeline, ...boxes);
+}

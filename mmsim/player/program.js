@@ -1,0 +1,105 @@
+/* The program's source with the warps at their lines, and the queue of waiting warps. */
+
+const QUEUE = 200; // waiting warps listed
+const RUNS = 3; // runs of warps shown at a source line
+
+/** The source: one button for each line. Gives what to find the lines of a number by. */
+function buildSource(player) {
+  const { data } = player;
+  const box = player.part("source");
+  const lines = [];
+  if (data.sources.length === 0) box.append(make("p", "empty", "The trace has no source."));
+  data.sources.forEach((source) => {
+    box.append(make("div", "file", `${source.function}, ${source.file}`));
+    const indents = source.lines.filter((line) => line.trim()).map((line) => line.search(/\S/));
+    const indent = Math.min(...indents, 99);
+    source.lines.forEach((text, offset) => {
+      const line = source.first + offset;
+      const row = make("div", "source-line");
+      const button = make("button", "code", "", "click to follow this line");
+      button.tabIndex = -1;
+      button.append(make("span", "number", String(line)), make("span", "text", text.slice(indent) || " "));
+      button.addEventListener("click", () => toggle(player, { kind: "line", line, function: source.function }));
+      const warps = make("span", "warps");
+      row.append(button, warps);
+      box.append(row);
+      lines.push({ row, button, warps, line, function: source.function, shown: "" });
+    });
+  });
+  walkable(box, ".code");
+  stopAt(box, 0);
+  return lines;
+}
+
+/** The source line that a wait is in: of the function that the warp's access there belongs to. */
+function lineOf(player, wait) {
+  const { model, data: { waits, dispatches, sites } } = player;
+  const candidates = player.lines.filter((one) => one.line === waits.line[wait]);
+  if (candidates.length < 2) return candidates[0];
+  const own = nextOf(model, waits.warp[wait], waits.start[wait]);
+  const name = own === undefined ? null : sites[dispatches.site[own]][0];
+  return candidates.find((one) => one.function === name) ?? candidates[0];
+}
+
+function drawSource(player, waiting) {
+  const { data, view: { follow } } = player;
+  const warps = new Map();
+  const place = new Map();
+  for (const wait of waiting) {
+    const number = data.waits.line[wait];
+    if (data.sources.length > 1 || !place.has(number)) place.set(number, lineOf(player, wait));
+    const line = place.get(number);
+    if (!line) continue;
+    if (!warps.has(line)) warps.set(line, []);
+    warps.get(line).push(data.waits.warp[wait]);
+  }
+  for (const line of player.lines) {
+    const here = (warps.get(line) ?? []).sort((a, b) => a - b);
+    const followed = follow?.kind === "line" && follow.line === line.line && follow.function === line.function;
+    const shown = `${here.join(" ")}|${followed}|${follow?.warp}`;
+    if (shown === line.shown) continue;
+    line.shown = shown;
+    line.row.classList.toggle("current", here.length > 0);
+    line.row.classList.toggle("followed", followed);
+    line.button.setAttribute("aria-pressed", String(followed));
+    const runs = runsOf(here);
+    line.warps.replaceChildren();
+    for (const [first, last] of runs.slice(0, RUNS)) {
+      line.warps.append(badge(player, first));
+      if (last > first + 1) line.warps.append("–");
+      if (last > first) line.warps.append(badge(player, last));
+    }
+    const rest = runs.slice(RUNS).reduce((sum, [first, last]) => sum + last - first + 1, 0);
+    if (rest) line.warps.append(`+${rest}`);
+  }
+}
+
+function drawQueue(player, waiting) {
+  const { data: { waits }, model, view } = player;
+  const box = player.part("queue");
+  if (waiting.length === 0) {
+    refill(box, make("p", "empty", "No warp waits: all have ended."));
+    return;
+  }
+  const table = make("table");
+  const head = make("tr");
+  for (const name of ["warp", "waits for", "from–to", "line"]) {
+    const cell = make("th", "", name);
+    cell.scope = "col";
+    head.append(cell);
+  }
+  table.append(head);
+  const inOrder = [...waiting].sort((a, b) => waits.warp[a] - waits.warp[b]);
+  for (const wait of inOrder.slice(0, QUEUE)) {
+    const row = make("tr");
+    const who = make("td");
+    who.append(badge(player, waits.warp[wait]));
+    row.append(
+      who, make("td", "", explain(model, wait, view.time)),
+      make("td", "", `${waits.start[wait]}–${waits.end[wait]}`), make("td", "", String(waits.line[wait])),
+    );
+    table.append(row);
+  }
+  const more = waiting.length > QUEUE ? [make("p", "empty", `and ${waiting.length - QUEUE} more`)] : [];
+  refill(box, table, ...more);
+}
