@@ -2,7 +2,7 @@
 
 from mmsim.sweeps.cases import Grid
 from mmsim.sweeps.file import SweepError, read
-from mmsim.sweeps.rows import Row
+from mmsim.sweeps.rows import SweepRow
 from mmsim.sweeps.sweep import sweep
 
-__all__ = ["Grid", "Row", "SweepError", "read", "sweep"]
+__all__ = ["Grid", "SweepError", "SweepRow", "read", "sweep"]

@@ -17,7 +17,7 @@ from mmsim.language.program import Program
 from mmsim.layout import Layout
 from mmsim.machines import Machine
 from mmsim.sweeps.file import SweepError
-from mmsim.sweeps.rows import RESULTS, Row
+from mmsim.sweeps.rows import RESULTS, SweepRow
 from mmsim.sweeps.source import fingerprint
 
 Grid = Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]]
@@ -33,7 +33,7 @@ class Case:
     key: str
     source: str
     values: dict[str, Any]
-    written: Row
+    written: SweepRow
 
 
 def make_cases(function: Callable[..., Any], grid: Grid) -> list[Case]:
@@ -60,7 +60,7 @@ def make_cases(function: Callable[..., Any], grid: Grid) -> list[Case]:
     return list(cases.values())
 
 
-def told(written: Row) -> str:
+def told(written: SweepRow) -> str:
     """The parameters of a case as text: n=64, schedule=synchronous."""
     return ", ".join(f"{name}={value}" for name, value in written.items()) or "without parameters"
 
@@ -105,7 +105,7 @@ def _written(name: str, value: Any) -> Any:
     )
 
 
-def _key(function: Callable[..., Any], written: Row) -> str:
+def _key(function: Callable[..., Any], written: SweepRow) -> str:
     inner = function
     while not hasattr(inner, "__name__") and hasattr(inner, "func"):
         inner = inner.func  # of a functools.partial

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 
 from mmsim.errors import MMSimError
-from mmsim.sweeps.rows import Row
+from mmsim.sweeps.rows import SweepRow
 
 try:
     import fcntl
@@ -50,7 +50,7 @@ class RowFile:
             os.ftruncate(self._file, whole)
         self._synced = time.monotonic()
 
-    def append(self, row: Row) -> None:
+    def append(self, row: SweepRow) -> None:
         """Write a row, whole."""
         line = line_of(row)
         if os.write(self._file, line) != len(line):
@@ -95,7 +95,7 @@ class RowFile:
             os.close(self._file)
 
 
-def read(path: str | Path) -> list[Row]:
+def read(path: str | Path) -> list[SweepRow]:
     """The rows of a sweep's file, also while the sweep goes on.
 
     Raises `SweepError` for another file.
@@ -103,15 +103,15 @@ def read(path: str | Path) -> list[Row]:
     return parsed(Path(path).read_bytes(), Path(path))
 
 
-def line_of(row: Row) -> bytes:
+def line_of(row: SweepRow) -> bytes:
     """A row as a line."""
     return json.dumps(row, allow_nan=False).encode("ascii") + b"\n"
 
 
-def parsed(text: bytes, path: Path) -> list[Row]:
+def parsed(text: bytes, path: Path) -> list[SweepRow]:
     """The rows of a file's text. An unfinished last one is left out."""
     *lines, end = text.split(b"\n")
-    rows: list[Row] = []
+    rows: list[SweepRow] = []
     for number, line in enumerate(lines, 1):
         row = _row(line)
         if row is None:
@@ -122,7 +122,7 @@ def parsed(text: bytes, path: Path) -> list[Row]:
     return rows
 
 
-def _row(line: bytes) -> Row | None:
+def _row(line: bytes) -> SweepRow | None:
     try:
         row = json.loads(line)
     except ValueError:

@@ -9,7 +9,7 @@ from typing import Any
 from mmsim.engines.progress import unwatched
 from mmsim.results import Run
 
-Row = dict[str, Any]
+SweepRow = dict[str, Any]
 
 COUNTED = ("time", "requests", "stages", "least", "coalesced", "conflict_free", "casual")
 """What is counted of a run; the last three are its requests by class. Null where a case failed."""
@@ -21,7 +21,9 @@ FACTS = ("machine", "schedule", "threads", "block_size")
 """What the run tells of itself, where no parameter has that name."""
 
 
-def carried_out(function: Callable[..., Run], values: dict[str, Any], written: Row) -> Row:
+def carried_out(
+    function: Callable[..., Run], values: dict[str, Any], written: SweepRow
+) -> SweepRow:
     """The row of a case: `function(**values)` run and counted, or its error. `key` and `source`
     are left to the one who knows them.
 
@@ -30,7 +32,7 @@ def carried_out(function: Callable[..., Run], values: dict[str, Any], written: R
     from mmsim import __version__
 
     begun = time.perf_counter()
-    found: Row = dict.fromkeys((*FACTS, *COUNTED))
+    found: SweepRow = dict.fromkeys((*FACTS, *COUNTED))
     error = message = None
     try:
         with unwatched():
@@ -45,7 +47,7 @@ def carried_out(function: Callable[..., Run], values: dict[str, Any], written: R
     return {**_facts(found, written), **end}
 
 
-def lost(written: Row) -> Row:
+def lost(written: SweepRow) -> SweepRow:
     """The row of a case that took its worker process with it."""
     from mmsim import __version__
 
@@ -54,12 +56,12 @@ def lost(written: Row) -> Row:
     return {**_facts(dict.fromkeys((*FACTS, *COUNTED)), written), **end}
 
 
-def _facts(found: Row, written: Row) -> Row:
+def _facts(found: SweepRow, written: SweepRow) -> SweepRow:
     """Parameters first; a parameter keeps its name from a fact."""
     return {**written, **{name: found[name] for name in found if name not in written}}
 
 
-def _counted(run: Run) -> Row:
+def _counted(run: Run) -> SweepRow:
     def of_class(access_class: str) -> int:
         return sum(row.requests for row in run.accesses if row.access_class == access_class)
 

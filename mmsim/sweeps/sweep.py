@@ -9,7 +9,7 @@ from mmsim.results import Run
 from mmsim.sweeps.cases import Case, Grid, make_cases, told
 from mmsim.sweeps.file import RowFile, SweepError
 from mmsim.sweeps.progress import Progress
-from mmsim.sweeps.rows import Row
+from mmsim.sweeps.rows import SweepRow
 from mmsim.sweeps.work import finished
 
 
@@ -22,7 +22,7 @@ def sweep(
     retry_failed: bool = False,
     retry_changed: bool = False,
     progress: bool = True,
-) -> list[Row]:
+) -> list[SweepRow]:
     """Run a function over a grid, in parallel, into a file; what is there already isn't repeated.
 
     Parameters

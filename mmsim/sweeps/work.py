@@ -15,7 +15,7 @@ from typing import Any
 
 from mmsim.sweeps.cases import Case
 from mmsim.sweeps.file import SweepError
-from mmsim.sweeps.rows import Row, carried_out, lost
+from mmsim.sweeps.rows import SweepRow, carried_out, lost
 
 AT_ONCE = 4  # cases for each process, of a backend that gives no row before all are there
 WATCHED = 1.0  # seconds between two looks whether the sweep still lives
@@ -23,7 +23,7 @@ WATCHED = 1.0  # seconds between two looks whether the sweep still lives
 
 def finished(
     function: Callable[..., Any], cases: Iterable[Case], jobs: int | None
-) -> Iterator[Row]:
+) -> Iterator[SweepRow]:
     """The row of each case, as they come.
 
     A case that ends its worker process (out of memory, a crash) is found by running those that
@@ -54,7 +54,7 @@ def finished(
 
 def _as_they_come(
     parcel: Parcel, cases: Iterable[Case], jobs: int | None, begun: list[Case]
-) -> Iterator[Row]:
+) -> Iterator[SweepRow]:
     """The rows of cases in the order in which joblib has them.
 
     Of a backend that gives results only when all are there (Ray, multiprocessing), some at a time.
@@ -147,7 +147,7 @@ def _unpacked(packed: bytes) -> tuple[Callable[..., Any], list[Any]]:
     return content
 
 
-def _work(packed: bytes, case: Case) -> Row:
+def _work(packed: bytes, case: Case) -> SweepRow:
     """The row of a case, in a worker."""
     function, contents = _unpacked(packed)
     values = {

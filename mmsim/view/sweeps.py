@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mmsim.sweeps.rows import RESULTS, Row
+from mmsim.sweeps.rows import RESULTS, SweepRow
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,7 +16,7 @@ FEW = 40
 SHOWN = ("time", "stages", "least")
 
 
-def sweep_table(rows: Sequence[Row]) -> Table | None:
+def sweep_table(rows: Sequence[SweepRow]) -> Table | None:
     """The parameters in which rows differ, and what came out; None for more than a screen has."""
     from rich.table import Table
     from rich.text import Text
@@ -37,7 +37,7 @@ def sweep_table(rows: Sequence[Row]) -> Table | None:
     return shown
 
 
-def sweep_summary(rows: Sequence[Row], path: Path) -> str:
+def sweep_summary(rows: Sequence[SweepRow], path: Path) -> str:
     """How many rows there are, which errors, and the first one's message."""
     text = f"{len(rows)} cases in {path}"
     failed = [row for row in rows if row["error"] is not None]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mmsim.claims.claim import Claim, call_with
 from mmsim.errors import MMSimError
-from mmsim.sweeps.rows import RESULTS, Row
+from mmsim.sweeps.rows import RESULTS, SweepRow
 from mmsim.view.curves import MARKERS
 from mmsim.view.figures.paper import COLOURS, COLUMN, drawing, legend_above
 from mmsim.view.figures.times import scale
@@ -22,7 +22,7 @@ SYMBOLS = {"n": "size", "p": "threads", "w": "width", "l": "latency", "L": "late
 
 
 def sweep(
-    rows: Sequence[Row], over: str, claim: Claim | None = None, *, axes: Axes | None = None
+    rows: Sequence[SweepRow], over: str, claim: Claim | None = None, *, axes: Axes | None = None
 ) -> Axes:
     """Draw the time of each row over a parameter, and over it the times that a claim foretells.
 
@@ -102,11 +102,11 @@ def sweep(
     return drawn
 
 
-def _parameters(row: Row) -> list[str]:
+def _parameters(row: SweepRow) -> list[str]:
     return [name for name in row if name not in RESULTS]
 
 
-def _series(rows: list[Row], over: str) -> dict[str, list[Row]]:
+def _series(rows: list[SweepRow], over: str) -> dict[str, list[SweepRow]]:
     """The rows by the parameters that tell those of one value apart, each in order of the value."""
     names = dict.fromkeys(name for row in rows for name in _parameters(row) if name != over)
     chosen: list[str] = []
@@ -117,7 +117,7 @@ def _series(rows: list[Row], over: str) -> dict[str, list[Row]]:
     for name in names:
         if kinds([*chosen, name]) > kinds(chosen):
             chosen.append(name)
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[SweepRow]] = {}
     for row in rows:
         label = ", ".join(_label(name, row.get(name)) for name in chosen)
         found.setdefault(label, []).append(row)
@@ -128,7 +128,7 @@ def _label(name: str, value: Any) -> str:
     return value if isinstance(value, str) else f"{name}={value}".replace("_", " ")
 
 
-def _claimed(claim: Claim, rows: list[Row], over: str) -> list[tuple[float, float]]:
+def _claimed(claim: Claim, rows: list[SweepRow], over: str) -> list[tuple[float, float]]:
     """The points of a claim's formula, for the rows that keep its preconditions."""
     if claim.quantity != "T":
         raise MMSimError(
