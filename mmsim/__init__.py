@@ -20,6 +20,7 @@ from mmsim.language.program import Example, Program, program
 from mmsim.layout import place
 from mmsim.machines import DMM, HMM, UMM, Machine, Schedule
 from mmsim.results import Run, total
+from mmsim.sweeps import sweep
 from mmsim.view import figures
 
 __version__ = "0.1.0"
@@ -44,5 +45,6 @@ __all__ = [
     "program",
     "registers",
     "shared",
+    "sweep",
     "total",
 ]

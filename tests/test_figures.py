@@ -475,6 +475,7 @@ EVERY = {
     "pipeline": figures.pipeline,
     "plot": figures.plot,
     "rounds": figures.rounds,
+    "sweep": lambda run, **options: figures.sweep([{"n": 8, "time": run.time}], "n", **options),
     "times": lambda run, **options: figures.times([8], [run], **options),
     "warps": figures.warps,
 }

@@ -19,7 +19,7 @@ FLOORS = [
     ("results",),
     ("launch",),
     ("engines",),
-    ("bench", "check", "claims", "gpu", "player", "view"),
+    ("bench", "check", "claims", "gpu", "player", "sweeps", "view"),
     ("cli", "__main__"),
 ]
 FLOOR = {name: number for number, floor in enumerate(FLOORS) for name in floor}
@@ -29,8 +29,8 @@ FLOOR = {name: number for number, floor in enumerate(FLOORS) for name in floor}
 def test_importing_mmsim_loads_nothing_heavy(module):
     code = (
         f"import sys, {module}; "
-        "print([m for m in ('sympy', 'matplotlib', 'numba', 'simpy', 'rich', 'scipy', 'cupy') "
-        "if m in sys.modules])"
+        "print([m for m in ('sympy', 'matplotlib', 'numba', 'simpy', 'rich', 'scipy', 'cupy', "
+        "'joblib') if m in sys.modules])"
     )
     output = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

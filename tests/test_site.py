@@ -25,7 +25,10 @@ pytestmark = pytest.mark.xdist_group("kernels")  # one process makes it, as it d
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 VERIFIED = ["SMM-E1.DMM", "SMM-ROT", "SMM-L5.1.any-n.printed", "CFP-F7"]
-PUBLIC = ["mmsim", "mmsim.figures", "mmsim.claims", "mmsim.gpu", "mmsim.bench", "mmsim.results"]
+PUBLIC = [
+    *("mmsim", "mmsim.figures", "mmsim.claims", "mmsim.gpu", "mmsim.bench", "mmsim.results"),
+    "mmsim.sweeps",
+]
 
 NO_NETWORK = """\
 import socket

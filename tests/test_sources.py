@@ -48,7 +48,9 @@ def test_the_line_of_an_access_is_the_line_in_its_file(tmp_path):
 
 
 @pytest.fixture
-def notebook():
+def notebook(monkeypatch):
+    # A shell takes the place of the main module, which others need back to start processes.
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     InteractiveShell.clear_instance()
     shell = InteractiveShell.instance()
     yield shell

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from mmsim import __version__
-from mmsim.cli import bench, check, gpu, reproduce, run, step, verify
+from mmsim.cli import bench, check, gpu, reproduce, run, step, sweep, verify
 from mmsim.errors import MMSimError
 
 INTERRUPTED = 130
@@ -21,7 +21,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"mmsim {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (verify, reproduce, run, check, step, bench, gpu):
+    for module in (verify, reproduce, run, check, sweep, step, bench, gpu):
         module.add_parser(commands)
     return parser
 
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         print(f"mmsim: this needs more memory than there is ({error})", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("mmsim: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        print(f"mmsim: {str(error) or 'interrupted'}", file=sys.stderr)
         return INTERRUPTED
     return status

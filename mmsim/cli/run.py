@@ -165,9 +165,21 @@ def program_call(
 
 def load_program(target: str) -> Program:
     """The program that MODULE:NAME or FILE.py:NAME means."""
+    found = load(target)
+    if not isinstance(found, Program):
+        module_name, _, name = target.rpartition(":")
+        content = vars(_load(module_name)).items()
+        programs = sorted(key for key, value in content if isinstance(value, Program))
+        listed = f"it has {', '.join(programs)}" if programs else "it has none"
+        raise CallError(f"{module_name} has no program {name!r}; {listed}")
+    return found
+
+
+def load(target: str) -> Any:
+    """What MODULE:NAME or FILE.py:NAME means; None where the module has no such name."""
     module_name, colon, name = target.rpartition(":")
     if not colon or not module_name or not name:
-        raise CallError(f"{target!r} names no program; write MODULE:NAME or FILE.py:NAME")
+        raise CallError(f"{target!r} is no name; write MODULE:NAME or FILE.py:NAME")
     try:
         module = _load(module_name)
     except MMSimError:
@@ -176,12 +188,7 @@ def load_program(target: str) -> Program:
         raise CallError(f"{error.filename}, line {error.lineno}: {error.msg}") from None
     except Exception as error:  # whatever the user's own code raises when it is imported
         raise CallError(f"{module_name}: {type(error).__name__}: {error}") from None
-    found = getattr(module, name, None)
-    if not isinstance(found, Program):
-        programs = sorted(key for key, value in vars(module).items() if isinstance(value, Program))
-        listed = f"it has {', '.join(programs)}" if programs else "it has none"
-        raise CallError(f"{module_name} has no program {name!r}; {listed}")
-    return found
+    return getattr(module, name, None)
 
 
 def _load(name: str) -> Any:

@@ -4,8 +4,24 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 PATIENCE = 1.0  # seconds before the first word, and between two
+
+
+_wanted = ContextVar("wanted", default=True)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Within it runs say nothing: they are many, and somebody else tells how far all are."""
+    before = _wanted.set(False)
+    try:
+        yield
+    finally:
+        _wanted.reset(before)
 
 
 class Progress:
@@ -16,7 +32,7 @@ class Progress:
 
     def __init__(self, what: str) -> None:
         self.what = what
-        self.watched = sys.stderr is not None and sys.stderr.isatty()
+        self.watched = _wanted.get() and sys.stderr is not None and sys.stderr.isatty()
         self.accesses = 0
         self.rounds = 0
         self.begun = time.monotonic()

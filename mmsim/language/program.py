@@ -35,6 +35,10 @@ class Program:
         source = self.code.sources[0]
         return f"<program {self.name}({parameters}) from {source.file}, line {source.first}>"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what is made again from it: compiled functions can't go to another process."""
+        return {**self.__dict__, "_memo": {}}
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise MMSimError(
             f"a program is run by a machine: mm.DMM(32, 5).run({self.name}, ..., threads=...)"

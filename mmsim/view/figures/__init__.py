@@ -12,6 +12,7 @@ from mmsim.view.figures.paper import save
 from mmsim.view.figures.pipeline import pipeline
 from mmsim.view.figures.plot import plot
 from mmsim.view.figures.rounds import rounds
+from mmsim.view.figures.sweep import sweep
 from mmsim.view.figures.times import times
 from mmsim.view.figures.warps import warps
 
@@ -23,6 +24,7 @@ __all__ = [
     "plot",
     "rounds",
     "save",
+    "sweep",
     "times",
     "warps",
 ]

@@ -73,23 +73,30 @@ def times(
         for one in line:
             one.set(marker="", color="black")
         drawn.set_xlabel(symbol, style="italic")
-        if min(x) > 0 and min(measured) > 0 and max(x) >= 8 * min(x):
-            drawn.set_xscale("log", base=2)
-            base = 2 if max(measured) < 64 * min(measured) else 10
-            drawn.set_yscale("log", base=base)
-            drawn.set_ylim(
-                0.9 * base ** math.floor(math.log(min(measured), base)),
-                1.1 * base ** math.ceil(math.log(max(measured), base)),
-            )
-            drawn.yaxis.set_major_formatter(_plain)
-            drawn.minorticks_off()
-        else:
-            drawn.ticklabel_format(axis="y", useMathText=True)
-        if len(x) <= FEW:
-            drawn.set_xticks(x)
-        drawn.xaxis.set_major_formatter(_plain)
+        scale(drawn, x, measured)
         legend_above(drawn, columns=2)
     return drawn
+
+
+def scale(drawn: Axes, x: Sequence[float], measured: Sequence[float]) -> None:
+    """Axes for times over a parameter: logarithmic where the largest value is eight times the
+    smallest, or more; a tick for each value where they are few.
+    """
+    if min(x) > 0 and min(measured) > 0 and max(x) >= 8 * min(x):
+        drawn.set_xscale("log", base=2)
+        base = 2 if max(measured) < 64 * min(measured) else 10
+        drawn.set_yscale("log", base=base)
+        drawn.set_ylim(
+            0.9 * base ** math.floor(math.log(min(measured), base)),
+            1.1 * base ** math.ceil(math.log(max(measured), base)),
+        )
+        drawn.yaxis.set_major_formatter(_plain)
+        drawn.minorticks_off()
+    else:
+        drawn.ticklabel_format(axis="y", useMathText=True)
+    if len(x) <= FEW:
+        drawn.set_xticks(x)
+    drawn.xaxis.set_major_formatter(_plain)
 
 
 def _plain(value: float, position: float) -> str:

@@ -1,0 +1,183 @@
+"""`mmsim sweep PROGRAM --width 4 8 16 --out rows.jsonl`: many runs, in parallel, into a file."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mmsim.cli.run import CallError, at_least, load, load_program
+from mmsim.cli.trial import LAYOUTS, RANDOM, filled, machine_named, trial
+from mmsim.language.program import Program
+from mmsim.sweeps.work import by_value
+
+if TYPE_CHECKING:
+    from mmsim.claims import Claim
+
+USAGE = """\
+Every combination of the values given is a case. Without --arguments each program's own example is
+run, at --size and --seed. Arguments are those of `mmsim run`; {size}, {width}, {threads} and the
+other numbers of a case may stand in them, and permutation:{size} takes those of --permutation.
+
+  mmsim sweep algorithms.access:stride --width 4 8 16 32 --size 4096 --threads 128 \\
+      --out rows.jsonl --plot stride.svg --over width --claim SMM-T3.1b
+  mmsim sweep algorithms.rap:crsw_to algorithms.rap:drdw_to --layout raw ras rap \\
+      --width 8 16 32 --out rows.jsonl
+  mmsim sweep mine.py:permute --arguments arange:{size} permutation:{size} zeros:{size} \\
+      --permutation random algorithms.permutations:shuffle \\
+      --size 1024 4096 --threads size --out rows.jsonl
+
+The file has one JSON object a line. The same call does what is missing in it, after a kill too."""
+
+HMM_ONLY = ("dmms", "shared_latency")
+OPTIONAL = ("threads", "block_size", "size", "layout")
+"""Parameters that a case has only if they were given."""
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser(
+        "sweep",
+        help="run programs over a grid of parameters, into a file",
+        description="Run programs over a grid of parameters, in parallel, into a file. Exit "
+        "status 1 if a case failed; its row tells why.",
+        epilog=USAGE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    whole, words = at_least(1), {"nargs": "+"}
+    add = parser.add_argument
+    add("programs", **words, metavar="PROGRAM", help="MODULE:NAME or FILE.py:NAME")
+    add("--out", type=Path, required=True, metavar="FILE", help="for the rows, as rows.jsonl")
+    add("--machine", **words, choices=("dmm", "umm", "hmm"), default=["dmm"], help="(default: dmm)")
+    add("--width", **words, type=whole, metavar="W", default=[32], help="(default: 32)")
+    add("--latency", **words, type=whole, metavar="L", default=[5], help="(default: 5)")
+    add("--dmms", **words, type=whole, metavar="D", default=[1], help="of an HMM (default: 1)")
+    add("--shared-latency", **words, type=whole, metavar="L", default=[1], help="of an HMM")
+    add("--schedule", **words, choices=("synchronous", "asynchronous"), default=["synchronous"])
+    add(
+        "--threads", **words, type=threads, metavar="P", help="p, or `size`: a thread for each word"
+    )
+    add("--block-size", **words, type=whole, metavar="B", help="threads of a block (default: all)")
+    add("--size", **words, type=whole, metavar="N", help="number of words")
+    add("--seed", **words, type=at_least(0), metavar="N", default=[0], help="(default: 0)")
+    add("--layout", **words, choices=LAYOUTS, help="of every array of two or more dimensions")
+    add("--arguments", **words, metavar="ARGUMENT", help="after T, in order, as zeros:{size}")
+    add("--permutation", **words, metavar="NAME", help="random, or MODULE:FUNCTION of a size")
+    add("--jobs", type=whole, metavar="N", help="processes (default: one a core)")
+    add("--retry-failed", action="store_true", help="run the cases again that failed")
+    add("--retry-changed", action="store_true", help="and those whose program has changed since")
+    add("--plot", type=Path, metavar="FILE", help="draw the times: .svg, .pdf or .png")
+    add("--over", metavar="NAME", help="the parameter of the figure's axis, as width")
+    add("--claim", metavar="ID", help="the claim whose formula is drawn over the times")
+    parser.set_defaults(command=command)
+
+
+def threads(text: str) -> int | str:
+    """A number of threads, for argparse, or the word size."""
+    return text if text == "size" else at_least(1)(text)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    from mmsim.cli.output import console
+    from mmsim.sweeps import sweep
+    from mmsim.view.figures import save
+    from mmsim.view.figures import sweep as draw
+    from mmsim.view.sweeps import sweep_summary, sweep_table
+
+    claim = _plotted(arguments)
+    rows = sweep(
+        trial,
+        cases(arguments),
+        arguments.out,
+        jobs=arguments.jobs,
+        retry_failed=arguments.retry_failed,
+        retry_changed=arguments.retry_changed,
+    )
+    output = console()
+    if (table := sweep_table(rows)) is not None:
+        output.print(table)
+    output.print(sweep_summary(rows, arguments.out), highlight=False, markup=False)
+    if arguments.plot is not None:
+        save(draw(rows, arguments.over, claim), arguments.plot)
+    return 1 if any(row["error"] is not None for row in rows) else 0
+
+
+def cases(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """Every combination of the values given, for `trial`."""
+    programs = [_program(target, arguments) for target in arguments.programs]
+    axes: dict[str, list[Any]] = {"program": programs, "machine": arguments.machine}
+    for name in ("width", "latency", *HMM_ONLY, "schedule", "seed", *OPTIONAL):
+        values = getattr(arguments, name)
+        if values is not None:
+            axes[name] = values
+    if arguments.permutation is not None:
+        axes["permutation"] = [_permutation(target) for target in arguments.permutation]
+    if arguments.arguments is not None:
+        axes["arguments"] = [tuple(arguments.arguments)]
+    found: list[dict[str, Any]] = []
+    for chosen in product(*axes.values()):
+        case = dict(zip(axes, chosen, strict=True))
+        if case["machine"] != "hmm":
+            case = {name: value for name, value in case.items() if name not in HMM_ONLY}
+        if case.get("threads") == "size":
+            case["threads"] = case["size"]
+        if case not in found:  # a DMM has no number of DMMs
+            found.append(case)
+            machine_named(**case)
+            for text in case.get("arguments", ()):
+                filled(text, case)
+    return found
+
+
+def _program(target: str, arguments: argparse.Namespace) -> Program:
+    """A program, which must have arguments and a number of threads."""
+    program = load_program(target)
+    if arguments.arguments is not None:
+        if arguments.threads is None:
+            raise CallError("give --threads with arguments of your own")
+    elif not program.has_example:
+        raise CallError(f"the program {program.name!r} has no example; give --arguments")
+    _send_along(target, program.function)
+    if arguments.threads is not None and "size" in arguments.threads and arguments.size is None:
+        raise CallError("--threads size needs --size")
+    if arguments.permutation is not None and not any(
+        text.startswith("permutation:") for text in arguments.arguments or ()
+    ):
+        raise CallError("--permutation is for an argument such as permutation:{size}; give one")
+    return program
+
+
+def _permutation(target: str) -> Any:
+    if target == RANDOM:
+        return RANDOM
+    function = load(target)
+    if isinstance(function, Program) or not callable(function):
+        raise CallError(f"{target} is no function of a size that gives a permutation")
+    _send_along(target, function)
+    return function
+
+
+def _send_along(target: str, function: Any) -> None:
+    """A file has no name by which another process could import it."""
+    if target.rpartition(":")[0].endswith(".py"):
+        by_value(function.__module__)
+
+
+def _plotted(arguments: argparse.Namespace) -> Claim | None:
+    """The claim to draw. Raises `CallError` before the work for a figure that can't be drawn."""
+    from mmsim.claims import choose, registered
+    from mmsim.view.figures.paper import check_suffix
+
+    if arguments.plot is None:
+        if arguments.over is not None or arguments.claim is not None:
+            raise CallError("--over and --claim are for a figure; give --plot FILE")
+        return None
+    check_suffix(arguments.plot)
+    if arguments.over is None:
+        raise CallError("say with --over which parameter the figure's axis has, as --over width")
+    if arguments.claim is None:
+        return None
+    found = {claim.id: claim for claim in choose(registered(), [arguments.claim])}
+    if arguments.claim not in found:
+        raise CallError(f"--claim takes one claim; there are {', '.join(found)}")
+    return found[arguments.claim]

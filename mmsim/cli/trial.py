@@ -1,0 +1,106 @@
+"""One run of a sweep of the command line, by plain parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mmsim import layout as layouts
+from mmsim.cli.run import CallError, parse_argument
+from mmsim.language.program import Example, Program
+from mmsim.layout import Layout, Placed, place
+from mmsim.machines import DMM, HMM, UMM, Machine, Schedule
+from mmsim.results import Run
+
+RANDOM = "random"
+"""Stands for the permutations that need no function."""
+
+LAYOUTS: dict[str, Callable[[int, int], Layout]] = {
+    "raw": lambda width, seed: layouts.RowMajor(),
+    "diagonal": lambda width, seed: layouts.Diagonal(width),
+    "ras": layouts.RAS,
+    "rap": layouts.RAP,
+    "1p": layouts.OneP,
+    "r1p": layouts.R1P,
+    "3p": layouts.ThreeP,
+    "w2p": layouts.W2P,
+    "1pw2r": layouts.OnePW2R,
+}
+"""The layouts by the papers' names, as functions of the machine's width and a seed."""
+
+
+def trial(
+    program: Program,
+    machine: str,
+    width: int,
+    latency: int,
+    schedule: Schedule,
+    seed: int,
+    **more: Any,
+) -> Run:
+    """Run a program as the options of `mmsim sweep` say; `more` are those that may be missing."""
+    example = _example(program, width, seed, **more)
+    values = example.arguments
+    if "layout" in more:
+        placed = LAYOUTS[more["layout"]](width, seed)
+        values = tuple(_under(placed, value) for value in values)
+    return machine_named(machine, width, latency, **more).run(
+        program,
+        *values,
+        threads=more.get("threads", example.threads),
+        block_size=more.get("block_size", example.block_size),
+        schedule=schedule,
+    )
+
+
+def machine_named(
+    machine: str, width: int, latency: int, dmms: int = 1, shared_latency: int = 1, **more: Any
+) -> Machine:
+    """The machine that the options describe."""
+    if machine == "hmm":
+        return HMM(dmms, width, latency, shared_latency)
+    return (DMM if machine == "dmm" else UMM)(width, latency)
+
+
+def filled(text: str, parameters: dict[str, Any]) -> str:
+    """An argument with the case's numbers in the place of their names: zeros:{size}."""
+    try:
+        return text.format_map(parameters)
+    except (KeyError, IndexError, ValueError, AttributeError):
+        known = ", ".join(f"{{{name}}}" for name in parameters)
+        raise CallError(f"{text!r} can't be filled; there are {known}") from None
+
+
+def _example(
+    program: Program,
+    width: int,
+    seed: int,
+    arguments: tuple[str, ...] = (),
+    permutation: Callable[[int], Any] | str = RANDOM,
+    **more: Any,
+) -> Example:
+    """The arguments that were given, else those of the program's own example."""
+    if not arguments:
+        choices = {"size": more["size"]} if "size" in more else {}
+        return program.prepare(width, seed=seed, **choices)
+    generator = np.random.RandomState(seed)
+    parameters = {"width": width, "seed": seed, **more}
+    values = [_value(filled(text, parameters), generator, permutation) for text in arguments]
+    return Example(*values, threads=more["threads"])
+
+
+def _value(
+    text: str, generator: np.random.RandomState, permutation: Callable[[int], Any] | str
+) -> Any:
+    made = parse_argument(text, generator)
+    if isinstance(permutation, str) or not text.startswith("permutation:"):
+        return made
+    return np.asarray(permutation(made.size)).reshape(made.shape)
+
+
+def _under(layout: Layout, value: Any) -> Any:
+    """A matrix under a layout, also one that the example placed under another; else the value."""
+    data = value.data if isinstance(value, Placed) else value
+    return place(data, layout) if isinstance(data, np.ndarray) and data.ndim > 1 else value

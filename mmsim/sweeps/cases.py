@@ -1,0 +1,128 @@
+"""The cases of a sweep: parameters, how they are written, and the key that tells them apart."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import itertools
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mmsim.language.program import Program
+from mmsim.layout import Layout
+from mmsim.machines import Machine
+from mmsim.sweeps.file import SweepError
+from mmsim.sweeps.rows import RESULTS, SweepRow
+from mmsim.sweeps.source import fingerprint
+
+Grid = Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of the function: its parameters (`values`), and how the row tells them (`written`).
+
+    `key` follows from the function's name and `written`, `source` from the functions' text.
+    """
+
+    key: str
+    source: str
+    values: dict[str, Any]
+    written: SweepRow
+
+
+def make_cases(function: Callable[..., Any], grid: Grid) -> list[Case]:
+    """The cases of a grid, in its order, the last parameter changing fastest.
+
+    Raises `SweepError` for a case that is there twice, or that the function can't be called with.
+    """
+    cases: dict[str, Case] = {}
+    programs: dict[tuple[int, ...], str] = {}  # a fingerprint for each choice of programs
+    for values in _combinations(grid):
+        written = {name: _written(name, value) for name, value in values.items()}
+        key = _key(function, written)
+        if key in cases:
+            raise SweepError(f"the case {told(written)} is there twice; give each case once")
+        chosen = [value for value in values.values() if callable(value)]
+        names = tuple(map(id, chosen))
+        if names not in programs:
+            programs[names] = fingerprint((function, *chosen))
+        cases[key] = Case(key, programs[names], values, written)
+    if not cases:
+        raise SweepError("the grid has no case; give each of its parameters a value")
+    for case in cases.values():
+        _try_to_call(function, case)
+    return list(cases.values())
+
+
+def told(written: SweepRow) -> str:
+    """The parameters of a case as text: n=64, schedule=synchronous."""
+    return ", ".join(f"{name}={value}" for name, value in written.items()) or "without parameters"
+
+
+def _combinations(grid: Grid) -> list[dict[str, Any]]:
+    if not isinstance(grid, Mapping):
+        cases = list(grid)
+        for case in cases:
+            if not isinstance(case, Mapping):
+                raise SweepError(f"a case is a dictionary of parameters, not {case!r}")
+        return [dict(case) for case in cases]
+    values: list[list[Any]] = []
+    for name, several in grid.items():
+        if isinstance(several, str) or not isinstance(several, Iterable):
+            raise SweepError(f"{name}={several!r}, but a grid has a list of values for each name")
+        values.append(list(several))
+    return [dict(zip(grid, chosen, strict=True)) for chosen in itertools.product(*values)]
+
+
+def _written(name: str, value: Any) -> Any:
+    """A parameter as a row tells it: a number as itself, all else as text."""
+    if not isinstance(name, str) or name in RESULTS:
+        raise SweepError(f"no parameter can be called {name!r}, a column of every row")
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, tuple):
+        return str(tuple(_written(name, one) for one in value))
+    if isinstance(value, Program):
+        return value.name
+    if callable(value) and hasattr(value, "__name__"):
+        return value.__name__
+    text = str(value)
+    if isinstance(value, Machine | Layout) and " at 0x" not in text:
+        return text
+    raise SweepError(
+        f"{name}={value!r} has no name to write into a row; parameters are numbers, texts, "
+        "machines, layouts, programs and functions, so give a name and let the function make it"
+    )
+
+
+def _key(function: Callable[..., Any], written: SweepRow) -> str:
+    inner = function
+    while not hasattr(inner, "__name__") and hasattr(inner, "func"):
+        inner = inner.func  # of a functools.partial
+    name = getattr(inner, "__name__", type(inner).__name__)
+    text = json.dumps([name, sorted(written.items())])
+    return f"k{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _try_to_call(function: Callable[..., Any], case: Case) -> None:
+    if not callable(function):
+        raise SweepError(f"a sweep needs a function that returns a Run, not {function!r}")
+    try:
+        inspect.signature(function).bind(**case.values)
+    except TypeError as error:
+        name = getattr(function, "__name__", repr(function))
+        raise SweepError(
+            f"{name} can't be called with the case {told(case.written)}: {error}"
+        ) from None
+    except ValueError:  # a function that doesn't tell its parameters
+        return

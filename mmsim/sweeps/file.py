@@ -1,0 +1,156 @@
+"""The file of a sweep: one row a line, whole after a kill at any moment.
+
+A row is one line of JSON, appended by one write. What a kill can leave is a line without its end,
+and only as the last; opening the file cuts it off. A lock keeps a second sweep out; it belongs to
+the open file, so that it goes with the process that holds it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Collection
+from pathlib import Path
+from types import TracebackType
+
+from mmsim.errors import MMSimError
+from mmsim.sweeps.rows import SweepRow
+
+try:
+    import fcntl
+except ImportError:  # Windows: nothing keeps a second sweep out
+    fcntl = None  # type: ignore[assignment]
+
+START = b'{"key": "k'
+SYNC = 1.0  # seconds of rows that a power cut may take; a kill takes none
+
+
+class SweepError(MMSimError):
+    """A sweep that can't begin or go on: its grid, its function, its file, its workers."""
+
+
+class RowFile:
+    """The rows of a file, open for more of them. `rows` are those that it held, by key."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(os.path.realpath(path))
+        self._file = _locked(self.path)
+        try:
+            self._open()
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def _open(self) -> None:
+        text = self.path.read_bytes()
+        self.rows = {row["key"]: row for row in parsed(text, self.path)}
+        whole = text.rfind(b"\n") + 1
+        if whole < len(text):
+            os.ftruncate(self._file, whole)
+        self._synced = time.monotonic()
+
+    def append(self, row: SweepRow) -> None:
+        """Write a row, whole."""
+        line = line_of(row)
+        if os.write(self._file, line) != len(line):
+            raise SweepError(f"{self.path}: a row could not be written whole; is the disk full?")
+        if time.monotonic() - self._synced >= SYNC:
+            self.sync()
+
+    def sync(self) -> None:
+        """See the rows onto the disk."""
+        os.fsync(self._file)
+        self._synced = time.monotonic()
+
+    def drop(self, keys: Collection[str]) -> None:
+        """Take rows out: another file without them takes this one's place at one stroke."""
+        self.rows = {key: row for key, row in self.rows.items() if key not in keys}
+        beside = self.path.with_name(f"{self.path.name}.new")
+        file = os.open(beside, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_TRUNC, 0o666)
+        try:
+            _lock(file, self.path)
+            with open(file, "wb", closefd=False) as buffered:
+                buffered.writelines(map(line_of, self.rows.values()))
+            os.fsync(file)
+            os.replace(beside, self.path)
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(self._file)
+        self._file = file
+
+    def __enter__(self) -> RowFile:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self.sync()
+        finally:
+            os.close(self._file)
+
+
+def read(path: str | Path) -> list[SweepRow]:
+    """The rows of a sweep's file, also while the sweep goes on.
+
+    Raises `SweepError` for another file.
+    """
+    return parsed(Path(path).read_bytes(), Path(path))
+
+
+def line_of(row: SweepRow) -> bytes:
+    """A row as a line."""
+    return json.dumps(row, allow_nan=False).encode("ascii") + b"\n"
+
+
+def parsed(text: bytes, path: Path) -> list[SweepRow]:
+    """The rows of a file's text. An unfinished last one is left out."""
+    *lines, end = text.split(b"\n")
+    rows: list[SweepRow] = []
+    for number, line in enumerate(lines, 1):
+        row = _row(line)
+        if row is None:
+            raise SweepError(f"{path}: line {number} is no row of a sweep; give another file")
+        rows.append(row)
+    if not (end.startswith(START) or START.startswith(end)):
+        raise SweepError(f"{path}: its last line is no row of a sweep; give another file")
+    return rows
+
+
+def _row(line: bytes) -> SweepRow | None:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) and {"key", "source", "error"} <= set(row) else None
+
+
+def _locked(path: Path) -> int:
+    """The file, open for appending and locked."""
+    while True:
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            _lock(file, path)
+            # While this process waited, another sweep may have put another file in its place.
+            if os.path.exists(path) and os.path.samestat(os.fstat(file), os.stat(path)):
+                return file
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(file)
+
+
+def _lock(file: int, path: Path) -> None:
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise SweepError(
+            f"{path}: another sweep is writing to it; let it end, or give another file"
+        ) from None

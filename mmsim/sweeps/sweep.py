@@ -1,0 +1,122 @@
+"""`mmsim.sweep`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from mmsim.results import Run
+from mmsim.sweeps.cases import Case, Grid, make_cases, told
+from mmsim.sweeps.file import RowFile, SweepError
+from mmsim.sweeps.progress import Progress
+from mmsim.sweeps.rows import SweepRow
+from mmsim.sweeps.work import finished
+
+
+def sweep(
+    function: Callable[..., Run],
+    grid: Grid,
+    path: str | Path,
+    *,
+    jobs: int | None = None,
+    retry_failed: bool = False,
+    retry_changed: bool = False,
+    progress: bool = True,
+) -> list[SweepRow]:
+    """Run a function over a grid, in parallel, into a file; what is there already isn't repeated.
+
+    Parameters
+    ----------
+    function
+        Called with the parameters of a case by name; it returns a `Run`.
+    grid
+        A dictionary with a list of values for each parameter, of which every combination is a case;
+        or the cases themselves, each a dictionary. Values are numbers, texts, machines, layouts,
+        programs and functions.
+    path
+        The file for the rows, one JSON object a line, written as they come. Cases whose rows it
+        has are not run again: started again after a kill at any moment, a sweep does what is
+        missing. It may hold rows of other cases; they stay.
+    jobs
+        Processes (default: what `joblib.parallel_config` says, else one a core). 1: this process.
+    retry_failed
+        Run the cases again whose rows tell an error, and drop those rows.
+    retry_changed
+        Run the cases again whose function or program has another text since, and drop those rows.
+    progress
+        Show on the terminal (standard error) how far it is and the time left.
+
+    Returns
+    -------
+    The rows of the grid's cases, in its order. A row has `key`, the parameters, what the run
+    tells (`machine`, `schedule`, `threads`, `block_size`, unless parameters are called so), `time`,
+    `requests`, `stages`, `least`, the requests by class (`coalesced`, `conflict_free`, `casual`),
+    `error` and `message` (None where all went well), `seconds`, `mmsim` (the version) and `source`
+    (a fingerprint of the function's and the programs' text). But for `seconds` it doesn't depend on
+    where, when or beside what its case ran.
+
+    Raises
+    ------
+    SweepError
+        A grid without cases, or with parameters that the function doesn't take or that can't be
+        written; a file that isn't a sweep's, or that another sweep is writing to; rows of a
+        function that has changed since, without `retry_changed`; joblib missing.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def read(T, a, step):
+    ...     a[T.id * step % len(a)]
+    >>> def strided(machine, step):
+    ...     return machine.run(read, np.zeros(64), step, threads=64)
+    >>> machines = [mm.DMM(8, 2), mm.UMM(8, 2)]
+    >>> grid = {"machine": machines, "step": [1, 2, 3]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows = mm.sweep(strided, grid, f"{folder}/rows.jsonl", jobs=1)
+    >>> [row["time"] for row in rows]
+    [9, 17, 9, 9, 17, 25]
+    """
+    if jobs is not None and jobs < 1:
+        raise SweepError(f"jobs={jobs}, but a sweep needs at least one process")
+    cases = make_cases(function, grid)
+    with RowFile(path) as file:
+        again = _to_repeat(file, cases, retry_failed, retry_changed)
+        if again:
+            file.drop(again)
+        rows = {case.key: file.rows[case.key] for case in cases if case.key in file.rows}
+        left = [case for case in cases if case.key not in rows]
+        if not left:
+            return [rows[case.key] for case in cases]
+        try:
+            with Progress(len(cases), len(left), progress) as shown:
+                for row in finished(function, left, jobs):
+                    file.append(row)
+                    rows[row["key"]] = row
+                    shown.advance(failed=row["error"] is not None)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                f"interrupted; {len(rows)} of {len(cases)} rows are in {path}, "
+                "and the same call does the others"
+            ) from None
+    return [rows[case.key] for case in cases]
+
+
+def _to_repeat(
+    file: RowFile, cases: list[Case], retry_failed: bool, retry_changed: bool
+) -> set[str]:
+    """The keys of the cases whose rows are to be dropped and made again."""
+    there = [case for case in cases if case.key in file.rows]
+    changed = [case for case in there if file.rows[case.key]["source"] != case.source]
+    if changed and not retry_changed:
+        raise SweepError(
+            f"{file.path}: {_rows(len(changed))} of this grid, as {told(changed[0].written)}, were "
+            "made when the function or its program had another text; give another file, or "
+            "retry_changed to drop them and run these cases again"
+        )
+    failed = [case for case in there if file.rows[case.key]["error"] is not None]
+    return {case.key for case in (*changed, *(failed if retry_failed else ()))}
+
+
+def _rows(count: int) -> str:
+    return f"{count} row{'s' * (count != 1)}"

@@ -1,0 +1,169 @@
+"""Carrying out cases on joblib's workers, wherever its backend has them."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import itertools
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from mmsim.sweeps.cases import Case
+from mmsim.sweeps.file import SweepError
+from mmsim.sweeps.rows import SweepRow, carried_out, lost
+
+AT_ONCE = 4  # cases for each process, of a backend that gives no row before all are there
+WATCHED = 1.0  # seconds between two looks whether the sweep still lives
+
+
+def finished(
+    function: Callable[..., Any], cases: Iterable[Case], jobs: int | None
+) -> Iterator[SweepRow]:
+    """The row of each case, as they come.
+
+    A case that ends its worker process (out of memory, a crash) is found by running those that
+    were under way one at a time, and gets a row that says so.
+    """
+    joblib = needed("joblib")
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    left = {case.key: case for case in cases}
+    parcel = Parcel(function, left.values())
+    while left:
+        begun: list[Case] = []
+        try:
+            for row in _as_they_come(parcel, left.values(), jobs, begun):
+                del left[row["key"]]
+                yield row
+        except TerminatedWorkerError:
+            suspects = [case for case in begun if case.key in left]
+            alone = joblib.Parallel(2, **_options())  # one would be this very process
+            for case in suspects:
+                try:
+                    (row,) = alone(_tasks(parcel, [case], []))
+                except TerminatedWorkerError:
+                    row = {"key": case.key, **lost(case.written), "source": case.source}
+                del left[case.key]
+                yield row
+
+
+def _as_they_come(
+    parcel: Parcel, cases: Iterable[Case], jobs: int | None, begun: list[Case]
+) -> Iterator[SweepRow]:
+    """The rows of cases in the order in which joblib has them.
+
+    Of a backend that gives results only when all are there (Ray, multiprocessing), some at a time.
+    """
+    joblib = needed("joblib")
+    backend, configured = joblib.parallel.get_active_backend()
+    if jobs is None:
+        jobs = -1 if configured is None else configured
+    if jobs == 1 or backend.supports_return_generator:
+        parallel = joblib.Parallel(jobs, return_as="generator_unordered", **_options())
+        yield from parallel(_tasks(parcel, cases, begun))
+        return
+    tasks = _tasks(parcel, cases, begun)
+    with joblib.Parallel(jobs) as parallel:
+        while some := list(itertools.islice(tasks, AT_ONCE * joblib.effective_n_jobs(jobs))):
+            yield from parallel(some)
+
+
+def _options() -> dict[str, Any]:
+    """What joblib's own workers, which are children of this process, are told besides."""
+    from joblib.parallel import LokyBackend, get_active_backend
+
+    own = isinstance(get_active_backend()[0], LokyBackend)
+    return {"initializer": _watch_over, "initargs": (os.getpid(),)} if own else {}
+
+
+def _tasks(parcel: Parcel, cases: Iterable[Case], begun: list[Case]) -> Iterator[Any]:
+    """The cases as joblib's tasks; each is listed in `begun` when it is asked for."""
+    joblib = needed("joblib")
+    for case in list(cases):
+        begun.append(case)
+        yield joblib.delayed(_work)(parcel.packed, parcel.light(case))
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Stands for a program or a function in a case that is sent."""
+
+    number: int
+
+
+class Parcel:
+    """The function of a sweep, and the programs and functions of its grid, packed once.
+
+    They are packed by value where a worker couldn't import them: from a script, a notebook, a
+    prompt. Workers unpack each parcel once, so that a program that is compiled stays compiled.
+    """
+
+    def __init__(self, function: Callable[..., Any], cases: Iterable[Case]) -> None:
+        self._contents = {
+            id(value): value for case in cases for value in case.values.values() if callable(value)
+        }
+        self._numbers = {name: number for number, name in enumerate(self._contents)}
+        cloudpickle = needed("cloudpickle")
+        try:
+            self.packed: bytes = cloudpickle.dumps((function, list(self._contents.values())))
+        except Exception as error:  # pickling runs what the objects say
+            raise SweepError(
+                f"{function!r} can't be sent to other processes: {error}; "
+                "let it name what it needs instead of holding it"
+            ) from error
+
+    def light(self, case: Case) -> Case:
+        """The case with references in the place of what is in the parcel."""
+        values = {
+            name: Reference(self._numbers[id(value)]) if callable(value) else value
+            for name, value in case.values.items()
+        }
+        return Case(case.key, case.source, values, case.written)
+
+
+def by_value(module: str) -> None:
+    """Let parcels hold what this module defines, as other processes can't import it."""
+    needed("cloudpickle").register_pickle_by_value(sys.modules[module])
+
+
+def needed(package: str) -> Any:
+    """A package that only sweeps need, or a `SweepError` that says how to install it."""
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise SweepError(
+            f"a sweep needs {package}: pip install 'memory-machine-simulator[sweep]'"
+        ) from None
+
+
+@functools.lru_cache(maxsize=4)
+def _unpacked(packed: bytes) -> tuple[Callable[..., Any], list[Any]]:
+    content: tuple[Callable[..., Any], list[Any]] = needed("cloudpickle").loads(packed)
+    return content
+
+
+def _work(packed: bytes, case: Case) -> SweepRow:
+    """The row of a case, in a worker."""
+    function, contents = _unpacked(packed)
+    values = {
+        name: contents[value.number] if isinstance(value, Reference) else value
+        for name, value in case.values.items()
+    }
+    row = carried_out(function, values, case.written)
+    return {"key": case.key, **row, "source": case.source}
+
+
+def _watch_over(sweeper: int) -> None:
+    """Let this worker end when the sweep, its parent, was killed, instead of waiting for work."""
+
+    def watch() -> None:
+        while os.getppid() == sweeper:
+            time.sleep(WATCHED)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

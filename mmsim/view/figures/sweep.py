@@ -1,0 +1,152 @@
+"""The times of a sweep over one of its parameters, with the formula of a claim."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from mmsim.claims.claim import Claim, call_with
+from mmsim.errors import MMSimError
+from mmsim.sweeps.rows import RESULTS, SweepRow
+from mmsim.view.curves import MARKERS
+from mmsim.view.figures.paper import COLOURS, COLUMN, drawing, legend_above
+from mmsim.view.figures.times import scale
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DARK_FIRST = tuple(COLOURS[number] for number in (6, 5, 2, 4, 1, 0, 3))
+SYMBOLS = {"n": "size", "p": "threads", "w": "width", "l": "latency", "L": "latency", "d": "dmms"}
+"""The papers' letters, and what the command line calls them."""
+
+
+def sweep(
+    rows: Sequence[SweepRow], over: str, claim: Claim | None = None, *, axes: Axes | None = None
+) -> Axes:
+    """Draw the time of each row over a parameter, and over it the times that a claim foretells.
+
+    Rows that differ in other parameters too are series of their own, eight at most. Rows of cases
+    that failed are left out.
+
+    Parameters
+    ----------
+    rows
+        What `mmsim.sweep` returned, or some of it.
+    over
+        The parameter of the horizontal axis, a number in each row.
+    claim
+        Its formula is evaluated for each row that keeps the claim's preconditions; its letters n,
+        p, w, l, L, d are columns of these names, or size, threads, width, latency, dmms.
+    axes
+        Where to draw.
+
+    Examples
+    --------
+    >>> import numpy as np, mmsim as mm
+    >>> rows = [{"w": w, "n": 64, "time": 64 // w} for w in (4, 8)]
+    >>> axes = mm.figures.sweep(rows, "w")
+    >>> [[int(y) for y in line.get_ydata()] for line in axes.lines]
+    [[16, 8]]
+    """
+    good = [row for row in rows if row.get("error") is None]
+    if not good:
+        raise MMSimError("no row to draw: every case of the sweep failed")
+    for row in good:
+        if isinstance(row.get(over), bool) or not isinstance(row.get(over), int | float):
+            known = ", ".join(name for name in _parameters(row) if name != over)
+            raise MMSimError(f"{over!r} isn't a number in every row; there are {known}")
+    series = _series(good, over)
+    if len(series) > len(MARKERS):
+        raise MMSimError(
+            f"{len(series)} series ({', '.join(list(series)[:3])}, ...), and {len(MARKERS)} can be "
+            "told apart; draw fewer of the rows"
+        )
+    with drawing(axes, COLUMN, 2.2) as drawn:
+        lines: set[tuple[tuple[float, float], ...]] = set()
+        shown: list[float] = []
+        for number, (name, points) in enumerate(series.items()):
+            drawn.plot(
+                [row[over] for row in points],
+                [row["time"] for row in points],
+                linestyle="none" if claim is not None else ":",
+                linewidth=0.6,
+                marker=MARKERS[number],
+                markersize=4,
+                # One within the other, where several are equal.
+                fillstyle="full" if number == 0 else "none",
+                color=DARK_FIRST[number % len(DARK_FIRST)],
+                label=name or "simulated",
+            )
+            if claim is not None:
+                line = tuple(_claimed(claim, points, over))
+                if line and line not in lines:
+                    drawn.plot(
+                        *zip(*line, strict=True),
+                        color="black",
+                        linewidth=0.8,
+                        zorder=1,
+                        label="" if lines else claim.id,
+                    )
+                    lines.add(line)
+                    shown += [claimed for _, claimed in line]
+        if claim is not None and not lines:
+            raise MMSimError(f"no row keeps the preconditions of {claim.id}")
+        x = sorted({float(row[over]) for row in good})
+        shown += [float(row["time"]) for row in good]
+        scale(drawn, x, shown)
+        drawn.set_xlabel(over.replace("_", " "), style="italic" if len(over) == 1 else "normal")
+        drawn.set_ylabel("time units")
+        drawn.grid(alpha=0.3)
+        legend_above(drawn, columns=2)
+    return drawn
+
+
+def _parameters(row: SweepRow) -> list[str]:
+    return [name for name in row if name not in RESULTS]
+
+
+def _series(rows: list[SweepRow], over: str) -> dict[str, list[SweepRow]]:
+    """The rows by the parameters that tell those of one value apart, each in order of the value."""
+    names = dict.fromkeys(name for row in rows for name in _parameters(row) if name != over)
+    chosen: list[str] = []
+
+    def kinds(names: list[str]) -> int:
+        return len({tuple(row.get(name) for name in (over, *names)) for row in rows})
+
+    for name in names:
+        if kinds([*chosen, name]) > kinds(chosen):
+            chosen.append(name)
+    found: dict[str, list[SweepRow]] = {}
+    for row in rows:
+        label = ", ".join(_label(name, row.get(name)) for name in chosen)
+        found.setdefault(label, []).append(row)
+    return {label: sorted(found[label], key=lambda row: float(row[over])) for label in found}
+
+
+def _label(name: str, value: Any) -> str:
+    return value if isinstance(value, str) else f"{name}={value}".replace("_", " ")
+
+
+def _claimed(claim: Claim, rows: list[SweepRow], over: str) -> list[tuple[float, float]]:
+    """The points of a claim's formula, for the rows that keep its preconditions."""
+    if claim.quantity != "T":
+        raise MMSimError(
+            f"{claim.id} is about {claim.title}, not about a time; it can't be drawn over times"
+        )
+    points: list[tuple[float, float]] = []
+    for row in rows:
+        case = {**row, **{s: row[name] for s, name in SYMBOLS.items() if name in row}}
+        lacking = [name for name in claim.parameters if case.get(name) is None]
+        if lacking:
+            wanted = " and ".join(
+                f"{name} ({SYMBOLS.get(name, 'a parameter')})" for name in lacking
+            )
+            raise MMSimError(f"the formula of {claim.id} needs {wanted}, which the rows don't tell")
+        if all(
+            call_with(condition.holds, case)
+            for condition in claim.requires
+            if set(inspect.signature(condition.holds).parameters) <= set(case)
+        ):
+            points.append((float(row[over]), float(claim.evaluate(case))))
+    return points
