@@ -48,6 +48,17 @@ def test_the_readme_has_examples_with_output():
     assert sum(expected is not None for _, expected in examples(ROOT / "README.md")) == 3
 
 
+def test_tests_that_the_pages_name_are_there():
+    named = 0
+    for page in PAGES:
+        for name in re.findall(
+            r"`(?:python )?(tests/[\w/]+\.py)", page.read_text(encoding="utf-8")
+        ):
+            assert (ROOT / name).exists(), (page.name, name)
+            named += 1
+    assert named > 10
+
+
 def test_links_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
