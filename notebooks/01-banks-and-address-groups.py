@@ -178,9 +178,9 @@ for wanted in ([5, 5, 5, 5], [5, 9, 5, 9], [1, 5, 9, 13], [4, 5, 6, 7], [4, 9, 1
 # %% [markdown]
 # The papers have names for it (ICPP, section III). An access is
 #
-# - **coalesced** if every request goes to one address group (the UMM's best case),
-# - **conflict-free** if no request meets a bank twice (the DMM's best case),
-# - **casual** otherwise.
+# - **coalesced** on a UMM if every request goes to one address group,
+# - **conflict-free** on a DMM if no request wants two different words of one bank,
+# - **casual** otherwise, on either.
 #
 # A run tells the class of each access, its stages, and the least number that would have done.
 
@@ -351,8 +351,9 @@ print(slow.profile())
 # ### Exercise 5
 #
 # Mend it by padding: 64 threads copy `a` to `b`, which has more room, and leave a hole after every
-# row; then eight threads add. Two indices of `b` are wrong: they leave no holes. Change them so
-# that no access is casual.
+# row; then eight threads add. (`T.barrier()` lets no thread go on before all have copied.) Two
+# indices of `b` are wrong: they leave no holes. Change them so that no access is casual. `b` has
+# 128 words.
 
 
 # %% name="5" tags=["exercise"]

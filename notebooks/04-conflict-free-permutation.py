@@ -18,14 +18,14 @@
 #
 # Every word of an array moves to a place of its own, and you know beforehand which. Some orders
 # of moving are cheap, others wait at one bank all the time. There is always one that waits
-# nowhere, and a theorem about graphs of 1916 finds it.
+# nowhere, and a theorem of 1916, about graphs, finds it.
 #
 # You need banks and congestion ([notebook 1](01-banks-and-address-groups.ipynb)), rounds and
 # latency ([notebook 2](02-latency-and-warps.ipynb)), and the transpose ([notebook
 # 3](03-transpose-three-ways.ipynb)).
 #
 # About 90 minutes: what a permutation costs (20), the graph and its colours (30), the order that
-# they give (20), exercises (20).
+# they give (20), exercises (20; the last one for home).
 
 # %%
 # %matplotlib inline
@@ -97,11 +97,11 @@ run.trace.player()
 # ## 2. Some permutations are kinder
 #
 # The *congestion* of a warp's write is the largest number of its words in one bank. Added up over
-# all warps it is the number of stages of the write, and we call it C. These five are CFP's
-# (section VI).
+# all warps it is the number of stages of the write, and we call it C.
 #
-# **Predict** C of the *shuffle*, which sends i to 2i in the lower half and to 2i + 1 - n in the
-# upper one, for n = 1024 words and w = 32 banks. Without any conflict it would be n/w = 32.
+# CFP (section VI) tries five permutations. **Predict** C of one, the *shuffle*, which sends i to
+# 2i in the lower half and to 2i + 1 - n in the upper one, for n = 1024 words and w = 32 banks.
+# Without any conflict it would be n/w = 32.
 
 # %%
 guess = None  # stages
@@ -382,7 +382,7 @@ predicted(guess, run.time)
 run.profile()
 
 # %% [markdown]
-# No line wastes a stage. Step through it; no unit ever holds two stages of one request.
+# No line wastes a stage. Step through it: each request takes one stage only.
 
 # %%
 run.trace.player()
@@ -421,9 +421,10 @@ for name, make in permutations.NAMED.items():
 
 # %% [markdown]
 # On that card as in the model the schedule wins along random, transpose and bit-reversal, and
-# loses along the identity. Along the shuffle the card is no DMM: there it costs more to fetch
-# than to send. The model can't tell why; the ledger (CFP-T2.shuffle.printed) points to that
-# card's banks of 8 bytes. Notebook 7 looks at a card of today.
+# loses along the identity. Along the shuffle all three are even in the model. The card is no DMM
+# there: it costs more to fetch than to send. The model can't tell why; the ledger
+# (CFP-T2.shuffle.printed) points to that card's banks of 8 bytes. Notebook 7 looks at a card of
+# today.
 #
 # The schedule has a misprint in the paper, by the way: CFP prints S⁻¹(D(i)) = P(i) where it
 # should be D(S⁻¹(i)) = P(i) (ledger, CFP-SD).

@@ -18,14 +18,14 @@
 #
 # Notebook 4 permuted words in a memory of banks. Large arrays lie in the *global* memory of a
 # GPU, which has a long latency and counts address groups, not banks. There the same trick doesn't
-# work. Another one does: sixteen easy rounds in place of one hard one.
+# work. Another one does: many easy rounds in place of one hard one.
 #
 # You need the UMM and address groups ([notebook 1](01-banks-and-address-groups.ipynb)), the
 # transpose in shared memory ([notebook 3](03-transpose-three-ways.ipynb)), and edge colouring
 # ([notebook 4](04-conflict-free-permutation.ipynb)).
 #
 # About 90 minutes: what casual access costs (15), three easy steps (25), rows in shared memory
-# (20), the sum and who wins (15), exercises (15).
+# (20), the sum and who wins (15), exercises (15; the last one for home).
 
 # %%
 # %matplotlib inline
@@ -66,8 +66,8 @@ for row in run.rounds:
     print(f"{row.kind:5} {row.array}: {row.stages:4} stages, time {row.time:4}, {row.access_class}")
 
 # %% [markdown]
-# The stages of the casual round are the *distribution* D of the permutation: the address groups
-# that all warps together touch. The time is $D + 2n/w + 3(L - 1)$ (ICPP Lemma 4).
+# The stages of the casual round are the *distribution* $D_w$ of the permutation: the address
+# groups that each warp touches, added up. The time is $D_w + 2n/w + 3(L - 1)$ (ICPP Lemma 4).
 #
 # What of notebook 4's remedy? Its schedule makes each warp visit w different *banks*. **Predict**
 # the time of the conflict-free order along the same transpose. (It reads one table more.)
@@ -79,7 +79,7 @@ guess = None  # time units
 predicted(guess, permute(machine, "conflict-free", permutations.transpose(n)).time)
 
 # %%
-print("permutation    D-designated  conflict-free    D/n")
+print("permutation    D-designated  conflict-free   Dw/n")
 for name, make in permutations.NAMED.items():
     P = make(n, 0)
     D = permutations.distribution(P, w)
@@ -88,7 +88,7 @@ for name, make in permutations.NAMED.items():
     print(f"{name:13} {there:13} {free:14} {D / n:6.3f}")
 large = 2**22
 mean = permutations.expected_distribution(large, 32)
-print(f"random, 2^22 words, w = 32: D/n is {mean / large:.4f} on average")
+print(f"random, 2^22 words, w = 32: Dw/n is {mean / large:.4f} on average")
 
 # %% [markdown]
 # It is no remedy. The schedule takes a warp's words from different banks, wherever they lie, so
@@ -350,9 +350,9 @@ for name, make in permutations.NAMED.items():
 
 # %% [markdown]
 # The scheduled permutation takes $16(n/w + n/(dw) + L - 1)$ for *every* permutation, with not one
-# casual round (ICPP Theorem 9 for d = 1; IEICE for d DMMs). (D- and S-designated take the same: D
-# counts pairs of a group that words leave and a group that they enter, and the inverse has the
-# same pairs.) It didn't win here. Look at the formulas: sixteen coalesced rounds cost $16n/w$
+# casual round (ICPP Theorem 9 for d = 1; IEICE for d DMMs). (D- and S-designated take the same:
+# $D_w$ counts pairs of a group that words leave and a group that they enter, and the inverse has
+# the same pairs.) It didn't win here. Look at the formulas: sixteen coalesced rounds cost $16n/w$
 # against $n$ for a casual one.
 #
 # ### Exercise 3
@@ -463,7 +463,8 @@ check(answer, next(d for d in (1, 2, 4, 8, 16, 32) if share(d) < 0.1))
 # A harder one. *Rotation by k* sends word i to i + k modulo n. If w doesn't divide k, each warp
 # writes to two address groups. Write a program for blocks of 2w threads that rotates by k with
 # every round coalesced. (Let a block write 2w words that begin where a group begins. They come
-# from three groups at most. It may read all three, two of them with all its threads.)
+# from three groups at most. It may read all three, two of them with all its threads. The warps
+# don't go in lock step.)
 
 
 # %% name="6" tags=["exercise"]
@@ -482,7 +483,16 @@ def wrong_rotation(program):
     for k in (0, 8, 3, 21):
         a = np.arange(n)
         machine = mm.HMM(dmms=2, width=w, global_latency=10)
-        run = machine.run(program, a, np.zeros_like(a), k, threads=n, block_size=2 * w)
+        run = machine.run(
+            program,
+            *(a, np.zeros_like(a), k),
+            threads=n,
+            block_size=2 * w,
+            schedule="asynchronous",
+            check=True,
+        )
+        if run.findings:
+            return f"there is a race on {run.findings[0].array}, lines {run.findings[0].lines}"
         if not np.array_equal(run.arrays["b"], np.roll(a, k)):
             return f"for k = {k} b isn't the rotated a"
         for row in run.accesses:

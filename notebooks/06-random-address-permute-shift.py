@@ -16,7 +16,7 @@
 # %% [markdown]
 # # Can chance spare us the bank conflicts?
 #
-# Whoever writes a kernel by the clock knows the diagonal trick for the transpose ([notebook
+# Whoever tunes a kernel knows the diagonal trick for the transpose ([notebook
 # 3](03-transpose-three-ways.ipynb)) and the schedule for a permutation given beforehand
 # ([notebook 4](04-conflict-free-permutation.ipynb)). But most programmers just write `b[j][i] =
 # a[i][j]`. This notebook leaves the program as it is and shuffles the *memory*: where an element

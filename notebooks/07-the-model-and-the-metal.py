@@ -257,8 +257,8 @@ axes.set_ylim(0, 6.5)
 plt.show()
 
 # %% [markdown]
-# The 133rd array waits until a multiprocessor is free. Two blocks on one of them gain nothing:
-# its shared memory is busy with one already.
+# The 133rd array has to share a multiprocessor with another. Whether it waits or comes in between,
+# nothing is gained: the shared memory is busy with one already.
 #
 # ## 4. Global memory, coalesced
 #
@@ -384,7 +384,7 @@ assert all(model[cell] == "scheduled" for cell in won)
 # ### Exercise 4
 #
 # Along the random permutation of floats, at which √n is the scheduled permutation the fastest *by
-# the model*? A list.
+# the model*? A list, the smallest first.
 
 # %% name="4" tags=["exercise"]
 answer = ...

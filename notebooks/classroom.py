@@ -32,7 +32,8 @@ def check(answer: object, right: object | Callable[[object], str | None]) -> Non
     """Print whether the answer to an exercise is right; `...` is none yet.
 
     `right` is the answer, worked out by the machine, or a function that looks at an answer and
-    returns what is wrong with it, None if nothing is.
+    returns what is wrong with it, None if nothing is. An error that it raises, because the answer
+    is of another kind or a program doesn't run, is what is wrong, too.
 
     >>> check(..., 7)
     Not answered yet: replace the dots above.
@@ -42,14 +43,19 @@ def check(answer: object, right: object | Callable[[object], str | None]) -> Non
     Not yet: 5 is not what the machine says.
     >>> check(5, lambda answer: None if answer % 2 == 0 else f"{answer} is odd")
     Not yet: 5 is odd.
+    >>> check("five", lambda answer: None if answer / 2 == 3 else f"half of {answer} isn't 3")
+    Not yet: TypeError: unsupported operand type(s) for /: 'str' and 'int'.
     """
     if answer is ...:
         print("Not answered yet: replace the dots above.")
         return
-    if callable(right):
-        wrong = right(answer)
-    else:
-        wrong = None if same(answer, right) else f"{answer} is not what the machine says"
+    try:
+        if callable(right):
+            wrong = right(answer)
+        else:
+            wrong = None if same(answer, right) else f"{answer!r} is not what the machine says"
+    except Exception as error:
+        wrong = f"{type(error).__name__}: {error}"
     print("Right." if wrong is None else f"Not yet: {wrong}.")
 
 

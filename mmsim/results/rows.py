@@ -18,8 +18,9 @@ class AccessRow:
     """All requests that one source line made to one array, reads and writes apart.
 
     `space` is "global" or "shared" on the HMM, "memory" elsewhere. `access_class` is the papers'
-    (ICPP section III): "coalesced" if every request went to one address group, "conflict-free" if
-    every request met each bank once, else "casual".
+    (ICPP section III): "coalesced" if every request to a memory of address groups went to one
+    group, "conflict-free" if every request to a memory of banks wanted one word of a bank at most,
+    else "casual".
     """
 
     function: str

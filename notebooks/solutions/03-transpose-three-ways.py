@@ -55,6 +55,20 @@ def padded(T, a, b, w):
 answer = padded
 
 
+# %% name="5" tags=["mistake"]
+# Without the barrier a warp reads what another hasn't written yet.
+@mm.program
+def padded(T, a, b, w):
+    alpha = mm.shared((w, w + 1))
+    I, J = T.block // (a.shape[1] // w), T.block % (a.shape[1] // w)
+    i, j = T.index // w, T.index % w
+    alpha[i, j] = a[I * w + i, J * w + j]
+    b[J * w + i, I * w + j] = alpha[j, i]
+
+
+answer = padded
+
+
 # %% name="6"
 @mm.program
 def in_place(T, a):

@@ -84,3 +84,30 @@ def rotate(T, a, b, k):
 
 
 answer = rotate
+
+
+# %% name="6" tags=["mistake"]
+# Each thread fetches its word: a warp reads from two address groups instead of writing to them.
+@mm.program
+def rotate(T, a, b, k):
+    b[T.id] = a[(T.id - k) % a.size]
+
+
+answer = rotate
+
+
+# %% name="6" tags=["mistake"]
+# Without the barrier a warp reads what the other hasn't written yet.
+@mm.program
+def rotate(T, a, b, k):
+    w = T.block_size // 2
+    alpha = mm.shared(3 * w)
+    first = (T.block * T.block_size - k) % a.size
+    group = first // w * w
+    alpha[T.index] = a[(group + T.index) % a.size]
+    if T.index < w:
+        alpha[2 * w + T.index] = a[(group + 2 * w + T.index) % a.size]
+    b[T.id] = alpha[first - group + T.index]
+
+
+answer = rotate
