@@ -36,6 +36,7 @@ from lane_races import lanes_meet
 from mmsim import gpu
 from mmsim.engines import array
 from mmsim.engines.fused.analysis import CannotFuse
+from mmsim.gpu.record import facts
 from mmsim.language import ir
 from mmsim.language.operators import BINARY, COMPARE, UNARY
 from mmsim.language.walk import expressions, parts, statements
@@ -226,6 +227,8 @@ def main(argv: list[str] | None = None) -> int:
     except gpu.NoGPU as missing:
         device = None
         where = f"without a GPU ({missing})"
+    command = f"python tests/agreement.py --count {arguments.count} --seed {arguments.seed}"
+    made = {"command": command} if device is None else facts(command)
     result = agree(arguments.count, arguments.seed, arguments.jobs, device is not None)
     for what, times in result["compared"].items():
         print(f"{times:>9}  {what}")
@@ -234,7 +237,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"{programs:>9}  {part}{'' if programs else '   NEVER'}")
     print(f"\n{result['programs']} programs, {where}: {result['different']} differences")
     if arguments.json is not None:
-        arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        arguments.json.write_text(json.dumps({**made, **result}, indent=1) + "\n", encoding="utf-8")
     whole = result["programs"] >= arguments.count and all(result["language"].values())
     return 0 if whole and not result["different"] else 1
 
