@@ -127,6 +127,9 @@ def mutants(
             if operator.__name__ == "AddNot" and _is_comparison(lines, start, end):
                 continue  # changed as a comparison
             text = mutate_code(source, operator(), occurrence)
+            at = sum(map(len, lines[: start[0] - 1])) + start[0] - 1 + start[1]
+            if text[at] == " ":  # Cosmic Ray's, in front of a number
+                text = text[:at] + text[at + 1 :]
             try:
                 dump = ast.dump(ast.parse(text))
             except SyntaxError:

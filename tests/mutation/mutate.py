@@ -23,23 +23,19 @@ import argparse
 import hashlib
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
-for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(name, "1")  # threads don't survive a fork
-
 import hypothesis
-import numba
-import numpy  # noqa: F401
 import pytest
-import simpy  # noqa: F401
 
 from mutants import Mutant, mutants
 
@@ -107,6 +103,10 @@ class Forge:
         self.plugins = plugins
         self.folder = tempfile.TemporaryDirectory()
         self.usual: dict[tuple[tuple[str, ...], bool], dict[str, float]] = {}
+        for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+            os.environ[name] = "1"  # threads don't survive a fork
+        for name in ("numpy", "simpy", "numba"):
+            import_module(name)
         hypothesis.settings.register_profile(
             "mutation",
             derandomize=True,
@@ -153,7 +153,8 @@ class Forge:
         if task.mutant is not None:
             put_in_place(self.root / task.mutant.module, task.mutant.text)
         if task.compiled:  # keep no machine code for the next mutant
-            os.environ["MMSIM_CACHE_DIR"] = numba.config.CACHE_DIR = f"{notes}.cache"
+            cache = os.environ["MMSIM_CACHE_DIR"] = f"{notes}.cache"
+            import_module("numba").config.CACHE_DIR = cache
         watcher = Watcher(notes, self.usual.get((task.tests, task.compiled), {}))
         plugins = [] if task.compiled else [f"-p{plugin}" for plugin in self.plugins]
         for test in task.tests:
@@ -172,22 +173,16 @@ class Forge:
         """What became of a mutant, and the test that told."""
         text = notes.read_text()
         test = json.loads(text)["test"] if text else ""
-        for file in self.folder.name and Path(self.folder.name).glob(f"{notes.name}*"):
-            _remove(file)
+        for file in notes.parent.glob(f"{notes.name}*"):
+            if file.is_dir():
+                shutil.rmtree(file)
+            else:
+                file.unlink()
         if status == 0:
             return "survived", ""
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGPROF, signal.SIGALRM):
             return "timed out", test
         return "killed", test
-
-
-def _remove(file: Path) -> None:
-    if file.is_dir():
-        for inner in file.iterdir():
-            _remove(inner)
-        file.rmdir()
-    else:
-        file.unlink()
 
 
 class _silence:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import numba
-
-numba.config.DISABLE_JIT = 1  # before any module of mmsim is loaded
-
-from mmsim.engines import play, schedule  # noqa: E402
+import pytest
 
 
-def compiled():
-    """Takes the arrays that the compiled function takes, and runs the same text on lists."""
-    return lambda *arguments: play.play(*map(schedule.plain, arguments[:-1]), arguments[-1])
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests():
+    """Before any module of mmsim is loaded."""
+    import numba
 
+    numba.config.DISABLE_JIT = 1
 
-schedule.compiled = compiled
+    from mmsim.engines import play, schedule
+
+    def compiled():
+        """Takes the arrays that the compiled function takes, and runs the same text on lists."""
+        return lambda *arguments: play.play(*map(schedule.plain, arguments[:-1]), arguments[-1])
+
+    schedule.compiled = compiled
