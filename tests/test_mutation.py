@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-DRIVER = HERE / "mutation" / "mutate.py"
+ROOT = Path(__file__).parents[1]
+MUTATION = ROOT / "tests" / "mutation"
 
 TOY = '''\
-def cost(stages, latency, unit=1):
-    """What a request takes."""
-    left, time = stages, latency - 1
-    while left > 0:
-        left -= 1
+def cost(stages, latency):
+    """What a request of 1 + 1 stages takes."""
+    time = latency - 1
+    while stages > 0:
+        stages -= 1
         time += 1
     return time if time > 0 else 0
 
@@ -26,47 +28,109 @@ def __repr__(self):
 
 
 def refused(width: int | None) -> int | None:
-    if width < 1:
+    if width:
         raise ValueError(1 + 1)
 '''
-RULES = '[[module]]\npath = "toy.py"\ntests = ["test_toy.py"]\nwithout = ["refused"]\n'
-TEST = """\
-from toy import cost
-
-def test_cost():
-    assert cost(2, 3) == 4
-    assert cost(1, 1) == 1
-"""
-UNIT = """\
+RULES = '[[module]]\npath = "toy.py"\ntests = ["test_toy.py"]\nwithout = ["refused.inner"]\n'
+TEST = "from toy import cost, refused\n\ndef test_cost():\n    refused(0)\n"
+LINE = "return time if time > 0 else 0"
+EXPLAINED = f"""\
 [[survivor]]
 module = "toy.py"
 where = "cost"
-line = "def cost(stages, latency, unit=1):"
-mutants = ["def cost(stages, latency, unit=2):", "def cost(stages, latency, unit=0):"]
-why = "Nobody reads it."
-
-[[survivor]]
-module = "toy.py"
-where = "cost"
-line = "return time if time > 0 else 0"
+line = "{LINE}"
 mutants = [
-    "return time if time >= 0 else 0",
-    "return time if time > -1 else 0",
-    "return time if time > 0 else 1",
-    "return time if time > 0 else -1",
+    "{LINE.replace(">", ">=")}",
+    "{LINE.replace("> 0", "> -1")}",
+    "{LINE.replace("else 0", "else 1")}",
+    "{LINE.replace("else 0", "else -1")}",
 ]
 why = "No request takes less than a time unit."
 """
 
 
 def mutate(folder, test, explained):
-    """The verdicts on the toy: the exit status, and what is printed."""
-    (folder / "tests" / "mutation").mkdir(parents=True)
+    """The exit status, what is printed first, the table's last row, and what comes after it."""
+    (folder / "tests" / "mutation").mkdir(parents=True, exist_ok=True)
     (folder / "toy.py").write_text(TOY)
     (folder / "tests" / "test_toy.py").write_text(test)
     (folder / "tests" / "mutation" / "timing_rules.toml").write_text(RULES)
     (folder / "tests" / "mutation" / "explained.toml").write_text(explained)
     done = subprocess.run(
-        [sys.executable, DRIVER, "--root", folder], capture_output=True, text=True, timeout=300
+        [sys.executable, MUTATION / "mutate.py", "--root", folder],
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
-    return done.returncode, done.stdout + done.stderr
+    assert not done.stderr
+    start, _, end = done.stdout.partition("\nall ")
+    row, _, rest = end.partition("\n")
+    return done.returncode, start, [int(number) for number in row.split()], rest
+
+
+def test_what_survives_is_told_until_a_test_kills_it_or_it_is_explained(tmp_path):
+    test = TEST + "    assert cost(2, 1) == 2\n"
+    in_vain = EXPLAINED.replace("else 2", "else 3")
+    status, _, (*_, survived), rest = mutate(tmp_path, test, in_vain)
+    assert (status, survived) == (1, 2)
+    unexplained, in_vain = rest.split("Explained, but no such mutant survived:")
+    assert "  - time = latency - 1\n  + time = latency + 1\n" not in unexplained
+    assert "  - time = latency - 1\n  + time = latency - 0\n" not in unexplained
+    assert in_vain.strip() == f"toy.py | cost | {LINE} | {LINE.replace('else 0', 'else 3')}"
+
+    test += "    assert cost(2, 3) == 4\n"
+    status, start, row, rest = mutate(tmp_path, test, EXPLAINED)
+    mutants, killed, timed_out, explained, survived = row
+    assert start.startswith(f"{mutants} mutants, 5 to try\n")
+    assert (status, explained, survived, rest) == (0, 4, 0, "")
+    assert timed_out == 3  # stages never fall
+    assert killed == mutants - timed_out - explained > 5
+    assert (tmp_path / "toy.py").read_text() == TOY
+
+
+def survivors():
+    """The explained mutants: module, function, its line, what became of it."""
+    for entry in tomllib.loads((MUTATION / "explained.toml").read_text())["survivor"]:
+        assert entry["why"].endswith("."), entry
+        for mutant in entry["mutants"]:
+            yield entry["module"], entry["where"], entry["line"], mutant
+
+
+def test_what_is_explained_stands_in_the_sources():
+    rules = tomllib.loads((MUTATION / "timing_rules.toml").read_text())
+    modules = {entry["path"] for entry in rules["module"]}
+    seen = set()
+    for survivor in survivors():
+        assert survivor not in seen
+        seen.add(survivor)
+        module, where, line, mutant = survivor
+        assert module in modules
+        assert line != mutant
+        assert line in joined(module, where), survivor
+
+
+def joined(module, where):
+    """The lines of a function or class (or a file), stripped and joined by a space."""
+    text = (ROOT / module).read_text(encoding="utf-8")
+    node = ast.parse(text)
+    for name in filter(None, where.split(".")):
+        (node,) = (
+            inner
+            for inner in ast.walk(node)
+            if isinstance(inner, ast.FunctionDef | ast.ClassDef) and inner.name == name
+        )
+    lines = text.splitlines()
+    if where:
+        lines = lines[node.lineno - 1 : node.end_lineno]
+    return " ".join(line.strip() for line in lines)
+
+
+@pytest.mark.parametrize("kind", ["tests", "compiled"])
+def test_the_tests_named_are_there(kind):
+    rules = tomllib.loads((MUTATION / "timing_rules.toml").read_text())
+    for entry in rules["module"]:
+        assert (ROOT / entry["path"]).exists()
+        for test in entry.get(kind, []):
+            file, _, name = test.partition("::")
+            text = (ROOT / "tests" / file).read_text(encoding="utf-8")
+            assert f"def {name}" in text

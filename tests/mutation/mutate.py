@@ -29,6 +29,7 @@ import sys
 import tempfile
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
@@ -102,7 +103,7 @@ class Forge:
         self.root = root
         self.plugins = plugins
         self.folder = tempfile.TemporaryDirectory()
-        self.usual: dict[tuple[tuple[str, ...], bool], dict[str, float]] = {}
+        self.usual: dict[bool, dict[str, float]] = {False: {}, True: {}}  # compiled: test: seconds
         for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
             os.environ[name] = "1"  # threads don't survive a fork
         for name in ("numpy", "simpy", "numba"):
@@ -120,14 +121,12 @@ class Forge:
         with _silence():  # loads pytest's plugins once for all
             pytest.main(["--collect-only", "-q", "-c", os.devnull, f"--rootdir={empty}", str(empty)])
 
-    def measure(self, task: Task) -> None:
+    def measured(self, task: Task, status: int, notes: Path) -> None:
         """Learn how long tests usually take; they must pass on the files as they are."""
-        pid, notes = self.start(task)
-        status = os.waitpid(pid, 0)[1]
         if status != 0:
             output = Path(f"{notes}.output").read_text(errors="replace")
-            raise SystemExit(f"the tests fail without a mutant: {task.tests}\n{output}")
-        self.usual[task.tests, task.compiled] = json.loads(notes.read_text())
+            raise SystemExit(f"{task.tests} fail without a mutant\n{output}")
+        self.usual[task.compiled] |= json.loads(notes.read_text())
 
     def start(self, task: Task) -> tuple[int, Path]:
         """Try a task in a new process: its id, and the file where it tells of itself."""
@@ -155,12 +154,12 @@ class Forge:
         if task.compiled:  # keep no machine code for the next mutant
             cache = os.environ["MMSIM_CACHE_DIR"] = f"{notes}.cache"
             import_module("numba").config.CACHE_DIR = cache
-        watcher = Watcher(notes, self.usual.get((task.tests, task.compiled), {}))
+        watcher = Watcher(notes, self.usual[task.compiled] if task.mutant else {})
         plugins = [] if task.compiled else [f"-p{plugin}" for plugin in self.plugins]
         for test in task.tests:
             code = pytest.main(
                 ["-q", "-x", "--tb=short", "--assert=plain", "--hypothesis-seed=0", "-pno:xdist",
-                 "-pno:cacheprovider", "-m long or not long", *plugins, f"tests/{test}"],
+                 "-pno:cacheprovider", "-m long or not long", *plugins, *f"tests/{test}".split()],
                 [watcher],
             )  # fmt: skip
             if code != 0:
@@ -168,6 +167,21 @@ class Forge:
         if task.mutant is None:
             notes.write_text(json.dumps(watcher.took))
         return 0
+
+    def all_of(self, tasks: list[Task], jobs: int) -> Iterator[tuple[Task, int, Path]]:
+        """Try tasks, the last first, so many at once; each with its exit status and its notes.
+
+        More may be added to the list meanwhile.
+        """
+        running: dict[int, tuple[Task, Path]] = {}
+        while tasks or running:
+            while tasks and len(running) < jobs:
+                task = tasks.pop()
+                pid, notes = self.start(task)
+                running[pid] = task, notes
+            pid, status = os.wait()
+            task, notes = running.pop(pid)
+            yield task, status, notes
 
     def verdict(self, status: int, notes: Path) -> tuple[str, str]:
         """What became of a mutant, and the test that told."""
@@ -260,22 +274,17 @@ def identity(mutant: Mutant) -> tuple[str, str, str, str]:
 def try_all(forge: Forge, todo: list[tuple[Module, Mutant]], verdicts: Verdicts, jobs: int) -> None:
     """Try mutants, so many at a time, and write down what became of each."""
     modules = dict.fromkeys(module for module, _ in todo)
-    for module in modules:
-        for tests, compiled in ((module.tests, False), (module.compiled, True)):
-            if tests and (tests, compiled) not in forge.usual:
-                forge.measure(Task(None, tests, compiled))
-    waiting = [(module, Task(mutant, module.tests, False)) for module, mutant in reversed(todo)]
-    running: dict[int, tuple[Module, Task, Path]] = {}
-    while waiting or running:
-        while waiting and len(running) < jobs:
-            module, task = waiting.pop()
-            pid, notes = forge.start(task)
-            running[pid] = module, task, notes
-        pid, status = os.wait()
-        module, task, notes = running.pop(pid)
+    usual = [Task(None, (test,), False) for module in modules for test in module.tests]
+    usual += [Task(None, (test,), True) for module in modules for test in module.compiled]
+    for task, status, notes in forge.all_of(list(dict.fromkeys(usual)), jobs):
+        forge.measured(task, status, notes)
+
+    compiled = {module.path: module.compiled for module in modules}
+    tasks = [Task(mutant, module.tests, False) for module, mutant in reversed(todo)]
+    for task, status, notes in forge.all_of(tasks, jobs):
         verdict, test = forge.verdict(status, notes)
-        if verdict == "survived" and module.compiled and not task.compiled:
-            waiting.append((module, Task(task.mutant, module.compiled, True)))
+        if verdict == "survived" and compiled[task.mutant.module] and not task.compiled:
+            tasks.append(Task(task.mutant, compiled[task.mutant.module], True))
             continue
         verdicts.add(task.mutant, verdict, test)
         if verdict == "survived":
