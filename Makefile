@@ -12,7 +12,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify test test-long gpu ledger metal bench clean
+.PHONY: help verify test test-long mutate gpu ledger metal bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -33,6 +33,9 @@ test-long: .venv/.testable ## compare the engines and the reference at length, a
 	$(PYTEST) -m long --ignore=$(REFERENCE) --ignore=$(ENGINES) tests || test $$? -eq 5
 	MMSIM_EXAMPLES=2000 $(PYTEST) -m "long or not long" $(REFERENCE)
 	MMSIM_EXAMPLES=5000 $(PYTEST) $(ENGINES)
+
+mutate: .venv/.testable ## change the timing rules bit by bit and see whether a test notices; an hour
+	$(BIN)/python tests/mutation/mutate.py --jobs $(JOBS)
 
 gpu: .venv/.testable ## run 300 random programs on a GPU beside the simulator; CuPy must be in .venv
 	@mkdir -p build

@@ -23,7 +23,10 @@ ARITHMETIC = (
     "BitOr_BitAnd BitAnd_BitOr BitXor_BitOr"
 )
 CORE = (
-    *(f"core/ReplaceComparisonOperator_{pair}" for pair in f"{COMPARISONS} Is_IsNot IsNot_Is".split()),
+    *(
+        f"core/ReplaceComparisonOperator_{pair}"
+        for pair in f"{COMPARISONS} Is_IsNot IsNot_Is".split()
+    ),
     *(f"core/ReplaceBinaryOperator_{pair}" for pair in ARITHMETIC.split()),
     *(f"core/ReplaceUnaryOperator_Delete_{sign}" for sign in ("Not", "USub", "Invert")),
     "core/AddNot",

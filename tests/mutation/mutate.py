@@ -119,7 +119,9 @@ class Forge:
         empty = Path(self.folder.name, "empty")
         empty.mkdir()
         with _silence():  # loads pytest's plugins once for all
-            pytest.main(["--collect-only", "-q", "-c", os.devnull, f"--rootdir={empty}", str(empty)])
+            pytest.main(
+                ["--collect-only", "-q", "-c", os.devnull, f"--rootdir={empty}", str(empty)]
+            )
 
     def measured(self, task: Task, status: int, notes: Path) -> None:
         """Learn how long tests usually take; they must pass on the files as they are."""
@@ -159,7 +161,7 @@ class Forge:
         for test in task.tests:
             code = pytest.main(
                 ["-q", "-x", "--tb=short", "--assert=plain", "--hypothesis-seed=0", "-pno:xdist",
-                 "-pno:cacheprovider", "-m long or not long", *plugins, *f"tests/{test}".split()],
+                 "-pno:cacheprovider", *plugins, *f"tests/{test}".split()],
                 [watcher],
             )  # fmt: skip
             if code != 0:
@@ -168,20 +170,23 @@ class Forge:
             notes.write_text(json.dumps(watcher.took))
         return 0
 
-    def all_of(self, tasks: list[Task], jobs: int) -> Iterator[tuple[Task, int, Path]]:
-        """Try tasks, the last first, so many at once; each with its exit status and its notes.
+    def all_of(self, tasks: list[Task], jobs: int) -> Iterator[tuple[Task, Path, int]]:
+        """Try tasks, the last first, so many at once; each with its notes and its exit status.
 
         More may be added to the list meanwhile.
         """
         running: dict[int, tuple[Task, Path]] = {}
-        while tasks or running:
-            while tasks and len(running) < jobs:
-                task = tasks.pop()
-                pid, notes = self.start(task)
-                running[pid] = task, notes
-            pid, status = os.wait()
-            task, notes = running.pop(pid)
-            yield task, status, notes
+        try:
+            while tasks or running:
+                while tasks and len(running) < jobs:
+                    task = tasks.pop()
+                    pid, notes = self.start(task)
+                    running[pid] = task, notes
+                pid, status = os.wait()
+                yield (*running.pop(pid), status)
+        finally:
+            for pid in running:
+                os.kill(pid, signal.SIGKILL)
 
     def verdict(self, status: int, notes: Path) -> tuple[str, str]:
         """What became of a mutant, and the test that told."""
@@ -276,12 +281,12 @@ def try_all(forge: Forge, todo: list[tuple[Module, Mutant]], verdicts: Verdicts,
     modules = dict.fromkeys(module for module, _ in todo)
     usual = [Task(None, (test,), False) for module in modules for test in module.tests]
     usual += [Task(None, (test,), True) for module in modules for test in module.compiled]
-    for task, status, notes in forge.all_of(list(dict.fromkeys(usual)), jobs):
+    for task, notes, status in forge.all_of(list(dict.fromkeys(usual)), jobs):
         forge.measured(task, status, notes)
 
     compiled = {module.path: module.compiled for module in modules}
     tasks = [Task(mutant, module.tests, False) for module, mutant in reversed(todo)]
-    for task, status, notes in forge.all_of(tasks, jobs):
+    for task, notes, status in forge.all_of(tasks, jobs):
         verdict, test = forge.verdict(status, notes)
         if verdict == "survived" and compiled[task.mutant.module] and not task.compiled:
             tasks.append(Task(task.mutant, compiled[task.mutant.module], True))
