@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import parso
 from cosmic_ray.ast import ast_nodes, get_ast
@@ -44,7 +45,7 @@ CORE = (
 class _Swap(Operator):
     """Another word for a word."""
 
-    words: dict[str, str]
+    words: ClassVar[dict[str, str]]
 
     def mutation_positions(self, node):
         if getattr(node, "value", None) in self.words:
@@ -78,13 +79,21 @@ class ChangeNumber(Operator):
 class SwapAugmented(_Swap):
     """`+=` for `-=` and the like."""
 
-    words = {"+=": "-=", "-=": "+=", "*=": "+=", ">>=": "<<=", "|=": "&=", "&=": "|=", "^=": "|="}
+    words: ClassVar = {
+        "+=": "-=",
+        "-=": "+=",
+        "*=": "+=",
+        ">>=": "<<=",
+        "|=": "&=",
+        "&=": "|=",
+        "^=": "|=",
+    }
 
 
 class SwapExtremes(_Swap):
     """`min` for `max`, and the other way round."""
 
-    words = {"min": "max", "max": "min"}
+    words: ClassVar = {"min": "max", "max": "min"}
 
 
 class RemoveStatement(Operator):

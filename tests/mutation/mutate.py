@@ -37,7 +37,6 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-
 from mutants import Mutant, mutants
 
 HERE = Path(__file__).resolve().parent

@@ -1,4 +1,4 @@
-"""A plugin for pytest: what Numba would compile runs as Python, so that a mutant is tried at once."""
+"""A plugin for pytest: what Numba would compile runs as Python, at once."""
 
 from __future__ import annotations
 
