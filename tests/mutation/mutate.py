@@ -23,6 +23,7 @@ import argparse
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -111,6 +112,7 @@ class Forge:
             "mutation",
             derandomize=True,
             database=None,
+            deadline=None,
             phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate),
         )
         hypothesis.settings.load_profile("mutation")
@@ -160,7 +162,7 @@ class Forge:
         for test in task.tests:
             code = pytest.main(
                 ["-q", "-x", "--tb=short", "--assert=plain", "--hypothesis-seed=0", "-pno:xdist",
-                 "-pno:cacheprovider", *plugins, *f"tests/{test}".split()],
+                 "-pno:cacheprovider", *plugins, *shlex.split(f"tests/{test}")],
                 [watcher],
             )  # fmt: skip
             if code != 0:
