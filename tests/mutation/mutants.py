@@ -8,15 +8,19 @@ or below `if TYPE_CHECKING`, because none of them is a rule.
 from __future__ import annotations
 
 import ast
+import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import parso
 from cosmic_ray.ast import ast_nodes, get_ast
-from cosmic_ray.mutating import mutate_code
+from cosmic_ray.operators.boolean_replacer import AddNot
 from cosmic_ray.operators.operator import Operator
 from cosmic_ray.plugins import get_operator
+from parso.tree import NodeOrLeaf
+
+Position = tuple[int, int]  # line from 1, column from 0
 
 COMPARISONS = "Lt_LtE Lt_GtE LtE_Lt LtE_Gt Gt_GtE Gt_LtE GtE_Gt GtE_Lt Eq_NotEq NotEq_Eq"
 ARITHMETIC = (
@@ -142,29 +146,46 @@ def mutants(
     lines = source.splitlines()
     skipped = list(_skipped(tree, lines))
     seen = {ast.dump(tree)}
-    nodes = list(ast_nodes(get_ast(source)))
-    for operator in [*map(get_operator, CORE), *OPERATORS]:
-        positions = (place for node in nodes for place in operator().mutation_positions(node))
-        for occurrence, (start, end) in enumerate(positions):
-            where = scope(tree, start[0])
-            if any(first <= start < last for first, last in skipped):
-                continue
-            if (only and not _within(where, only)) or _within(where, without):
-                continue
-            if operator.__name__ == "AddNot" and _is_comparison(lines, start, end):
-                continue  # changed as a comparison
-            text = mutate_code(source, operator(), occurrence)
-            try:
-                dump = ast.dump(ast.parse(text))
-            except SyntaxError:
-                continue
-            if dump not in seen:
-                seen.add(dump)
-                line, mutant = difference(source, text)
-                yield Mutant(module, start[0], where, line, mutant, text)
+    parsed = get_ast(source)
+    kept = pickle.dumps(parsed)  # sooner copied than parsed again
+    for operator, number, index, (start, end) in _changes(parsed):
+        where = scope(tree, start[0])
+        if any(first <= start < last for first, last in skipped):
+            continue
+        if (only and not _within(where, only)) or _within(where, without):
+            continue
+        if isinstance(operator, AddNot) and _is_comparison(lines, start, end):
+            continue  # changed as a comparison
+        text = _changed(pickle.loads(kept), operator, number, index)
+        try:
+            dump = ast.dump(ast.parse(text))
+        except SyntaxError:
+            continue
+        if dump not in seen:
+            seen.add(dump)
+            line, mutant = difference(source, text)
+            yield Mutant(module, start[0], where, line, mutant, text)
 
 
-def _is_comparison(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> bool:
+def _changes(parsed: NodeOrLeaf) -> Iterator[tuple[Operator, int, int, tuple[Position, Position]]]:
+    """An operator, the number of a node, which of its changes there, and from where to where."""
+    nodes = list(ast_nodes(parsed))
+    for operator in [*(get_operator(name)() for name in CORE), *(kind() for kind in OPERATORS)]:
+        for number, node in enumerate(nodes):
+            for index, place in enumerate(operator.mutation_positions(node)):
+                yield operator, number, index, place
+
+
+def _changed(parsed: NodeOrLeaf, operator: Operator, number: int, index: int) -> str:
+    """The text with that change."""
+    node = list(ast_nodes(parsed))[number]
+    siblings = node.parent.children
+    place = next(i for i, sibling in enumerate(siblings) if sibling is node)
+    siblings[place] = operator.mutate(node, index)
+    return parsed.get_code()
+
+
+def _is_comparison(lines: list[str], start: Position, end: Position) -> bool:
     if start[0] != end[0]:
         return False
     condition = ast.parse(lines[start[0] - 1][start[1] : end[1]].strip(), mode="eval").body
@@ -173,7 +194,7 @@ def _is_comparison(lines: list[str], start: tuple[int, int], end: tuple[int, int
     )
 
 
-def _skipped(tree: ast.AST, lines: list[str]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+def _skipped(tree: ast.AST, lines: list[str]) -> Iterator[tuple[Position, Position]]:
     """From where to where nothing is changed."""
     for node in ast.walk(tree):
         parts: list[ast.AST | None] = []
