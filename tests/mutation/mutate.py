@@ -20,7 +20,9 @@ Leaves with 1 if a survivor isn't explained or an explanation explains nothing.
 from __future__ import annotations
 
 import argparse
+import gc
 import hashlib
+import inspect
 import json
 import os
 import shlex
@@ -30,11 +32,12 @@ import sys
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import CodeType, FunctionType
 
 import hypothesis
 import pytest
@@ -42,8 +45,10 @@ from mutants import Mutant, mutants
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = "25"  # of Hypothesis, where a test lets us choose
-PATIENCE = 5, 2.0  # a test may take this many times as long as without a mutant, plus seconds
+PATIENCE = 5  # a test may take so many times as long as without a mutant
+SECONDS = {False: 2, True: 60}  # and so much longer, being Python or compiled: the first compiles
 AT_MOST = 900  # seconds for all tests of one mutant, however busy the machine is
+OWN_FAULT = 70
 COLUMNS = ("mutants", "killed", "timed out", "explained", "survived")
 
 
@@ -70,9 +75,10 @@ class Task:
 class Watcher:
     """A pytest plugin: quick tests first, each with its limit; writes down what failed."""
 
-    def __init__(self, notes: Path, usual: dict[str, float]) -> None:
+    def __init__(self, notes: Path, usual: dict[str, float], compiled: bool) -> None:
         self.notes = notes
         self.usual = usual
+        self.more = SECONDS[compiled]
         self.took: dict[str, float] = {}
 
     def pytest_collection_modifyitems(self, items):
@@ -83,8 +89,8 @@ class Watcher:
         before = _cpu()
         if self.usual:
             self.notes.write_text(json.dumps({"test": item.nodeid}))
-            times, plus = PATIENCE
-            signal.setitimer(signal.ITIMER_PROF, times * self.usual.get(item.nodeid, 60) + plus)
+            most = PATIENCE * self.usual.get(item.nodeid, 60) + self.more
+            signal.setitimer(signal.ITIMER_PROF, most)
         result = yield
         signal.setitimer(signal.ITIMER_PROF, 0)
         self.took[item.nodeid] = _cpu() - before
@@ -117,12 +123,21 @@ class Forge:
         )
         hypothesis.settings.load_profile("mutation")
         os.environ["MMSIM_EXAMPLES"] = EXAMPLES
-        empty = Path(self.folder.name, "empty")
-        empty.mkdir()
-        with _silence():  # loads pytest's plugins once for all
-            pytest.main(
-                ["--collect-only", "-q", "-c", os.devnull, f"--rootdir={empty}", str(empty)]
-            )
+
+    def load(self, tests: Iterable[str]) -> None:
+        """Load tests and what they test, once for all."""
+        os.chdir(self.root)
+        sys.path[:0] = [str(self.root), str(self.root / "tests")]
+        with _silence():
+            self._pytest([], False, "--collect-only", *(f"tests/{test}" for test in tests))
+
+    def _pytest(self, watchers: list[object], compiled: bool, *arguments: str) -> int:
+        plugins = [] if compiled else [f"-p{plugin}" for plugin in self.plugins]
+        return pytest.main(
+            ["-q", "-x", "--tb=short", "--assert=plain", "--hypothesis-seed=0", "-pno:xdist",
+             "-pno:cacheprovider", *plugins, *arguments],
+            watchers,
+        )  # fmt: skip
 
     def measured(self, task: Task, status: int, notes: Path) -> None:
         """Learn how long tests usually take; they must pass on the files as they are."""
@@ -138,7 +153,7 @@ class Forge:
         notes = Path(name)
         pid = os.fork()
         if pid == 0:
-            code = 3
+            code = OWN_FAULT
             try:
                 code = self._try(task, notes)
             finally:
@@ -150,21 +165,19 @@ class Forge:
         os.dup2(output, 1)
         os.dup2(output, 2)
         signal.alarm(AT_MOST)
-        os.chdir(self.root)
-        sys.path[:0] = [str(self.root), str(self.root / "tests")]
         if task.mutant is not None:
-            put_in_place(self.root / task.mutant.module, task.mutant.text)
+            path = self.root / task.mutant.module
+            put_in_place(path, task.mutant.text, self.root, task.compiled)
+        elif task.compiled:
+            forget(self.root)
         if task.compiled:  # keep no machine code for the next mutant
+            import_module("numba").config.DISABLE_JIT = 0
             cache = os.environ["MMSIM_CACHE_DIR"] = f"{notes}.cache"
             import_module("numba").config.CACHE_DIR = cache
-        watcher = Watcher(notes, self.usual[task.compiled] if task.mutant else {})
-        plugins = [] if task.compiled else [f"-p{plugin}" for plugin in self.plugins]
+        usual = self.usual[task.compiled] if task.mutant else {}
+        watcher = Watcher(notes, usual, task.compiled)
         for test in task.tests:
-            code = pytest.main(
-                ["-q", "-x", "--tb=short", "--assert=plain", "--hypothesis-seed=0", "-pno:xdist",
-                 "-pno:cacheprovider", *plugins, *shlex.split(f"tests/{test}")],
-                [watcher],
-            )  # fmt: skip
+            code = self._pytest([watcher], task.compiled, *shlex.split(f"tests/{test}"))
             if code != 0:
                 return int(code)
         if task.mutant is None:
@@ -198,6 +211,8 @@ class Forge:
                 shutil.rmtree(file)
             else:
                 file.unlink()
+        if os.WIFEXITED(status) and os.WEXITSTATUS(status) == OWN_FAULT:
+            raise SystemExit("the driver failed")
         if status == 0:
             return "survived", ""
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGPROF, signal.SIGALRM):
@@ -221,8 +236,25 @@ class _silence:
         os.close(self.kept)
 
 
-def put_in_place(path: Path, text: str) -> None:
-    """From now on the module in that file has this text."""
+def put_in_place(path: Path, text: str, root: Path, fresh: bool) -> None:
+    """From now on the module in that file has this text.
+
+    If only functions have changed, those that are there get their new code. What runs when a module
+    is loaded takes a `fresh` start: everything of the tree is forgotten, to be loaded again.
+    """
+    new = _codes(compile(text, str(path), "exec"))
+    old = _codes(compile(path.read_text(encoding="utf-8"), str(path), "exec"))
+    if not fresh and all(_does(code) == _does(old[name]) for name, code in new.items()):
+        try:
+            for function in gc.get_objects():
+                if isinstance(function, FunctionType):
+                    code = function.__code__
+                    if code.co_filename == str(path):
+                        function.__code__ = new[code.co_qualname]
+            return
+        except ValueError:  # of a function in a function, with other variables of the outer one
+            pass
+    forget(root)
     get_code = SourceFileLoader.get_code
 
     def get(self, name):
@@ -231,6 +263,30 @@ def put_in_place(path: Path, text: str) -> None:
         return get_code(self, name)
 
     SourceFileLoader.get_code = get
+
+
+def _codes(code: CodeType) -> dict[str, CodeType]:
+    """A module's code and that of all classes and functions in it, by name."""
+    found = {code.co_qualname: code}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found |= _codes(constant)
+    return found
+
+
+def _does(code: CodeType) -> object:
+    """What a module or the body of a class does by itself, without the functions in it."""
+    if code.co_flags & inspect.CO_OPTIMIZED and not code.co_qualname.startswith("<"):
+        return "a function"
+    constants = [repr(c) for c in code.co_consts if not isinstance(c, CodeType)]
+    return code.co_code, code.co_names, constants
+
+
+def forget(root: Path) -> None:
+    """Let everything below `root` be loaded again."""
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None)).startswith(f"{root}{os.sep}"):
+            del sys.modules[name]
 
 
 class Verdicts:
@@ -280,6 +336,7 @@ def identity(mutant: Mutant) -> tuple[str, str, str, str]:
 def try_all(forge: Forge, todo: list[tuple[Module, Mutant]], verdicts: Verdicts, jobs: int) -> None:
     """Try mutants, so many at a time, and write down what became of each."""
     modules = dict.fromkeys(module for module, _ in todo)
+    forge.load({shlex.split(test)[0] for module in modules for test in module.tests})
     usual = [Task(None, (test,), False) for module in modules for test in module.tests]
     usual += [Task(None, (test,), True) for module in modules for test in module.compiled]
     for task, notes, status in forge.all_of(list(dict.fromkeys(usual)), jobs):
