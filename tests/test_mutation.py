@@ -60,7 +60,7 @@ def mutate(folder, test, explained):
         [sys.executable, MUTATION / "mutate.py", "--root", folder],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
     )
     assert not done.stderr
     start, _, end = done.stdout.partition("\nall ")
