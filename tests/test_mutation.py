@@ -39,12 +39,7 @@ EXPLAINED = f"""\
 module = "toy.py"
 where = "cost"
 line = "{LINE}"
-mutants = [
-    "{LINE.replace(">", ">=")}",
-    "{LINE.replace("> 0", "> -1")}",
-    "{LINE.replace("else 0", "else 1")}",
-    "{LINE.replace("else 0", "else -1")}",
-]
+mutants = ["{LINE.replace(">", ">=")}", "{LINE.replace("else 0", "else 1")}"]
 why = "No request takes less than a time unit."
 """
 
@@ -70,19 +65,19 @@ def mutate(folder, test, explained):
 
 def test_what_survives_is_told_until_a_test_kills_it_or_it_is_explained(tmp_path):
     test = TEST + "    assert cost(2, 1) == 2\n"
-    in_vain = EXPLAINED.replace("else 2", "else 3")
+    in_vain = EXPLAINED.replace("else 1", "else 2")
     status, _, (*_, survived), rest = mutate(tmp_path, test, in_vain)
     assert (status, survived) == (1, 2)
     unexplained, in_vain = rest.split("Explained, but no such mutant survived:")
-    assert "  - time = latency - 1\n  + time = latency + 1\n" not in unexplained
-    assert "  - time = latency - 1\n  + time = latency - 0\n" not in unexplained
-    assert in_vain.strip() == f"toy.py | cost | {LINE} | {LINE.replace('else 0', 'else 3')}"
+    for mutant in (LINE.replace("> 0", "> 1"), LINE.replace("else 0", "else 1")):
+        assert f"  - {LINE}\n  + {mutant}\n" in unexplained
+    assert in_vain.strip() == f"toy.py | cost | {LINE} | {LINE.replace('else 0', 'else 2')}"
 
-    test += "    assert cost(2, 3) == 4\n"
+    test += "    assert cost(1, 1) == 1\n"
     status, start, row, rest = mutate(tmp_path, test, EXPLAINED)
     mutants, killed, timed_out, explained, survived = row
-    assert start.startswith(f"{mutants} mutants, 5 to try\n")
-    assert (status, explained, survived, rest) == (0, 4, 0, "")
+    assert start.startswith(f"{mutants} mutants, 3 to try\n")
+    assert (status, explained, survived, rest) == (0, 2, 0, "")
     assert timed_out == 3  # stages never fall
     assert killed == mutants - timed_out - explained > 5
     assert (tmp_path / "toy.py").read_text() == TOY
