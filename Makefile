@@ -34,7 +34,7 @@ test-long: .venv/.testable ## compare the engines and the reference at length, a
 	MMSIM_EXAMPLES=2000 $(PYTEST) -m "long or not long" $(REFERENCE)
 	MMSIM_EXAMPLES=5000 $(PYTEST) $(ENGINES)
 
-mutate: .venv/.testable ## change the timing rules bit by bit and see whether a test notices; an hour
+mutate: .venv/.testable ## change the timing rules bit by bit and see whether a test notices
 	$(BIN)/python tests/mutation/mutate.py --jobs $(JOBS)
 
 gpu: .venv/.testable ## run 300 random programs on a GPU beside the simulator; CuPy must be in .venv

@@ -57,7 +57,7 @@ def test_numpys_numbers_become_pythons():
 def test_the_least_and_the_largest_numbers(kind):
     assert kind(1, 1).width == 1
     assert kind(2**31 - 1, 2**31 - 1).latency == 2**31 - 1
-    with pytest.raises(MachineError, match="latency=2147483648, .* at most 2147483647"):
+    with pytest.raises(MachineError, match=r"latency=2147483648, .* at most 2147483647"):
         kind(1, 2**31)
-    with pytest.raises(MachineError, match="width=0, .* at least 1"):
+    with pytest.raises(MachineError, match=r"width=0, .* at least 1"):
         kind(0, 1)
