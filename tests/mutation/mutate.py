@@ -134,8 +134,8 @@ class Forge:
     def _pytest(self, watchers: list[object], compiled: bool, *arguments: str) -> int:
         plugins = [] if compiled else [f"-p{plugin}" for plugin in self.plugins]
         return pytest.main(
-            ["-q", "-x", "--tb=short", "--assert=plain", "--hypothesis-seed=0", "-pno:xdist",
-             "-pno:cacheprovider", *plugins, *arguments],
+            ["-q", "-x", "--tb=short", "--assert=plain", "--hypothesis-seed=0",
+             "-pno:xdist", "-pno:cacheprovider", "-pno:unraisableexception", *plugins, *arguments],
             watchers,
         )  # fmt: skip
 
