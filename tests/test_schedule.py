@@ -22,6 +22,7 @@ from simpy import Environment
 import mmsim as mm
 from mmsim.engines import play
 from mmsim.engines.asynchronous import Barrier
+from mmsim.engines.operations import narrow
 from mmsim.engines.schedule import alike, asynchronous_time
 from mmsim.engines.turns import DMMsInTurn, WarpsInTurn
 from mmsim.engines.units import Job, MemoryUnit
@@ -460,6 +461,11 @@ def test_any_type_of_operations(dtype, compile):
     sequences = [[memory(most), BARRIER, shared(3)], [0, 2, 1]]
     machine = mm.HMM(1, 32767, 10)
     assert time_of(machine, sequences, None, compile, dtype) == told_plainly(machine, sequences)
+
+
+def test_operations_are_kept_in_16_bits_only_if_they_fit():
+    assert narrow(np.array([2**16 - 1])).tolist() == [2**16 - 1]
+    assert narrow(np.array([2**16])).tolist() == [2**16]  # a request of 2^15 stages
 
 
 # ------------------------------------------------------------------ progress, stopping, loading
