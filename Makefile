@@ -11,7 +11,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify docs test test-long kills gpu ledger metal planted notebooks bench clean
+.PHONY: help verify docs test test-long kills mutate gpu ledger metal planted notebooks bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -43,6 +43,9 @@ test-long: .venv/.testable ## compare the engines and the reference at length, a
 
 kills: .venv/.testable ## kill a sweep 50 times and count what its file lost; takes minutes
 	$(BIN)/python tests/kill_sweeps.py --kills 50 --seed 1
+
+mutate: .venv/.testable ## change the timing rules bit by bit and see whether a test notices
+	$(BIN)/python tests/mutation/mutate.py --jobs $(JOBS)
 
 gpu: .venv/.testable ## run 300 random programs on a GPU beside the simulator; CuPy must be in .venv
 	@mkdir -p build

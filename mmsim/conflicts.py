@@ -1,4 +1,4 @@
-"""Stages: what one warp's request costs at a memory unit (DESIGN section 1, *One warp access*).
+"""Stages: what one warp's request costs at a memory unit (docs/machines.md, *One warp's access*).
 
 A memory of width w is w banks. Bank b holds the addresses congruent to b modulo w; address group g
 holds the w addresses g*w .. g*w + w - 1. Requests of one warp for one address are one request. The

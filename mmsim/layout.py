@@ -1,4 +1,4 @@
-"""Layouts: where element (i, j) of an array lies (DESIGN section 2, *Layouts*).
+"""Layouts: where element (i, j) of an array lies.
 
 A layout maps the elements of an array of a given shape to word offsets from the array's start, one
 word each. The program never sees it: `mm.place(data, layout)` gives the array one, and the same

@@ -1,4 +1,4 @@
-"""The three memory machines, as plain data (DESIGN section 1; SMM section 2, ICPP section II).
+"""The three memory machines, as plain data (SMM section 2, ICPP section II).
 
 A machine is one or more memory units. A unit conflicts by bank or by address group and has a
 latency; `units` names them. Nothing else about a machine matters to anyone.

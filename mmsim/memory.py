@@ -1,4 +1,4 @@
-"""The memories of a machine: where arrays lie, what reading and writing does (DESIGN section 1).
+"""The memories of a machine: where arrays lie, what reading and writing does.
 
 A word holds one array element. Arrays lie in parameter order, each starting at the next multiple of
 w; shared arrays lie in their DMM's memory in the order of its blocks, each again at the next

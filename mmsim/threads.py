@@ -1,4 +1,4 @@
-"""Threads, blocks and warps of one launch (DESIGN section 1, *Threads, warps, blocks*).
+"""Threads, blocks and warps of one launch (docs/machines.md, *Threads, warps, blocks*).
 
 Thread ids are 0..p-1. A block is `block_size` consecutive threads, the last one may be smaller. A
 warp is w consecutive threads of one block, the last one of a block may be partly filled. Warps are

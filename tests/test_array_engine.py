@@ -424,7 +424,24 @@ def barriers_in_loops_of_other_lengths(T, a, b):
         b[T.id] = a[T.id] + k
 
 
-@pytest.mark.parametrize("program", [barriers_along_two_paths, barriers_in_loops_of_other_lengths])
+@mm.program
+def barriers_after_a_write(T, a, b):
+    a[T.id] += 1  # done once, though lock step is tried first
+    if T.warp % 2 == 0:
+        T.barrier()
+    else:
+        b[T.id] = a[T.id]
+        T.barrier()
+
+
+OUT_OF_STEP = [
+    barriers_along_two_paths,
+    barriers_in_loops_of_other_lengths,
+    barriers_after_a_write,
+]
+
+
+@pytest.mark.parametrize("program", OUT_OF_STEP)
 @pytest.mark.parametrize("machine", [mm.DMM(4, 3), mm.HMM(2, 4, 7)])
 def test_warps_that_meet_at_barriers_from_other_paths(program, machine, monkeypatch):
     ran = []

@@ -14,12 +14,12 @@ import pytest
 
 import mmsim as mm
 from algorithms.bench import growth
-from mmsim.engines import progress, room
+from mmsim.engines import play, progress, room, scheduled
 from mmsim.engines.fused import execute
 from mmsim.engines.interpreted import Interpreted
 from mmsim.engines.progress import Progress
 from mmsim.errors import LaunchError
-from roads import SCHEDULES, launched, run_along
+from roads import SCHEDULES, launched, outcome, run_along
 
 both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's account of memory")
@@ -192,6 +192,31 @@ def test_who_waits_is_told_how_far_a_run_is(road, monkeypatch):
     assert any("6 rounds" in line and "million a second)" in line for line in lines)
     assert text.endswith("\r")
     assert lines[-2:] == ["", ""]
+
+
+def test_a_long_asynchronous_schedule_is_told_of_and_is_the_same(monkeypatch):
+    how = {"threads": 64, "schedule": "asynchronous"}
+    alone = run_along("interpreted", own_elements, np.zeros(64, int), 3, **how)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    monkeypatch.setattr(scheduled, "SHORT", 0)
+    watched = run_along("interpreted", own_elements, np.zeros(64, int), 3, **how)
+    assert outcome(watched) == outcome(alone)
+    requests = sum(row.requests for row in alone.accesses)
+    assert f"own_elements: asynchronous schedule, {requests} warp requests (" in terminal.getvalue()
+
+
+def test_a_long_asynchronous_schedule_can_be_stopped(monkeypatch):
+    def stopped_at_once(work, watch, stop):
+        stop()
+        return work()
+
+    monkeypatch.setattr(scheduled, "SHORT", 0)
+    monkeypatch.setattr(scheduled, "beside", stopped_at_once)
+    monkeypatch.setattr(play, "REPORT", 10)
+    launch = launched(own_elements, np.zeros(64, int), 3, threads=64, schedule="asynchronous")
+    assert Interpreted(launch, Progress("p")).run() == -1
 
 
 def test_nothing_is_told_where_nobody_looks_or_of_a_quick_run(monkeypatch):

@@ -11,7 +11,7 @@ import mmsim
 
 PACKAGE = Path(mmsim.__file__).parent
 
-# From the ground up (DESIGN section 4). A module may import its own floor and those below.
+# From the ground up (CONTRIBUTING.md). A module may import its own floor and those below.
 FLOORS = [
     ("errors", "machines", "layout", "threads", "conflicts", "cores"),
     ("language",),

@@ -1,4 +1,4 @@
-"""The asynchronous schedule of known operations (DESIGN section 1) against three other tellings.
+"""The asynchronous schedule of known operations (docs/machines.md) against three other tellings.
 
 One is `told_plainly`, below: the section's sentences, one after the other. One is the event
 engine's own units, turns and barriers. One is whole programs on the event engine.
@@ -22,6 +22,7 @@ from simpy import Environment
 import mmsim as mm
 from mmsim.engines import play
 from mmsim.engines.asynchronous import Barrier
+from mmsim.engines.operations import narrow
 from mmsim.engines.schedule import alike, asynchronous_time
 from mmsim.engines.turns import DMMsInTurn, WarpsInTurn
 from mmsim.engines.units import Job, MemoryUnit
@@ -61,7 +62,7 @@ def grid_of(machine, warps, warps_per_block):
 
 
 def told_plainly(machine, sequences, warps_per_block=None):
-    """DESIGN section 1: Pipeline, Turns and Barrier, asynchronous; one instant after the other."""
+    """The pipeline, turns and barriers, asynchronous; one instant after the other."""
     dmms = len(machine.shared) or 1
     size = warps_per_block or len(sequences)
     warps = range(len(sequences))
@@ -361,7 +362,7 @@ def test_a_last_block_of_fewer_threads_is_not_taken_together():
 @both_ways
 @pytest.mark.parametrize(
     ("latency", "stages", "time"),
-    # The two checks of DESIGN section 1, on the DMM and on the UMM.
+    # The two worked examples, on the DMM and on the UMM.
     [(3, (2, 1), 5), (3, (3, 2), 7), (5, (2, 1), 7), (5, (3, 2), 9)],
 )
 def test_the_papers_requests(latency, stages, time, compile):
@@ -460,6 +461,11 @@ def test_any_type_of_operations(dtype, compile):
     sequences = [[memory(most), BARRIER, shared(3)], [0, 2, 1]]
     machine = mm.HMM(1, 32767, 10)
     assert time_of(machine, sequences, None, compile, dtype) == told_plainly(machine, sequences)
+
+
+def test_operations_are_kept_in_16_bits_only_if_they_fit():
+    assert narrow(np.array([2**16 - 1])).tolist() == [2**16 - 1]
+    assert narrow(np.array([2**16])).tolist() == [2**16]  # a request of 2^15 stages
 
 
 # ------------------------------------------------------------------ progress, stopping, loading

@@ -1,4 +1,4 @@
-"""The machines' rules (DESIGN section 1), sentence by sentence, on the event engine.
+"""The machines' rules (docs/machines.md), sentence by sentence, on the event engine.
 
 Every expected number is counted by hand; the count stands beside it.
 """
@@ -23,7 +23,11 @@ def dispatches(run, unit=None):
 
 
 def traced(machine, program, *args, **how):
-    return machine.run(program, *args, **{"schedule": "asynchronous", "trace": True, **how})
+    """A run on the event engine, which alone traces; the engine under test must take as long."""
+    how = {"schedule": "asynchronous", **how}
+    run = machine.run(program, *args, trace=True, **how)
+    assert machine.run(program, *args, **how).time == run.time
+    return run
 
 
 @mm.program
@@ -534,6 +538,24 @@ def test_a_barrier_waits_for_no_other_block():
     # Block 0: warps 0 and 1, as above. Block 1, warp 2, writes at 1.
     run = traced(mm.DMM(4, 3), meet, numbers(12), numbers(12), 3, threads=12, block_size=8)
     assert dispatches(run) == [(0, 0), (1, 2), (3, 0), (6, 0), (9, 1), (10, 0)]
+
+
+def test_a_barrier_that_one_block_comes_to_holds_no_other():
+    @mm.program
+    def one_block_meets(T, a, b):
+        if T.warp % 2:
+            a[T.id]
+            a[T.id]
+        if T.block == 0:
+            T.barrier()
+        b[T.id] = 1
+
+    # Warps 1 and 3 read at 0 and 2, again at 10 and 12; 2 writes at 1. Warp 0 waits for 1 until
+    # 20, then both write; 3 is done with reading at 22.
+    run = traced(mm.DMM(4, 10), one_block_meets, numbers(16), numbers(16), threads=16, block_size=8)
+    assert dispatches(run) == [
+        (0, 1), (1, 2), (2, 3), (10, 1), (12, 3), (20, 0), (21, 1), (22, 3)
+    ]  # fmt: skip
 
 
 def test_a_finished_warp_is_no_longer_waited_for():

@@ -1,4 +1,4 @@
-"""Turns: which ready warp a free memory unit dispatches next (DESIGN section 1, *Turns*)."""
+"""Turns: which ready warp a free memory unit dispatches next (docs/machines.md)."""
 
 from hypothesis import given
 from hypothesis import strategies as st

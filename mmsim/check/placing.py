@@ -16,7 +16,7 @@ from mmsim.results.findings import Finding
 def capacity(launch: Launch, words: int | None) -> Iterator[Finding]:
     """The first shared array of a DMM that doesn't fit into `words` words of shared memory.
 
-    All blocks of a DMM have their shared arrays at once (DESIGN section 1), each at the next
+    All blocks of a DMM have their shared arrays at once (docs/machines.md), each at the next
     multiple of w. A DMM or a UMM holds them in its one memory, behind the parameters, which don't
     count here.
     """

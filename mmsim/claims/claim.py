@@ -1,4 +1,4 @@
-"""A claim of a paper, as an object that can be read, evaluated and checked (DESIGN section 3)."""
+"""A claim of a paper, as an object that can be read, evaluated and checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The asynchronous schedule: the rule of turns and nothing more (DESIGN section 1)."""
+"""The asynchronous schedule: the rule of turns and nothing more (docs/machines.md)."""
 
 from __future__ import annotations
 

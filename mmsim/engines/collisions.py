@@ -1,7 +1,7 @@
 """Concurrent writes: where they store different values, and what another winner would leave.
 
-Of several writes to one element in one request the lowest-numbered thread's stays (DESIGN section
-1). A GPU promises only that one of them does.
+Of several writes to one element in one request the lowest-numbered thread's stays
+(docs/machines.md). A GPU promises only that one of them does.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The discrete-event engine: warps, memory units, turns, rounds and barriers as SimPy processes.
 
 It takes every dispatch and every completion as an event of its own, so that it is exact for any
-program, races included, and can tell all that happened. The two schedules of DESIGN section 1 are
+program, races included, and can tell all that happened. The two schedules are
 two ways to drive the same memory units: `Asynchronous` lets every warp run for itself,
 `Synchronous` has one sequencer that waits for each round.
 """

@@ -1,6 +1,6 @@
 """Finds barriers that not all threads of a block reach.
 
-A barrier opens when every unfinished warp of its block waits at one (DESIGN section 1). On a GPU
+A barrier opens when every unfinished warp of its block waits at one (docs/machines.md). On a GPU
 all threads of the block that haven't returned must come to the *same* barrier: where warps wait at
 two different ones, or a thread runs past a barrier at which others wait, nothing is promised.
 """

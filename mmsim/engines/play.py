@@ -1,6 +1,6 @@
 """The asynchronous schedule of many warps at once: their operations in, the finishing time out.
 
-This is DESIGN section 1 (*Pipeline*, *Turns*, *Barrier*) once more, as `Asynchronous` plays it with
+These are the rules of docs/machines.md once more, as `Asynchronous` plays it with
 SimPy, for warps whose operations are known beforehand. It gives the same time, some hundred times
 faster.
 

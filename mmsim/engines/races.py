@@ -8,7 +8,7 @@ at least one of them writes, and nothing orders them:
 - under the synchronous schedule, only accesses of one round are unordered.
 
 Two writes of the same bits don't race: their order makes no difference. Of a warp's writes to one
-element in one request the lowest-numbered thread's stays (DESIGN section 1), so the others' values
+element in one request the lowest-numbered thread's stays (docs/machines.md), so the others' values
 count for nothing.
 """
 

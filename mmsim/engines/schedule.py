@@ -1,4 +1,4 @@
-"""The time that known operations take under the asynchronous schedule (DESIGN section 1)."""
+"""The time that known operations take under the asynchronous schedule (docs/machines.md)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def asynchronous_time(
     control: npt.NDArray[np.int64] | None = None,
     compile: bool | None = None,
 ) -> int:
-    """The finishing time of warps under the asynchronous schedule (DESIGN section 1).
+    """The finishing time of warps under the asynchronous schedule (docs/machines.md).
 
     Parameters
     ----------

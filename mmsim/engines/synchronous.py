@@ -1,4 +1,4 @@
-"""The synchronous schedule: one sequencer drives all threads, round by round (DESIGN section 1)."""
+"""The synchronous schedule: one sequencer drives all threads, round by round (docs/machines.md)."""
 
 from __future__ import annotations
 

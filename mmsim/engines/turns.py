@@ -1,4 +1,4 @@
-"""Turns: which ready warp a free memory unit dispatches next (DESIGN section 1, *Turns*)."""
+"""Turns: which ready warp a free memory unit dispatches next (docs/machines.md, *The pipeline*)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory unit as a SimPy process (DESIGN section 1, *Pipeline*).
+"""A memory unit as a SimPy process (docs/machines.md, *The pipeline*).
 
 A unit takes one stage per time unit: a request of k stages dispatched at t keeps it busy until
 t + k and completes at t + k + l - 1. At one instant completions and barriers come before

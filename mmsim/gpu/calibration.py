@@ -1,6 +1,6 @@
 """The machines that stand for the GPU at hand: what its memory costs, measured by small programs.
 
-The programs are in the language of DESIGN section 2 and run as any other. Nothing is fitted to a
+The programs are in mmsim's language (docs/language.md) and run as any other. Nothing is fitted to a
 program that is to be predicted.
 """
 

@@ -74,7 +74,7 @@ class Array(Protocol):
 
 
 def shared(shape: int | Sequence[int], dtype: Any = None) -> Array:
-    """An array in shared memory, one for each block (DESIGN section 2).
+    """An array in shared memory, one for each block.
 
     On the HMM it lies in the shared memory of the block's DMM, on the DMM and the UMM in the
     machine's one memory. `shape` is made of numbers that are the same for all threads. Without a

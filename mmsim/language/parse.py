@@ -1,4 +1,4 @@
-"""From a decorated function to its representation (DESIGN section 2)."""
+"""From a decorated function to its representation (docs/language.md)."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ MOST_KEPT = 100
 
 
 class Program:
-    """A program in the language of DESIGN section 2. Made by `mm.program`, run by a machine.
+    """A program in the language of docs/language.md. Made by `mm.program`, run by a machine.
 
     `name` is the function's name, `code` its intermediate representation, `function` the function
     itself, so that other programs can call it.

@@ -146,7 +146,7 @@ class Run:
 def total(runs: Iterable[Run]) -> Run:
     """Several launches as one run: one after the other, each begun when the last has drained.
 
-    Times, accesses and rounds add up (DESIGN section 1, *Launches*); of an array name that several
+    Times, accesses and rounds add up; of an array name that several
     launches have, the last one's contents are kept, copied or, if larger than 64 KiB, shared.
     Raises `LaunchError` for no runs, or runs on different machines or schedules.
 
