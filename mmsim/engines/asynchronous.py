@@ -43,10 +43,10 @@ class Asynchronous(Driver):
         grid, meaning = self.grid, self.launch.meaning
         block = grid.block_of_warp(number)
         barrier = self.barriers[block]
-        steps = meaning.start(meaning.frame(*frame_fields(grid, number, meaning.fields)))
         values: Any = None
         passed = 0  # barriers
         try:
+            steps = meaning.start(meaning.frame(*frame_fields(grid, number, meaning.fields)))
             while True:
                 want = steps.send(values)
                 if isinstance(want, Waiting):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Literal
@@ -312,5 +313,10 @@ def _same_turns(loop: ir.For, ranges: Ranges) -> bool:
 
 
 def comment(text: str) -> str:
-    """A line of source as a comment; a backslash at its end would swallow the next line."""
-    return text.strip().rstrip("\\").rstrip()
+    """A line of source as a comment that ends where the line does.
+
+    A backslash at its end, which ??/ may stand for, would swallow the next line, and a carriage
+    return or the like would end the comment.
+    """
+    line = "".join(letter if letter.isprintable() else " " for letter in text)
+    return re.sub(r"(\\|\?\?/|\s)+$", "", line).lstrip()

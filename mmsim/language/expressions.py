@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.errors import LanguageError, Place
+from mmsim.errors import LanguageError, Place, shown
 from mmsim.language import ir, names
 from mmsim.language.grammar import ADVICE, BINARY, CASTS, COMPARE, DEEPEST, LONGEST, UNARY
 from mmsim.language.scope import (
@@ -81,7 +81,7 @@ class ExpressionParser:
         if isinstance(node, ast.Attribute):
             owner = self.captured(node.value)
             if isinstance(owner, types.ModuleType):
-                return getattr(owner, node.attr, Missing())
+                return vars(owner).get(node.attr, Missing())  # getattr may run the module's code
         return Missing()
 
     def array(self, node: ast.expr) -> str | None:
@@ -193,7 +193,7 @@ class ExpressionParser:
         if isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
             raise self.refuse(
                 node,
-                f"the integer {value} doesn't fit into 64 bits",
+                f"the integer {shown(value)} doesn't fit into 64 bits",
                 "programs compute with 64-bit integers",
             )
         return ir.Const(value)
@@ -305,6 +305,7 @@ class ExpressionParser:
                 f"write {ast.unparse(owner)}[0]",
             )
         signed = value if axis is node.slice else -value
+        self.constant(signed, node.slice)
         return ir.Extent(array, signed, None, self.place(node))
 
     def element(self, node: ast.Subscript) -> tuple[str, tuple[ir.Expr, ...]]:
@@ -453,13 +454,16 @@ class ExpressionParser:
 
     def callee(self, node: ast.Call) -> Any:
         """The outside function that is called; refuses everything else that is called."""
+        from mmsim.language.program import Program  # which parses with this
+
         target = self.captured(node.func)
         known = (min, max, abs, len, names.shared, names.registers, *CASTS)
         if any(target is function for function in known):
             return target
-        function = getattr(target, "function", target)  # a decorated program, or a bare function
-        if isinstance(function, types.FunctionType):
-            return function
+        if type(target) is types.FunctionType:
+            return target
+        if isinstance(target, Program):
+            return target.function
         text = ast.unparse(node.func)
         if isinstance(target, Missing):
             field = node.func

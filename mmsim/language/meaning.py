@@ -29,6 +29,7 @@ from mmsim.errors import (
     LaunchError,
     Place,
     TypeFault,
+    shown,
 )
 from mmsim.language import ir
 from mmsim.language.evaluation import Expressions, active_lanes
@@ -474,4 +475,6 @@ def check_numbers(program: str, numbers: dict[str, Any]) -> None:
     """Refuse integers that 64 bits can't hold."""
     for name, value in numbers.items():
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            raise LaunchError(f"{name}={value} of program {program!r} doesn't fit into 64 bits")
+            raise LaunchError(
+                f"{name}={shown(value)} of program {program!r} doesn't fit into 64 bits"
+            )

@@ -11,6 +11,7 @@ import inspect
 import re
 import sys
 import textwrap
+import warnings
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 
@@ -86,9 +87,11 @@ def read(function: FunctionType) -> FunctionText:
 
 def _parse(lines: list[str]) -> ast.stmt:
     """The statement that `lines` are. Indented ones stand in a block, as they do in their file."""
-    if not lines[0][:1].isspace():
-        return ast.parse("\n".join(lines)).body[0]
-    block = ast.parse("\n".join(["if True:", *lines])).body[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python gave its warnings when it read the file
+        if not lines[0][:1].isspace():
+            return ast.parse("\n".join(lines)).body[0]
+        block = ast.parse("\n".join(["if True:", *lines])).body[0]
     assert isinstance(block, ast.If)
     return ast.increment_lineno(block.body[0], -1)
 

@@ -311,8 +311,8 @@ class FunctionParser(DeclarationParser):
             )
         text = read(function)
         arguments = self.arguments(node, function, text)
-        scope = self.shared.unique(function.__name__)
-        value = self.shared.unique(f"{function.__name__}_value")
+        scope = self.shared.unique(text.node.name)
+        value = self.shared.unique(f"{text.node.name}_value")
         inner = FunctionParser(self.shared, function, text, {}, scope, value)
         for name, argument in arguments.items():
             inner.bound[name] = self.argument(name, argument, inner)

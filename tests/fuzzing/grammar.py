@@ -8,18 +8,23 @@ from functools import cache
 from random import Random
 from typing import Any
 
-NAMES = """
-T a b c n x y i s r f g mm np math shared registers TABLE WORDS TRAP NUMBER LISTED min max abs len int
-float bool range print open exec eval compile input globals locals vars getattr setattr __import__
-__builtins__ __class__ __globals__ __dict__ __name__ __code__ __debug__ sys os self größe _ __private
-""".split()
-ATTRIBUTES = """
+_NAMES = """
+T a b c n x y i s r f g mm np math shared registers TABLE WORDS TRAP NUMBER LISTED min max abs len
+int float bool range print open exec eval compile input globals locals vars getattr setattr
+__import__ __builtins__ __class__ __globals__ __dict__ __name__ __code__ __debug__ sys os self
+größe _ __private
+"""
+NAMES = _NAMES.split()
+_ATTRIBUTES = """
 id index block lane warp count block_size blocks barrier shape size dtype T sum real imag __class__
-__dict__ __globals__ __getitem__ shared registers pi tau int32 float64 system load function append fill
-""".split()
+__dict__ __globals__ __getitem__ shared registers pi tau int32 float64 system load function append
+fill
+"""
+ATTRIBUTES = _ATTRIBUTES.split()
 CONSTANTS: list[Any] = [
-    *(0, 1, 2, 3, 4, 8, -1, 31, 32, 63, 64, 255, 2**31, 2**63 - 1, 2**63, -(2**63), 2**64, 10**40),
-    *(0.0, 0.5, -1.5, 1e300, 1e-320, 1e999, 1j, True, False, None, ..., "text", "int32", "", b"bytes"),
+    *(0, 1, 2, 3, 4, 8, -1, 31, 32, 63, 64, 255, 2**31, 10**40),
+    *(2**63 - 1, 2**63, -(2**63), 2**64, 0.0, 0.5, -1.5, 1e300, 1e-320, 1e999),
+    *(1j, True, False, None, ..., "text", "int32", "", b"bytes"),
 ]
 MAY_BE_EMPTY = {"orelse", "finalbody", "handlers", "decorator_list", "type_params", "keywords"}
 LEAVES = {
@@ -99,7 +104,8 @@ def random_program(random: Random) -> str:
     """A function of T and some arrays whose body is random Python."""
     gardener = Gardener(random)
     while True:
-        body = [gardener.grow("stmt", random.choice((1, 2, 3))) for _ in range(random.choice((1, 2)))]
+        depth, length = random.choice((1, 2, 3)), random.choice((1, 2))
+        body = [gardener.grow("stmt", depth) for _ in range(length)]
         function = ast.parse("def f(T, a, b, n=3):\n    pass").body[0]
         assert isinstance(function, ast.FunctionDef)
         function.body = body

@@ -6,7 +6,6 @@ Annotations are not evaluated. So nothing in a mutated text runs unless mmsim ru
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast

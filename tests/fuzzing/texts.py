@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from random import Random
 
-TOKENS = """
-( ) [ ] { } : ; , . ... = == := -> + - * ** / // % @ & | ^ ~ << >> < > <= >= != += @= and or not in is
-if elif else for while break continue return pass def class lambda yield await async with as try except
-finally raise assert import from global nonlocal del match case None True False T a n print open eval
-__import__('os') f'{n}' 'text' b'x' r'\\d' '\\N{BULLET}' 1j 1_000 0x7fffffffffffffff 0xffffffffffffffff
-1e999 0o17 1if # \\
-""".split()
-CHARACTERS = [*"()[]{}:;,.=+-*/%@&|^~<>!#\\'\"\n\t\f\r\v\0 _0aT", "\u2028", "é", "ⁿ", "ª", "\ufeff", "😀"]
+_TOKENS = """
+( ) [ ] { } : ; , . ... = == := -> + - * ** / // % @ & | ^ ~ << >> < > <= >= != += @= and or not in
+is if elif else for while break continue return pass def class lambda yield await async with as try
+except finally raise assert import from global nonlocal del match case None True False T a n print
+open eval __import__('os') f'{n}' 'text' b'x' r'\\d' '\\N{BULLET}' 1j 1_000 0x7fffffffffffffff
+0xffffffffffffffff 1e999 0o17 1if # \\
+"""
+TOKENS = _TOKENS.split()
+CHARACTERS = [*"()[]{}:;,.=+-*/%@&|^~<>!#\\'\" _0aT\n\t\f\r\v\0\u2028éⁿª\ufeff😀"]
 LONG = [
     lambda count: "0x" + "f" * 50 * count,
     lambda count: "(" * count + "n" + ")" * count,
@@ -51,7 +52,8 @@ def line(random: Random, text: str) -> str:
     elif choice == 2:
         lines[at], lines[other] = lines[other], lines[at]
     else:
-        lines[at] = lines[at].rstrip("\n") + random.choice((" \\\n", " # \\\n", "; x = 1\n", "\r\n"))
+        end = random.choice((" \\\n", " # \\\n", "; x = 1\n", "\r\n"))
+        lines[at] = lines[at].rstrip("\n") + end
     return "".join(lines) or "\n"
 
 
