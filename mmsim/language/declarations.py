@@ -12,7 +12,7 @@ from mmsim.language import ir, names
 from mmsim.language.expressions import ExpressionParser
 from mmsim.language.parameters import assigned_names, assignment_counts, parameter_names
 from mmsim.language.scope import ArrayName, Entity, Shared, VariableName
-from mmsim.language.source import FunctionText
+from mmsim.language.source import FunctionText, written
 from mmsim.language.types import SUPPORTED, SUPPORTED_TEXT, supported
 
 CODES = {np.dtype(name).str[1:]: name for name in SUPPORTED}
@@ -145,7 +145,7 @@ class DeclarationParser(ExpressionParser):
         name = dtype_name(given)
         if not supported(name):
             raise self.refuse(
-                node, f"{ast.unparse(node)!r} is no element type", f"use one of {SUPPORTED_TEXT}"
+                node, f"{written(node)!r} is no element type", f"use one of {SUPPORTED_TEXT}"
             )
         return name
 
@@ -156,7 +156,7 @@ class DeclarationParser(ExpressionParser):
                 if local.dtype is None:
                     raise self.refuse(
                         node,
-                        f"{ast.unparse(node)!r} follows from what the program stores",
+                        f"{written(node)!r} follows from what the program stores",
                         f"give both arrays a dtype: one of {SUPPORTED_TEXT}",
                     )
                 return local.dtype

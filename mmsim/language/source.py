@@ -45,6 +45,14 @@ class FunctionText:
         )
 
 
+def written(node: ast.AST) -> str:
+    """A node as text, for a message; integers of thousands of digits Python itself can't write."""
+    try:
+        return ast.unparse(node)
+    except ValueError:
+        return "..."
+
+
 def _column(text: str, offset: int) -> int:
     """ast counts UTF-8 bytes; people and carets count characters."""
     return len(text.encode()[:offset].decode(errors="ignore"))

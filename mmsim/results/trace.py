@@ -276,7 +276,7 @@ def check_trace(trace: Trace) -> None:
         parts = (dispatch.elements, dispatch.addresses, dispatch.places, dispatch.stages)
         if not lanes or any(len(part) != lanes for part in (*parts, dispatch.values)):
             raise ValueError(f"{where} has entries for different threads")
-        if set(dispatch.stages) != set(range(dispatch.stage_count)):
+        if sorted(set(dispatch.stages)) != list(range(min(dispatch.stage_count, lanes + 1))):
             raise ValueError(f"{where} has stages that nothing travels in")
         if not 0 <= dispatch.copy < copies or not all(0 <= e < size for e in dispatch.elements):
             raise ValueError(f"{where} leaves its array")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import warnings
 from random import Random
 
 from fuzzing.corpus import Original
@@ -10,21 +10,40 @@ from fuzzing.grammar import random_program
 from fuzzing.texts import mutate_text
 from fuzzing.trees import mutate_tree
 
+TRIES = 4
+"""Trees are made so often until Python takes one; texts are tried as they are."""
+
 
 def make_program(
     seed: int, number: int, originals: list[Original]
 ) -> tuple[str, str, dict[str, int | float]]:
     """How a program was made, its text, and the numbers around it."""
     random = Random(f"{seed}, {number}")
-    road = random.random()
-    if road < 0.15:
-        return "grown by the grammar", random_program(random), {}
     original, other = random.choice(originals), random.choice(originals)
-    if road < 0.7:
-        name, text = mutate_tree(random, original.text, other.text)
-        if random.random() < 0.1:
-            name, text = mutate_text(random, text)
-            return f"text: {name}", text, original.numbers
-        return f"tree: {re.sub('_', ' ', name)}", text, original.numbers
-    name, text = mutate_text(random, original.text)
-    return f"text: {name}", text, original.numbers
+    road = random.random()
+    if road < 0.3:
+        name, text = mutate_text(random, original.text)
+        return f"text: {name}", text, original.numbers
+    for _ in range(TRIES):
+        if road < 0.45:
+            name, text = "grown by Python's grammar", random_program(random)
+        else:
+            name, text = mutate_tree(random, original.text, other.text)
+            name = f"tree: {name.replace('_', ' ')}"
+        if is_python(text):
+            break
+    if road > 0.95:
+        _, text = mutate_text(random, text)
+        name = "tree, then text"
+    return name, text, original.numbers
+
+
+def is_python(text: str) -> bool:
+    """Whether Python compiles a text."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(text, "<a mutated program>", "exec")
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            return False
+    return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -141,10 +142,14 @@ MUTATIONS: dict[str, Any] = {
 """The mutations, and what kind of node each of them changes."""
 
 
+parsed = cache(ast.parse)
+"""The tree of a text, not to be changed."""
+
+
 def mutate_tree(random: Random, text: str, other: str) -> tuple[str, str]:
     """The name of the first mutation, and the text after one to three."""
     while True:
-        mutator = TreeMutator(random, ast.parse(text), ast.parse(other))
+        mutator = TreeMutator(random, ast.parse(text), parsed(other))
         done = []
         for _ in range(random.choice((1, 1, 2, 3))):
             name = random.choice(list(MUTATIONS))
