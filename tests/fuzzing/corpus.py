@@ -56,15 +56,16 @@ def of_algorithms() -> list[Original]:
 
 
 def of_docs() -> list[Original]:
-    """The functions of every Python block of the docs that has a program."""
+    """The functions of every Python block of the docs, up to its last program."""
     found = []
     for page in sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")]):
         text = page.read_text(encoding="utf-8")
         for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-            functions = [
-                node for node in ast.parse(block).body if isinstance(node, ast.FunctionDef)
-            ]
-            if "mm.program" in block and functions:
+            body = ast.parse(block).body
+            functions = [node for node in body if isinstance(node, ast.FunctionDef)]
+            while functions and not functions[-1].decorator_list:
+                functions.pop()
+            if functions:
                 found.append(Original("\n\n".join(map(ast.unparse, functions)) + "\n", {}))
     return found
 

@@ -23,6 +23,7 @@ LONG = [
     lambda count: " if n else ".join(["n"] * count),
     lambda count: " < ".join(["n"] * count),
     lambda count: "not " * count + "n",
+    lambda count: "a" + ".x" * (count % 1000),
 ]
 
 
