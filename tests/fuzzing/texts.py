@@ -23,7 +23,7 @@ LONG = [
     lambda count: " if n else ".join(["n"] * count),
     lambda count: " < ".join(["n"] * count),
     lambda count: "not " * count + "n",
-    lambda count: "a" + ".x" * (count % 1000),
+    lambda count: "a" + ".x" * min(count, 600),
 ]
 
 
