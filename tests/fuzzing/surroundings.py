@@ -132,7 +132,6 @@ def define(text: str, numbers: Mapping[str, int | float]) -> types.FunctionType 
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python's own, for odd escapes and comparisons
-        compile(text, FILE, "exec", __future__.annotations.compiler_flag, True)
         tree = harmless(ast.parse(text))
         code = compile(tree, FILE, "exec", __future__.annotations.compiler_flag, True)
     # A file is read with universal newlines, and its lines end at those alone.

@@ -15,22 +15,27 @@ Slot = tuple[Any, str, int | None]
 """A place in a tree that holds a node: a node, its field, and the position if that is a list."""
 
 
-def slots(tree: ast.AST, kind: type[ast.AST] | tuple[type[ast.AST], ...]) -> list[Slot]:
-    """All places of nodes of a kind."""
+def slots(tree: ast.Module) -> list[Slot]:
+    """All places in the functions of a module."""
     found: list[Slot] = []
-    for node in ast.walk(tree):
-        for name, value in ast.iter_fields(node):
-            if isinstance(value, list):
-                found += [(node, name, at) for at, one in enumerate(value) if isinstance(one, kind)]
-            elif isinstance(value, kind):
-                found.append((node, name, None))
+    for function in tree.body:
+        if isinstance(function, ast.FunctionDef):
+            for node in ast.walk(function):
+                for name, value in vars(node).items():
+                    if isinstance(value, list):
+                        found += [(node, name, at) for at in range(len(value))]
+                    elif isinstance(value, ast.AST):
+                        found.append((node, name, None))
     return found
 
 
 def get(slot: Slot) -> Any:
-    """What a slot holds."""
+    """What a slot holds, None if the tree has been changed so that it is gone."""
     node, name, at = slot
-    return getattr(node, name) if at is None else getattr(node, name)[at]
+    value = getattr(node, name)
+    if at is None:
+        return value
+    return value[at] if isinstance(value, list) and at < len(value) else None
 
 
 def put(slot: Slot, value: Any) -> None:
@@ -45,25 +50,24 @@ def put(slot: Slot, value: Any) -> None:
 class TreeMutator:
     """Changes a tree in place, by one of `MUTATIONS` a time."""
 
-    def __init__(self, random: Random, tree: ast.Module, other: ast.Module) -> None:
+    def __init__(self, random: Random, tree: ast.Module, other: list[Slot]) -> None:
         self.random = random
         self.tree = tree
-        self.other = other  # another program, to take parts from
-        own = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+        self.places = slots(tree)
+        self.other = other  # the places of another program, to take parts from
+        own = [get(slot).id for slot in self.places if isinstance(get(slot), ast.Name)]
         self.gardener = Gardener(random, sorted(set(own)))
 
-    def pick(self, kind: Any, tree: ast.AST | None = None) -> Slot | None:
-        """A slot of the functions' bodies, if there is one."""
-        body = [node for node in (tree or self.tree).body if isinstance(node, ast.FunctionDef)]  # type: ignore[attr-defined]
-        found = [slot for node in body for slot in slots(node, kind)]
+    def pick(self, kind: Any, places: list[Slot] | None = None) -> Slot | None:
+        """A place of a node of a kind, if there is one."""
+        found = [slot for slot in places or self.places if isinstance(get(slot), kind)]
         return self.random.choice(found) if found else None
 
     def expression_by_a_grown_one(self, slot: Slot) -> None:
         put(slot, self.gardener.grow("expr", self.random.choice((0, 1, 2))))
 
     def expression_by_another(self, slot: Slot) -> None:
-        tree = self.random.choice((self.tree, self.tree, self.other))
-        source = self.pick(ast.expr, tree)
+        source = self.pick(ast.expr, self.random.choice((self.places, self.places, self.other)))
         if source is not None:
             put(slot, copy.deepcopy(get(source)))
 
@@ -142,14 +146,16 @@ MUTATIONS: dict[str, Any] = {
 """The mutations, and what kind of node each of them changes."""
 
 
-parsed = cache(ast.parse)
-"""The tree of a text, not to be changed."""
+@cache
+def places_of(text: str) -> list[Slot]:
+    """The places of a text, not to be changed."""
+    return slots(ast.parse(text))
 
 
 def mutate_tree(random: Random, text: str, other: str) -> tuple[str, str]:
     """The name of the first mutation, and the text after one to three."""
     while True:
-        mutator = TreeMutator(random, ast.parse(text), parsed(other))
+        mutator = TreeMutator(random, ast.parse(text), places_of(other))
         done = []
         for _ in range(random.choice((1, 1, 2, 3))):
             name = random.choice(list(MUTATIONS))
