@@ -27,15 +27,7 @@ from roads import launched, run_along
 PACKAGES = [Path(package.__file__).parent for package in (mm, algorithms)]
 EXECUTORS = {"exec", "eval", "compile", "__import__", "execfile", "input"}
 UNSAFE = {"pickle", "cPickle", "dill", "marshal", "shelve", "yaml", "joblib", "code", "codeop"}
-METHODS = {
-    "exec_module",
-    "import_module",
-    "run_path",
-    "run_module",
-    "fromstring",
-    "system",
-    "popen",
-}
+METHODS = {"exec_module", "import_module", "run_path", "run_module", "popen"}
 
 ALLOWED = {
     # The text of a fused program and of its skeleton, written from the representation.
@@ -72,8 +64,9 @@ def executed(tree):
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             if node.func.id in EXECUTORS:
                 yield node.func.id
-        elif isinstance(node, ast.Attribute) and node.attr in METHODS:
-            yield node.attr
+        elif isinstance(node, ast.Attribute):
+            if node.attr in METHODS or ast.unparse(node) == "os.system":
+                yield node.attr
 
 
 def test_only_what_is_explained_executes_anything():
