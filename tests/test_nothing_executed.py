@@ -64,9 +64,10 @@ def executed(tree):
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             if node.func.id in EXECUTORS:
                 yield node.func.id
-        elif isinstance(node, ast.Attribute):
-            if node.attr in METHODS or ast.unparse(node) == "os.system":
-                yield node.attr
+        elif isinstance(node, ast.Attribute) and (
+            node.attr in METHODS or ast.unparse(node) == "os.system"
+        ):
+            yield node.attr
 
 
 def test_only_what_is_explained_executes_anything():
