@@ -317,16 +317,35 @@ def a_stage(run):
     run["record"]["dispatches"][0]["stages"][0] = 10**15
 
 
+def a_latency(run):
+    run["record"]["units"][0]["latency"] = 10**15
+
+
+def a_machine(run):
+    sizes = {"dmms": 2**31 - 1, "width": 4, "global_latency": 2, "shared_latency": 1}
+    run["record"]["machine"] = {"$class": "HMM", **sizes}
+
+
 @pytest.mark.parametrize(
     ("change", "how"),
     [
+        (a_latency, {"trace": True}),
+        (a_machine, {"trace": True}),
         (a_shape([10**12]), {}),
         (a_shape([10**30]), {}),
         (a_shape([0, 2**40, 2**40]), {}),
         (a_bool, {}),
         (a_stage, {"trace": True}),
     ],
-    ids=["a shape without data", "a huge shape", "an empty huge shape", "a bool of 2", "a stage"],
+    ids=[
+        "a latency",
+        "a machine",
+        "a shape without data",
+        "a huge shape",
+        "an empty huge shape",
+        "a bool of 2",
+        "a stage",
+    ],
 )
 def test_a_damaged_result_is_refused_at_once(change, how):
     with pytest.raises(FormatError, match="damaged"):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from mmsim.conflicts import Conflict
 from mmsim.language.ir import Source
-from mmsim.machines import Machine
+from mmsim.machines import HMM, Machine
 from mmsim.results.rows import Kind
 
 if TYPE_CHECKING:
@@ -259,6 +259,11 @@ class Trace:
 
 def check_trace(trace: Trace) -> None:
     """Refuse, with a `ValueError`, a record that contradicts itself: one read from a file may."""
+    machine = trace.machine
+    count = 1 + (machine.dmms if isinstance(machine, HMM) else 0)  # before that many are made
+    known = machine.units if len(trace.units) == count else ()
+    if trace.units != tuple(TracedUnit(one.name, one.conflict, one.latency) for one in known):
+        raise ValueError(f"its memory units are not those of {machine}")
     units = {unit.name for unit in trace.units}
     arrays = {array.name: array for array in trace.arrays}
     for array in trace.arrays:
