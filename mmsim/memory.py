@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.cores import on_all_cores
+from mmsim.language.frame import zeros
 from mmsim.layout import Layout, RowMajor, offsets_of
 from mmsim.machines import Machine
 from mmsim.threads import Grid
@@ -65,7 +66,7 @@ class ArrayInMemory:
         Where the program doesn't write a parameter this is the caller's own array, else a copy.
         """
         if self.source is None:
-            return np.zeros((len(self.bases), self.size), self.dtype)
+            return zeros((len(self.bases), self.size), self.dtype)
         flat = self.source.reshape(-1)
         if self.written and np.may_share_memory(flat, self.source):
             flat = _copy(flat)

@@ -278,6 +278,17 @@ def test_a_size_that_doubles_many_times_takes_no_time():
         mm.DMM(4, 2).run(program, np.zeros(8), 1, threads=1)
 
 
+@pytest.mark.parametrize("engine", ["events", "array"])
+@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+@pytest.mark.parametrize("kind", ["shared", "registers"])
+@pytest.mark.parametrize("size", ["2**45", "2**60", "2**63 - 1", "(2**63 - 1, 2**63 - 1)"])
+def test_local_arrays_of_any_size_are_refused_for_want_of_room(engine, schedule, kind, size):
+    text = f"def f(T, a):\n    s = mm.{kind}({size}, int)\n    s[0{', 0' * (',' in size)}] = 1\n"
+    program = mm.program(define(text.replace("2**63 - 1", str(2**63 - 1)), {}))
+    with pytest.raises(RoomError):
+        mm.DMM(4, 2).run(program, np.zeros(8), threads=4, engine=engine, schedule=schedule)
+
+
 def test_numbers_too_long_to_print_are_told_by_their_size():
     assert (shown(2**64), shown(-(2**20_000)), shown("x")) == (str(2**64), "of 20001 bits", "'x'")
     program = mm.program(define("def f(T, a, n):\n    a[0] = n\n", {}))
@@ -326,27 +337,28 @@ def a_machine(run):
     run["record"]["machine"] = {"$class": "HMM", **sizes}
 
 
-@pytest.mark.parametrize(
-    ("change", "how"),
-    [
-        (a_latency, {"trace": True}),
-        (a_machine, {"trace": True}),
-        (a_shape([10**12]), {}),
-        (a_shape([10**30]), {}),
-        (a_shape([0, 2**40, 2**40]), {}),
-        (a_bool, {}),
-        (a_stage, {"trace": True}),
-    ],
-    ids=[
-        "a latency",
-        "a machine",
-        "a shape without data",
-        "a huge shape",
-        "an empty huge shape",
-        "a bool of 2",
-        "a stage",
-    ],
-)
+def a_value(value):
+    def change(run):
+        run["record"]["dispatches"][-1]["values"][0] = value
+
+    return change
+
+
+DAMAGED = {
+    "a shape without data": (a_shape([10**12]), {}),
+    "a huge shape": (a_shape([10**30]), {}),
+    "an empty huge shape": (a_shape([0, 2**40, 2**40]), {}),
+    "a bool of 2": (a_bool, {}),
+    "a stage": (a_stage, {"trace": True}),
+    "a latency": (a_latency, {"trace": True}),
+    "a machine": (a_machine, {"trace": True}),
+    "a huge value": (a_value(10**400), {"trace": True}),
+    "a value of 2": (a_value(2), {"trace": True}),
+    "half a value": (a_value(0.5), {"trace": True}),
+}
+
+
+@pytest.mark.parametrize(("change", "how"), DAMAGED.values(), ids=DAMAGED)
 def test_a_damaged_result_is_refused_at_once(change, how):
     with pytest.raises(FormatError, match="damaged"):
         mm.Run.from_json(changed(change, **how))

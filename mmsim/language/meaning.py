@@ -33,7 +33,7 @@ from mmsim.errors import (
 )
 from mmsim.language import ir
 from mmsim.language.evaluation import Expressions, active_lanes
-from mmsim.language.frame import Frame, Request, Site, Waiting
+from mmsim.language.frame import Frame, Request, Site, Waiting, zeros
 from mmsim.language.operators import (
     Mask,
     NoValue,
@@ -139,7 +139,7 @@ class Meaning(Expressions):
             if local.kind == "registers":
                 size = math.prod(self.locals[local.name])
                 dtype = self.typing.arrays[local.name]
-                frame.registers[local.name] = np.zeros((size, lanes), dtype)
+                frame.registers[local.name] = zeros((size, lanes), dtype)
         return frame
 
     def start(self, frame: Frame) -> Steps:

@@ -156,8 +156,8 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin is dict:
         return isinstance(value, dict) and all(_fits(v, arguments[1]) for v in value.values())
     target = origin or hint
-    if target is int:
-        return isinstance(value, int) and not isinstance(value, bool)
+    if target is int:  # no count and no value needs more than 64 bits
+        return type(value) is int and -(2**63) <= value < 2**63
     if target is float:
         return isinstance(value, float)
     return isinstance(value, target)

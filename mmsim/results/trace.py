@@ -285,6 +285,17 @@ def check_trace(trace: Trace) -> None:
             raise ValueError(f"{where} has stages that nothing travels in")
         if not 0 <= dispatch.copy < copies or not all(0 <= e < size for e in dispatch.elements):
             raise ValueError(f"{where} leaves its array")
+        dtype = arrays[dispatch.array].data.dtype
+        if dtype.kind != "f":
+            least, most = (0, 1) if dtype.kind == "b" else _limits(dtype)
+            if not all(isinstance(v, int) and least <= v <= most for v in dispatch.values):
+                raise ValueError(f"{where} has values that its array can't hold")
+
+
+def _limits(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """The least and the largest value of an integer type."""
+    limits = np.iinfo(dtype.name)
+    return int(limits.min), int(limits.max)
 
 
 def _stages(number: int, dispatch: Dispatch) -> list[Stage]:
