@@ -24,9 +24,9 @@ from fuzzing.programs import make_program
 from fuzzing.trial import try_program
 
 LIMIT = 20
-"""Seconds that a trial may take."""
-SILENCE = 3 * LIMIT
-"""Seconds after which a worker that says nothing is ended."""
+"""Seconds of the processor that a trial may take: others may keep it busy."""
+SILENCE = 30 * LIMIT
+"""Seconds after which a worker that says nothing, because it waits, is ended."""
 ROOM = 2 << 30
 """Bytes that a worker may take beyond what it has at its start."""
 
@@ -54,6 +54,12 @@ def too_long(signal_number: int, frame: Any) -> None:
     raise Hang(f"more than {LIMIT} seconds")
 
 
+def watch(seconds: int) -> None:
+    """Raise `Hang` after so many seconds, and again where it is lost in a callback; 0: never."""
+    signal.signal(signal.SIGPROF, too_long)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1 if seconds else 0)
+
+
 def trial(seed: int, kind: Kind, number: int, originals: list[Original]) -> Outcome:
     """One program or document, made and tried."""
     data: str | bytes
@@ -61,7 +67,7 @@ def trial(seed: int, kind: Kind, number: int, originals: list[Original]) -> Outc
         how, data, numbers = make_program(seed, number, originals)
     else:
         how, name, data = make_document(seed, number)
-    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    watch(LIMIT)
     try:
         if isinstance(data, str):
             verdict = try_program(data, numbers, Random(f"{seed}, run {number}"))
@@ -69,19 +75,18 @@ def trial(seed: int, kind: Kind, number: int, originals: list[Original]) -> Outc
             verdict = try_document(name, data)
         return Outcome(kind, number, how, verdict.kind, verdict.said)
     except (Exception, Hang) as error:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        watch(0)
         told = "".join(traceback.format_exception(error, limit=-8))
         verdict_kind = "hang" if isinstance(error, Hang) else "finding"
         return Outcome(kind, number, how, verdict_kind, finding=told, text=data)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        watch(0)
 
 
 def work(
     pipe: Connection, seed: int, kind: Kind, numbers: range, originals: list[Original]
 ) -> None:
     """What a worker does: its trials one after the other, each told of before the next."""
-    signal.signal(signal.SIGALRM, too_long)
     with open("/proc/self/statm", encoding="ascii") as file:
         held = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (held + ROOM, held + ROOM))
