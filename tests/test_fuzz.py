@@ -27,9 +27,11 @@ from fuzzing.surroundings import TOUCHED, Trap, define
 from fuzzing.trees import MUTATIONS as TREE_MUTATIONS
 from fuzzing.trial import Finding, check_refusal, try_program
 from mmsim.cli.run import CallError, parse_argument
-from mmsim.errors import AddressError, FormatError, LaunchError, RoomError, shown
+from mmsim.engines.fused.analysis import CannotFuse
+from mmsim.errors import AddressError, FormatError, LaunchError, RoomError, UnassignedError, shown
 from mmsim.gpu.calibration import Calibration
 from mmsim.gpu.record import Record
+from roads import run_along
 
 SEED = 7
 PROGRAMS = 250
@@ -276,6 +278,14 @@ def test_a_size_that_doubles_many_times_takes_no_time():
     assert run.time == 2
     with pytest.raises(RoomError):
         mm.DMM(4, 2).run(program, np.zeros(8), 1, threads=1)
+
+
+@pytest.mark.parametrize("road", ["interpreted", "plain"])
+def test_a_name_is_no_other_name_for_what_is_assigned_later(road):
+    text = "def f(T, a, b):\n    source, target = a[T.id], source\n    b[target] = source\n"
+    program = mm.program(define(text, {}))
+    with pytest.raises((UnassignedError, CannotFuse), match="'?source'? (is|may be) read before"):
+        run_along(road, program, np.arange(4), np.zeros(4), threads=4)
 
 
 @pytest.mark.parametrize("engine", ["events", "array"])

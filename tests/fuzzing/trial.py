@@ -158,7 +158,7 @@ def compare(
         try:
             how_all = {"machine": machine, **options}
             found.append(ended(lambda: run_along("plain", program, *arguments, **how_all)))
-        except CannotFuse:
+        except (CannotFuse, MemoryError, OverflowError):  # `Machine.run` says so with a RoomError
             pass
     if any(fingerprint(one) != fingerprint(events) for one in found):
         # Only under the asynchronous schedule may a program with a race differ.
