@@ -284,7 +284,7 @@ def test_a_size_that_doubles_many_times_takes_no_time():
 def test_a_name_is_no_other_name_for_what_is_assigned_later(road):
     text = "def f(T, a, b):\n    source, target = a[T.id], source\n    b[target] = source\n"
     program = mm.program(define(text, {}))
-    with pytest.raises((UnassignedError, CannotFuse), match="'?source'? (is|may be) read before"):
+    with pytest.raises((UnassignedError, CannotFuse), match=r"'?source'? (is|may be) read before"):
         run_along(road, program, np.arange(4), np.zeros(4), threads=4)
 
 
