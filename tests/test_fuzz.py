@@ -299,6 +299,12 @@ def test_local_arrays_of_any_size_are_refused_for_want_of_room(engine, schedule,
         mm.DMM(4, 2).run(program, np.zeros(8), threads=4, engine=engine, schedule=schedule)
 
 
+def test_cuda_tells_of_shared_arrays_beyond_any_address():
+    program = mm.program(define(f"def f(T, a):\n    s = mm.shared({2**63 - 1})\n", {}))
+    with pytest.raises(RoomError, match="more words than can be numbered"):
+        program.cuda(np.zeros(8), threads=4)
+
+
 def test_numbers_too_long_to_print_are_told_by_their_size():
     assert (shown(2**64), shown(-(2**20_000)), shown("x")) == (str(2**64), "of 20001 bits", "'x'")
     program = mm.program(define("def f(T, a, n):\n    a[0] = n\n", {}))
