@@ -11,7 +11,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify docs test test-long kills mutate gpu ledger metal planted notebooks bench clean
+.PHONY: help verify docs test test-long kills mutate fuzz gpu ledger metal planted notebooks bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -50,6 +50,9 @@ mutate: .venv/.testable ## change the timing rules bit by bit and see whether a 
 gpu: .venv/.testable ## run 300 random programs on a GPU beside the simulator; CuPy must be in .venv
 	@mkdir -p build
 	$(BIN)/python tests/gpu_programs.py --json build/gpu.json
+
+fuzz: .venv/.testable ## try 100,000 mutated programs and 20,000 damaged files; half an hour
+	$(BIN)/python tests/fuzz.py --jobs $(JOBS)
 
 ledger: .venv/.installed ## make docs/ledger.md from the claims
 	$(BIN)/python -m algorithms.ledger > docs/ledger.md

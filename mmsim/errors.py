@@ -12,6 +12,8 @@ from typing import Any
 
 FACTS = ("program", "place", "array", "thread", "other", "index")
 """The attributes of a `ProgramError`."""
+LONGEST_SHOWN = 256
+"""Bits of the largest integer that a message prints."""
 
 
 class MMSimError(Exception):
@@ -36,6 +38,17 @@ class RoomError(LaunchError):
 
 class FormatError(MMSimError, ValueError):
     """JSON that isn't what mmsim writes."""
+
+
+def shown(value: object) -> str:
+    """A value in a message: an integer of hundreds of digits by its size, which Python may print.
+
+    >>> shown(2**63), shown(2**20_000)
+    ('9223372036854775808', 'of 20001 bits')
+    """
+    if isinstance(value, int) and value.bit_length() > LONGEST_SHOWN:
+        return f"of {value.bit_length()} bits"
+    return repr(value)
 
 
 @dataclass(frozen=True)

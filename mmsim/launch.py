@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.errors import LaunchError, RoomError
+from mmsim.errors import LaunchError, RoomError, shown
 from mmsim.language import ir
 from mmsim.language.meaning import Meaning, check_numbers
 from mmsim.language.program import Program
@@ -144,8 +144,8 @@ def in_words(program: Program, threads: int) -> Iterator[None]:
         ) from None
     except (MemoryError, OverflowError) as error:
         raise RoomError(
-            f"program {program.name!r} with {threads} threads needs more memory than there is "
-            f"({error}); take fewer threads or smaller arrays"
+            f"program {program.name!r} with {shown(threads)} threads needs more memory than there "
+            f"is ({error}); take fewer threads or smaller arrays"
         ) from None
 
 
@@ -223,7 +223,7 @@ def _held(dtype: np.dtype[Any]) -> bool:
 def _describe(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape}"
-    return f"{value!r}" if isinstance(value, int | float | str) else f"a {type(value).__name__}"
+    return shown(value) if isinstance(value, int | float | str) else f"a {type(value).__name__}"
 
 
 def _refuse_overlap(program: Program, arrays: list[Parameter]) -> None:

@@ -19,6 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.cores import on_all_cores
+from mmsim.errors import RoomError
+from mmsim.language.frame import zeros
 from mmsim.layout import Layout, RowMajor, offsets_of
 from mmsim.machines import Machine
 from mmsim.threads import Grid
@@ -26,6 +28,8 @@ from mmsim.threads import Grid
 Integers = npt.NDArray[np.int64]
 MANY = 1 << 16
 """Bytes above which results share memory where nobody has written it."""
+LARGEST_ADDRESS = 2**62
+"""Words of all shared arrays together: far beyond any memory, and well within 64 bits."""
 SOON = 1 << 22
 """Bytes that one core has copied before another one is awake."""
 
@@ -65,7 +69,7 @@ class ArrayInMemory:
         Where the program doesn't write a parameter this is the caller's own array, else a copy.
         """
         if self.source is None:
-            return np.zeros((len(self.bases), self.size), self.dtype)
+            return zeros((len(self.bases), self.size), self.dtype)
         flat = self.source.reshape(-1)
         if self.written and np.may_share_memory(flat, self.source):
             flat = _copy(flat)
@@ -192,6 +196,11 @@ def lay_out(
         )
     shared = list(shared)
     sizes = [-(-math.prod(array.shape) // width) * width for array in shared]
+    if grid.blocks * sum(sizes) > LARGEST_ADDRESS:
+        raise RoomError(
+            f"the shared arrays of {grid.blocks:,} blocks have more words than can be numbered; "
+            "take smaller arrays"
+        )
     block = np.arange(grid.blocks if shared else 0)
     if machine.shared:
         units, before, base = 1 + block % grid.dmms, block // grid.dmms, 0

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.errors import LaunchError
+from mmsim.errors import LaunchError, shown
 
 Integers = npt.NDArray[np.int64]
 
@@ -115,4 +115,4 @@ def whole(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise LaunchError(f"{name} must be a whole number, not {value!r}")
     if value < 1:
-        raise LaunchError(f"{name}={value}, but it must be at least 1")
+        raise LaunchError(f"{name}={shown(value)}, but it must be at least 1")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import re
 import sys
 import tomllib
@@ -463,8 +462,8 @@ def test_a_launch_or_a_metric_that_is_missing_is_an_error():
 
 def test_the_child_launches_each_kernel_as_often_as_it_is_told(tmp_path, monkeypatch):
     cases, _ = prepare([access.copy], ROOM)
-    file = tmp_path / "kernels"
-    file.write_bytes(pickle.dumps([(case.kernel, case.repeats) for case in cases]))
+    file = tmp_path / "kernels.npz"
+    counted.save(file, [(case.kernel, case.repeats) for case in cases])
     launches = []
 
     class Function:
@@ -486,6 +485,12 @@ def test_the_child_launches_each_kernel_as_often_as_it_is_told(tmp_path, monkeyp
     assert [name for name, *_ in launches] == [f"{NAME}0", f"{NAME}1", f"{NAME}1"]
     assert [passed[2:] for *_, passed in launches] == [[], [0, [0]], [1, [0]]]
     assert {(grid, block) for _, grid, block, _ in launches} == {((1,), (64,))}
+    words = [argument.words().tolist() for argument in cases[0].kernel.arguments]
+    assert launches[0][3] == words
+    read = [kernel for kernel, _ in counted.read(file)]
+    assert [(k.source, k.options) for k in read] == [
+        (case.kernel.source, case.kernel.options) for case in cases
+    ]
 
 
 # ------------------------------------------------------------ the command

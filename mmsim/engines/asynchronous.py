@@ -42,12 +42,13 @@ class Asynchronous(Driver):
         grid, meaning = self.grid, self.launch.meaning
         block = grid.block_of_warp(number)
         barrier = self.barriers[block]
-        frame = meaning.frame(*frame_fields(grid, number, meaning.fields))
-        steps = meaning.start(frame)
-        if self.recorder is not None:
-            steps = self.recorder.watched(steps, frame, range(number, number + 1), lambda: self.now)
         values: Any = None
         try:
+            frame = meaning.frame(*frame_fields(grid, number, meaning.fields))
+            steps = meaning.start(frame)
+            if self.recorder is not None:
+                own = range(number, number + 1)
+                steps = self.recorder.watched(steps, frame, own, lambda: self.now)
             while True:
                 want = steps.send(values)
                 if isinstance(want, Waiting):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Literal
@@ -46,15 +47,16 @@ class Body:
         self.typing = launch.meaning.typing
         self.shapes = launch.meaning.shapes
         self.block = tidy(launch.meaning.code.body)
+        self.extent = launch.meaning.extent
         self.ranges = Ranges(
-            self.block, self.typing, _fields(launch), launch.meaning.numbers, self._extent
+            self.block, self.typing, _fields(launch), launch.meaning.numbers, self.extent
         )
         self.lock_step = lock_step
         if lock_step:
             _refuse_parting(self.block, self.ranges, self.program)
         self.shape = Shape(self.block, self.ranges, apart=lock_step)
         self.expressions = Expressions(
-            self.typing, self.ranges, self._extent, names.of, self._element
+            self.typing, self.ranges, self.extent, names.of, self._element
         )
         everything = list(statements(self.block))
         self.written = {one.array for one in everything if isinstance(one, ir.Store)}
@@ -63,10 +65,6 @@ class Body:
         self.lines: list[str] = []
         self.depth = 0
         self.told: tuple[str, int] | None = None  # the source line of the last comment
-
-    def _extent(self, extent: ir.Extent) -> int:
-        shape = self.shapes[extent.array]
-        return math.prod(shape) if extent.axis is None else shape[extent.axis]
 
     # Lines
 
@@ -312,5 +310,10 @@ def _same_turns(loop: ir.For, ranges: Ranges) -> bool:
 
 
 def comment(text: str) -> str:
-    """A line of source as a comment; a backslash at its end would swallow the next line."""
-    return text.strip().rstrip("\\").rstrip()
+    """A line of source as a comment that ends where the line does.
+
+    A backslash at its end, which ??/ may stand for, would swallow the next line, and a carriage
+    return or the like would end the comment.
+    """
+    line = "".join(letter if letter.isprintable() else " " for letter in text)
+    return re.sub(r"(\\|\?\?/|\s)+$", "", line).lstrip()

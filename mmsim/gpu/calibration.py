@@ -6,21 +6,22 @@ program that is to be predicted.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.errors import MMSimError
+from mmsim.errors import FormatError, MachineError
 from mmsim.gpu.kernels import WARP
 from mmsim.gpu.record import Record
 from mmsim.gpu.replay import cupy, replay
 from mmsim.language.names import Array, Thread, registers
 from mmsim.language.program import program
-from mmsim.machines import DMM, HMM, UMM
+from mmsim.machines import DMM, HMM, LARGEST, UMM
 
 BLOCK = 1024
 STEPS = 64  # accesses of a chain in shared memory
@@ -106,19 +107,29 @@ class Calibration:
 
     @staticmethod
     def read(file: Path) -> Calibration:
-        """The calibration that `mmsim gpu calibrate --json` saved."""
+        """The calibration that `mmsim gpu calibrate --json` saved, or a `FormatError`."""
         rows = Record.read(file).rows
         if len(rows) != 1:
-            raise MMSimError(f"{file} holds no calibration: it has {len(rows)} rows, not one")
+            raise FormatError(f"{file} holds no calibration: it has {len(rows)} rows, not one")
         return Calibration.from_dict(dict(rows[0]))
 
     @staticmethod
     def from_dict(found: dict[str, Any]) -> Calibration:
-        """A calibration from its plain data."""
+        """A calibration from its plain data. Raises `FormatError` for anything else."""
+        kinds = get_type_hints(Calibration)
+        if found.keys() != kinds.keys():
+            raise FormatError(f"this is no calibration: its fields aren't {', '.join(kinds)}")
+        for name, value in found.items():
+            whole = type(value) is int and abs(value) <= LARGEST
+            number = whole or (type(value) is float and math.isfinite(value))
+            if not {str: type(value) is str, int: whole, float: number}[kinds[name]]:
+                raise FormatError(f"this is no calibration: its {name} can't be {value!r:.80}")
+        calibration = Calibration(**found)
         try:
-            return Calibration(**found)
-        except TypeError as error:
-            raise MMSimError(f"this is no calibration: {error}") from None
+            _ = calibration.dmm, calibration.umm, calibration.hmm
+        except MachineError as error:
+            raise FormatError(f"this is no calibration: {error}") from None
+        return calibration
 
     def to_dict(self) -> dict[str, Any]:
         """Its fields as plain data."""

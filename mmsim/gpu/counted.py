@@ -1,24 +1,64 @@
 """Launches kernels for a profiler to count: `python -m mmsim.gpu.counted FILE`.
 
-FILE holds pickled pairs of a `Kernel` and the numbers of turns of its launches, in their order.
+FILE, which `save` wrote, holds kernels and the numbers of turns of their launches, in their order:
+the words of their arguments as NumPy's arrays, all else as JSON.
 """
 
 from __future__ import annotations
 
-import pickle
+import json
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from mmsim.gpu.kernels import Argument, Kernel
 from mmsim.gpu.replay import cupy, launch_each
+
+Launches = tuple[Kernel, Sequence[int]]
+
+
+def save(file: Path, launches: Iterable[Launches]) -> None:
+    """Write kernels, each with the numbers of turns of its launches, to a file ending in .npz."""
+    heads: list[Any] = []
+    words: dict[str, Any] = {}
+    for number, (kernel, repeats) in enumerate(launches):
+        arguments = []
+        for argument in kernel.arguments:
+            arguments.append((argument.name, argument.role))
+            if argument.role in ("array", "offsets"):
+                words[f"{number} {argument.role} {argument.name}"] = argument.words()
+        about = (kernel.source, kernel.name, kernel.space, kernel.options)
+        sizes = (kernel.grid, kernel.block, kernel.shared_bytes)
+        heads.append((about, sizes, arguments, list(repeats)))
+    np.savez(file, heads=np.array(json.dumps(heads)), **words)
+
+
+def read(file: Path) -> list[Launches]:
+    """What `save` wrote, as far as launches need it."""
+    launches: list[Launches] = []
+    with np.load(file, allow_pickle=False) as kept:
+        for number, head in enumerate(json.loads(str(kept["heads"]))):
+            (source, name, space, options), (grid, block, shared), known, repeats = head
+            arguments = []
+            for argument, role in known:
+                key = f"{number} {role} {argument}"
+                table: Any = kept[key] if key in kept else np.zeros(1, np.int64)
+                arguments.append(Argument(argument, role, table.dtype, table.size, table=table))
+            kernel = Kernel(
+                source, name, space, tuple(arguments), grid, block, shared, tuple(options)
+            )
+            launches.append((kernel, repeats))
+    return launches
 
 
 def main(file: Path) -> None:
     """Launch each kernel of a file, once for each number of turns."""
     cp = cupy()
-    with file.open("rb") as opened:
-        kernels = pickle.load(opened)
-    for written, repeats in kernels:
-        launch_each(cp, written, repeats)
+    for kernel, repeats in read(file):
+        launch_each(cp, kernel, repeats)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ no turn and once with one, and the difference is the program's.
 
 from __future__ import annotations
 
-import pickle
 import re
 import tempfile
 from collections import defaultdict
@@ -21,6 +20,7 @@ from typing import get_args
 from mmsim.errors import LaunchError
 from mmsim.gpu import ncu
 from mmsim.gpu.body import Space
+from mmsim.gpu.counted import save
 from mmsim.gpu.expected import Expected, Place, expected, machine_of
 from mmsim.gpu.kernels import WARP, Kernel, kernel
 from mmsim.gpu.ncu import NoCounters, Profiled
@@ -210,8 +210,8 @@ def measure(profiler: str, cases: Sequence[Case]) -> list[Profiled]:
     """Launch the kernels under the profiler, in a process of their own."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        file = folder / "kernels.pickle"
-        file.write_bytes(pickle.dumps([(case.kernel, case.repeats) for case in cases]))
+        file = folder / "kernels.npz"
+        save(file, [(case.kernel, case.repeats) for case in cases])
         metrics = list(METRICS.values())
         return ncu.profile(profiler, NAME, metrics, folder, "mmsim.gpu.counted", str(file))
 

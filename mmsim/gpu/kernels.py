@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LaunchError
-from mmsim.gpu.body import Body, Space
+from mmsim.gpu.body import Body, Space, comment
 from mmsim.gpu.layouts import Placement, placement
 from mmsim.gpu.names import TAKEN, Names, identifier
 from mmsim.gpu.writer import Writer, word_type
@@ -143,7 +143,7 @@ def _placements(launch: Launch, args: tuple[Any, ...], names: Names) -> dict[str
     for parameter, value in zip(launch.program.code.parameters, args, strict=False):
         memory = launch.arrays.get(parameter.name)
         if isinstance(value, Placed) and memory is not None and memory.offsets is not None:
-            title = str(value.layout).split("\n")[0][:60]
+            title = comment(str(value.layout).split("\n")[0][:60])
             own = names.of(parameter.name)
             found[parameter.name] = placement(own, memory.shape, memory.offsets, title)
     return found

@@ -39,12 +39,17 @@ TAKEN = RESERVED | set(_FUNCTIONS.split())
 
 def identifier(name: str, refused: frozenset[str] = RESERVED) -> str:
     """A name in ASCII, with `_` behind it where C++ or the text itself has it already."""
-    plain = "".join(letter if letter.isascii() else f"u{ord(letter):x}" for letter in name)
+    plain = "".join(letter if is_plain(letter) else f"u{ord(letter):x}" for letter in name)
     while "__" in plain:
         plain = plain.replace("__", "_")
     if plain.startswith("_"):
         plain = f"p{plain}"
     return f"{plain}_" if plain in refused else plain
+
+
+def is_plain(letter: str) -> bool:
+    """Whether a letter may stand in a name of C++ as it is; a function's name may be any text."""
+    return letter.isascii() and (letter.isalnum() or letter == "_")
 
 
 class Names:

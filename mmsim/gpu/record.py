@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mmsim.errors import MMSimError
+from mmsim.errors import FormatError
 
 Row = Mapping[str, str | int | float | bool | None]
 
@@ -34,12 +34,12 @@ class Record:
 
     @staticmethod
     def read(file: Path) -> Record:
-        """A record from its JSON."""
+        """A record from its JSON. Raises `FormatError` for anything else."""
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
             experiment, rows = found.pop("experiment"), tuple(map(dict, found.pop("rows")))
-        except (ValueError, KeyError, AttributeError, TypeError) as error:
-            raise MMSimError(f"{file} holds no record of a GPU's results: {error!r}") from None
+        except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+            raise FormatError(f"{file} holds no record of a GPU's results: {error!r}") from None
         return Record(experiment, found, rows)
 
 

@@ -93,7 +93,7 @@ class Writer:
         about = comment((program.function.__doc__ or "").strip().split("\n")[0])
         threads = f"p = {grid.threads} threads, {blocks} of {grid.block_size}"
         lines = [
-            f"// {program.name} in CUDA C: {threads}.",
+            f"// {comment(program.name)} in CUDA C: {threads}.",
             *([f"// {about}"] if about else []),
             "// Compile with --fmad=false: Python never fuses a product and a sum.",
         ]

@@ -12,8 +12,11 @@ from mmsim.language import ir, names
 from mmsim.language.expressions import ExpressionParser
 from mmsim.language.parameters import assigned_names, assignment_counts, parameter_names
 from mmsim.language.scope import ArrayName, Entity, Shared, VariableName
-from mmsim.language.source import FunctionText
-from mmsim.language.types import SUPPORTED_TEXT, supported
+from mmsim.language.source import FunctionText, written
+from mmsim.language.types import SUPPORTED, SUPPORTED_TEXT, supported
+
+CODES = {np.dtype(name).str[1:]: name for name in SUPPORTED}
+"""NumPy's short names, as i4."""
 
 
 class DeclarationParser(ExpressionParser):
@@ -68,7 +71,7 @@ class DeclarationParser(ExpressionParser):
         if not isinstance(node, ast.Call):
             return False
         maker = self.captured(node.func)
-        if maker not in (names.shared, names.registers):
+        if not any(maker is one for one in (names.shared, names.registers)):
             return False
         kind = maker.__name__
         if self.depth > 0:
@@ -139,13 +142,10 @@ class DeclarationParser(ExpressionParser):
             if array is not None:
                 return self.dtype_of(array, node)
         given: Any = node.value if isinstance(node, ast.Constant) else self.captured(node)
-        try:
-            name: str = np.dtype(given).name
-        except TypeError:
-            name = ""
+        name = dtype_name(given)
         if not supported(name):
             raise self.refuse(
-                node, f"{ast.unparse(node)!r} is no element type", f"use one of {SUPPORTED_TEXT}"
+                node, f"{written(node)!r} is no element type", f"use one of {SUPPORTED_TEXT}"
             )
         return name
 
@@ -156,8 +156,22 @@ class DeclarationParser(ExpressionParser):
                 if local.dtype is None:
                     raise self.refuse(
                         node,
-                        f"{ast.unparse(node)!r} follows from what the program stores",
+                        f"{written(node)!r} follows from what the program stores",
                         f"give both arrays a dtype: one of {SUPPORTED_TEXT}",
                     )
                 return local.dtype
         return (array,)
+
+
+def dtype_name(given: Any) -> str:
+    """The name of the element type that an object stands for, "" if it stands for none.
+
+    NumPy's own reading of a type takes any object's word for it, and parses text.
+    """
+    if isinstance(given, str):
+        return CODES.get(given) or dtype_name(np.sctypeDict.get(given))
+    if isinstance(given, np.dtype):
+        return given.name
+    if isinstance(given, type) and (given in (bool, int, float) or issubclass(given, np.generic)):
+        return np.dtype(given).name
+    return ""

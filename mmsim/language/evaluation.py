@@ -111,7 +111,8 @@ class Expressions:
             extents.append(value)
         return tuple(extents)
 
-    def _extent(self, extent: ir.Extent) -> int:
+    def extent(self, extent: ir.Extent) -> int:
+        """A size of an array; an error where the array has no such axis."""
         shape = self.shapes[extent.array]
         if extent.rank is not None and extent.rank != len(shape):
             self._fault(
@@ -246,7 +247,7 @@ class Expressions:
             case ir.Number(name):
                 return self.numbers[name]
             case ir.Extent():
-                return self._extent(value)
+                return self.extent(value)
             case ir.ThreadField(field):
                 return self.uniform.get(field)
             case ir.Unary() | ir.Binary() | ir.Compare():

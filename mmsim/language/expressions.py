@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.errors import LanguageError, Place
+from mmsim.errors import LanguageError, Place, shown
 from mmsim.language import ir, names
 from mmsim.language.grammar import ADVICE, BINARY, CASTS, COMPARE, DEEPEST, LONGEST, UNARY
 from mmsim.language.scope import (
@@ -32,7 +32,7 @@ from mmsim.language.scope import (
     number,
     outside,
 )
-from mmsim.language.source import FunctionText
+from mmsim.language.source import FunctionText, written
 from mmsim.language.walk import reads_registers, writes_registers
 
 
@@ -81,7 +81,7 @@ class ExpressionParser:
         if isinstance(node, ast.Attribute):
             owner = self.captured(node.value)
             if isinstance(owner, types.ModuleType):
-                return getattr(owner, node.attr, Missing())
+                return vars(owner).get(node.attr, Missing())  # getattr may run the module's code
         return Missing()
 
     def array(self, node: ast.expr) -> str | None:
@@ -193,7 +193,7 @@ class ExpressionParser:
         if isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
             raise self.refuse(
                 node,
-                f"the integer {value} doesn't fit into 64 bits",
+                f"the integer {shown(value)} doesn't fit into 64 bits",
                 "programs compute with 64-bit integers",
             )
         return ir.Const(value)
@@ -222,7 +222,7 @@ class ExpressionParser:
     def captured_number(self, node: ast.expr, value: Any) -> ir.Const:
         converted = number(value)
         if converted is None:
-            text = ast.unparse(node)
+            text = written(node)
             if isinstance(value, np.ndarray):
                 raise self.refuse(
                     node,
@@ -250,10 +250,10 @@ class ExpressionParser:
                 if node.attr == "shape":
                     name = node.value.id
                     advice = f"write {name}.shape[0], or rows, columns = {name}.shape"
-                raise self.refuse(node, f"{ast.unparse(node)!r} is no number", advice)
+                raise self.refuse(node, f"{written(node)!r} is no number", advice)
         value = self.captured(node)
         if isinstance(value, Missing):
-            raise self.refuse(node, f"{ast.unparse(node)!r} means nothing in a program")
+            raise self.refuse(node, f"{written(node)!r} means nothing in a program")
         return self.captured_number(node, value)
 
     def thread_field(self, node: ast.Attribute) -> ir.Expr:
@@ -263,7 +263,7 @@ class ExpressionParser:
             raise self.refuse(
                 node, "a barrier has no value", "write T.barrier() as a statement of its own"
             )
-        thread = ast.unparse(node.value)
+        thread = written(node.value)
         known = ", ".join(f"{thread}.{name}" for name in ir.THREAD_FIELDS)
         raise self.refuse(
             node, f"the thread has no {node.attr!r}", f"it has {known} and {thread}.barrier()"
@@ -302,9 +302,10 @@ class ExpressionParser:
             raise self.refuse(
                 node.slice,
                 "an axis of a shape must be a number as it stands",
-                f"write {ast.unparse(owner)}[0]",
+                f"write {written(owner)}[0]",
             )
         signed = value if axis is node.slice else -value
+        self.constant(signed, node.slice)
         return ir.Extent(array, signed, None, self.place(node))
 
     def element(self, node: ast.Subscript) -> tuple[str, tuple[ir.Expr, ...]]:
@@ -317,7 +318,7 @@ class ExpressionParser:
             owner = owner.value
         array = self.array(owner)
         if array is None:
-            text = ast.unparse(owner)
+            text = written(owner)
             if isinstance(self.captured(owner), np.ndarray):
                 raise self.refuse(
                     owner,
@@ -331,7 +332,7 @@ class ExpressionParser:
             if isinstance(index, ast.Slice):
                 raise self.refuse_kind(index)
             if isinstance(index, ast.Constant) and index.value in (None, Ellipsis):
-                raise self.refuse(index, f"{ast.unparse(index)!r} is no index", "write a number")
+                raise self.refuse(index, f"{written(index)!r} is no index", "write a number")
         return array, tuple(self.operands(*indices))
 
     def on_UnaryOp(self, node: ast.UnaryOp) -> ir.Expr:
@@ -448,19 +449,22 @@ class ExpressionParser:
             )
         value = self.call(node, callee)
         if value is None:
-            raise self.refuse(node, f"{ast.unparse(node.func)!r} returns nothing")
+            raise self.refuse(node, f"{written(node.func)!r} returns nothing")
         return value
 
     def callee(self, node: ast.Call) -> Any:
         """The outside function that is called; refuses everything else that is called."""
+        from mmsim.language.program import Program  # which parses with this
+
         target = self.captured(node.func)
         known = (min, max, abs, len, names.shared, names.registers, *CASTS)
         if any(target is function for function in known):
             return target
-        function = getattr(target, "function", target)  # a decorated program, or a bare function
-        if isinstance(function, types.FunctionType):
-            return function
-        text = ast.unparse(node.func)
+        if type(target) is types.FunctionType:
+            return target
+        if isinstance(target, Program):
+            return target.function
+        text = written(node.func)
         if isinstance(target, Missing):
             field = node.func
             if isinstance(field, ast.Attribute) and isinstance(field.value, ast.Name):

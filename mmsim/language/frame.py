@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,6 +16,13 @@ from mmsim.language.operators import Mask, Value
 from mmsim.threads import Grid
 
 Integers = npt.NDArray[np.int64]
+
+
+def zeros(shape: tuple[int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """An array of zeros, or a `MemoryError`: NumPy has others for what no address can reach."""
+    if math.prod(shape) * dtype.itemsize > sys.maxsize:
+        raise MemoryError(f"an array of {shape[0]:,} times {shape[1]:,} elements")
+    return np.zeros(shape, dtype)
 
 
 @dataclass(frozen=True, eq=False)

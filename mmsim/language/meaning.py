@@ -29,10 +29,11 @@ from mmsim.errors import (
     LaunchError,
     Place,
     TypeFault,
+    shown,
 )
 from mmsim.language import ir
 from mmsim.language.evaluation import Expressions, active_lanes
-from mmsim.language.frame import Frame, Request, Site, Waiting
+from mmsim.language.frame import Frame, Request, Site, Waiting, zeros
 from mmsim.language.operators import (
     Mask,
     NoValue,
@@ -138,7 +139,7 @@ class Meaning(Expressions):
             if local.kind == "registers":
                 size = math.prod(self.locals[local.name])
                 dtype = self.typing.arrays[local.name]
-                frame.registers[local.name] = np.zeros((size, lanes), dtype)
+                frame.registers[local.name] = zeros((size, lanes), dtype)
         return frame
 
     def start(self, frame: Frame) -> Steps:
@@ -475,4 +476,6 @@ def check_numbers(program: str, numbers: dict[str, Any]) -> None:
     """Refuse integers that 64 bits can't hold."""
     for name, value in numbers.items():
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            raise LaunchError(f"{name}={value} of program {program!r} doesn't fit into 64 bits")
+            raise LaunchError(
+                f"{name}={shown(value)} of program {program!r} doesn't fit into 64 bits"
+            )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import linecache
 import types
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
@@ -182,8 +183,10 @@ def program(function: Callable[..., Any]) -> Program:
         return Program(function)
     except RecursionError:
         code = function.__code__
+        first = code.co_firstlineno
+        line = linecache.getline(code.co_filename, first).rstrip("\n")
         raise LanguageError(
             f"an expression or a block of {function.__name__!r} is nested too deeply",
-            Place(function.__name__, code.co_filename, code.co_firstlineno),
+            Place(function.__name__, code.co_filename, first, 0, len(line), line),
             "take it apart into several statements",
         ) from None

@@ -11,6 +11,7 @@ import inspect
 import re
 import sys
 import textwrap
+import warnings
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 
@@ -42,6 +43,14 @@ class FunctionText:
             end,
             text,
         )
+
+
+def written(node: ast.AST) -> str:
+    """A node as text, for a message; integers of thousands of digits Python itself can't write."""
+    try:
+        return ast.unparse(node)
+    except ValueError:
+        return "..."
 
 
 def _column(text: str, offset: int) -> int:
@@ -86,9 +95,11 @@ def read(function: FunctionType) -> FunctionText:
 
 def _parse(lines: list[str]) -> ast.stmt:
     """The statement that `lines` are. Indented ones stand in a block, as they do in their file."""
-    if not lines[0][:1].isspace():
-        return ast.parse("\n".join(lines)).body[0]
-    block = ast.parse("\n".join(["if True:", *lines])).body[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python gave its warnings when it read the file
+        if not lines[0][:1].isspace():
+            return ast.parse("\n".join(lines)).body[0]
+        block = ast.parse("\n".join(["if True:", *lines])).body[0]
     assert isinstance(block, ast.If)
     return ast.increment_lineno(block.body[0], -1)
 

@@ -18,7 +18,7 @@ from mmsim.language.scope import (
     TheThread,
     VariableName,
 )
-from mmsim.language.source import FunctionText, read
+from mmsim.language.source import FunctionText, read, written
 
 
 class FunctionParser(DeclarationParser):
@@ -143,7 +143,7 @@ class FunctionParser(DeclarationParser):
             self.block.extend(before)
             self.store(array, index, value, target)
         elif isinstance(target, ast.Attribute):
-            raise self.refuse(target, f"{ast.unparse(target)!r} can't be assigned")
+            raise self.refuse(target, f"{written(target)!r} can't be assigned")
         else:
             raise self.refuse_kind(target)
 
@@ -171,7 +171,7 @@ class FunctionParser(DeclarationParser):
             self.emit(ir.Assign(name, ir.Binary(op, old, value, place), place))
             return
         if not isinstance(node.target, ast.Subscript):
-            raise self.refuse(node.target, f"{ast.unparse(node.target)!r} can't be assigned")
+            raise self.refuse(node.target, f"{written(node.target)!r} can't be assigned")
         array, index = self.element(node.target)
         index = tuple(self.spill(part, place) for part in index)
         at = self.place(node.target)
@@ -311,8 +311,8 @@ class FunctionParser(DeclarationParser):
             )
         text = read(function)
         arguments = self.arguments(node, function, text)
-        scope = self.shared.unique(function.__name__)
-        value = self.shared.unique(f"{function.__name__}_value")
+        scope = self.shared.unique(text.node.name)
+        value = self.shared.unique(f"{text.node.name}_value")
         inner = FunctionParser(self.shared, function, text, {}, scope, value)
         for name, argument in arguments.items():
             inner.bound[name] = self.argument(name, argument, inner)

@@ -119,6 +119,8 @@ class Typing:
 
     def _of(self, value: ir.Expr) -> Type | None:
         """The type of an expression as far as it is known; None where nothing is."""
+        if id(value) in self._settled:
+            return self._settled[id(value)]
         match value:
             case ir.Const(number):
                 return type_of_number(number)

@@ -24,6 +24,8 @@ from mmsim.results import findings, profile, report, rows, run, trace, variables
 
 FORMAT = "mmsim 1"
 T = TypeVar("T")
+DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+"""What a document that only looks like a result may end with."""
 
 CLASSES: dict[str, type] = {
     known.__name__: known
@@ -70,7 +72,7 @@ def load(text: str, expected: type[T]) -> T:
         raise FormatError(f"this is no result of mmsim: its format isn't {FORMAT!r}")
     try:
         value = _decode(document.get("value"))
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except DAMAGED as error:
         raise FormatError(f"this result of mmsim is damaged: {error}") from None
     if not isinstance(value, expected):
         raise FormatError(f"this is a {type(value).__name__}, not a {expected.__name__}")
@@ -121,6 +123,8 @@ def _array(value: dict[str, Any]) -> Any:
         raise ValueError(f"an array has no shape {shape!r:.80}")
     dtype = np.dtype(name)
     data = base64.b64decode(value["base64"], validate=True)
+    if dtype.kind == "b" and data.strip(b"\0\1"):
+        raise ValueError("a bool is neither 0 nor 1")
     array = np.frombuffer(data, dtype.newbyteorder("<")).reshape(shape)
     return array.astype(dtype)
 
@@ -135,7 +139,7 @@ def _check_types(known: type, content: dict[str, Any]) -> None:
         if name not in hints:
             raise ValueError(f"{known.__name__} has no field {name!r}")
         if not _fits(value, hints[name]):
-            raise ValueError(f"{name} of {known.__name__} can't be {value!r:.80}")
+            raise ValueError(f"{name} of {known.__name__} can't be a {type(value).__name__}")
 
 
 def _fits(value: Any, hint: Any) -> bool:
@@ -155,8 +159,8 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin is dict:
         return isinstance(value, dict) and all(_fits(v, arguments[1]) for v in value.values())
     target = origin or hint
-    if target is int:
-        return isinstance(value, int) and not isinstance(value, bool)
+    if target is int:  # no count and no value needs more than 64 bits
+        return type(value) is int and -(2**63) <= value < 2**63
     if target is float:
         return isinstance(value, float)
     return isinstance(value, target)

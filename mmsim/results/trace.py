@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from mmsim.conflicts import Conflict
 from mmsim.language.ir import Source
-from mmsim.machines import Machine
+from mmsim.machines import HMM, Machine
 from mmsim.results.rows import Kind
 from mmsim.results.variables import Change, Held, TracedVariable, Variables, check_changes
 from mmsim.threads import make_grid
@@ -301,6 +301,11 @@ class Trace:
 
 def check_trace(trace: Trace) -> None:
     """Refuse, with a `ValueError`, a record that contradicts itself: one read from a file may."""
+    machine = trace.machine
+    count = 1 + (machine.dmms if isinstance(machine, HMM) else 0)  # before that many are made
+    known = machine.units if len(trace.units) == count else ()
+    if trace.units != tuple(TracedUnit(one.name, one.conflict, one.latency) for one in known):
+        raise ValueError(f"its memory units are not those of {machine}")
     units = {unit.name for unit in trace.units}
     arrays = {array.name: array for array in trace.arrays}
     for array in trace.arrays:
@@ -318,11 +323,22 @@ def check_trace(trace: Trace) -> None:
         parts = (dispatch.elements, dispatch.addresses, dispatch.places, dispatch.stages)
         if not lanes or any(len(part) != lanes for part in (*parts, dispatch.values)):
             raise ValueError(f"{where} has entries for different threads")
-        if set(dispatch.stages) != set(range(dispatch.stage_count)):
+        if sorted(set(dispatch.stages)) != list(range(min(dispatch.stage_count, lanes + 1))):
             raise ValueError(f"{where} has stages that nothing travels in")
         if not 0 <= dispatch.copy < copies or not all(0 <= e < size for e in dispatch.elements):
             raise ValueError(f"{where} leaves its array")
+        dtype = arrays[dispatch.array].data.dtype
+        if dtype.kind != "f":
+            least, most = (0, 1) if dtype.kind == "b" else _limits(dtype)
+            if not all(isinstance(v, int) and least <= v <= most for v in dispatch.values):
+                raise ValueError(f"{where} has values that its array can't hold")
     check_changes(trace.variables, trace.changes, trace.warps)
+
+
+def _limits(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """The least and the largest value of an integer type."""
+    limits = np.iinfo(dtype.name)
+    return int(limits.min), int(limits.max)
 
 
 def _stages(number: int, dispatch: Dispatch) -> list[Stage]:

@@ -165,6 +165,8 @@ class _Writer(Accesses):
             text = self._same(value, type_)
             self._both(f"same_{target} = {f'np.int64({text})' if type_ == INT else text}")
         elif target in self.analysis.inlined:
+            if isinstance(value, ir.Var) and value.name not in self.lanes.assigned:
+                raise CannotFuse(f"{value.name} may be read before it is assigned")
             self._check_divisors(value)
         else:
             with self._warps():

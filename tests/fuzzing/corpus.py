@@ -1,0 +1,88 @@
+"""The texts of real programs, for others to be made from: the papers', the docs', random ones."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+import algorithms
+import mmsim as mm
+from race_free_programs import CANDIDATES
+
+ROOT = Path(__file__).parents[2]
+RANDOM_ONES = 60
+
+
+@dataclass(frozen=True)
+class Original:
+    """The text of a program and of the functions that it calls, the program last.
+
+    `numbers` are those that it captures from its module.
+    """
+
+    text: str
+    numbers: dict[str, int | float]
+
+
+def corpus() -> list[Original]:
+    """All of them, the same at every call for one version of Hypothesis."""
+    return [*of_algorithms(), *of_docs(), *random_ones(RANDOM_ONES)]
+
+
+def of_algorithms() -> list[Original]:
+    """Every program of `algorithms` and of its subpackages."""
+    found: dict[str, Original] = {}
+    for module in sorted(pkgutil.walk_packages(algorithms.__path__, "algorithms."), key=str):
+        for value in vars(importlib.import_module(module.name)).values():
+            if isinstance(value, mm.Program):
+                program, *helpers = (
+                    textwrap.dedent("\n".join(source.lines)) for source in value.code.sources
+                )
+                numbers = {
+                    name: outside
+                    for name, outside in value.function.__globals__.items()
+                    if isinstance(outside, int | float)
+                }
+                text = "\n\n".join([*helpers, program]) + "\n"
+                found.setdefault(text, Original(text, numbers))
+    return [found[text] for text in sorted(found)]
+
+
+def of_docs() -> list[Original]:
+    """The functions of every Python block of the docs, up to its last program."""
+    found = []
+    for page in sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")]):
+        text = page.read_text(encoding="utf-8")
+        for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+            body = ast.parse(block).body
+            functions = [node for node in body if isinstance(node, ast.FunctionDef)]
+            while functions and not functions[-1].decorator_list:
+                functions.pop()
+            if functions:
+                found.append(Original("\n\n".join(map(ast.unparse, functions)) + "\n", {}))
+    return found
+
+
+def random_ones(count: int) -> list[Original]:
+    """Programs that the other tests draw."""
+    found: dict[str, Original] = {}
+
+    def keep(case):
+        found.setdefault(case.source, Original(case.source, {}))
+
+    plainly = settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    seed(0)(plainly(given(CANDIDATES)(keep)))()
+    return list(found.values())
