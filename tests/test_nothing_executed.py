@@ -44,6 +44,10 @@ ALLOWED = {
     # The module that the user names in `mmsim run MODULE:NAME` or `mmsim run FILE.py:NAME`.
     ("mmsim/cli/run.py", "exec_module"),
     ("mmsim/cli/run.py", "import_module"),
+    # A sweep's workers: what travels to them is made and read by joblib, never by way of a file.
+    ("mmsim/sweeps/work.py", "import_module"),
+    ("mmsim/sweeps/work.py", "joblib.externals.loky.process_executor"),
+    ("mmsim/sweeps/work.py", "joblib.parallel"),
 }
 
 

@@ -107,7 +107,7 @@ def test_a_failed_case_is_told_and_the_status_is_1(out, capsys):
     words = ["algorithms.access:stride", "--block-size", 8, 1000, "--jobs", 1]
     assert sweep(out, *words, "--size", 64, "--width", 8) == 1
     assert [row["error"] for row in read(out)].count("LaunchError") == 1
-    printed = capsys.readouterr().out
+    printed = " ".join(capsys.readouterr().out.split())
     assert "1 failed (1 LaunchError), the first: block_size=1000 is larger than" in printed
     assert sweep(out, *words, "--size", 64, "--width", 8, "--retry-failed") == 1
     assert len(read(out)) == 2
