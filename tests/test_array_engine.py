@@ -82,6 +82,20 @@ def test_the_interpreter_counts_many_lanes_as_it_does_few(monkeypatch):
     assert outcome(many) == outcome(few)
 
 
+def test_one_lane_beside_warps_of_many_is_counted_like_them(monkeypatch):
+    @mm.program
+    def spread(T, a):
+        a[T.id * 67 % len(a)]
+
+    monkeypatch.setattr("mmsim.engines.interpreted.MANY", 0)
+    run = run_along("interpreted", spread, zeros(67 * 64), threads=193, machine=mm.UMM(64, 3))
+    groups = [
+        {67 * i % (67 * 64) // 64 for i in range(w, min(w + 64, 193))} for w in range(0, 193, 64)
+    ]
+    assert [len(warp) for warp in groups][-1] == 1
+    assert run.stages == sum(map(len, groups)) > 64
+
+
 # ------------------------------------------------------------------ operators
 
 INTEGERS = [0, 1, -1, 2, -3, 7, 63, 64, 65, 2**31, -(2**31) - 1, 2**62, 2**63 - 1, -(2**63)]

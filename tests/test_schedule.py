@@ -529,3 +529,29 @@ def test_numba_is_loaded_when_there_is_much_to_do():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
     assert output.split() == ["False", "True"]
+
+
+# ------------------------------------------------------------------ beyond a word of ready warps
+
+
+@mm.program
+def one_reads_on(T, a, chosen, times):
+    for _ in range(times if T.id == chosen else 1):
+        a[T.id]
+
+
+@pytest.mark.parametrize("warps", [64, 65, 66, 67, 128, 131, 200, 4097])
+def test_ready_warps_are_found_in_turn_however_far_they_stand(warps):
+    """Of warps that all ask at once warp c is dispatched at time c; then it goes on by itself."""
+    latency, times = 2 * warps, 3
+    for chosen in {0, 1, 2, 62, 63, warps // 2, warps - 2, warps - 1}:
+        run = mm.DMM(1, latency).run(
+            one_reads_on,
+            np.zeros(warps),
+            chosen,
+            times,
+            threads=warps,
+            schedule="asynchronous",
+            engine="array",
+        )
+        assert run.time == chosen + times * latency
