@@ -31,6 +31,7 @@ import signal
 import sys
 import tempfile
 import tomllib
+import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -156,7 +157,10 @@ class Forge:
             code = OWN_FAULT
             try:
                 code = self._try(task, notes)
+            except BaseException:
+                traceback.print_exc()
             finally:
+                sys.stderr.flush()
                 os._exit(code)
         return pid, notes
 
@@ -205,14 +209,15 @@ class Forge:
     def verdict(self, status: int, notes: Path) -> tuple[str, str]:
         """What became of a mutant, and the test that told."""
         text = notes.read_text()
+        if os.WIFEXITED(status) and os.WEXITSTATUS(status) == OWN_FAULT:
+            output = Path(f"{notes}.output").read_text(errors="replace")
+            raise SystemExit(f"the driver failed\n{output}")
         test = json.loads(text)["test"] if text else ""
         for file in notes.parent.glob(f"{notes.name}*"):
             if file.is_dir():
                 shutil.rmtree(file)
             else:
                 file.unlink()
-        if os.WIFEXITED(status) and os.WEXITSTATUS(status) == OWN_FAULT:
-            raise SystemExit("the driver failed")
         if status == 0:
             return "survived", ""
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGPROF, signal.SIGALRM):
