@@ -11,8 +11,8 @@ is missing, or the change makes no difference to any result, which `explained.to
 Each mutant gets a process, forked from one that has loaded NumPy, SimPy, Numba and pytest but
 nothing of mmsim; the mutated text is put there in place of the file's, so no file is ever changed.
 Hypothesis draws the same examples each time. A mutant on which a test takes much longer than
-without it has timed out. Survivors are tried again each time, the verdict on others is kept in
-`build/mutation.jsonl` for as long as the module stays as it is.
+without it has timed out. Survivors that nobody explains are tried again each time, the verdict on
+others is kept in `build/mutation.jsonl` for as long as the module stays as it is.
 
 Leaves with 1 if a survivor isn't explained or an explanation explains nothing.
 """
@@ -387,7 +387,8 @@ def main() -> int:
         (module, mutant)
         for module, several in found.items()
         for mutant in several
-        if verdicts.of(mutant) in (None, "survived")
+        if (verdict := verdicts.of(mutant)) is None
+        or (verdict == "survived" and identity(mutant) not in reasons)
     ]
     print(f"{sum(map(len, found.values()))} mutants, {len(todo)} to try", flush=True)
     try_all(forge, todo, verdicts, options.jobs)
