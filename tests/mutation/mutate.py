@@ -157,12 +157,19 @@ class Forge:
             code = OWN_FAULT
             try:
                 code = self._try(task, notes)
-            except BaseException:
+            except BaseException as error:
                 traceback.print_exc()
+                if task.mutant is not None and self._raised_by(task.mutant, error):
+                    code = 1  # it doesn't even load: noticed
             finally:
                 sys.stderr.flush()
                 os._exit(code)
         return pid, notes
+
+    def _raised_by(self, mutant: Mutant, error: BaseException) -> bool:
+        """Whether an error comes from a mutant's own text."""
+        path = str(self.root / mutant.module)
+        return any(frame.filename == path for frame in traceback.extract_tb(error.__traceback__))
 
     def _try(self, task: Task, notes: Path) -> int:
         output = os.open(f"{notes}.output", os.O_WRONLY | os.O_CREAT)
