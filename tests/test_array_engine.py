@@ -84,16 +84,13 @@ def test_the_interpreter_counts_many_lanes_as_it_does_few(monkeypatch):
 
 def test_one_lane_beside_warps_of_many_is_counted_like_them(monkeypatch):
     @mm.program
-    def spread(T, a):
-        a[T.id * 67 % len(a)]
+    def backwards(T, a):
+        a[len(a) - 1 - 128 * T.id]
 
     monkeypatch.setattr("mmsim.engines.interpreted.MANY", 0)
-    run = run_along("interpreted", spread, zeros(67 * 64), threads=193, machine=mm.UMM(64, 3))
-    groups = [
-        {67 * i % (67 * 64) // 64 for i in range(w, min(w + 64, 193))} for w in range(0, 193, 64)
-    ]
-    assert [len(warp) for warp in groups][-1] == 1
-    assert run.stages == sum(map(len, groups)) > 64
+    machine = mm.UMM(128, 3)
+    run = run_along("interpreted", backwards, zeros(128 * 129), threads=129, machine=machine)
+    assert run.stages == 128 + 1
 
 
 # ------------------------------------------------------------------ operators

@@ -695,3 +695,28 @@ def test_a_run_is_no_report():
 def test_a_finding_has_as_many_accesses_as_its_kind(arguments):
     with pytest.raises(ValueError, match="has"):
         Finding(*arguments)
+
+
+# ------------------------------------------------------------ lock step, on both engines
+
+
+@mm.program
+def late(T, a, b):
+    a[T.id] = 1
+    a[T.id] = 2
+    b[T.id % 3] = T.id
+    if T.warp == 1:
+        T.barrier()
+
+
+@pytest.mark.parametrize("engine", ["events", "array"])
+def test_in_lock_step_both_engines_tell_when_and_who_is_missing(engine):
+    machine, arguments = mm.UMM(4, 3), (np.zeros(12, int), np.zeros(3, int))
+    how = {"threads": 12, "engine": engine, "trace": False, "check": True}
+    race, barrier = machine.run(late, *arguments, **how).findings
+    begins = 2 * (3 + 3 - 1)  # two rounds of three stages
+    assert (race.array, race.index, race.threads) == ("b", (0,), (0, 6))
+    assert race.times == (begins, begins + 1)
+    assert barrier.kind == "barrier"
+    assert barrier.threads == (4, 0)
+    assert barrier.times == (begins + 5, begins)

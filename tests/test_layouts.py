@@ -122,3 +122,15 @@ def test_one_program_under_every_layout(layout, time):
 def test_a_placed_array_says_what_it_is():
     placed = mm.place([[1, 2], [3, 4]], mm.layout.Diagonal(2))
     assert repr(placed) == "place(int64 array of shape (2, 2), Diagonal(width=2))"
+
+
+@pytest.mark.parametrize(("blocks", "words"), [(8, 2**60), (1, 2**63 - 8)])
+@pytest.mark.parametrize("machine", [mm.DMM(4, 1), mm.HMM(2, 4, 5)])
+def test_shared_arrays_beyond_any_address_have_no_room(machine, blocks, words):
+    @mm.program
+    def vast(T, a, words):
+        s = mm.shared(words)
+        s[T.index] = a[T.id]
+
+    with pytest.raises(RoomError, match="more words than can be numbered"):
+        machine.run(vast, np.zeros(blocks, int), words, threads=blocks, block_size=1)
