@@ -68,6 +68,11 @@ def test_the_compiled_counters_tell_what_the_rule_does(data):
         assert stages.tolist() == expected.tolist()
 
 
+def test_the_first_group_is_counted_like_the_others():
+    addresses = np.array([1, 16])  # groups 0 and 4 of width 4; 1 times 4 is 4, too
+    assert counting.group_stages(addresses, 2, 4, counting.scratch(2)) == 2
+
+
 def test_the_interpreter_counts_many_lanes_as_it_does_few(monkeypatch):
     @mm.program
     def scattered(T, a, b):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mmsim as mm
+from mmsim.errors import RoomError
 from mmsim.layout import RAP, RAS, Diagonal, Layout, RowMajor, offsets_of
 
 SEEDS = st.integers(0, 2**32 - 1)
