@@ -1,6 +1,8 @@
 """The command that compares all engines on random programs."""
 
+import json
 import typing
+from pathlib import Path
 
 import agreement
 import mmsim as mm
@@ -16,6 +18,17 @@ def test_what_it_counts_is_the_whole_language():
     assert {f"unary {op}" for op in grammar.UNARY.values()} <= names
     assert {kind.__name__ for kind in typing.get_args(ir.Stmt)} <= names
     assert len(names) == len(agreement.language())
+
+
+def test_what_is_kept_is_a_whole_run_beside_a_gpu():
+    kept = Path(__file__).parent.parent / "benchmarks" / "results" / "agreement.json"
+    record = json.loads(kept.read_text(encoding="utf-8"))
+    assert record["device"]
+    assert record["programs"] >= 20_000
+    assert record["different"] == 0
+    assert record["compared"]["GPU, arrays"] > record["programs"] / 2
+    assert list(record["language"]) == agreement.language()
+    assert all(record["language"].values())
 
 
 def test_what_a_program_uses_is_seen():
