@@ -14,7 +14,7 @@ from mmsim.errors import (
     UnassignedError,
 )
 from mmsim.launch import Launch
-from mmsim.results.findings import Finding, FindingKind, FoundAccess
+from mmsim.results.findings import Deed, Finding, FindingKind, FoundAccess
 
 KINDS: dict[type[ProgramError], FindingKind] = {
     AddressError: "out-of-range",
@@ -84,9 +84,9 @@ def _endless(error: ProgramError, launch: Launch, watch: Watch, time: int) -> Fi
 
 
 def _deed(
-    error: ProgramError, launch: Launch, thread: int | None, time: int, kind: str = "statement"
+    error: ProgramError, launch: Launch, thread: int | None, time: int, kind: Deed = "statement"
 ) -> FoundAccess:
     assert error.place is not None
     thread = thread or 0
     block = int(launch.grid.block[thread])
-    return found_access(error.place, kind, thread, block, time)  # type: ignore[arg-type]
+    return found_access(error.place, kind, thread, block, time)
