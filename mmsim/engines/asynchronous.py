@@ -135,7 +135,7 @@ class Barrier:
 
     def arrive(self, warp: int, at: Waiting) -> Moment:
         """A warp is here; the event of its release."""
-        now: int = self.driver.env.now  # type: ignore[assignment]
+        now = self.driver.now
         moment = Moment(self.driver.env)
         self.waiting[warp] = (now, at.place.line, moment)
         if self.driver.recorder is not None:
@@ -153,7 +153,7 @@ class Barrier:
             return
         waiting, self.waiting = self.waiting, {}
         recorder = self.driver.recorder
-        now: int = self.driver.env.now  # type: ignore[assignment]
+        now = self.driver.now
         if recorder is not None:
             recorder.releases.append(Release(now, self.block, tuple(sorted(waiting))))
         for warp, (since, line, moment) in sorted(waiting.items()):
