@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,22 @@ def test_what_survives_is_told_until_a_test_kills_it_or_it_is_explained(tmp_path
     assert timed_out == 3  # stages never fall
     assert killed == mutants - timed_out - explained > 5
     assert (tmp_path / "toy.py").read_text() == TOY
+
+
+def test_a_tree_is_loaded_again_but_not_what_is_installed_in_it(tmp_path, monkeypatch):
+    """As NumPy is in `.venv`, which can't be loaded twice."""
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / "of_the_tree.py").touch()
+    (tmp_path / ".venv" / "installed.py").touch()
+    for folder in (MUTATION, tmp_path, tmp_path / ".venv"):
+        monkeypatch.syspath_prepend(folder)
+    for name in ("of_the_tree", "installed"):
+        monkeypatch.setitem(sys.modules, name, import_module(name))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
+    import_module("mutate").forget(tmp_path)
+    assert "installed" in sys.modules
+    assert "of_the_tree" not in sys.modules
+    assert "pytest" in sys.modules
 
 
 def survivors():

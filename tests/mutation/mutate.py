@@ -295,9 +295,10 @@ def _does(code: CodeType) -> object:
 
 
 def forget(root: Path) -> None:
-    """Let everything below `root` be loaded again."""
+    """Let everything below `root` be loaded again, but what is installed there, as in `.venv`."""
     for name, module in list(sys.modules.items()):
-        if str(getattr(module, "__file__", None)).startswith(f"{root}{os.sep}"):
+        file = Path(getattr(module, "__file__", None) or "")
+        if file.is_relative_to(root) and not file.is_relative_to(sys.prefix):
             del sys.modules[name]
 
 
