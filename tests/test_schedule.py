@@ -129,6 +129,12 @@ def in_turn(ready, last):
     return min((number for number in ready if number > last), default=min(ready))
 
 
+class Clock(SimpleNamespace):
+    """What a barrier needs of the event engine's driver."""
+
+    now = property(lambda self: self.env.now)
+
+
 def on_simpy(machine, sequences, warps_per_block=None):
     """The same with the event engine's units, turns and barriers."""
     grid = grid_of(machine, len(sequences), warps_per_block)
@@ -139,7 +145,7 @@ def on_simpy(machine, sequences, warps_per_block=None):
         return MemoryUnit(env, of, machine.width, turns, None)
 
     units = [unit(of) for of in machine.units]
-    driver = SimpleNamespace(env=env, recorder=None)
+    driver = Clock(env=env, recorder=None)
     barriers = [Barrier(driver, block) for block in range(grid.blocks)]
     here = SimpleNamespace(place=SimpleNamespace(line=0))
 
