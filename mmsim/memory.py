@@ -108,10 +108,12 @@ class ArrayInMemory:
 
         Lanes come in order of thread number, `warps` says to which warp each belongs (None: all to
         one). Of several writes to one element within a warp the lowest-numbered thread's stays; of
-        two warps the later one's. NumPy keeps the last of equal indices, hence the order below.
+        two warps the later one's. NumPy keeps the last of equal indices, hence the order below, in
+        full: where all indices are reversed views, NumPy turns them around again.
         """
-        order: Integers | slice = slice(None, None, -1)
-        if warps is not None:
+        if warps is None:
+            order = np.arange(len(elements) - 1, -1, -1)
+        else:
             lanes = np.bincount(warps)
             ends = np.cumsum(lanes)
             order = np.repeat(2 * ends - lanes - 1, lanes) - np.arange(len(warps))

@@ -423,16 +423,101 @@ def test_another_winner_is_the_lowest_thread_with_another_value(values, kept, ot
     assert found.threads == (0, values.index(other))
 
 
-def test_each_warp_has_another_winner_and_blocks_their_own():
+@pytest.mark.parametrize(("other", "kept"), [("lowest", [5, 3, 9]), ("highest", [6, 3, 9])])
+@pytest.mark.parametrize(
+    ("name", "blocks", "copy"),
+    [("a", 0, 0), ("s", 0, 0), ("s", 1, 1), ("s", np.array([1] * 7), 1)],
+)
+def test_each_warp_has_another_winner_and_blocks_their_own(name, blocks, copy, other, kept):
     @mm.program
     def own(T, a):
-        a[T.id] = T.id
+        s = mm.shared(4, dtype=int)
+        s[T.index] = a[T.id]
 
-    launch = Launch(DMM, own, (zeros(8),), 8, None, "synchronous", 100)
-    array = launch.arrays["a"]
-    elements, values = np.array([0, 0, 1, 1, 0, 0]), np.array([1, 2, 3, 3, 4, 5])
-    write_otherwise(array, elements, 0, values, np.array([0, 0, 0, 0, 1, 1]))
-    assert array.data[0, :2].tolist() == [5, 3]
+    launch = Launch(DMM, own, (zeros(8),), 8, 4, "synchronous", 100)
+    array = launch.arrays[name]
+    array.data[:] = 9
+    elements, values = np.array([0, 0, 1, 1, 0, 0, 0]), np.array([1, 2, 3, 3, 4, 5, 6])
+    warps = np.array([0, 0, 0, 0, 1, 1, 1])
+    write_otherwise(array, elements, blocks, values, warps, other)
+    assert array.data[copy, :3].tolist() == kept
+    assert (np.delete(array.data, copy, 0) == 9).all()
+
+
+@pytest.mark.parametrize("blocks", [0, np.array([0, 0, 0])])
+@pytest.mark.parametrize("warps", [None, np.array([5, 5, 5])])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_the_lowest_stays_however_a_write_is_told(blocks, warps, backwards):
+    """Views that run backwards too: NumPy turns such around, and with them who is last."""
+
+    @mm.program
+    def own(T, a):
+        s = mm.shared(4, dtype=int)
+        s[T.index] = a[T.id]
+
+    array = Launch(DMM, own, (zeros(8),), 8, 4, "synchronous", 100).arrays["s"]
+    elements, values = np.array([2, 2, 2]), np.array([4, 5, 6])
+    if backwards:
+        elements, values = elements[::-1], values[::-1].copy()[::-1]
+        blocks = blocks if isinstance(blocks, int) else blocks[::-1]
+    array.write(elements, blocks, values, warps)
+    assert array.data[0, 2] == 4
+
+
+@mm.program
+def is_it(T, a, values, wanted):
+    s = mm.shared(1, dtype=int)
+    s[0] = values[T.index]
+    T.barrier()
+    if T.index == 0 and s[0] == wanted[0]:
+        a[0] = 1
+
+
+@both_schedules
+def test_a_third_competitor_wins_too(schedule):
+    """Of another value than the rule's, the lowest-numbered thread wins, and the highest."""
+    for wanted, whose in ((2, "the other's"), (4, "the last other's"), (5, None)):
+        arguments = zeros(1), np.array([1, 2, 3, 4, 1]), np.array([wanted])
+        report = check(is_it, *arguments, threads=4, schedule=schedule)
+        if whose is None:
+            assert report.ok
+        else:
+            assert one(report).note == f"a[0] ends as 0, but as 1 if {whose} stays"
+
+
+@mm.program
+def least_of_three(T, a):
+    s = mm.shared(4, dtype=int)
+    s[0] = T.index
+    s[1] = T.index
+    s[2] = T.index
+    T.barrier()
+    if T.index == 0:
+        a[0] = min(s[0], s[2])
+
+
+@mm.program
+def three_mistakes(T, a, known):
+    s = mm.shared(3, dtype=int)
+    s[0] = T.index
+    s[1] = T.index
+    s[2] = T.index
+    T.barrier()
+    if T.index == 0:
+        a[0] = known[min(s[0], s[1], s[2])]
+
+
+@both_schedules
+def test_winners_that_matter_only_together(schedule):
+    """None of the lines makes a difference alone, nor a line that isn't named beside the others."""
+    found = one(check(least_of_three, zeros(1), threads=4, schedule=schedule))
+    line = found.lines[0]
+    at_once = f"(in lines {line}, {line + 2} at once)"
+    assert found.note == f"a[0] ends as 0, but as 1 if the other's stays {at_once}"
+    found = one(check(three_mistakes, zeros(1), zeros(1), threads=4, schedule=schedule))
+    line = found.lines[0]
+    assert found.note.startswith("if the other's stays, ")
+    assert found.note.endswith(f" (in lines {line}, {line + 1}, {line + 2} at once)")
 
 
 @both_schedules

@@ -1,14 +1,15 @@
-"""Looks for mistakes in a program: one run that is watched, and one for each doubtful winner."""
+"""Looks for mistakes in a program: one run that is watched, and some for each doubtful winner."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from mmsim.check.faults import finding_before, finding_of
 from mmsim.check.placing import capacity, placement
+from mmsim.engines.collisions import Other
 from mmsim.engines.events import drive, driver_of
 from mmsim.engines.recorder import Recorder
 from mmsim.engines.watch import Watch
@@ -19,6 +20,8 @@ from mmsim.results import Run
 from mmsim.results.findings import Finding
 from mmsim.results.report import Report
 from mmsim.threads import whole
+
+OTHERS: dict[Other, str] = {"lowest": "the other's", "highest": "the last other's"}
 
 
 def check(
@@ -86,25 +89,49 @@ def _check_names(launch: Launch, unset: Collection[str]) -> None:
             )
 
 
-def _winners(launch: Any, watch: Watch, run: Run) -> Iterator[Finding]:
-    """The lines whose concurrent writes change the results if another one wins: run again."""
+def _winners(launch: Callable[[], Launch], watch: Watch, run: Run) -> Iterator[Finding]:
+    """The lines whose concurrent writes change the results if another one wins: run again.
+
+    Each line alone, then those together that make no difference alone.
+    """
     collisions = watch.collisions
     assert collisions is not None
+
+    def difference(lines: Collection[int]) -> str:
+        for other, whose in OTHERS.items():
+            sites = np.flatnonzero(np.isin(watch.lines.of_site, list(lines))).tolist()
+            note = _again(launch(), dict.fromkeys(sites, other), whose, run)
+            if note:
+                return note
+        return ""
+
+    alone = []
     for line in sorted(collisions.first):
-        bound = launch()
-        driver = driver_of(bound, None, None)
-        driver.otherwise = frozenset(np.flatnonzero(watch.lines.of_site == line).tolist())
-        try:
-            drive(driver)
-        except ProgramError as error:
-            yield collisions.finding(line, f"if the other's stays, {error.message}")
-            continue
-        note = _difference(run, bound)
-        if note:
+        if note := difference([line]):
             yield collisions.finding(line, note)
+        else:
+            alone.append(line)
+    if len(alone) > 1 and difference(alone):
+        for line in list(alone):
+            without = [one for one in alone if one != line]
+            if difference(without):
+                alone = without
+        lines = ", ".join(str(watch.lines.sites[line].place.line) for line in alone)
+        yield collisions.finding(alone[0], f"{difference(alone)} (in lines {lines} at once)")
 
 
-def _difference(run: Run, other: Launch) -> str:
+def _again(bound: Launch, others: Mapping[int, Other], whose: str, run: Run) -> str:
+    """What changes in a run with other winners, in words; empty if nothing."""
+    driver = driver_of(bound, None, None)
+    driver.others = others
+    try:
+        drive(driver)
+    except ProgramError as error:
+        return f"if {whose} stays, {error.message}"
+    return _difference(run, bound, whose)
+
+
+def _difference(run: Run, other: Launch, whose: str) -> str:
     """The first element that another winner has changed, in words; empty if none."""
     for name, now in other.results().items():
         before = run.arrays[name]
@@ -112,7 +139,6 @@ def _difference(run: Run, other: Launch) -> str:
         if not same.all():
             index = tuple(map(int, np.argwhere(~same)[0]))
             shown = ", ".join(map(str, index))
-            return (
-                f"{name}[{shown}] ends as {before[index]}, but as {now[index]} if the other's stays"
-            )
+            ends = f"{name}[{shown}] ends as {before[index]}"
+            return f"{ends}, but as {now[index]} if {whose} stays"
     return ""

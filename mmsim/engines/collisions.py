@@ -6,7 +6,7 @@ Of several writes to one element in one request the lowest-numbered thread's sta
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from mmsim.memory import ArrayInMemory
 from mmsim.results.findings import Finding
 
 Integers = npt.NDArray[Any]
+Other = Literal["lowest", "highest"]  # which thread with another value
 
 
 class Collisions:
@@ -84,10 +85,11 @@ def write_otherwise(
     blocks: Integers | int,
     values: npt.NDArray[Any],
     warps: Integers | int,
+    other: Other,
 ) -> None:
     """`ArrayInMemory.write`, but of concurrent writes of different values another one stays.
 
-    It is that of the lowest-numbered thread whose value differs from the rule's.
+    It is that of the lowest- or the highest-numbered thread whose value differs from the rule's.
     """
     of_lane = np.broadcast_to(warps, len(elements))
     for warp in np.unique(of_lane):
@@ -95,7 +97,9 @@ def write_otherwise(
         mine = blocks[own] if isinstance(blocks, np.ndarray) else blocks
         array.write(elements[own], mine, values[own])
         kept = bits_of(array.read(elements[own], mine))
-        losing = bits_of(values[own].astype(array.dtype, copy=False)) != kept
-        if losing.any():
+        losing = np.flatnonzero(bits_of(values[own].astype(array.dtype, copy=False)) != kept)
+        if other == "highest":
+            losing = losing[::-1]  # the first of them stays
+        if len(losing):
             theirs = mine[losing] if isinstance(mine, np.ndarray) else mine
             array.write(elements[own][losing], theirs, values[own][losing])

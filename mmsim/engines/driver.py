@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from simpy import Environment, Event
 
-from mmsim.engines.collisions import write_otherwise
+from mmsim.engines.collisions import Other, write_otherwise
 from mmsim.engines.recorder import Recorder
 from mmsim.engines.tally import Tally
 from mmsim.engines.turns import Turns
@@ -44,7 +44,7 @@ class Driver(ABC):
         self.width = launch.machine.width
         self.recorder = recorder
         self.watch = watch
-        self.otherwise: frozenset[int] = frozenset()  # sites where another concurrent write wins
+        self.others: Mapping[int, Other] = {}  # at which sites another concurrent write wins
         self.env = Environment()
         observe = None if recorder is None else self.observe
         self.units = [
@@ -67,8 +67,9 @@ class Driver(ABC):
     ) -> None:
         """Store what a request sends."""
         assert request.values is not None
-        if request.site.number in self.otherwise:
-            write_otherwise(array, request.elements, blocks, request.values, warps)
+        if request.site.number in self.others:
+            other = self.others[request.site.number]
+            write_otherwise(array, request.elements, blocks, request.values, warps, other)
         else:
             several = warps if isinstance(warps, np.ndarray) else None
             array.write(request.elements, blocks, request.values, several)
