@@ -49,10 +49,12 @@ def program(T, a):
     assert not uses & {"While", "Break", "and", "binary +", "mm.registers"}
 
 
-def test_all_engines_agree_on_some_and_a_difference_is_told(monkeypatch):
+def test_all_engines_agree_on_some_and_a_difference_is_told(monkeypatch, tmp_path):
+    monkeypatch.setenv("MMSIM_CACHE_DIR", str(tmp_path))
     programs, done, wrong = agreement.chunk((5, 0, False))
     assert len(programs) > agreement.CHUNK // 2
     assert not wrong
+    assert done["synchronous, array, compiled"] == 1
     assert done["synchronous, array, interpreted"] == len(programs)
     assert done["synchronous, array, fused"] > 0
     assert done["asynchronous, array, interpreted"] > 0
@@ -61,6 +63,7 @@ def test_all_engines_agree_on_some_and_a_difference_is_told(monkeypatch):
     monkeypatch.setattr(
         agreement, "outcome", lambda run: (real(run), run.engine if run.time else "")
     )
-    _, _, wrong = agreement.chunk((5, 0, False))
+    _, done, wrong = agreement.chunk((5, 1, False))
+    assert not any("compiled" in what for what in done)
     assert len(wrong) > agreement.CHUNK // 2
     assert "def program" in wrong[0]
