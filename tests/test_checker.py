@@ -362,6 +362,73 @@ def test_a_wait_that_ends_is_no_deadlock():
     assert {finding.kind for finding in report.findings} == {"race"}
 
 
+@mm.program
+def long_sum(T, a, b):
+    total = 0
+    for i in range(a.size):
+        total += a[i]
+    b[T.id] = total
+
+
+@mm.program
+def all_pairs(T, a, b):
+    total = 0
+    for i in range(a.size):
+        for j in range(a.size):
+            total += a[i] * a[j]
+    b[T.id] = total
+
+
+@mm.program
+def list_to_its_end(T, a, b):
+    i = 0
+    while a[i] != i:
+        i = a[i]
+    b[T.id] = i
+
+
+@both_schedules
+@pytest.mark.parametrize("program", [long_sum, all_pairs, list_to_its_end])
+def test_who_reads_on_for_long_does_not_wait(program, schedule):
+    a = np.append(np.arange(1, 200), 199)
+    finding = waiting(program, a, zeros(8), schedule=schedule)
+    assert finding.kind == "endless"
+    assert check(program, a[-40:] - 160, zeros(8), schedule=schedule, max_accesses=10_000).ok
+
+
+@pytest.mark.parametrize("zeroed", [0, 1])
+def test_who_waits_for_one_with_long_work_waits_for_something(zeroed):
+    @mm.program
+    def sums_first(T, a, flag, zeroed):
+        if T.warp == 0:
+            for i in range(a.size):
+                if zeroed:
+                    a[i] = 0
+                else:
+                    a[i]
+            flag[0] = 1
+        else:
+            while flag[0] == 0:
+                pass
+
+    options = {"schedule": "asynchronous"}
+    assert waiting(sums_first, zeros(300), zeros(1), zeroed, **options).kind == "endless"
+
+
+@both_schedules
+def test_who_waits_for_any_of_several_waits(schedule):
+    @mm.program
+    def any_flag(T, flags, b):
+        seen = 0
+        while seen == 0:
+            for k in range(flags.size):
+                seen += flags[k]
+        b[T.id] = 1
+
+    finding = waiting(any_flag, zeros(3), zeros(8), schedule=schedule)
+    assert (finding.kind, finding.array) == ("deadlock", "flags")
+
+
 # ------------------------------------------------------------------ winners
 
 
