@@ -265,6 +265,22 @@ def test_a_barrier_counts_each_time_it_is_missed():
     assert (found.elements, found.accesses[1].kind) == (1, "end")
 
 
+@both_schedules
+@pytest.mark.parametrize("engine", ["events", "array"])
+def test_who_has_passed_a_barrier_was_last_there(schedule, engine):
+    @mm.program
+    def one_more(T, a):
+        a[T.id] = 1
+        T.barrier()
+        if T.warp == 1:
+            T.barrier()  # the second
+
+    run = DMM.run(one_more, zeros(8), threads=8, schedule=schedule, engine=engine, check=True)
+    (finding,) = run.findings
+    assert finding.threads == (4, 0)
+    assert lines(one_more, finding) == ["T.barrier()  # the second", "T.barrier()"]
+
+
 def test_findings_of_barriers_may_be_asked_for_again():
     from mmsim.engines.meetings import Meetings
 

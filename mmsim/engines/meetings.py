@@ -51,6 +51,7 @@ class Meetings:
     def round(self, place: Place, here: Mask, live: Mask, time: int) -> None:
         """In lock step the threads `here` come to a barrier, of all those that `live`."""
         if here is True and live is True:
+            self._note(place, slice(None), time)
             return
         grid = self.grid
         here = np.broadcast_to(here, grid.threads)
@@ -124,7 +125,7 @@ class Meetings:
                 return came[-1]
         return None
 
-    def _note(self, place: Place, threads: npt.NDArray[Any], time: int) -> None:
+    def _note(self, place: Place, threads: npt.NDArray[Any] | slice, time: int) -> None:
         if place not in self.number:
             self.number[place] = len(self.places)
             self.places.append(place)
