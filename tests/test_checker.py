@@ -807,6 +807,32 @@ def test_an_error_that_the_types_tell_is_a_finding_too():
     assert Report.from_json(report.to_json()) == report
 
 
+@both_schedules
+@pytest.mark.parametrize("trace", [False, True])
+def test_an_error_of_shapes_is_a_finding_too(schedule, trace):
+    @mm.program
+    def by_rows(T, a):
+        _, columns = a.shape
+        a[T.id // columns, T.id % columns] = 1
+
+    report = check(by_rows, zeros(8), schedule=schedule, trace=trace)
+    finding = one(report)
+    assert (finding.kind, finding.array, finding.index) == ("out-of-range", "a", None)
+    assert lines(by_rows, finding) == ["_, columns = a.shape"]
+    assert (report.time, finding.threads, finding.times) == (0, (0,), (None,))
+    with pytest.raises(MMSimError, match="an error that is found before any thread begins"):
+        _ = report.trace
+
+
+def test_an_index_that_is_no_whole_number_is_a_wrong_type():
+    @mm.program
+    def halves(T, a):
+        a[T.id / 2] = 1
+
+    finding = one(check(halves, zeros(8)))
+    assert (finding.kind, finding.array, finding.index) == ("type", "a", None)
+
+
 # ------------------------------------------------------------------ as JSON
 
 

@@ -46,7 +46,8 @@ def check(
         whole("shared_words", shared_words)
     try:
         bound = launch()
-    except ProgramError as error:  # one that the types alone tell
+        bound.meaning.ready()
+    except ProgramError as error:  # one that types and shapes alone tell
         size = threads if block_size is None else block_size
         found_at_once = (finding_before(error),)
         return Report(machine, program.name, threads, size, schedule, 0, found_at_once)

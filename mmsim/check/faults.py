@@ -40,7 +40,7 @@ def finding_of(error: ProgramError, launch: Launch, watch: Watch, time: int) -> 
     thread = error.thread or 0
     whole = error.index is not None and all(isinstance(part, int) for part in error.index)
     return Finding(
-        KINDS[type(error)],
+        KINDS[type(error)] if whole or error.index is None else "type",
         error.array,
         tuple(map(int, error.index or ())) if whole else None,
         int(launch.grid.block[thread]) if array is not None and array.shared else None,
@@ -50,7 +50,7 @@ def finding_of(error: ProgramError, launch: Launch, watch: Watch, time: int) -> 
 
 
 def finding_before(error: ProgramError) -> Finding:
-    """An error that the types tell before any thread has begun: thread 0 stands for all."""
+    """An error that types and shapes tell before any thread has begun: thread 0 stands for all."""
     assert error.place is not None
     deed = found_access(error.place, "statement", 0, 0)
     return Finding(KINDS[type(error)], error.array, None, None, (deed,), note=error.message)

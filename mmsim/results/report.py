@@ -50,7 +50,10 @@ class Report:
     def trace(self) -> Trace:
         """What happened, up to the error if there was one. Raises `MMSimError` without one."""
         if self.record is None:
-            raise MMSimError(f"this check of {self.program!r} has no trace; give it trace=True")
+            raise MMSimError(
+                f"this check of {self.program!r} has no trace; give it trace=True (an error that "
+                "is found before any thread begins has none all the same)"
+            )
         return self.record
 
     def player(self, *, start: int = 0, end: int | None = None) -> Player:
