@@ -113,3 +113,12 @@ def test_where_nothing_ran_there_is_no_page(call, tmp_path, capsys):
         capsys.readouterr().out
     )
     assert not page.exists()
+
+
+@pytest.mark.parametrize("head", ["def\tmine(T, a):", "def \\\n        mine(T, a):"])
+def test_a_program_may_be_spaced_as_python_allows(tmp_path, capsys, head):
+    path = tmp_path / "spaced.py"
+    path.write_text(f"import mmsim as mm\n\n@mm.program\n{head}\n    if T.warp == 1: T.barrier()\n")
+    called = ["check", f"{path}:mine", "zeros:8", "--threads", "8", "--width", "4"]
+    assert main(called) == 1
+    assert "and thread 0 is elsewhere (mine, line 4)" in capsys.readouterr().out

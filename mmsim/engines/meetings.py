@@ -7,6 +7,7 @@ two different ones, or a thread runs past a barrier at which others wait, nothin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -29,7 +30,7 @@ class Meetings:
         self.grid = launch.grid
         source = launch.program.code.sources[0]
         texts = enumerate(source.lines, source.first)
-        begin = next(line for line, text in texts if text.lstrip().startswith("def "))
+        begin = next(line for line, text in texts if re.match(r"\s*def\b", text))
         self.places = [site.place for site in launch.meaning.sites]
         self.places.append(Place(source.function, source.file, begin))
         self.begin = len(self.places) - 1
