@@ -109,9 +109,9 @@ def test_where_nothing_ran_there_is_no_page(call, tmp_path, capsys):
     path.write_text(FILE.replace("b[T.id] +=", "b[T.id] = 0.5 *"))
     page = tmp_path / "page.html"
     assert main([*call, "--html", str(page)]) == 1
-    assert "1. value of a wrong type, b: thread 0 is here (staged, line 7)" in (
-        capsys.readouterr().out
-    )
+    told = capsys.readouterr()
+    assert "1. value of a wrong type, b: thread 0 is here (staged, line 7)" in told.out
+    assert told.err == f"mmsim: {page} isn't made: no thread has begun\n"
     assert not page.exists()
 
 

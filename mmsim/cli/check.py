@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -53,4 +54,6 @@ def command(arguments: argparse.Namespace) -> int:
         arguments.json.write_text(report.to_json(), encoding="utf-8")
     if report.record is not None:
         report.player().save(arguments.html)
+    elif arguments.html is not None:
+        print(f"mmsim: {arguments.html} isn't made: no thread has begun", file=sys.stderr)
     return 0 if report.ok else 1
