@@ -22,7 +22,9 @@ import kill_sweeps
 import mmsim as mm
 from mmsim.engines.progress import Progress
 from mmsim.sweeps import SweepError, read
+from mmsim.sweeps.cases import make_cases
 from mmsim.sweeps.file import RowFile, line_of
+from mmsim.sweeps.work import finished
 
 CALLS = "MMSIM_TEST_CALLS"  # names a file to which cases write that they were run
 
@@ -61,6 +63,13 @@ def looking(n):
     """A case that notes whether its run would show its own progress."""
     WATCHED.append(Progress("a run").watched)
     return case(n)
+
+
+def slow_at_last(n):
+    """A case that is done at once, or slow where n is 1500 or more."""
+    if n >= 1500:
+        time.sleep(0.05)
+    return case(n % 4 + 1)
 
 
 GRID = {"machine": [mm.DMM(4, 5), mm.HMM(2, 4, 9)], "program": [load, store], "n": [4, 13, 20]}
@@ -138,6 +147,16 @@ def test_processes_share_the_work_and_keep_what_they_compile(sweep, calls, tmp_p
     processes = {process for _, process in calls()}
     assert os.getpid() not in processes
     assert 1 <= len(processes) <= 2
+
+
+def test_a_row_is_there_as_soon_as_its_case_is_done(calls):
+    cases = make_cases(slow_at_last, {"n": range(1540)})
+    waiting = [
+        len(calls()) - done
+        for done, row in enumerate(finished(slow_at_last, cases, 2), 1)
+        if row["n"] >= 1510
+    ]
+    assert max(waiting) <= 4
 
 
 # What is there is not repeated.

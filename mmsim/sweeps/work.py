@@ -64,7 +64,12 @@ def _as_they_come(
     if jobs is None:
         jobs = -1 if configured is None else configured
     if jobs == 1 or backend.supports_return_generator:
-        parallel = joblib.Parallel(jobs, return_as="generator_unordered", **_options())
+        parallel = joblib.Parallel(
+            jobs,
+            return_as="generator_unordered",
+            batch_size=1,  # a batch has no row before all of it is done, quick cases and slow
+            **_options(),
+        )
         yield from parallel(_tasks(parcel, cases, begun))
         return
     tasks = _tasks(parcel, cases, begun)
