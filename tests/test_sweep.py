@@ -56,6 +56,13 @@ def deadly(n):
     return case(n)
 
 
+def exiting(n):
+    """A case that wants to end its process."""
+    if n == 3:
+        sys.exit(0)
+    return case(n)
+
+
 WATCHED = []
 
 
@@ -189,6 +196,45 @@ def test_a_function_that_returns_no_run_has_failed(sweep):
     (row,) = sweep(lambda n: n, {"n": [1]})
     assert row["error"] == "TypeError"
     assert row["message"].endswith("this one returned 1")
+
+
+class Unprintable(Exception):
+    """An exception whose text fails."""
+
+    def __str__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("raised", "error", "message"),
+    [
+        (SystemExit(0), "SystemExit", "0"),
+        (SystemExit("bye"), "SystemExit", "bye"),
+        (Unprintable(), "Unprintable", "it can't be printed: RuntimeError"),
+        (OSError("caf\udce9"), "OSError", "caf\\udce9"),
+    ],
+)
+def test_whatever_a_case_raises_the_others_go_on(sweep, tmp_path, raised, error, message):
+    def raising(n):
+        if n == 2:
+            raise raised
+        return case(n)
+
+    rows = sweep(raising, {"n": [1, 2, 3]})
+    assert [row["error"] for row in rows] == [None, error, None]
+    assert rows[1]["message"] == message
+    assert polars.read_ndjson(tmp_path / "rows.jsonl", infer_schema_length=None).to_dicts() == rows
+
+
+def test_a_case_that_ends_its_worker_with_exit_is_recorded(tmp_path):
+    rows = mm.sweep(exiting, {"n": [1, 3]}, tmp_path / "rows.jsonl", jobs=2)
+    assert [row["error"] for row in rows] == [None, "SystemExit"]
+
+
+def test_what_a_function_returns_is_told_in_short(sweep):
+    (row,) = sweep(lambda n: list(range(n)), {"n": [100_000]})
+    assert row["error"] == "TypeError"
+    assert len(row["message"]) < 200
 
 
 def test_failed_cases_are_run_again_when_asked(sweep, calls, tmp_path):
