@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from mmsim.engines.progress import Progress
 from mmsim.sweeps import SweepError, read
 from mmsim.sweeps.cases import make_cases
 from mmsim.sweeps.file import RowFile, line_of
+from mmsim.sweeps.progress import Progress as SweepProgress
 from mmsim.sweeps.work import finished
 
 CALLS = "MMSIM_TEST_CALLS"  # names a file to which cases write that they were run
@@ -570,6 +572,20 @@ def test_a_terminal_shows_how_far_it_is_and_the_time_left(script, tmp_path):
     )
     child.expect(r"[1-9]\d*/59\S* \S*0:00:0\d\S* left")
     child.expect("done")
+
+
+def test_the_time_left_is_told_of_cases_that_take_minutes(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("rich.console.monotonic", lambda: now[0])
+    shown = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setattr(shown, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    with SweepProgress(cases=10, left=10, shown=True) as progress:
+        for _ in range(4):
+            now[0] += 120
+            progress.advance(failed=False)
+    assert "0:12:00 left" in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.getvalue())
 
 
 def test_a_run_in_a_sweep_says_nothing_of_its_own(sweep, monkeypatch):

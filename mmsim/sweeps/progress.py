@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import TracebackType
 
 
@@ -25,7 +26,14 @@ class Progress:
         )
         console = Console(stderr=True)
         watched = shown and (console.is_terminal or console.is_jupyter)
-        self._bar = Bar(*columns, console=console, transient=True, disable=not watched)
+        self._bar = Bar(
+            *columns,
+            console=console,
+            transient=True,
+            disable=not watched,
+            # Of Rich's 30 seconds no rate follows where each case takes longer than that.
+            speed_estimate_period=math.inf,
+        )
         there = f", {cases - left} there already" if left < cases else ""
         self._what = f"sweep{there}"
         self._failed = 0
