@@ -1,6 +1,8 @@
 """`mmsim.sweep`: rows of a grid, in parallel, in a file that nothing can tear."""
 
+import errno
 import functools
+import importlib
 import io
 import json
 import os
@@ -282,8 +284,13 @@ def outer(T, a):
 def help(n):
     return np.zeros(SIZE + n)
 
-def go(n):
-    return mm.DMM(4, 5).run(outer, help(n), threads=8)
+@mm.program
+def chosen(T, a):
+    a[T.id]
+
+def go(n, program=chosen, *, other=chosen):
+    machine = mm.DMM(4, 5)
+    return mm.total([machine.run(one, help(n), threads=8) for one in (outer, program, other)])
 """
 
 
@@ -291,6 +298,7 @@ def go(n):
     ("old", "new"),
     [
         ("a[i]  #", "a[i] = 1  #"),
+        ("    a[T.id]\n", "    a[T.id] = 1\n"),
         ("T.id)", "T.id // 2)"),
         ("SIZE = 8", "SIZE = 9"),
         ("SIZE + n", "SIZE + n + 1"),
@@ -306,6 +314,75 @@ def test_a_changed_program_is_not_taken_for_the_old_one(sweep, tmp_path, old, ne
     after = sweep(changed, {"n": [1, 2]}, retry_changed=True)
     assert read(tmp_path / "rows.jsonl") == after
     assert after[0]["source"] != before[0]["source"]
+
+
+def test_a_default_of_the_function_that_changes_is_seen(sweep, tmp_path):
+    def made_with(program):
+        def go(n, *, only=program):
+            return case(n, program=only)
+
+        return go
+
+    sweep(made_with(load), {"n": [1]})
+    with pytest.raises(SweepError, match="had another text"):
+        sweep(made_with(store), {"n": [1]})
+
+
+def test_a_program_in_a_tuple_that_changes_is_seen(sweep, tmp_path):
+    def first(programs):
+        return case(4, program=programs[0])
+
+    old, new = (
+        made(tmp_path, TEXT.replace("a[i]", text)).__globals__["outer"] for text in ("a[i]", "a[0]")
+    )
+    sweep(first, {"programs": [(old, 1)]})
+    with pytest.raises(SweepError, match="had another text"):
+        sweep(first, {"programs": [(new, 1)]})
+
+
+def test_a_file_edited_since_it_was_read_is_not_taken_for_what_runs(sweep, tmp_path):
+    """The function in memory is the old one, whatever its file has now."""
+    go = made(tmp_path, TEXT)
+    before = sweep(go, {"n": [1]})
+    edited = TEXT.replace("SIZE + n", "SIZE + 2 * n")
+    made(tmp_path, edited)
+    assert sweep(go, {"n": [1]}, retry_changed=True)[0]["source"] != before[0]["source"]
+    with pytest.raises(SweepError, match="had another text"):
+        sweep(made(tmp_path, edited), {"n": [1]})
+
+
+def test_a_function_that_only_moved_in_its_file_is_the_same(sweep, tmp_path):
+    go = made(tmp_path, TEXT)
+    before = sweep(go, {"n": [1]})
+    made(tmp_path, "# above\n\n\n" + TEXT)
+    assert sweep(go, {"n": [1]}) == before
+
+
+def test_a_typed_in_function_is_told_by_its_code(sweep):
+    def typed(machine):
+        names = {"__name__": "typed", "mm": mm, "np": np, "load": load}
+        exec(f"def go(n): return mm.{machine}(4, 5).run(load, np.zeros(8), threads=n)", names)
+        return names["go"]
+
+    sweep(typed("DMM"), {"n": [1]})
+    with pytest.raises(SweepError, match="had another text"):
+        sweep(typed("UMM"), {"n": [1]})
+
+
+def test_a_module_imported_anew_is_so_in_the_workers_too(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    path, rows = tmp_path / "edited_meanwhile.py", tmp_path / "rows.jsonl"
+    path.write_text("import numpy as np, mmsim as mm\n" + TEXT)
+    module = importlib.import_module("edited_meanwhile")
+    grid = {"n": range(20)}
+    before = mm.sweep(module.go, grid, rows, jobs=2)
+    path.write_text("import numpy as np, mmsim as mm\n" + TEXT.replace("threads=8", "threads=4"))
+    os.utime(path, (1, 1))  # whatever the clock of the files
+    importlib.reload(module)
+    after = mm.sweep(module.go, grid, rows, jobs=2, retry_changed=True)
+    assert {row["threads"] for row in before} == {8}
+    assert {row["threads"] for row in after} == {4}
 
 
 def test_a_comment_changes_nothing(sweep, tmp_path):
@@ -355,6 +432,23 @@ def test_another_file_is_refused_and_left_alone(sweep, tmp_path, text):
     assert path.read_text() == text
 
 
+@pytest.mark.parametrize(
+    "line", ['{"key": [1], "source": "s", "error": null}', "[" * 100_000, '{"key":' * 100_000]
+)
+def test_a_line_that_only_looks_like_a_row_is_refused(sweep, tmp_path, line):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(line + "\n")
+    for reading in (lambda: read(path), lambda: sweep(case, {"n": [1]})):
+        with pytest.raises(SweepError, match="line 1 is no row of a sweep"):
+            reading()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="no devices")
+def test_a_device_keeps_no_rows():
+    with pytest.raises(SweepError, match="/dev/null keeps no rows"):
+        mm.sweep(case, {"n": [1]}, "/dev/null", jobs=1)
+
+
 def test_two_sweeps_do_not_write_to_one_file(sweep, tmp_path):
     with (
         RowFile(tmp_path / "rows.jsonl"),
@@ -383,6 +477,29 @@ def test_a_row_that_does_not_fit_on_the_disk_is_no_row(sweep, tmp_path, monkeypa
     monkeypatch.undo()
     assert len(sweep(case, {"n": [1, 2]})) == 2
     assert len(read(tmp_path / "rows.jsonl")) == 2
+
+
+def full(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_told_with_the_file(sweep, tmp_path, monkeypatch):
+    rows = sweep(case, {"n": [13]})
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(SweepError, match=r"rows\.jsonl: a row could not be written: No space"):
+        sweep(case, {"n": [13, 2]})
+    monkeypatch.undo()
+    assert read(tmp_path / "rows.jsonl") == rows
+
+
+def test_rows_that_cannot_be_dropped_stay_and_nothing_is_left_beside(sweep, tmp_path, monkeypatch):
+    rows = sweep(case, {"n": [13, 2]})
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        sweep(case, {"n": [13, 2]}, retry_failed=True)
+    monkeypatch.undo()
+    assert read(tmp_path / "rows.jsonl") == rows
+    assert list(tmp_path.iterdir()) == [tmp_path / "rows.jsonl"]
 
 
 def test_pandas_and_polars_read_it(sweep, tmp_path):
@@ -415,6 +532,7 @@ def test_numbers_that_are_equal_are_one_case_and_numpy_ones_are_plain(sweep, cal
         (case, {"n": []}, "the grid has no case"),
         (case, [], "the grid has no case"),
         (case, [4], "a case is a dictionary of parameters, not 4"),
+        (case, None, "a grid has a list of values for each parameter; this is None"),
         (case, {"n": 4}, "n=4, but a grid has a list of values"),
         (case, {"n": "4"}, "n='4', but a grid has a list of values"),
         (case, {"n": [4, 5, 4]}, "the case n=4 is there twice"),

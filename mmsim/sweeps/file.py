@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import time
 from collections.abc import Collection
 from pathlib import Path
@@ -53,7 +54,13 @@ class RowFile:
     def append(self, row: SweepRow) -> None:
         """Write a row, whole."""
         line = line_of(row)
-        if os.write(self._file, line) != len(line):
+        try:
+            written = os.write(self._file, line)
+        except OSError as error:  # it doesn't name the file
+            raise SweepError(
+                f"{self.path}: a row could not be written: {error.strerror}"
+            ) from error
+        if written != len(line):
             raise SweepError(f"{self.path}: a row could not be written whole; is the disk full?")
         if time.monotonic() - self._synced >= SYNC:
             self.sync()
@@ -76,6 +83,7 @@ class RowFile:
             os.replace(beside, self.path)
         except BaseException:
             os.close(file)
+            beside.unlink(missing_ok=True)
             raise
         os.close(self._file)
         self._file = file
@@ -125,9 +133,10 @@ def parsed(text: bytes, path: Path) -> list[SweepRow]:
 def _row(line: bytes) -> SweepRow | None:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    return row if isinstance(row, dict) and {"key", "source", "error"} <= set(row) else None
+    whole = isinstance(row, dict) and {"key", "source", "error"} <= set(row)
+    return row if whole and isinstance(row["key"], str) else None
 
 
 def _locked(path: Path) -> int:
@@ -135,6 +144,8 @@ def _locked(path: Path) -> int:
     while True:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise SweepError(f"{path} keeps no rows; give an ordinary file")
             _lock(file, path)
             # While this process waited, another sweep may have put another file in its place.
             if os.path.exists(path) and os.path.samestat(os.fstat(file), os.stat(path)):
