@@ -143,6 +143,10 @@ def test_a_changed_program_is_refused_until_asked(out, program_file, capsys):
         ([*STRIDE, "--width", "4294967296"], "width of a DMM must be at most"),
         ([*STRIDE, "--over", "width"], "--over and --claim are for a figure; give --plot FILE"),
         ([*STRIDE, "--plot", "a.svg"], "say with --over which parameter"),
+        (
+            [*STRIDE, "--plot", "a.svg", "--over", "sise"],
+            "--over takes a parameter, not 'sise'; there are program, machine, width",
+        ),
         ([*STRIDE, "--plot", "a.txt", "--over", "size"], "figures are saved as .svg"),
         (
             [*STRIDE, "--plot", "a.svg", "--over", "size", "--claim", "SMM-E1"],
