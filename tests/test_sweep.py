@@ -492,10 +492,16 @@ def test_a_full_disk_is_told_with_the_file(sweep, tmp_path, monkeypatch):
     assert read(tmp_path / "rows.jsonl") == rows
 
 
+def test_rows_that_do_not_reach_the_disk_are_told(sweep, monkeypatch):
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SweepError, match="last rows could not be seen onto the disk: No space"):
+        sweep(case, {"n": [1]})
+
+
 def test_rows_that_cannot_be_dropped_stay_and_nothing_is_left_beside(sweep, tmp_path, monkeypatch):
     rows = sweep(case, {"n": [13, 2]})
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(SweepError, match=r"rows\.jsonl: rows could not be dropped: No space"):
         sweep(case, {"n": [13, 2]}, retry_failed=True)
     monkeypatch.undo()
     assert read(tmp_path / "rows.jsonl") == rows

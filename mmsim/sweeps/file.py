@@ -11,7 +11,8 @@ import json
 import os
 import stat
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -54,12 +55,8 @@ class RowFile:
     def append(self, row: SweepRow) -> None:
         """Write a row, whole."""
         line = line_of(row)
-        try:
+        with _told(self.path, "a row could not be written"):
             written = os.write(self._file, line)
-        except OSError as error:  # it doesn't name the file
-            raise SweepError(
-                f"{self.path}: a row could not be written: {error.strerror}"
-            ) from error
         if written != len(line):
             raise SweepError(f"{self.path}: a row could not be written whole; is the disk full?")
         if time.monotonic() - self._synced >= SYNC:
@@ -67,7 +64,8 @@ class RowFile:
 
     def sync(self) -> None:
         """See the rows onto the disk."""
-        os.fsync(self._file)
+        with _told(self.path, "its last rows could not be seen onto the disk"):
+            os.fsync(self._file)
         self._synced = time.monotonic()
 
     def drop(self, keys: Collection[str]) -> None:
@@ -77,10 +75,11 @@ class RowFile:
         file = os.open(beside, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_TRUNC, 0o666)
         try:
             _lock(file, self.path)
-            with open(file, "wb", closefd=False) as buffered:
-                buffered.writelines(map(line_of, self.rows.values()))
-            os.fsync(file)
-            os.replace(beside, self.path)
+            with _told(self.path, "rows could not be dropped"):
+                with open(file, "wb", closefd=False) as buffered:
+                    buffered.writelines(map(line_of, self.rows.values()))
+                os.fsync(file)
+                os.replace(beside, self.path)
         except BaseException:
             os.close(file)
             beside.unlink(missing_ok=True)
@@ -99,6 +98,9 @@ class RowFile:
     ) -> None:
         try:
             self.sync()
+        except SweepError:
+            if error is None:  # otherwise that one is told
+                raise
         finally:
             os.close(self._file)
 
@@ -154,6 +156,15 @@ def _locked(path: Path) -> int:
             os.close(file)
             raise
         os.close(file)
+
+
+@contextmanager
+def _told(path: Path, what: str) -> Iterator[None]:
+    """The system's errors with the file's name, which they lack for a file that is open."""
+    try:
+        yield
+    except OSError as error:
+        raise SweepError(f"{path}: {what}: {error.strerror}") from error
 
 
 def _lock(file: int, path: Path) -> None:
