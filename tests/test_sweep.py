@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 
 import joblib
 import numpy as np
@@ -326,6 +327,19 @@ def test_a_default_of_the_function_that_changes_is_seen(sweep, tmp_path):
     sweep(made_with(load), {"n": [1]})
     with pytest.raises(SweepError, match="had another text"):
         sweep(made_with(store), {"n": [1]})
+
+
+def test_a_program_of_another_module_that_changes_is_seen(sweep):
+    other = types.ModuleType("other")
+
+    def go(n):
+        return case(n, program=other.only)
+
+    other.only = load
+    sweep(go, {"n": [1]})
+    other.only = store
+    with pytest.raises(SweepError, match="had another text"):
+        sweep(go, {"n": [1]})
 
 
 def test_a_program_in_a_tuple_that_changes_is_seen(sweep, tmp_path):

@@ -122,16 +122,18 @@ def _captured(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
 
 
 def _named(function: types.FunctionType) -> dict[str, Any]:
-    found = {
-        name: function.__globals__[name]
-        for name in _names(function.__code__)
-        if name in function.__globals__
-    }
+    names = _names(function.__code__)
+    found = {name: function.__globals__[name] for name in names if name in function.__globals__}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             found[name] = cell.cell_contents
         except ValueError:  # not assigned yet
             continue
+    for module in [value for value in found.values() if isinstance(value, types.ModuleType)]:
+        programs = {name: vars(module).get(name) for name in names}
+        for name, value in programs.items():
+            if isinstance(value, Program):
+                found[f"{module.__name__}.{name}"] = value
     for number, value in enumerate(function.__defaults__ or ()):
         found[f"default {number}"] = value
     return found | (function.__kwdefaults__ or {})
