@@ -734,9 +734,11 @@ def test_a_run_in_a_sweep_says_nothing_of_its_own(sweep, monkeypatch):
     assert WATCHED == [False, True]
 
 
-def test_nobody_watching_nothing_is_shown(script, tmp_path):
+@pytest.mark.parametrize("asked", [{}, {"FORCE_COLOR": "1"}])
+def test_nobody_watching_nothing_is_shown(script, tmp_path, asked):
     command = [sys.executable, script, tmp_path / "rows.jsonl", "3", "1"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    there = {**os.environ, **asked}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=there)
     assert (done.stdout, done.stderr) == ("done\n", "")
 
 

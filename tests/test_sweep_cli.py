@@ -9,6 +9,7 @@ from mmsim.claims import registered
 from mmsim.cli import main
 from mmsim.errors import MMSimError
 from mmsim.sweeps import read
+from mmsim.view.sweeps import sweep_summary
 
 PROGRAM = """\
 import mmsim as mm
@@ -122,6 +123,13 @@ def test_a_changed_program_is_refused_until_asked(out, program_file, capsys):
     assert "made when the function or its program had another text" in capsys.readouterr().err
     assert sweep(out, *words, "--retry-changed") == 0
     assert len(read(out)) == 1
+
+
+def test_a_very_long_message_is_printed_in_short(tmp_path):
+    said = "y" * 100_000
+    text = sweep_summary([{"error": "ValueError", "message": said}], tmp_path / "rows.jsonl")
+    assert "1 failed (1 ValueError), the first: yyy" in text
+    assert len(text) < 2000
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from types import TracebackType
 
 
@@ -25,7 +26,8 @@ class Progress:
             TextColumn("left"),
         )
         console = Console(stderr=True)
-        watched = shown and (console.is_terminal or console.is_jupyter)
+        terminal = sys.stderr is not None and sys.stderr.isatty()  # Rich believes FORCE_COLOR
+        watched = shown and (terminal or console.is_jupyter)
         self._bar = Bar(
             *columns,
             console=console,
