@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import types
+import warnings
 
 import joblib
 import numpy as np
@@ -370,6 +371,15 @@ def test_a_function_that_only_moved_in_its_file_is_the_same(sweep, tmp_path):
     before = sweep(go, {"n": [1]})
     made(tmp_path, "# above\n\n\n" + TEXT)
     assert sweep(go, {"n": [1]}) == before
+
+
+def test_warnings_of_the_text_are_not_given_again(sweep, tmp_path):
+    plain = sweep(made(tmp_path, TEXT), {"n": [1]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        go = made(tmp_path, TEXT + r"PATTERN = '\d'")
+        warnings.simplefilter("error")
+        assert sweep(go, {"n": [1]}) == plain
 
 
 def test_a_typed_in_function_is_told_by_its_code(sweep):

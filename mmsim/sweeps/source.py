@@ -15,6 +15,7 @@ import hashlib
 import inspect
 import textwrap
 import types
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -56,7 +57,8 @@ def _texts(thing: Any, seen: set[int]) -> Iterator[str]:
         code = inspect.unwrap(thing).__code__
         try:
             yield _normal(inspect.getsource(_as_it_runs(code)))
-        except (OSError, TypeError):  # typed in where no text is kept, or edited since
+        except (OSError, TypeError, IndexError, SyntaxError):
+            # Typed in where no text is kept, or edited since.
             yield repr(_content(code))
         yield from _captured(thing, seen)
     elif callable(thing) and isinstance(type(thing).__call__, types.FunctionType):
@@ -90,10 +92,12 @@ def _as_it_runs(code: types.CodeType) -> types.CodeType:
 @functools.lru_cache(maxsize=8)
 def _compiled(text: str, file: str) -> list[types.CodeType]:
     """The codes of all functions of a file."""
-    try:
-        whole = compile(text, file, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-    except (SyntaxError, ValueError):
-        return []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python gave its warnings when it read the file
+        try:
+            whole = compile(text, file, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        except (SyntaxError, ValueError):
+            return []
     return list(_inside(whole))
 
 
