@@ -220,7 +220,13 @@ def test_verdicts_come_back_from_json(verdicts):
     assert from_json(to_json(verdicts)) == verdicts
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"format": "another"}', '{"verdicts": [{}]}'])
+DEEP = ("[" * 100_000, '{"format": ' * 100_000)
+ODD = '{"format": "mmsim verdicts 1", "verdicts": [{"curve": 3}]}'
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"format": "another"}', '{"verdicts": [{}]}', ODD, *DEEP]
+)
 def test_what_is_no_verdicts_is_refused(text):
     with pytest.raises(FormatError, match="no verdicts"):
         from_json(text)

@@ -1,14 +1,19 @@
 """`mmsim.sweep`: rows of a grid, in parallel, in a file that nothing can tear."""
 
+import errno
 import functools
+import importlib
 import io
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
 import time
+import types
+import warnings
 
 import joblib
 import numpy as np
@@ -22,7 +27,10 @@ import kill_sweeps
 import mmsim as mm
 from mmsim.engines.progress import Progress
 from mmsim.sweeps import SweepError, read
+from mmsim.sweeps.cases import make_cases
 from mmsim.sweeps.file import RowFile, line_of
+from mmsim.sweeps.progress import Progress as SweepProgress
+from mmsim.sweeps.work import finished
 
 CALLS = "MMSIM_TEST_CALLS"  # names a file to which cases write that they were run
 
@@ -54,6 +62,13 @@ def deadly(n):
     return case(n)
 
 
+def exiting(n):
+    """A case that wants to end its process."""
+    if n == 3:
+        sys.exit(0)
+    return case(n)
+
+
 WATCHED = []
 
 
@@ -61,6 +76,13 @@ def looking(n):
     """A case that notes whether its run would show its own progress."""
     WATCHED.append(Progress("a run").watched)
     return case(n)
+
+
+def slow_at_last(n):
+    """A case that is done at once, or slow where n is 1500 or more."""
+    if n >= 1500:
+        time.sleep(0.05)
+    return case(n % 4 + 1)
 
 
 GRID = {"machine": [mm.DMM(4, 5), mm.HMM(2, 4, 9)], "program": [load, store], "n": [4, 13, 20]}
@@ -140,6 +162,16 @@ def test_processes_share_the_work_and_keep_what_they_compile(sweep, calls, tmp_p
     assert 1 <= len(processes) <= 2
 
 
+def test_a_row_is_there_as_soon_as_its_case_is_done(calls):
+    cases = make_cases(slow_at_last, {"n": range(1540)})
+    waiting = [
+        len(calls()) - done
+        for done, row in enumerate(finished(slow_at_last, cases, 2), 1)
+        if row["n"] >= 1510
+    ]
+    assert max(waiting) <= 4
+
+
 # What is there is not repeated.
 
 
@@ -170,6 +202,45 @@ def test_a_function_that_returns_no_run_has_failed(sweep):
     (row,) = sweep(lambda n: n, {"n": [1]})
     assert row["error"] == "TypeError"
     assert row["message"].endswith("this one returned 1")
+
+
+class Unprintable(Exception):
+    """An exception whose text fails."""
+
+    def __str__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("raised", "error", "message"),
+    [
+        (SystemExit(0), "SystemExit", "0"),
+        (SystemExit("bye"), "SystemExit", "bye"),
+        (Unprintable(), "Unprintable", "it can't be printed: RuntimeError"),
+        (OSError("caf\udce9"), "OSError", "caf\\udce9"),
+    ],
+)
+def test_whatever_a_case_raises_the_others_go_on(sweep, tmp_path, raised, error, message):
+    def raising(n):
+        if n == 2:
+            raise raised
+        return case(n)
+
+    rows = sweep(raising, {"n": [1, 2, 3]})
+    assert [row["error"] for row in rows] == [None, error, None]
+    assert rows[1]["message"] == message
+    assert polars.read_ndjson(tmp_path / "rows.jsonl", infer_schema_length=None).to_dicts() == rows
+
+
+def test_a_case_that_ends_its_worker_with_exit_is_recorded(tmp_path):
+    rows = mm.sweep(exiting, {"n": [1, 3]}, tmp_path / "rows.jsonl", jobs=2)
+    assert [row["error"] for row in rows] == [None, "SystemExit"]
+
+
+def test_what_a_function_returns_is_told_in_short(sweep):
+    (row,) = sweep(lambda n: list(range(n)), {"n": [100_000]})
+    assert row["error"] == "TypeError"
+    assert len(row["message"]) < 200
 
 
 def test_failed_cases_are_run_again_when_asked(sweep, calls, tmp_path):
@@ -215,8 +286,13 @@ def outer(T, a):
 def help(n):
     return np.zeros(SIZE + n)
 
-def go(n):
-    return mm.DMM(4, 5).run(outer, help(n), threads=8)
+@mm.program
+def chosen(T, a):
+    a[T.id]
+
+def go(n, program=chosen, *, other=chosen):
+    machine = mm.DMM(4, 5)
+    return mm.total([machine.run(one, help(n), threads=8) for one in (outer, program, other)])
 """
 
 
@@ -224,6 +300,7 @@ def go(n):
     ("old", "new"),
     [
         ("a[i]  #", "a[i] = 1  #"),
+        ("    a[T.id]\n", "    a[T.id] = 1\n"),
         ("T.id)", "T.id // 2)"),
         ("SIZE = 8", "SIZE = 9"),
         ("SIZE + n", "SIZE + n + 1"),
@@ -239,6 +316,97 @@ def test_a_changed_program_is_not_taken_for_the_old_one(sweep, tmp_path, old, ne
     after = sweep(changed, {"n": [1, 2]}, retry_changed=True)
     assert read(tmp_path / "rows.jsonl") == after
     assert after[0]["source"] != before[0]["source"]
+
+
+def test_a_default_of_the_function_that_changes_is_seen(sweep, tmp_path):
+    def made_with(program):
+        def go(n, *, only=program):
+            return case(n, program=only)
+
+        return go
+
+    sweep(made_with(load), {"n": [1]})
+    with pytest.raises(SweepError, match="had another text"):
+        sweep(made_with(store), {"n": [1]})
+
+
+def test_a_program_of_another_module_that_changes_is_seen(sweep):
+    other = types.ModuleType("other")
+
+    def go(n):
+        return case(n, program=other.only)
+
+    other.only = load
+    sweep(go, {"n": [1]})
+    other.only = store
+    with pytest.raises(SweepError, match="had another text"):
+        sweep(go, {"n": [1]})
+
+
+def test_a_program_in_a_tuple_that_changes_is_seen(sweep, tmp_path):
+    def first(programs):
+        return case(4, program=programs[0])
+
+    old, new = (
+        made(tmp_path, TEXT.replace("a[i]", text)).__globals__["outer"] for text in ("a[i]", "a[0]")
+    )
+    sweep(first, {"programs": [(old, 1)]})
+    with pytest.raises(SweepError, match="had another text"):
+        sweep(first, {"programs": [(new, 1)]})
+
+
+def test_a_file_edited_since_it_was_read_is_not_taken_for_what_runs(sweep, tmp_path):
+    """The function in memory is the old one, whatever its file has now."""
+    go = made(tmp_path, TEXT)
+    before = sweep(go, {"n": [1]})
+    edited = TEXT.replace("SIZE + n", "SIZE + 2 * n")
+    made(tmp_path, edited)
+    assert sweep(go, {"n": [1]}, retry_changed=True)[0]["source"] != before[0]["source"]
+    with pytest.raises(SweepError, match="had another text"):
+        sweep(made(tmp_path, edited), {"n": [1]})
+
+
+def test_a_function_that_only_moved_in_its_file_is_the_same(sweep, tmp_path):
+    go = made(tmp_path, TEXT)
+    before = sweep(go, {"n": [1]})
+    made(tmp_path, "# above\n\n\n" + TEXT)
+    assert sweep(go, {"n": [1]}) == before
+
+
+def test_warnings_of_the_text_are_not_given_again(sweep, tmp_path):
+    plain = sweep(made(tmp_path, TEXT), {"n": [1]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        go = made(tmp_path, TEXT + r"PATTERN = '\d'")
+        warnings.simplefilter("error")
+        assert sweep(go, {"n": [1]}) == plain
+
+
+def test_a_typed_in_function_is_told_by_its_code(sweep):
+    def typed(machine):
+        names = {"__name__": "typed", "mm": mm, "np": np, "load": load}
+        exec(f"def go(n): return mm.{machine}(4, 5).run(load, np.zeros(8), threads=n)", names)
+        return names["go"]
+
+    sweep(typed("DMM"), {"n": [1]})
+    with pytest.raises(SweepError, match="had another text"):
+        sweep(typed("UMM"), {"n": [1]})
+
+
+def test_a_module_imported_anew_is_so_in_the_workers_too(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    path, rows = tmp_path / "edited_meanwhile.py", tmp_path / "rows.jsonl"
+    path.write_text("import numpy as np, mmsim as mm\n" + TEXT)
+    module = importlib.import_module("edited_meanwhile")
+    grid = {"n": range(20)}
+    before = mm.sweep(module.go, grid, rows, jobs=2)
+    path.write_text("import numpy as np, mmsim as mm\n" + TEXT.replace("threads=8", "threads=4"))
+    os.utime(path, (1, 1))  # whatever the clock of the files
+    importlib.reload(module)
+    after = mm.sweep(module.go, grid, rows, jobs=2, retry_changed=True)
+    assert {row["threads"] for row in before} == {8}
+    assert {row["threads"] for row in after} == {4}
 
 
 def test_a_comment_changes_nothing(sweep, tmp_path):
@@ -288,6 +456,23 @@ def test_another_file_is_refused_and_left_alone(sweep, tmp_path, text):
     assert path.read_text() == text
 
 
+@pytest.mark.parametrize(
+    "line", ['{"key": [1], "source": "s", "error": null}', "[" * 100_000, '{"key":' * 100_000]
+)
+def test_a_line_that_only_looks_like_a_row_is_refused(sweep, tmp_path, line):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(line + "\n")
+    for reading in (lambda: read(path), lambda: sweep(case, {"n": [1]})):
+        with pytest.raises(SweepError, match="line 1 is no row of a sweep"):
+            reading()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="no devices")
+def test_a_device_keeps_no_rows():
+    with pytest.raises(SweepError, match="/dev/null keeps no rows"):
+        mm.sweep(case, {"n": [1]}, "/dev/null", jobs=1)
+
+
 def test_two_sweeps_do_not_write_to_one_file(sweep, tmp_path):
     with (
         RowFile(tmp_path / "rows.jsonl"),
@@ -316,6 +501,35 @@ def test_a_row_that_does_not_fit_on_the_disk_is_no_row(sweep, tmp_path, monkeypa
     monkeypatch.undo()
     assert len(sweep(case, {"n": [1, 2]})) == 2
     assert len(read(tmp_path / "rows.jsonl")) == 2
+
+
+def full(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_told_with_the_file(sweep, tmp_path, monkeypatch):
+    rows = sweep(case, {"n": [13]})
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(SweepError, match=r"rows\.jsonl: a row could not be written: No space"):
+        sweep(case, {"n": [13, 2]})
+    monkeypatch.undo()
+    assert read(tmp_path / "rows.jsonl") == rows
+
+
+def test_rows_that_do_not_reach_the_disk_are_told(sweep, monkeypatch):
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SweepError, match="last rows could not be seen onto the disk: No space"):
+        sweep(case, {"n": [1]})
+
+
+def test_rows_that_cannot_be_dropped_stay_and_nothing_is_left_beside(sweep, tmp_path, monkeypatch):
+    rows = sweep(case, {"n": [13, 2]})
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SweepError, match=r"rows\.jsonl: rows could not be dropped: No space"):
+        sweep(case, {"n": [13, 2]}, retry_failed=True)
+    monkeypatch.undo()
+    assert read(tmp_path / "rows.jsonl") == rows
+    assert list(tmp_path.iterdir()) == [tmp_path / "rows.jsonl"]
 
 
 def test_pandas_and_polars_read_it(sweep, tmp_path):
@@ -348,6 +562,7 @@ def test_numbers_that_are_equal_are_one_case_and_numpy_ones_are_plain(sweep, cal
         (case, {"n": []}, "the grid has no case"),
         (case, [], "the grid has no case"),
         (case, [4], "a case is a dictionary of parameters, not 4"),
+        (case, None, "a grid has a list of values for each parameter; this is None"),
         (case, {"n": 4}, "n=4, but a grid has a list of values"),
         (case, {"n": "4"}, "n='4', but a grid has a list of values"),
         (case, {"n": [4, 5, 4]}, "the case n=4 is there twice"),
@@ -507,6 +722,20 @@ def test_a_terminal_shows_how_far_it_is_and_the_time_left(script, tmp_path):
     child.expect("done")
 
 
+def test_the_time_left_is_told_of_cases_that_take_minutes(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("rich.console.monotonic", lambda: now[0])
+    shown = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setattr(shown, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    with SweepProgress(cases=10, left=10, shown=True) as progress:
+        for _ in range(4):
+            now[0] += 120
+            progress.advance(failed=False)
+    assert "0:12:00 left" in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.getvalue())
+
+
 def test_a_run_in_a_sweep_says_nothing_of_its_own(sweep, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     WATCHED.clear()
@@ -515,9 +744,11 @@ def test_a_run_in_a_sweep_says_nothing_of_its_own(sweep, monkeypatch):
     assert WATCHED == [False, True]
 
 
-def test_nobody_watching_nothing_is_shown(script, tmp_path):
+@pytest.mark.parametrize("asked", [{}, {"FORCE_COLOR": "1"}])
+def test_nobody_watching_nothing_is_shown(script, tmp_path, asked):
     command = [sys.executable, script, tmp_path / "rows.jsonl", "3", "1"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    there = {**os.environ, **asked}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=there)
     assert (done.stdout, done.stderr) == ("done\n", "")
 
 

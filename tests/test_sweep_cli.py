@@ -9,6 +9,7 @@ from mmsim.claims import registered
 from mmsim.cli import main
 from mmsim.errors import MMSimError
 from mmsim.sweeps import read
+from mmsim.view.sweeps import sweep_summary
 
 PROGRAM = """\
 import mmsim as mm
@@ -124,6 +125,13 @@ def test_a_changed_program_is_refused_until_asked(out, program_file, capsys):
     assert len(read(out)) == 1
 
 
+def test_a_very_long_message_is_printed_in_short(tmp_path):
+    said = "y" * 100_000
+    text = sweep_summary([{"error": "ValueError", "message": said}], tmp_path / "rows.jsonl")
+    assert "1 failed (1 ValueError), the first: yyy" in text
+    assert len(text) < 2000
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -143,6 +151,10 @@ def test_a_changed_program_is_refused_until_asked(out, program_file, capsys):
         ([*STRIDE, "--width", "4294967296"], "width of a DMM must be at most"),
         ([*STRIDE, "--over", "width"], "--over and --claim are for a figure; give --plot FILE"),
         ([*STRIDE, "--plot", "a.svg"], "say with --over which parameter"),
+        (
+            [*STRIDE, "--plot", "a.svg", "--over", "sise"],
+            "--over takes a parameter, not 'sise'; there are program, machine, width",
+        ),
         ([*STRIDE, "--plot", "a.txt", "--over", "size"], "figures are saved as .svg"),
         (
             [*STRIDE, "--plot", "a.svg", "--over", "size", "--claim", "SMM-E1"],

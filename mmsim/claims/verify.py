@@ -223,7 +223,7 @@ def from_json(text: str) -> list[Verdict]:
         if read["format"] != FORMAT:
             raise FormatError(f"this is {read['format']!r}, not {FORMAT!r}")
         return [_verdict(one) for one in read["verdicts"]]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise FormatError(f"these are no verdicts: {error}") from error
 
 

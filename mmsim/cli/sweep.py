@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mmsim.cli.run import CallError, at_least, load, load_program
 from mmsim.cli.trial import LAYOUTS, RANDOM, filled, machine_named, trial
 from mmsim.language.program import Program
+from mmsim.sweeps.rows import FACTS
 from mmsim.sweeps.work import by_value
 
 if TYPE_CHECKING:
@@ -85,9 +86,12 @@ def command(arguments: argparse.Namespace) -> int:
     from mmsim.view.sweeps import sweep_summary, sweep_table
 
     claim = _plotted(arguments)
+    chosen = cases(arguments)
+    if arguments.plot is not None:
+        _check_axis(arguments.over, chosen)
     rows = sweep(
         trial,
-        cases(arguments),
+        chosen,
         arguments.out,
         jobs=arguments.jobs,
         retry_failed=arguments.retry_failed,
@@ -114,19 +118,19 @@ def cases(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         axes["permutation"] = [_permutation(target) for target in arguments.permutation]
     if arguments.arguments is not None:
         axes["arguments"] = [tuple(arguments.arguments)]
-    found: list[dict[str, Any]] = []
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for chosen in product(*axes.values()):
         case = dict(zip(axes, chosen, strict=True))
         if case["machine"] != "hmm":
             case = {name: value for name, value in case.items() if name not in HMM_ONLY}
         if case.get("threads") == "size":
             case["threads"] = case["size"]
-        if case not in found:  # a DMM has no number of DMMs
-            found.append(case)
+        if tuple(case.items()) not in found:  # a DMM has no number of DMMs
+            found[tuple(case.items())] = case
             machine_named(**case)
             for text in case.get("arguments", ()):
                 filled(text, case)
-    return found
+    return list(found.values())
 
 
 def _program(target: str, arguments: argparse.Namespace) -> Program:
@@ -181,3 +185,10 @@ def _plotted(arguments: argparse.Namespace) -> Claim | None:
     if arguments.claim not in found:
         raise CallError(f"--claim takes one claim; there are {', '.join(found)}")
     return found[arguments.claim]
+
+
+def _check_axis(over: str, cases: list[dict[str, Any]]) -> None:
+    """Raises `CallError` before the work for a parameter that the rows won't have."""
+    known = [*dict.fromkeys(name for case in cases for name in case), *FACTS]
+    if over not in known:
+        raise CallError(f"--over takes a parameter, not {over!r}; there are {', '.join(known)}")

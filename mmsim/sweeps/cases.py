@@ -7,7 +7,7 @@ import inspect
 import itertools
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +48,7 @@ def make_cases(function: Callable[..., Any], grid: Grid) -> list[Case]:
         key = _key(function, written)
         if key in cases:
             raise SweepError(f"the case {told(written)} is there twice; give each case once")
-        chosen = [value for value in values.values() if callable(value)]
+        chosen = list(_called(tuple(values.values())))
         names = tuple(map(id, chosen))
         if names not in programs:
             programs[names] = fingerprint((function, *chosen))
@@ -66,6 +66,8 @@ def told(written: SweepRow) -> str:
 
 
 def _combinations(grid: Grid) -> list[dict[str, Any]]:
+    if not isinstance(grid, Iterable):
+        raise SweepError(f"a grid has a list of values for each parameter; this is {grid!r}")
     if not isinstance(grid, Mapping):
         cases = list(grid)
         for case in cases:
@@ -78,6 +80,15 @@ def _combinations(grid: Grid) -> list[dict[str, Any]]:
             raise SweepError(f"{name}={several!r}, but a grid has a list of values for each name")
         values.append(list(several))
     return [dict(zip(grid, chosen, strict=True)) for chosen in itertools.product(*values)]
+
+
+def _called(value: Any) -> Iterator[Any]:
+    """The programs and functions among values."""
+    if isinstance(value, tuple):
+        for one in value:
+            yield from _called(one)
+    elif callable(value):
+        yield value
 
 
 def _written(name: str, value: Any) -> Any:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -53,14 +55,17 @@ class RowFile:
     def append(self, row: SweepRow) -> None:
         """Write a row, whole."""
         line = line_of(row)
-        if os.write(self._file, line) != len(line):
+        with _told(self.path, "a row could not be written"):
+            written = os.write(self._file, line)
+        if written != len(line):
             raise SweepError(f"{self.path}: a row could not be written whole; is the disk full?")
         if time.monotonic() - self._synced >= SYNC:
             self.sync()
 
     def sync(self) -> None:
         """See the rows onto the disk."""
-        os.fsync(self._file)
+        with _told(self.path, "its last rows could not be seen onto the disk"):
+            os.fsync(self._file)
         self._synced = time.monotonic()
 
     def drop(self, keys: Collection[str]) -> None:
@@ -70,12 +75,14 @@ class RowFile:
         file = os.open(beside, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_TRUNC, 0o666)
         try:
             _lock(file, self.path)
-            with open(file, "wb", closefd=False) as buffered:
-                buffered.writelines(map(line_of, self.rows.values()))
-            os.fsync(file)
-            os.replace(beside, self.path)
+            with _told(self.path, "rows could not be dropped"):
+                with open(file, "wb", closefd=False) as buffered:
+                    buffered.writelines(map(line_of, self.rows.values()))
+                os.fsync(file)
+                os.replace(beside, self.path)
         except BaseException:
             os.close(file)
+            beside.unlink(missing_ok=True)
             raise
         os.close(self._file)
         self._file = file
@@ -91,6 +98,9 @@ class RowFile:
     ) -> None:
         try:
             self.sync()
+        except SweepError:
+            if error is None:  # otherwise that one is told
+                raise
         finally:
             os.close(self._file)
 
@@ -125,9 +135,10 @@ def parsed(text: bytes, path: Path) -> list[SweepRow]:
 def _row(line: bytes) -> SweepRow | None:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    return row if isinstance(row, dict) and {"key", "source", "error"} <= set(row) else None
+    whole = isinstance(row, dict) and {"key", "source", "error"} <= set(row)
+    return row if whole and isinstance(row["key"], str) else None
 
 
 def _locked(path: Path) -> int:
@@ -135,6 +146,8 @@ def _locked(path: Path) -> int:
     while True:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise SweepError(f"{path} keeps no rows; give an ordinary file")
             _lock(file, path)
             # While this process waited, another sweep may have put another file in its place.
             if os.path.exists(path) and os.path.samestat(os.fstat(file), os.stat(path)):
@@ -143,6 +156,15 @@ def _locked(path: Path) -> int:
             os.close(file)
             raise
         os.close(file)
+
+
+@contextmanager
+def _told(path: Path, what: str) -> Iterator[None]:
+    """The system's errors with the file's name, which they lack for a file that is open."""
+    try:
+        yield
+    except OSError as error:
+        raise SweepError(f"{path}: {what}: {error.strerror}") from error
 
 
 def _lock(file: int, path: Path) -> None:

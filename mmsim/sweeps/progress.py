@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from types import TracebackType
 
 
@@ -24,8 +26,16 @@ class Progress:
             TextColumn("left"),
         )
         console = Console(stderr=True)
-        watched = shown and (console.is_terminal or console.is_jupyter)
-        self._bar = Bar(*columns, console=console, transient=True, disable=not watched)
+        terminal = sys.stderr is not None and sys.stderr.isatty()  # Rich believes FORCE_COLOR
+        watched = shown and (terminal or console.is_jupyter)
+        self._bar = Bar(
+            *columns,
+            console=console,
+            transient=True,
+            disable=not watched,
+            # Of Rich's 30 seconds no rate follows where each case takes longer than that.
+            speed_estimate_period=math.inf,
+        )
         there = f", {cases - left} there already" if left < cases else ""
         self._what = f"sweep{there}"
         self._failed = 0

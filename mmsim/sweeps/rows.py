@@ -27,7 +27,7 @@ def carried_out(
     """The row of a case: `function(**values)` run and counted, or its error. `key` and `source`
     are left to the one who knows them.
 
-    An exception becomes part of the row: `error` is its kind, `message` its text.
+    An exception, `sys.exit` too, becomes part of the row: `error` is its kind, `message` its text.
     """
     from mmsim import __version__
 
@@ -38,13 +38,21 @@ def carried_out(
         with unwatched():
             run = function(**values)
         if not isinstance(run, Run):
-            raise TypeError(f"a sweep's function returns a Run; this one returned {run!r}")
+            raise TypeError(f"a sweep's function returns a Run; this one returned {run!r:.80}")
         found = _counted(run)
-    except Exception as raised:  # whatever a case does wrong, the others go on
-        error, message = type(raised).__name__, str(raised)
+    except (Exception, SystemExit) as raised:  # whatever a case does wrong, the others go on
+        error, message = type(raised).__name__, _message(raised)
     seconds = round(time.perf_counter() - begun, 6)
     end = {"error": error, "message": message, "seconds": seconds, "mmsim": __version__}
     return {**_facts(found, written), **end}
+
+
+def _message(raised: BaseException) -> str:
+    """The text of an exception, in characters that any reader of JSON takes."""
+    try:
+        return str(raised).encode("utf-8", "backslashreplace").decode()
+    except Exception as error:  # its text is code of the case too
+        return f"it can't be printed: {type(error).__name__}"
 
 
 def lost(written: SweepRow) -> SweepRow:

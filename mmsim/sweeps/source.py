@@ -2,9 +2,9 @@
 
 A row keeps a fingerprint of it, so that a sweep started again after its program was changed doesn't
 take the old program's rows for the new one's. Looked at are the function, the programs and the
-functions of its own module that it names, and the numbers and texts that it captures, in turn; of
-a `functools.partial` its parts too. Comments and spaces don't count. What other modules do is not
-looked at.
+functions of its own module that it names, and the numbers and texts that it captures, in turn, also
+as defaults of its parameters; of a `functools.partial` its parts too. Comments and spaces don't
+count. What lists, dictionaries, classes, objects and other modules hold is not looked at.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import hashlib
 import inspect
 import textwrap
 import types
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -53,10 +54,12 @@ def _texts(thing: Any, seen: set[int]) -> Iterator[str]:
     elif isinstance(thing, types.MethodType):
         yield from _texts(thing.__func__, seen)
     elif isinstance(thing, types.FunctionType):
+        code = inspect.unwrap(thing).__code__
         try:
-            yield _normal(inspect.getsource(thing))
-        except (OSError, TypeError):  # typed in where no text is kept
-            yield repr((thing.__code__.co_code, _constants(thing.__code__)))
+            yield _normal(inspect.getsource(_as_it_runs(code)))
+        except (OSError, TypeError, IndexError, SyntaxError):
+            # Typed in where no text is kept, or edited since.
+            yield repr(_content(code))
         yield from _captured(thing, seen)
     elif callable(thing) and isinstance(type(thing).__call__, types.FunctionType):
         yield from _texts(type(thing).__call__, seen)
@@ -70,16 +73,51 @@ def _normal(source: str) -> str:
         return source
 
 
-def _constants(code: types.CodeType) -> list[Any]:
-    """The constants of a function; of those inside it their code and constants."""
-    return [
-        (one.co_code, _constants(one)) if isinstance(one, types.CodeType) else one
-        for one in code.co_consts
+def _as_it_runs(code: types.CodeType) -> types.CodeType:
+    """The same code where its file has it now, nearest to where it was.
+
+    Raises `OSError` where it isn't there any more: an edited file doesn't tell what runs.
+    """
+    lines, _ = inspect.findsource(code)
+    found = [
+        one
+        for one in _compiled("".join(lines), code.co_filename)
+        if one.co_name == code.co_name and _content(one) == _content(code)
     ]
+    if not found:
+        raise OSError(f"{code.co_filename} has changed since {code.co_name} was read from it")
+    return min(found, key=lambda one: abs(one.co_firstlineno - code.co_firstlineno))
+
+
+@functools.lru_cache(maxsize=8)
+def _compiled(text: str, file: str) -> list[types.CodeType]:
+    """The codes of all functions of a file."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python gave its warnings when it read the file
+        try:
+            whole = compile(text, file, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        except (SyntaxError, ValueError):
+            return []
+    return list(_inside(whole))
+
+
+def _inside(code: types.CodeType) -> Iterator[types.CodeType]:
+    for one in code.co_consts:
+        if isinstance(one, types.CodeType):
+            yield one
+            yield from _inside(one)
+
+
+def _content(code: types.CodeType) -> tuple[Any, ...]:
+    """What a function does: its instructions, names and constants, and those of what is in it."""
+    constants = [
+        _content(one) if isinstance(one, types.CodeType) else one for one in code.co_consts
+    ]
+    return code.co_code, code.co_names, repr(constants)
 
 
 def _captured(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
-    """What a function names outside itself."""
+    """What a function names outside itself, or has as defaults."""
     for name, value in sorted(_named(function).items()):
         own = getattr(value, "__module__", None) == function.__module__
         if isinstance(value, (*PLAIN, Program)) or (own and isinstance(value, types.FunctionType)):
@@ -88,19 +126,22 @@ def _captured(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
 
 
 def _named(function: types.FunctionType) -> dict[str, Any]:
-    found = {
-        name: function.__globals__[name]
-        for name in _names(function.__code__)
-        if name in function.__globals__
-    }
+    names = _names(function.__code__)
+    found = {name: function.__globals__[name] for name in names if name in function.__globals__}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             found[name] = cell.cell_contents
         except ValueError:  # not assigned yet
             continue
-    return found
+    for module in [value for value in found.values() if isinstance(value, types.ModuleType)]:
+        programs = {name: vars(module).get(name) for name in names}
+        for name, value in programs.items():
+            if isinstance(value, Program):
+                found[f"{module.__name__}.{name}"] = value
+    for number, value in enumerate(function.__defaults__ or ()):
+        found[f"default {number}"] = value
+    return found | (function.__kwdefaults__ or {})
 
 
 def _names(code: types.CodeType) -> set[str]:
-    inner = (one for one in code.co_consts if isinstance(one, types.CodeType))
-    return set(code.co_names).union(*map(_names, inner))
+    return set(code.co_names).union(*(one.co_names for one in _inside(code)))

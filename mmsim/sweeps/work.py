@@ -42,7 +42,7 @@ def finished(
                 yield row
         except TerminatedWorkerError:
             suspects = [case for case in begun if case.key in left]
-            alone = joblib.Parallel(2, **_options())  # one would be this very process
+            alone = joblib.Parallel(2, **_options(parcel))  # one would be this very process
             for case in suspects:
                 try:
                     (row,) = alone(_tasks(parcel, [case], []))
@@ -64,7 +64,12 @@ def _as_they_come(
     if jobs is None:
         jobs = -1 if configured is None else configured
     if jobs == 1 or backend.supports_return_generator:
-        parallel = joblib.Parallel(jobs, return_as="generator_unordered", **_options())
+        parallel = joblib.Parallel(
+            jobs,
+            return_as="generator_unordered",
+            batch_size=1,  # a batch has no row before all of it is done, quick cases and slow
+            **_options(parcel),
+        )
         yield from parallel(_tasks(parcel, cases, begun))
         return
     tasks = _tasks(parcel, cases, begun)
@@ -73,12 +78,16 @@ def _as_they_come(
             yield from parallel(some)
 
 
-def _options() -> dict[str, Any]:
-    """What joblib's own workers, which are children of this process, are told besides."""
+def _options(parcel: Parcel) -> dict[str, Any]:
+    """What joblib's own workers, which are children of this process, are told besides.
+
+    Other words start other workers: those of an earlier sweep keep the modules that they imported,
+    as they were then.
+    """
     from joblib.parallel import LokyBackend, get_active_backend
 
     own = isinstance(get_active_backend()[0], LokyBackend)
-    return {"initializer": _watch_over, "initargs": (os.getpid(),)} if own else {}
+    return {"initializer": _watch_over, "initargs": (os.getpid(), parcel.number)} if own else {}
 
 
 def _tasks(parcel: Parcel, cases: Iterable[Case], begun: list[Case]) -> Iterator[Any]:
@@ -96,6 +105,9 @@ class Reference:
     number: int
 
 
+_parcels = itertools.count()
+
+
 class Parcel:
     """The function of a sweep, and the programs and functions of its grid, packed once.
 
@@ -108,6 +120,7 @@ class Parcel:
             id(value): value for case in cases for value in case.values.values() if callable(value)
         }
         self._numbers = {name: number for number, name in enumerate(self._contents)}
+        self.number = next(_parcels)
         cloudpickle = needed("cloudpickle")
         try:
             self.packed: bytes = cloudpickle.dumps((function, list(self._contents.values())))
@@ -158,7 +171,7 @@ def _work(packed: bytes, case: Case) -> SweepRow:
     return {"key": case.key, **row, "source": case.source}
 
 
-def _watch_over(sweeper: int) -> None:
+def _watch_over(sweeper: int, parcel: int) -> None:
     """Let this worker end when the sweep, its parent, was killed, instead of waiting for work."""
 
     def watch() -> None:

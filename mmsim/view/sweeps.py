@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 FEW = 40
+LONG = 1000
+"""Characters of a message that are printed; its row has all."""
 SHOWN = ("time", "stages", "least")
 
 
@@ -45,4 +47,6 @@ def sweep_summary(rows: Sequence[SweepRow], path: Path) -> str:
         return text
     counts = Counter(row["error"] for row in failed).most_common()
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts)
-    return f"{text}; {len(failed)} failed ({kinds}), the first: {failed[0]['message']}"
+    message: str = failed[0]["message"]
+    short = message if len(message) <= LONG else f"{message[:LONG]} ..."
+    return f"{text}; {len(failed)} failed ({kinds}), the first: {short}"
