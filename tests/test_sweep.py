@@ -382,6 +382,28 @@ def test_warnings_of_the_text_are_not_given_again(sweep, tmp_path):
         assert sweep(go, {"n": [1]}) == plain
 
 
+def test_a_typed_in_function_is_told_alike_in_every_process():
+    """The order of a set of texts differs from one process to the next."""
+    script = """if True:
+        from mmsim.sweeps.source import fingerprint
+        names = {}
+        exec("def go(n): return n in {'a', 'b', 'c', 'd', 'e'}", names)
+        print(fingerprint((names["go"],)))
+    """
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
+        ).stdout
+        for seed in range(1, 4)
+    }
+    assert len(told) == 1
+
+
 def test_a_typed_in_function_is_told_by_its_code(sweep):
     def typed(machine):
         names = {"__name__": "typed", "mm": mm, "np": np, "load": load}

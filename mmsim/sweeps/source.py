@@ -110,10 +110,13 @@ def _inside(code: types.CodeType) -> Iterator[types.CodeType]:
 
 def _content(code: types.CodeType) -> tuple[Any, ...]:
     """What a function does: its instructions, names and constants, and those of what is in it."""
-    constants = [
-        _content(one) if isinstance(one, types.CodeType) else one for one in code.co_consts
-    ]
-    return code.co_code, code.co_names, repr(constants)
+    return code.co_code, code.co_names, repr(list(map(_constant, code.co_consts)))
+
+
+def _constant(one: Any) -> Any:
+    if isinstance(one, types.CodeType):
+        return _content(one)
+    return sorted(map(repr, one)) if isinstance(one, frozenset) else one  # its order is by chance
 
 
 def _captured(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
