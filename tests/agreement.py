@@ -17,6 +17,7 @@ part of the language occurs, else with 1. Ctrl-C prints what there is.
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import hashlib
 import json
 import multiprocessing
@@ -28,6 +29,8 @@ import time
 import typing
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +53,8 @@ CHUNK = 50
 """Programs that are drawn at once."""
 COMPILED = 4
 """Of so many such chunks one has a program that is compiled."""
+HUNG = 300
+"""Seconds after which a chunk tells where it is and ends: it should take some."""
 
 
 # ------------------------------------------------------------ the language
@@ -154,6 +159,7 @@ def chunk(
 ) -> tuple[list[tuple[str, set[str]]], Counter[str], list[str]]:
     """Draw and compare some programs: their digests with what they use, the counts, the errors."""
     number, turn, on_gpu = task
+    faulthandler.dump_traceback_later(HUNG, exit=True)
     found: dict[str, RandomCase] = {}
 
     def keep(case: RandomCase) -> None:
@@ -176,6 +182,7 @@ def chunk(
         done += more
         wrong += errors
         programs.append((digest, used(case.program.code)))
+    faulthandler.cancel_dump_traceback_later()
     return programs, done, wrong
 
 
@@ -187,8 +194,9 @@ def agree(count: int, number: int, jobs: int, on_gpu: bool) -> dict[str, Any]:
     parts_used: Counter[str] = Counter()
     wrong: list[str] = []
     tasks = ((number, turn, on_gpu) for turn in range(100 * (count // CHUNK + 1)))
-    with multiprocessing.get_context("spawn").Pool(jobs, _deaf) as pool:
-        for programs, more, errors in _until_interrupted(pool.imap(chunk, tasks)):
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_deaf) as pool:
+        for programs, more, errors in _until_interrupted(pool.map(chunk, tasks)):
             for error in errors:
                 print(f"DIFFERENT {error}\n", flush=True)
             done += more
@@ -203,7 +211,7 @@ def agree(count: int, number: int, jobs: int, on_gpu: bool) -> dict[str, Any]:
             )
             if len(seen) >= count:
                 break
-        pool.terminate()
+        pool.shutdown(cancel_futures=True)
     print(file=sys.stderr)
     return {
         "programs": len(seen),
@@ -223,6 +231,8 @@ def _until_interrupted(results: Iterator[Any]) -> Iterator[Any]:
         yield from results
     except KeyboardInterrupt:
         print("\ninterrupted; here is what was compared until then", file=sys.stderr)
+    except BrokenProcessPool:
+        print("\na process died; here is what was compared until then", file=sys.stderr)
 
 
 def main(argv: list[str] | None = None) -> int:
