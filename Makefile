@@ -60,7 +60,7 @@ ledger: .venv/.installed ## make docs/ledger.md from the claims
 metal: .venv/.installed ## make docs/metal.md and its figures from the results kept of a GPU
 	$(BIN)/python -m algorithms.gpu.page docs
 
-planted: .venv/.installed ## check the planted bugs, and make docs/planted.md of what is found
+planted: .venv/.installed ## check the planted bugs, print what is found, and make docs/planted.md of it
 	$(BIN)/python tests/planted_bugs.py docs
 
 notebooks: .venv/.testable ## execute the notebooks and save what they show

@@ -2,9 +2,9 @@
 
     python tests/planted_bugs.py [docs]
 
-Checks every bug and every twin anew, which takes seconds, and prints docs/planted.md, or writes it
-into the folder. What the tools of compute-sanitizer said comes from the kept results of
-`tests/planted_on_gpu.py`, if there are any.
+Checks every bug and every twin anew, which takes seconds, prints docs/planted.md, and writes it
+into the folder if there is one. What the tools of compute-sanitizer said comes from the kept
+results of `tests/planted_on_gpu.py`, if there are any.
 """
 
 from __future__ import annotations
@@ -260,14 +260,13 @@ def _listed(title: str, items: Iterable[str]) -> str:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Print the page, or write it."""
+    """Print the page, and write it."""
     parser = argparse.ArgumentParser(description="Check the planted bugs, and print the table.")
     parser.add_argument("folder", nargs="?", type=Path, help="where planted.md goes")
     asked = parser.parse_args(argv)
     text = page(kept())
-    if asked.folder is None:
-        print(text, end="")
-    else:
+    print(text, end="")
+    if asked.folder is not None:
         (asked.folder / "planted.md").write_text(text, encoding="utf-8")
 
 
