@@ -722,6 +722,29 @@ def test_loops_with_a_count_for_each_lane():
     assert b(f, [0]) == expected
 
 
+@pytest.mark.parametrize("engine", ["array", "events"])
+def test_loops_whose_ends_lie_farther_apart_than_63_bits(engine):
+    @mm.program
+    def f(T, starts, stops, steps, out):
+        for k in range(starts[T.id], stops[T.id], steps[T.id]):
+            out[T.id] += 1
+
+    low, high = -(2**63), 2**63 - 1
+    bounds = [
+        (low, high, 2**62),
+        (-high, high, 2**62 - 1),
+        (high, low, -(2**62)),
+        (high, low, low),
+        (high - 2, high, 5),
+        (low, high, high),
+        (high, low, 1),
+        (low, low, low),
+    ]
+    starts, stops, steps = np.array(bounds).T
+    run = mm.DMM(4, 2).run(f, starts, stops, steps, np.zeros(8, int), threads=8, engine=engine)
+    assert run.arrays["out"].tolist() == [len(range(*bound)) for bound in bounds]
+
+
 def test_a_loops_variable_keeps_its_last_value():
     @mm.program
     def f(T, out):

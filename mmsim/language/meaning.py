@@ -43,6 +43,7 @@ from mmsim.language.operators import (
     count,
     refuse_where,
     truth,
+    turns,
     union,
     without,
 )
@@ -395,7 +396,7 @@ class Meaning(Expressions):
                 self._fault(ArithmeticFault, fault.message, place, frame, fault.lane)
             frame.broken[loop] = False
             done: Mask = False
-            trips = -((start - stop) // step)  # of each lane; negative counts as none
+            trips = turns(start, stop, step)
             turn = 0
             while mask is not False:
                 inside = turn < trips
