@@ -745,6 +745,15 @@ def test_loops_whose_ends_lie_farther_apart_than_63_bits(engine):
     assert run.arrays["out"].tolist() == [len(range(*bound)) for bound in bounds]
 
 
+def test_a_loop_passes_its_values_however_far_it_went():
+    @mm.program
+    def f(T, out):
+        for k in range(T.id - 9223372036854775807, 9223372036854775807, 4611686018427387904):
+            out[T.id] = k
+
+    assert b(f) == [range(i - (2**63 - 1), 2**63 - 1, 2**62)[-1] for i in range(4)]
+
+
 def test_a_loops_variable_keeps_its_last_value():
     @mm.program
     def f(T, out):

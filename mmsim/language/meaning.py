@@ -35,6 +35,7 @@ from mmsim.language import ir
 from mmsim.language.evaluation import Expressions, active_lanes
 from mmsim.language.frame import Frame, Request, Site, Waiting, zeros
 from mmsim.language.operators import (
+    BINARY,
     Mask,
     NoValue,
     Value,
@@ -410,7 +411,7 @@ class Meaning(Expressions):
                 elif not inside:
                     break
                 self._step(frame, mask, place)
-                value = start + turn * step
+                value = BINARY["+"](start, BINARY["*"](turn, step, mask), mask)
                 frame.assign(slot, convert(value, INT, held), mask)
                 mask = yield from iteration(frame, mask)
                 turn += 1
