@@ -13,9 +13,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.errors import LaunchError, shown
+from mmsim.errors import LaunchError, RoomError, shown
 
 Integers = npt.NDArray[np.int64]
+MOST = 2**59
+"""Threads from which on their numbers can't be counted in bytes."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,8 @@ def make_grid(threads: int, block_size: int | None, width: int, dmms: int) -> Gr
     Without a `block_size` all threads are one block.
     """
     whole("threads", threads)
+    if threads >= MOST:
+        raise RoomError(f"threads={shown(threads)} are more threads than any memory holds")
     if block_size is None:
         block_size = threads
     whole("block_size", block_size)
