@@ -362,6 +362,26 @@ def test_an_integer_that_does_not_fit_on_some_lanes():
     assert facts(error) == ("bad", 3, "r", 6, (1, 2))
 
 
+def test_a_masked_array():
+    error = fault(
+        "a[0] = b[0]", np.zeros(8), np.ma.array(np.zeros(8), mask=[1] * 8), kind=LaunchError
+    )
+    assert "argument 'b' of program 'bad' is masked" in str(error)
+    assert "array.filled(...)" in str(error)
+
+
+def test_a_span_of_time_as_a_number():
+    error = fault("a[0] = b", np.zeros(8, int), np.timedelta64(3, "D"), kind=LaunchError)
+    assert "argument 'b' of program 'bad' must be a number, not a timedelta64" in str(error)
+
+
+@pytest.mark.parametrize("engine", ["array", "events"])
+@pytest.mark.parametrize("threads", [2**62, 2**63, 10**400])
+def test_more_threads_than_any_memory_holds(threads, engine):
+    with pytest.raises(LaunchError, match="more threads than any memory holds"):
+        mm.DMM(4, 1).run(program("a[0] = 1", "a"), [0], threads=threads, engine=engine)
+
+
 # ---------------------------------------------------------------- local arrays
 
 

@@ -625,6 +625,11 @@ def test_captured_numbers_are_those_at_decoration():
     assert b(f, size=1, threads=1) == [5]
 
 
+def test_names_assigned_in_a_default_lie_outside():
+    f = define("def f(T, out, n=(N := 4)):\n    out[T.id] = N + n\n", "f")
+    assert run(mm.program(f), [0] * 4).arrays["out"].tolist() == [8] * 4
+
+
 def test_number_parameters_and_their_defaults():
     @mm.program
     def f(T, out, n, factor=2, offset=-1):

@@ -450,3 +450,42 @@ def test_a_text_is_known_for_its_functions_wherever_it_stands(source, name, tmp_
     made = loaded(tmp_path / "standing.py", source)[name]
     made = made(3) if name == "o" else made.f if name == "C" else made
     assert mm.program(made).name == "f"
+
+
+@pytest.mark.parametrize(
+    "given", ["integer", "signedinteger", "number", "floating", "generic", "character", "void"]
+)
+def test_an_abstract_element_type_is_none(given):
+    error = refusal(f"import numpy as np\ndef f(T):\n    s = mm.shared(4, np.{given})\n")
+    assert f"'np.{given}' is no element type" in str(error)
+    assert error.place.line == 3
+
+
+def test_a_type_is_not_asked_whether_it_is_an_element_type():
+    error = refusal(
+        "class Asking(type):\n    def __eq__(self, other):\n        raise RuntimeError\n"
+        "    __hash__ = None\nclass Odd(metaclass=Asking):\n    pass\n"
+        "def f(T):\n    s = mm.shared(4, Odd)\n"
+    )
+    assert "'Odd' is no element type" in str(error)
+
+
+def test_a_span_of_time_is_no_number():
+    error = refusal(
+        "import numpy as np\nDAYS = np.timedelta64(3, 'D')\ndef f(T, a):\n    a[0] = DAYS\n"
+    )
+    assert "'DAYS' is a timedelta64 from outside the program" in str(error)
+
+
+def test_a_shape_is_given_once():
+    error = refusal("def f(T):\n    s = mm.shared(4, shape=5)\n")
+    assert "mm.shared takes a shape and a dtype" in str(error)
+
+
+def test_attributes_of_a_function_are_not_its_programs_own():
+    f = define("def f(T, a):\n    a[T.id] = 1\n", "f")
+    vars(f).update(code=1, name="g", function=2, _memo=3, _example=4, mine=5)
+    program = mm.program(f)
+    run = mm.DMM(4, 1).run(program, [0] * 4, threads=4)
+    assert run.arrays["a"].tolist() == [1] * 4
+    assert (program.name, program.function, program.has_example, program.mine) == ("f", f, False, 5)
