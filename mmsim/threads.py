@@ -116,7 +116,7 @@ def make_grid(threads: int, block_size: int | None, width: int, dmms: int) -> Gr
 
 def whole(name: str, value: object) -> None:
     """Refuse a count that is no whole number from 1 on."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+    if isinstance(value, bool | np.timedelta64) or not isinstance(value, int | np.integer):
         raise LaunchError(f"{name} must be a whole number, not {value!r}")
     if value < 1:
         raise LaunchError(f"{name}={shown(value)}, but it must be at least 1")

@@ -382,6 +382,25 @@ def test_more_threads_than_any_memory_holds(threads, engine):
         mm.DMM(4, 1).run(program("a[0] = 1", "a"), [0], threads=threads, engine=engine)
 
 
+@pytest.mark.parametrize("name", ["threads", "block_size", "max_accesses"])
+def test_a_span_of_time_as_a_count(name):
+    given = {"threads": 4, name: np.timedelta64(4, "D")}
+    with pytest.raises(LaunchError, match=f"{name} must be a whole number, not np.timedelta64"):
+        mm.DMM(4, 1).run(program("a[0] = 1", "a"), [0], **given)
+
+
+@pytest.mark.parametrize(
+    ("width", "words"),
+    [
+        (np.timedelta64(4, "D"), "must be a whole number, not np.timedelta64"),
+        (10**5000, "width=of 16610 bits, but the width of a DMM must be at most"),
+    ],
+)
+def test_an_odd_width(width, words):
+    with pytest.raises(MachineError, match=words):
+        mm.DMM(width, 1)
+
+
 # ---------------------------------------------------------------- local arrays
 
 

@@ -731,7 +731,7 @@ def test_loops_with_a_count_for_each_lane():
 def test_loops_whose_ends_lie_farther_apart_than_63_bits(engine):
     @mm.program
     def f(T, starts, stops, steps, out):
-        for k in range(starts[T.id], stops[T.id], steps[T.id]):
+        for _ in range(starts[T.id], stops[T.id], steps[T.id]):
             out[T.id] += 1
 
     low, high = -(2**63), 2**63 - 1

@@ -113,7 +113,8 @@ def turns(start: Value, stop: Value, step: Value) -> Value:
     bounds = (start, stop, step)
     if not any(isinstance(bound, np.ndarray) for bound in bounds):
         return -((start - stop) // step)
-    first, last, by = (np.asarray(bound, dtype=INT) for bound in bounds)
+    whole: list[npt.NDArray[np.int64]] = [np.asarray(bound, dtype=np.int64) for bound in bounds]
+    first, last, by = whole
     up = by > 0
     way = np.where(up, last - first, first - last).view(np.uint64)
     stride = np.where(up, by, -by).view(np.uint64)
