@@ -287,5 +287,6 @@ def _check(machine: Machine, *names: str) -> None:
         if not 1 <= value <= LARGEST:
             bound = "at least 1" if value < 1 else f"at most {LARGEST}"
             raise MachineError(
-                f"{name}={shown(value)}, but the {name} of a {type(machine).__name__} must be {bound}"
+                f"{name}={shown(value)}, but the {name} of a {type(machine).__name__} "
+                f"must be {bound}"
             )
