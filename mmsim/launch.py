@@ -205,6 +205,8 @@ def _array(program: Program, parameter: ir.Parameter, value: Any, written: bool)
             data = np.array(data)
         except ValueError as error:
             raise LaunchError(f"{where} is no array of numbers: {error} {place}") from None
+    if isinstance(data, np.ma.MaskedArray):
+        raise LaunchError(f"{where} is masked; fill what is masked: pass array.filled(...) {place}")
     if data.ndim == 0:
         raise LaunchError(f"{where} must have at least one dimension {place}")
     if not _held(data.dtype):

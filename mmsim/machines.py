@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mmsim.conflicts import Conflict
-from mmsim.errors import MachineError
+from mmsim.errors import MachineError, shown
 
 if TYPE_CHECKING:
     from mmsim.results import Run
@@ -277,7 +277,7 @@ def _check(machine: Machine, *names: str) -> None:
     """Refuse a machine whose numbers aren't whole numbers from 1 on; NumPy's become Python's."""
     for name in names:
         value = getattr(machine, name)
-        if isinstance(value, np.integer):
+        if isinstance(value, np.integer) and not isinstance(value, np.timedelta64):
             value = int(value)
             object.__setattr__(machine, name, value)
         if isinstance(value, bool) or not isinstance(value, int):
@@ -287,5 +287,6 @@ def _check(machine: Machine, *names: str) -> None:
         if not 1 <= value <= LARGEST:
             bound = "at least 1" if value < 1 else f"at most {LARGEST}"
             raise MachineError(
-                f"{name}={value}, but the {name} of a {type(machine).__name__} must be {bound}"
+                f"{name}={shown(value)}, but the {name} of a {type(machine).__name__} "
+                f"must be {bound}"
             )

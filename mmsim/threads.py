@@ -13,9 +13,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.errors import LaunchError, shown
+from mmsim.errors import LaunchError, RoomError, shown
 
 Integers = npt.NDArray[np.int64]
+MOST = 2**59
+"""Threads from which on their numbers can't be counted in bytes."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,8 @@ def make_grid(threads: int, block_size: int | None, width: int, dmms: int) -> Gr
     Without a `block_size` all threads are one block.
     """
     whole("threads", threads)
+    if threads >= MOST:
+        raise RoomError(f"threads={shown(threads)} are more threads than any memory holds")
     if block_size is None:
         block_size = threads
     whole("block_size", block_size)
@@ -112,7 +116,7 @@ def make_grid(threads: int, block_size: int | None, width: int, dmms: int) -> Gr
 
 def whole(name: str, value: object) -> None:
     """Refuse a count that is no whole number from 1 on."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+    if isinstance(value, bool | np.timedelta64) or not isinstance(value, int | np.integer):
         raise LaunchError(f"{name} must be a whole number, not {value!r}")
     if value < 1:
         raise LaunchError(f"{name}={shown(value)}, but it must be at least 1")

@@ -362,6 +362,46 @@ def test_an_integer_that_does_not_fit_on_some_lanes():
     assert facts(error) == ("bad", 3, "r", 6, (1, 2))
 
 
+def test_a_masked_array():
+    error = fault(
+        "a[0] = b[0]", np.zeros(8), np.ma.array(np.zeros(8), mask=[1] * 8), kind=LaunchError
+    )
+    assert "argument 'b' of program 'bad' is masked" in str(error)
+    assert "array.filled(...)" in str(error)
+
+
+def test_a_span_of_time_as_a_number():
+    error = fault("a[0] = b", np.zeros(8, int), np.timedelta64(3, "D"), kind=LaunchError)
+    assert "argument 'b' of program 'bad' must be a number, not a timedelta64" in str(error)
+
+
+@pytest.mark.parametrize("engine", ["array", "events"])
+@pytest.mark.parametrize("threads", [2**62, 2**63, 2**1000])
+def test_more_threads_than_any_memory_holds(threads, engine):
+    with pytest.raises(LaunchError, match="more threads than any memory holds"):
+        mm.DMM(4, 1).run(program("a[0] = 1", "a"), [0], threads=threads, engine=engine)
+
+
+@pytest.mark.parametrize("name", ["threads", "block_size", "max_accesses"])
+def test_a_span_of_time_as_a_count(name):
+    given = {"threads": 4, name: np.timedelta64(4, "D")}
+    with pytest.raises(LaunchError, match=f"{name} must be a whole number, not np.timedelta64"):
+        mm.DMM(4, 1).run(program("a[0] = 1", "a"), [0], **given)
+
+
+@pytest.mark.parametrize(
+    ("width", "words"),
+    [
+        (np.timedelta64(4, "D"), "must be a whole number, not np.timedelta64"),
+        (10**5000, "width=of 16610 bits, but the width of a DMM must be at most"),
+    ],
+    ids=["span", "huge"],
+)
+def test_an_odd_width(width, words):
+    with pytest.raises(MachineError, match=words):
+        mm.DMM(width, 1)
+
+
 # ---------------------------------------------------------------- local arrays
 
 

@@ -313,7 +313,9 @@ def test_numbers_too_long_to_print_are_told_by_their_size():
         machine.run(program, np.zeros(8), 10**5000, threads=1)
     with pytest.raises(LaunchError, match="must be an array, not of 16610 bits"):
         machine.run(program, 10**5000, 1, threads=1)
-    with pytest.raises(LaunchError, match="of 16610 bits threads needs more memory"):
+    with pytest.raises(
+        LaunchError, match="threads=of 16610 bits are more threads than any memory holds"
+    ):
         machine.run(program, np.zeros(8), 1, threads=10**5000)
 
 

@@ -625,6 +625,11 @@ def test_captured_numbers_are_those_at_decoration():
     assert b(f, size=1, threads=1) == [5]
 
 
+def test_names_assigned_in_a_default_lie_outside():
+    f = define("def f(T, out, n=(N := 4)):\n    out[T.id] = N + n\n", "f")
+    assert run(mm.program(f), [0] * 4).arrays["out"].tolist() == [8] * 4
+
+
 def test_number_parameters_and_their_defaults():
     @mm.program
     def f(T, out, n, factor=2, offset=-1):
@@ -720,6 +725,38 @@ def test_loops_with_a_count_for_each_lane():
         len(range(i)) + 10 * len(range(5, i, -2)) + 100 * len(range(i, 7, i + 1)) for i in range(4)
     ]
     assert b(f, [0]) == expected
+
+
+@pytest.mark.parametrize("engine", ["array", "events"])
+def test_loops_whose_ends_lie_farther_apart_than_63_bits(engine):
+    @mm.program
+    def f(T, starts, stops, steps, out):
+        for _ in range(starts[T.id], stops[T.id], steps[T.id]):
+            out[T.id] += 1
+
+    low, high = -(2**63), 2**63 - 1
+    bounds = [
+        (low, high, 2**62),
+        (-high, high, 2**62 - 1),
+        (high, low, -(2**62)),
+        (high, low, low),
+        (high - 2, high, 5),
+        (low, high, high),
+        (high, low, 1),
+        (low, low, low),
+    ]
+    starts, stops, steps = np.array(bounds).T
+    run = mm.DMM(4, 2).run(f, starts, stops, steps, np.zeros(8, int), threads=8, engine=engine)
+    assert run.arrays["out"].tolist() == [len(range(*bound)) for bound in bounds]
+
+
+def test_a_loop_passes_its_values_however_far_it_went():
+    @mm.program
+    def f(T, out):
+        for k in range(T.id - 9223372036854775807, 9223372036854775807, 4611686018427387904):
+            out[T.id] = k
+
+    assert b(f) == [range(i - (2**63 - 1), 2**63 - 1, 2**62)[-1] for i in range(4)]
 
 
 def test_a_loops_variable_keeps_its_last_value():

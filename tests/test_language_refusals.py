@@ -384,3 +384,108 @@ def test_more_refusals(source, words):
     with pytest.raises(mm.LanguageError) as caught:
         mm.program(define(source, "p"))
     assert words in str(caught.value)
+
+
+def loaded(path, text):
+    """A module's names after running the text of a file."""
+    path.write_text(text)
+    names = {"mm": mm, "__name__": path.stem}
+    exec(compile(text, str(path), "exec"), names)
+    return names
+
+
+FIRST = "def f(T, a, n=1):\n    a[T.id] = n + 1\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "words"),
+    [
+        ("def f(T, a, n=1):\n    a[T.id] = n + 2\n", "isn't the text that 'f' was made of"),
+        ("def f(T, a, n=1):\n    a[T.id] = n - 1\n", "load it again"),
+        ("def f(T, n, a=1):\n    a[T.id] = n + 1\n", "isn't the text that 'f' was made of"),
+        ("def f(T, a, n):\n    a[T.id] = n + 1\n", "isn't the text that 'f' was made of"),
+        ("def f(T, a, b, n=1):\n    a[T.id] = n + 1\n", "isn't the text that 'f' was made of"),
+        ("x = 1\n" + FIRST, "isn't the text that 'f' was made of"),
+        ("x = (\n", "the source of 'f' can't be read"),
+        ("def f(T, a):\n    '''\n", "the source of 'f' can't be read"),
+    ],
+)
+def test_a_file_that_changed_since_it_was_loaded_is_refused(now, words, tmp_path):
+    path = tmp_path / "changing.py"
+    f = loaded(path, FIRST)["f"]
+    path.write_text(now + "# longer than before, so that Python looks again\n")
+    with pytest.raises(mm.LanguageError) as caught:
+        mm.program(f)
+    assert words in str(caught.value)
+    assert (caught.value.filename, caught.value.lineno) == (str(path), 1)
+
+
+def test_a_helper_whose_file_changed_is_refused(tmp_path):
+    path = tmp_path / "helpers.py"
+    names = loaded(path, "def twice(x):\n    return 2 * x\n")
+    path.write_text("def twice(x):\n    return 200 * x\n")
+    f = define("def f(T, a):\n    a[T.id] = twice(T.id)\n", "f")
+    f.__globals__["twice"] = names["twice"]
+    with pytest.raises(mm.LanguageError, match="isn't the text that 'twice' was made of"):
+        mm.program(f)
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("class C:\n    @mm.program\n    def f(T, __a, n=1):\n        __a[T.id] = n + 1\n", "C"),
+        ("def o(n):\n    @mm.program\n    def f(T, a):\n        a[0] = n\n    return f\n", "o"),
+        (
+            "def o(n):\n    class C:\n        def f(T, a):\n            '''Doc'''\n"
+            "            x: int = 3\n            a[0] = n + x\n"
+            "    return C.f\n",
+            "o",
+        ),
+        ("\x0c@mm.program\ndef f(T, a):\n    a[0] = 1\n", "f"),
+        ("class C:\n    x = 1\n\x0c    @mm.program\n    def f(T, a):\n        a[0] = 1\n", "C"),
+        ("@mm.program\n@mm.program\ndef f(T, a): a[0] = 1\n", "f"),
+    ],
+)
+def test_a_text_is_known_for_its_functions_wherever_it_stands(source, name, tmp_path):
+    made = loaded(tmp_path / "standing.py", source)[name]
+    made = made(3) if name == "o" else made.f if name == "C" else made
+    assert mm.program(made).name == "f"
+
+
+@pytest.mark.parametrize(
+    "given", ["integer", "signedinteger", "number", "floating", "generic", "character", "void"]
+)
+def test_an_abstract_element_type_is_none(given):
+    error = refusal(f"import numpy as np\ndef f(T):\n    s = mm.shared(4, np.{given})\n")
+    assert f"'np.{given}' is no element type" in str(error)
+    assert error.place.line == 3
+
+
+def test_a_type_is_not_asked_whether_it_is_an_element_type():
+    error = refusal(
+        "class Asking(type):\n    def __eq__(self, other):\n        raise RuntimeError\n"
+        "    __hash__ = None\nclass Odd(metaclass=Asking):\n    pass\n"
+        "def f(T):\n    s = mm.shared(4, Odd)\n"
+    )
+    assert "'Odd' is no element type" in str(error)
+
+
+def test_a_span_of_time_is_no_number():
+    error = refusal(
+        "import numpy as np\nDAYS = np.timedelta64(3, 'D')\ndef f(T, a):\n    a[0] = DAYS\n"
+    )
+    assert "'DAYS' is a timedelta64 from outside the program" in str(error)
+
+
+def test_a_shape_is_given_once():
+    error = refusal("def f(T):\n    s = mm.shared(4, shape=5)\n")
+    assert "mm.shared takes a shape and a dtype" in str(error)
+
+
+def test_attributes_of_a_function_are_not_its_programs_own():
+    f = define("def f(T, a):\n    a[T.id] = 1\n", "f")
+    vars(f).update(code=1, name="g", function=2, _memo=3, _example=4, mine=5)
+    program = mm.program(f)
+    run = mm.DMM(4, 1).run(program, [0] * 4, threads=4)
+    assert run.arrays["a"].tolist() == [1] * 4
+    assert (program.name, program.function, program.has_example, program.mine) == ("f", f, False, 5)

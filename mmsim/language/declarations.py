@@ -96,9 +96,15 @@ class DeclarationParser(ExpressionParser):
         parameters = ["size" if kind == "registers" else "shape", "dtype"]
         for position, argument in enumerate(node.args[:2]):
             arguments[parameters[position]] = argument
+        twice = any(keyword.arg in arguments for keyword in node.keywords)
         for keyword in node.keywords:
             arguments[keyword.arg or "**"] = keyword.value
-        if parameters[0] not in arguments or set(arguments) - set(parameters) or node.args[2:]:
+        if (
+            twice
+            or parameters[0] not in arguments
+            or set(arguments) - set(parameters)
+            or node.args[2:]
+        ):
             raise self.refuse(node, f"mm.{kind} takes a {parameters[0]} and a dtype")
         extents = arguments[parameters[0]]
         if isinstance(extents, ast.Tuple | ast.List) and not extents.elts:
@@ -172,6 +178,8 @@ def dtype_name(given: Any) -> str:
         return CODES.get(given) or dtype_name(np.sctypeDict.get(given))
     if isinstance(given, np.dtype):
         return given.name
-    if isinstance(given, type) and (given in (bool, int, float) or issubclass(given, np.generic)):
-        return np.dtype(given).name
+    if isinstance(given, type):
+        for known in (bool, int, float, *(np.dtype(name).type for name in SUPPORTED)):
+            if given is known:
+                return np.dtype(known).name
     return ""

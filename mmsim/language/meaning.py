@@ -35,6 +35,7 @@ from mmsim.language import ir
 from mmsim.language.evaluation import Expressions, active_lanes
 from mmsim.language.frame import Frame, Request, Site, Waiting, zeros
 from mmsim.language.operators import (
+    BINARY,
     Mask,
     NoValue,
     Value,
@@ -43,6 +44,7 @@ from mmsim.language.operators import (
     count,
     refuse_where,
     truth,
+    turns,
     union,
     without,
 )
@@ -395,7 +397,7 @@ class Meaning(Expressions):
                 self._fault(ArithmeticFault, fault.message, place, frame, fault.lane)
             frame.broken[loop] = False
             done: Mask = False
-            trips = -((start - stop) // step)  # of each lane; negative counts as none
+            trips = turns(start, stop, step)
             turn = 0
             while mask is not False:
                 inside = turn < trips
@@ -409,7 +411,7 @@ class Meaning(Expressions):
                 elif not inside:
                     break
                 self._step(frame, mask, place)
-                value = start + turn * step
+                value = BINARY["+"](start, BINARY["*"](turn, step, mask), mask)
                 frame.assign(slot, convert(value, INT, held), mask)
                 mask = yield from iteration(frame, mask)
                 turn += 1

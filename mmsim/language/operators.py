@@ -105,6 +105,22 @@ def select(test: npt.NDArray[np.bool_], then: Value, other: Value, type_: Type) 
     return result if result.dtype == type_ else result.astype(type_)
 
 
+def turns(start: Value, stop: Value, step: Value) -> Value:
+    """How often range(start, stop, step) goes round, for each lane; negative counts as none.
+
+    The way from start to stop may have 64 bits and no sign.
+    """
+    bounds = (start, stop, step)
+    if not any(isinstance(bound, np.ndarray) for bound in bounds):
+        return -((start - stop) // step)
+    whole: list[npt.NDArray[np.int64]] = [np.asarray(bound, dtype=np.int64) for bound in bounds]
+    first, last, by = whole
+    up = by > 0
+    way = np.where(up, last - first, first - last).view(np.uint64)
+    stride = np.where(up, by, -by).view(np.uint64)
+    return np.where(np.where(up, first < last, first > last), (way - 1) // stride + 1, 0)
+
+
 def _wrapping(function: Callable[[Any, Any], Any]) -> Operator:
     def run(x: Value, y: Value, mask: Mask) -> Value:
         result = function(x, y)

@@ -53,7 +53,7 @@ def assigned_names(node: ast.FunctionDef) -> list[str]:
 
 def assignment_counts(node: ast.FunctionDef) -> dict[str, int]:
     counts: dict[str, int] = {}
-    for inner in ast.walk(node):
+    for inner in (inner for statement in node.body for inner in ast.walk(statement)):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
             counts[inner.id] = counts.get(inner.id, 0) + 1
     return counts

@@ -24,12 +24,12 @@ class Program:
     """
 
     def __init__(self, function: types.FunctionType) -> None:
+        functools.update_wrapper(self, function)  # first: it takes over the function's attributes
         self.function = function
         self.code: ir.Code = parse(function)
         self.name = self.code.name
         self._example: Callable[..., Example] | None = None
         self._memo: dict[Any, Any] = {}
-        functools.update_wrapper(self, function)
 
     def __repr__(self) -> str:
         parameters = ", ".join(parameter.name for parameter in self.code.parameters)

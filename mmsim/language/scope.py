@@ -114,6 +114,8 @@ def number(value: Any) -> int | float | bool | None:
     """`value` as a Python number where it is one (NumPy scalars too), else None."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
+    if isinstance(value, np.timedelta64):  # which NumPy counts among the integers
+        return None
     if isinstance(value, int | np.integer):
         return int(value)
     if isinstance(value, float | np.floating):

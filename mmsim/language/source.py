@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 import re
 import sys
 import textwrap
+import tokenize
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType, FunctionType
 
 from mmsim.errors import LanguageError, Place
@@ -69,7 +73,7 @@ def read(function: FunctionType) -> FunctionText:
         )
     try:
         lines, first = inspect.getsourcelines(function)
-    except (OSError, TypeError, IndexError, SyntaxError):
+    except (OSError, TypeError, IndexError, SyntaxError, tokenize.TokenError):
         lines, first = _from_history(code), code.co_firstlineno
     if not lines:
         raise LanguageError(
@@ -79,16 +83,21 @@ def read(function: FunctionType) -> FunctionText:
         )
     lines = [line.rstrip("\n") for line in lines]
     source = ir.Source(function.__name__, code.co_filename, first, tuple(lines))
+    place = Place(function.__name__, code.co_filename, first, 0, len(lines[0]), lines[0])
     try:
         node = _parse(lines)
-    except (SyntaxError, IndexError):
+    except (SyntaxError, IndexError, ValueError):
         node = None
-    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
-        kind = "a lambda" if function.__name__ == "<lambda>" else "no plain function"
+    if code.co_name == "<lambda>" or isinstance(node, ast.AsyncFunctionDef):
+        kind = "a lambda" if code.co_name == "<lambda>" else "no plain function"
         raise LanguageError(
-            f"{function.__name__!r} is {kind}",
-            Place(function.__name__, code.co_filename, first, 0, len(lines[0]), lines[0]),
-            "write a program as a function with def",
+            f"{function.__name__!r} is {kind}", place, "write a program as a function with def"
+        )
+    if not isinstance(node, ast.FunctionDef) or not _says(node, function):
+        raise LanguageError(
+            f"this isn't the text that {function.__name__!r} was made of",
+            place,
+            "its file may have changed since it was loaded: load it again",
         )
     return FunctionText(source, node)
 
@@ -97,11 +106,48 @@ def _parse(lines: list[str]) -> ast.stmt:
     """The statement that `lines` are. Indented ones stand in a block, as they do in their file."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python gave its warnings when it read the file
-        if not lines[0][:1].isspace():
+        if lines[0].lstrip("\f")[:1] not in (" ", "\t"):
             return ast.parse("\n".join(lines)).body[0]
         block = ast.parse("\n".join(["if True:", *lines])).body[0]
     assert isinstance(block, ast.If)
     return ast.increment_lineno(block.body[0], -1)
+
+
+def _says(node: ast.FunctionDef, function: FunctionType) -> bool:
+    """Whether the text is the one that Python compiled `function` from.
+
+    The whole file is compiled again, because what Python makes of a function follows from more than
+    its own lines. pytest rewrites `assert`, which is refused anyway.
+    """
+    code = function.__code__
+    if node.name != code.co_name or len(node.args.defaults) != len(function.__defaults__ or ()):
+        return False
+    text = "".join(linecache.getlines(code.co_filename, function.__globals__))
+    if not text or any(isinstance(inner, ast.Assert) for inner in ast.walk(node)):
+        return True
+    return (code.co_name, code.co_firstlineno, _does(code)) in _functions(text)
+
+
+@lru_cache(maxsize=16)
+def _functions(text: str) -> list[tuple[object, ...]]:
+    """Name, first line and meaning of all functions in a text."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python gave its warnings when it read the text
+            flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # which notebooks do
+            module = compile(text, "<text>", "exec", flags, dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return []
+    return [(code.co_name, code.co_firstlineno, _does(code)) for code in _codes(module)]
+
+
+def _codes(module: CodeType) -> Iterator[CodeType]:
+    """The code of a module's functions, and of those inside them."""
+    pending = [module]
+    while pending:
+        inside = [one for one in pending.pop().co_consts if isinstance(one, CodeType)]
+        pending += inside
+        yield from inside
 
 
 def _from_history(code: CodeType) -> list[str]:
@@ -135,17 +181,12 @@ def _compiles_to(lines: list[str], code: CodeType) -> bool:
         module = compile(textwrap.dedent("\n".join(lines)) + "\n", "<stdin>", "exec")
     except SyntaxError:
         return False
-    pending = [module]
-    while pending:
-        for constant in pending.pop().co_consts:
-            if isinstance(constant, CodeType):
-                pending.append(constant)
-                if constant.co_name == code.co_name and _does(constant) == _does(code):
-                    return True
-    return False
+    return any(one.co_name == code.co_name and _does(one) == _does(code) for one in _codes(module))
 
 
 def _does(code: CodeType) -> tuple[object, ...]:
     """What tells a function from another of its name: its instructions, names and constants."""
-    constants = [repr(one) for one in code.co_consts if not isinstance(one, CodeType)]
-    return code.co_code, code.co_names, code.co_varnames, code.co_freevars, constants
+    found = (one for one in code.co_consts if not isinstance(one, CodeType))
+    constants = [written(ast.Constant(one)) for one in found]
+    names = code.co_names, code.co_varnames, code.co_freevars
+    return code.co_code, code.co_argcount, names, constants
