@@ -135,6 +135,22 @@ def loops(T, x, out):
             out[7, i] += 10 * k + m
 
 
+LOW, HIGH = -(2**63), 2**63 - 1
+FAR = [  # for which start, stop and step a loop goes far, or not at all
+    *((LOW, HIGH, 2**62), (-HIGH, HIGH, 2**62 - 1), (HIGH, LOW, -(2**62)), (HIGH, LOW, LOW)),
+    *((HIGH - 2, HIGH, 5), (LOW, HIGH, HIGH), (HIGH, LOW, 1), (LOW, HIGH, -1), (LOW, LOW, LOW)),
+]
+
+
+@rule(*np.array(FAR).T, np.zeros((3, len(FAR)), np.int64), threads=len(FAR))
+def loops_that_go_far(T, start, stop, step, out):
+    for k in range(start[T.id], stop[T.id], step[T.id]):
+        out[0, T.id] += 1
+        out[1, T.id] = k
+    for k in range(T.id - 9223372036854775807, 9223372036854775807, 4611686018427387904):
+        out[2, T.id] = k
+
+
 def clamped(x, low, high):
     if x < low:
         return low

@@ -223,7 +223,7 @@ class Body:
         self.add("{")
         with self.inside():
             self.add(f"long long {first} = {start.code}, {by_name} = {step.code};")
-            self.add(f"long long {left} = trips({first}, {stop.code}, {by_name});")
+            self.add(f"unsigned long long {left} = trips({first}, {stop.code}, {by_name});")
             self.add(f"for (; {left} > 0; {left}--) {{")
             with self.inside():
                 self.add(f"{target} = {first};")

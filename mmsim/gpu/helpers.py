@@ -151,10 +151,14 @@ template <class Value, class Other> __device__ Value value_or(Value x, Other y)
 }
 """,
     "trips": """
-// How often a loop over range(start, stop, step) turns.
-__device__ long long trips(long long start, long long stop, long long step)
+// How often a loop over range(start, stop, step) turns; the way may have 64 bits.
+__device__ unsigned long long trips(long long start, long long stop, long long step)
 {
-    return negate(floor_div(subtract(start, stop), step));
+    if (step > 0 ? start >= stop : start <= stop)
+        return 0;
+    unsigned long long from = step > 0 ? start : stop, to = step > 0 ? stop : start;
+    unsigned long long stride = step > 0 ? step : -(unsigned long long)step;
+    return stride == 0 ? 0 : (to - from - 1) / stride + 1;
 }
 """,
     "infinite": """
