@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmsim.errors import LaunchError
+from mmsim.errors import LaunchError, RoomError
 from mmsim.threads import Grid, make_grid
 
 
@@ -79,3 +79,10 @@ def test_numbers_that_can_not_be(threads, block_size, message):
     with pytest.raises(LaunchError) as caught:
         make_grid(threads, block_size, 4, 1)
     assert message in str(caught.value)
+
+
+def test_there_are_no_more_threads_than_bytes():
+    """The 8 bytes of each thread's number can still be counted in 62 bits."""
+    assert make_grid(2**59 - 1, None, 32, 1).threads == 2**59 - 1
+    with pytest.raises(RoomError, match=f"threads={2**59} are more threads than any memory"):
+        make_grid(2**59, None, 32, 1)
