@@ -27,6 +27,7 @@ from fuzzing.surroundings import TOUCHED, Trap, define
 from fuzzing.trees import MUTATIONS as TREE_MUTATIONS
 from fuzzing.trial import Finding, check_refusal, try_program
 from mmsim.cli.run import CallError, parse_argument
+from mmsim.engines import array
 from mmsim.engines.fused.analysis import CannotFuse
 from mmsim.errors import AddressError, FormatError, LaunchError, RoomError, UnassignedError, shown
 from mmsim.gpu.calibration import Calibration
@@ -297,6 +298,17 @@ def test_local_arrays_of_any_size_are_refused_for_want_of_room(engine, schedule,
     program = mm.program(define(text.replace("2**63 - 1", str(2**63 - 1)), {}))
     with pytest.raises(RoomError):
         mm.DMM(4, 2).run(program, np.zeros(8), threads=4, engine=engine, schedule=schedule)
+
+
+def test_want_of_room_in_the_array_engine_alone_is_no_finding(monkeypatch):
+    """It asks for all of it before it starts; a system may promise the event engine more."""
+
+    def no_room(*_):
+        raise RoomError("too large")
+
+    monkeypatch.setattr(array, "run", no_room)
+    text = "def f(T, a):\n    a[T.id] = T.id\n"
+    assert try_program(text, {}, Random(0)).said == ["synchronous: runs"]
 
 
 def test_cuda_tells_of_shared_arrays_beyond_any_address():

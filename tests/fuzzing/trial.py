@@ -14,7 +14,7 @@ import numpy as np
 import mmsim as mm
 from fuzzing.surroundings import FILE, TOUCHED, contents, define
 from mmsim.engines.fused.analysis import CannotFuse
-from mmsim.errors import LaunchError, ProgramError
+from mmsim.errors import LaunchError, ProgramError, RoomError
 from mmsim.language import ir
 from mmsim.language.walk import accesses, expressions, parts, statements
 from roads import outcome, run_along
@@ -160,6 +160,8 @@ def compare(
             found.append(ended(lambda: run_along("plain", program, *arguments, **how_all)))
         except (CannotFuse, MemoryError, OverflowError):  # `Machine.run` says so with a RoomError
             pass
+    # The array engine asks for room before it starts; the system may promise the other one more.
+    found = [one for one in found if not isinstance(one, RoomError)]
     if any(fingerprint(one) != fingerprint(events) for one in found):
         # Only under the asynchronous schedule may a program with a race differ.
         checked = ended(lambda: run(engine="events", trace=False, check=True))
