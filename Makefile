@@ -51,7 +51,7 @@ gpu: .venv/.testable ## run 300 random programs on a GPU beside the simulator; C
 	@mkdir -p build
 	$(BIN)/python tests/gpu_programs.py --json build/gpu.json
 
-fuzz: .venv/.testable ## try 100,000 mutated programs and 20,000 damaged files; half an hour
+fuzz: .venv/.testable ## try 100,000 mutated programs and 20,000 damaged files; takes minutes
 	$(BIN)/python tests/fuzz.py --jobs $(JOBS)
 
 ledger: .venv/.installed ## make docs/ledger.md from the claims
