@@ -36,10 +36,8 @@ ALLOWED = {
     ("mmsim/engines/fused/skeleton.py", "exec"),
     ("mmsim/engines/fused/skeleton.py", "compile"),
     ("mmsim/engines/fused/writer.py", "compile"),
-    # Compiles what was typed at the prompt, to compare it with a function; executes nothing.
-    ("mmsim/language/source.py", "compile"),
-    # Compiles the file of a sweep's function, to see if it is still what runs; executes nothing.
-    ("mmsim/sweeps/source.py", "compile"),
+    # Compiles the file that holds a function, to see if it still says what runs; executes nothing.
+    ("mmsim/language/codes.py", "compile"),
     # Modules of the package itself, and CuPy, by names that stand in the text.
     ("algorithms/__init__.py", "import_module"),
     ("mmsim/gpu/replay.py", "import_module"),

@@ -14,13 +14,12 @@ import sys
 import textwrap
 import tokenize
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from types import CodeType, FunctionType
 
 from mmsim.errors import LanguageError, Place
 from mmsim.language import ir
+from mmsim.language.codes import does, functions_in
 
 
 @dataclass(frozen=True)
@@ -125,29 +124,9 @@ def _says(node: ast.FunctionDef, function: FunctionType) -> bool:
     text = "".join(linecache.getlines(code.co_filename, function.__globals__))
     if not text or any(isinstance(inner, ast.Assert) for inner in ast.walk(node)):
         return True
-    return (code.co_name, code.co_firstlineno, _does(code)) in _functions(text)
-
-
-@lru_cache(maxsize=16)
-def _functions(text: str) -> list[tuple[object, ...]]:
-    """Name, first line and meaning of all functions in a text."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python gave its warnings when it read the text
-            flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # which notebooks do
-            module = compile(text, "<text>", "exec", flags, dont_inherit=True)
-    except (SyntaxError, ValueError):
-        return []
-    return [(code.co_name, code.co_firstlineno, _does(code)) for code in _codes(module)]
-
-
-def _codes(module: CodeType) -> Iterator[CodeType]:
-    """The code of a module's functions, and of those inside them."""
-    pending = [module]
-    while pending:
-        inside = [one for one in pending.pop().co_consts if isinstance(one, CodeType)]
-        pending += inside
-        yield from inside
+    return any(
+        one.co_firstlineno == code.co_firstlineno and _same(one, code) for one in functions_in(text)
+    )
 
 
 def _from_history(code: CodeType) -> list[str]:
@@ -177,16 +156,9 @@ def _from_history(code: CodeType) -> list[str]:
 
 
 def _compiles_to(lines: list[str], code: CodeType) -> bool:
-    try:
-        module = compile(textwrap.dedent("\n".join(lines)) + "\n", "<stdin>", "exec")
-    except SyntaxError:
-        return False
-    return any(one.co_name == code.co_name and _does(one) == _does(code) for one in _codes(module))
+    text = textwrap.dedent("\n".join(lines)) + "\n"
+    return any(_same(one, code) for one in functions_in(text))
 
 
-def _does(code: CodeType) -> tuple[object, ...]:
-    """What tells a function from another of its name: its instructions, names and constants."""
-    found = (one for one in code.co_consts if not isinstance(one, CodeType))
-    constants = [written(ast.Constant(one)) for one in found]
-    names = code.co_names, code.co_varnames, code.co_freevars
-    return code.co_code, code.co_argcount, names, constants
+def _same(one: CodeType, other: CodeType) -> bool:
+    return one.co_name == other.co_name and does(one) == does(other)

@@ -15,10 +15,10 @@ import hashlib
 import inspect
 import textwrap
 import types
-import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from mmsim.language.codes import does, functions_in, inside
 from mmsim.language.program import Program
 
 PLAIN = (bool, int, float, str, type(None))
@@ -59,7 +59,7 @@ def _texts(thing: Any, seen: set[int]) -> Iterator[str]:
             yield _normal(inspect.getsource(_as_it_runs(code)))
         except (OSError, TypeError, IndexError, SyntaxError):
             # Typed in where no text is kept, or edited since.
-            yield repr(_content(code))
+            yield repr(does(code))
         yield from _captured(thing, seen)
     elif callable(thing) and isinstance(type(thing).__call__, types.FunctionType):
         yield from _texts(type(thing).__call__, seen)
@@ -80,43 +80,13 @@ def _as_it_runs(code: types.CodeType) -> types.CodeType:
     """
     lines, _ = inspect.findsource(code)
     found = [
-        one
-        for one in _compiled("".join(lines), code.co_filename)
-        if one.co_name == code.co_name and _content(one) == _content(code)
+        one.co_firstlineno
+        for one in functions_in("".join(lines))
+        if one.co_name == code.co_name and does(one) == does(code)
     ]
     if not found:
         raise OSError(f"{code.co_filename} has changed since {code.co_name} was read from it")
-    return min(found, key=lambda one: abs(one.co_firstlineno - code.co_firstlineno))
-
-
-@functools.lru_cache(maxsize=8)
-def _compiled(text: str, file: str) -> list[types.CodeType]:
-    """The codes of all functions of a file."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python gave its warnings when it read the file
-        try:
-            whole = compile(text, file, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-        except (SyntaxError, ValueError):
-            return []
-    return list(_inside(whole))
-
-
-def _inside(code: types.CodeType) -> Iterator[types.CodeType]:
-    for one in code.co_consts:
-        if isinstance(one, types.CodeType):
-            yield one
-            yield from _inside(one)
-
-
-def _content(code: types.CodeType) -> tuple[Any, ...]:
-    """What a function does: its instructions, names and constants, and those of what is in it."""
-    return code.co_code, code.co_names, repr(list(map(_constant, code.co_consts)))
-
-
-def _constant(one: Any) -> Any:
-    if isinstance(one, types.CodeType):
-        return _content(one)
-    return sorted(map(repr, one)) if isinstance(one, frozenset) else one  # its order is by chance
+    return code.replace(co_firstlineno=min(found, key=lambda line: abs(line - code.co_firstlineno)))
 
 
 def _captured(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
@@ -147,4 +117,4 @@ def _named(function: types.FunctionType) -> dict[str, Any]:
 
 
 def _names(code: types.CodeType) -> set[str]:
-    return set(code.co_names).union(*(one.co_names for one in _inside(code)))
+    return set(code.co_names).union(*(one.co_names for one in inside(code)))
