@@ -34,8 +34,6 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
-
 from gpu_programs import CANDIDATES as FOR_A_GPU
 from gpu_programs import on_the_gpu
 from lane_races import lanes_meet
@@ -47,7 +45,7 @@ from mmsim.language import ir
 from mmsim.language.operators import BINARY, COMPARE, UNARY
 from mmsim.language.walk import expressions, parts, statements
 from race_free_programs import CANDIDATES, SCHEDULES
-from random_programs import RandomCase, bits, races, run_case, same
+from random_programs import RandomCase, bits, drawn, races, run_case, same
 
 CHUNK = 50
 """Programs that are drawn at once."""
@@ -161,18 +159,8 @@ def chunk(
     number, turn, on_gpu = task
     faulthandler.dump_traceback_later(HUNG, exit=True)
     found: dict[str, RandomCase] = {}
-
-    def keep(case: RandomCase) -> None:
+    for case in drawn(FOR_A_GPU if on_gpu else CANDIDATES, CHUNK, f"{number}, {turn}"):
         found.setdefault(hashlib.sha256(case.describe().encode()).hexdigest(), case)
-
-    plainly = settings(
-        max_examples=CHUNK,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    seed(f"{number}, {turn}")(plainly(given(FOR_A_GPU if on_gpu else CANDIDATES)(keep)))()
     done: Counter[str] = Counter()
     wrong: list[str] = []
     programs = []

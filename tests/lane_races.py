@@ -10,10 +10,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
-
 from race_free_programs import CANDIDATES
-from random_programs import races, run_case
+from random_programs import drawn, races, run_case
 
 TURNS = 20
 """How often a draw that found too few programs is repeated."""
@@ -48,20 +46,10 @@ def threads_race(case):
 def draw_cases(count, number, candidates=CANDIDATES):
     """So many different programs whose threads don't race; each number gives others."""
     found = {}
-
-    def keep(case):
-        if case.source not in found and not threads_race(case):
-            found[case.source] = case
-
-    plainly = settings(
-        max_examples=count,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
     for turn in range(TURNS):
         if len(found) < count:
-            seed(f"{number}, {turn}")(plainly(given(candidates)(keep)))()
+            for case in drawn(candidates, count, f"{number}, {turn}"):
+                if case.source not in found and not threads_race(case):
+                    found[case.source] = case
     assert len(found) >= count, f"only {len(found)} of {count} programs"
     return list(found.values())[:count]

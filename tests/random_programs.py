@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import count
 
 import numpy as np
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from reference import RefDMM, RefHMM, RefPlaced, RefUMM
@@ -651,3 +652,23 @@ def write_program(author, known, args, declarations):
     body = declarations + author.body(scope)
     lines += [f"def program({', '.join(parameters)}):", *indented(body)]
     return "\n".join(lines) + "\n"
+
+
+def drawn(strategy, most, number):
+    """At most so many cases of a strategy; each number gives others, and some may come twice."""
+    found = []
+
+    @seed(number)
+    @settings(
+        max_examples=most,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def keep(case):
+        found.append(case)
+
+    keep()
+    return found

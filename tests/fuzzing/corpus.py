@@ -10,11 +10,10 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
-
 import algorithms
 import mmsim as mm
 from race_free_programs import CANDIDATES
+from random_programs import drawn
 
 ROOT = Path(__file__).parents[2]
 RANDOM_ONES = 60
@@ -72,17 +71,5 @@ def of_docs() -> list[Original]:
 
 def random_ones(count: int) -> list[Original]:
     """Programs that the other tests draw."""
-    found: dict[str, Original] = {}
-
-    def keep(case):
-        found.setdefault(case.source, Original(case.source, {}))
-
-    plainly = settings(
-        max_examples=count,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    seed(0)(plainly(given(CANDIDATES)(keep)))()
-    return list(found.values())
+    texts = dict.fromkeys(case.source for case in drawn(CANDIDATES, count, 0))
+    return [Original(text, {}) for text in texts]
