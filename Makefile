@@ -5,13 +5,14 @@ JOBS ?= 2
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
-REFERENCE := tests/test_events_against_reference.py
+REFERENCE := tests/engines/test_events_against_reference.py
+RANDOM := $(shell grep -l "import draws" tests/*/test_*.py)
 
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify docs test test-long kills mutate fuzz gpu ledger metal planted notebooks bench clean
+.PHONY: help verify docs test test-pythons bare test-long kills mutate fuzz gpu ledger metal planted notebooks bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -32,13 +33,20 @@ docs: build/verify.json .venv/.documented ## make the documentation site in buil
 test: .venv/.testable ## check format, style and types, then run the tests and doctests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy --strict mmsim algorithms
-	$(PYTEST) --doctest-modules mmsim algorithms tests notebooks/classroom.py
+	$(BIN)/mypy --strict
+	$(PYTEST) --doctest-modules mmsim .venv/names tests notebooks/classroom.py
+
+test-pythons: .venv/.testable ## run the fast tests on every Python found, with the oldest libraries and the newest
+	$(BIN)/python tests/pythons.py --jobs $(JOBS)
+
+bare: .venv/.made ## run the first program and the commands as an unknown user without a home; needs root
+	$(BIN)/python tests/bare_container.py
 
 # Pytest leaves with 5 when no test is marked long; that is no failure here.
 test-long: .venv/.testable ## compare the engines and the reference at length, and run the long tests
 	$(PYTEST) -m long --ignore=$(REFERENCE) tests || test $$? -eq 5
 	MMSIM_EXAMPLES=2000 $(PYTEST) -m "long or not long" $(REFERENCE)
+	MMSIM_EXAMPLES=500 $(PYTEST) $(filter-out $(REFERENCE),$(RANDOM))
 	$(BIN)/python tests/agreement.py --count 20000 --jobs $(JOBS)
 
 kills: .venv/.testable ## kill a sweep 50 times and count what its file lost; takes minutes
@@ -55,10 +63,10 @@ fuzz: .venv/.testable ## try 100,000 mutated programs and 20,000 damaged files; 
 	$(BIN)/python tests/fuzz.py --jobs $(JOBS)
 
 ledger: .venv/.installed ## make docs/ledger.md from the claims
-	$(BIN)/python -m algorithms.ledger > docs/ledger.md
+	$(BIN)/python -m mmsim_algorithms.reports.ledger > docs/ledger.md
 
 metal: .venv/.installed ## make docs/metal.md and its figures from the results kept of a GPU
-	$(BIN)/python -m algorithms.gpu.page docs
+	$(BIN)/python -m mmsim_algorithms.gpu.page docs
 
 planted: .venv/.installed ## check the planted bugs, print what is found, and make docs/planted.md of it
 	$(BIN)/python tests/planted_bugs.py docs
@@ -89,6 +97,7 @@ NEW_ENOUGH = $(shell $(PYTHON) -c "import sys; print(int(sys.version_info >= (3,
 .venv/.installed: .venv/.made pyproject.toml
 	@echo "Installing mmsim into .venv (the first time takes a minute)"
 	@$(PIP) install --editable .
+	@mkdir -p .venv/names && ln -sfn ../../algorithms .venv/names/mmsim_algorithms
 	@touch $@
 
 .venv/.documented: .venv/.installed

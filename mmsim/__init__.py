@@ -13,24 +13,32 @@ the time unit what its memory accesses cost:
 74
 """
 
-from mmsim import layout
+from mmsim.api.machines import DMM, HMM, UMM, Machine
+from mmsim.api.program import Program, program
+from mmsim.api.run import Run, total
 from mmsim.errors import LanguageError, MMSimError, ProgramError
-from mmsim.language.names import Array, Thread, registers, shared
-from mmsim.language.program import Example, Program, program
-from mmsim.layout import place
-from mmsim.machines import DMM, HMM, UMM, Machine, Schedule
-from mmsim.results import Run, total
+from mmsim.frontend.names import Array, Thread, registers, shared
+from mmsim.frontend.program import Example
+from mmsim.host.version import VERSION
+from mmsim.model import layout
+from mmsim.model.conflicts import Banks, Conflict, Groups, InParts
+from mmsim.model.layout import place
+from mmsim.model.machines import Schedule, Unit
 from mmsim.sweeps import sweep
 from mmsim.view import figures
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "DMM",
     "HMM",
     "UMM",
     "Array",
+    "Banks",
+    "Conflict",
     "Example",
+    "Groups",
+    "InParts",
     "LanguageError",
     "MMSimError",
     "Machine",
@@ -39,6 +47,7 @@ __all__ = [
     "Run",
     "Schedule",
     "Thread",
+    "Unit",
     "figures",
     "layout",
     "place",

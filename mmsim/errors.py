@@ -6,18 +6,51 @@ index), what is wrong and what to do; the same facts are attributes, so that a t
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import partial
+from types import TracebackType
 from typing import Any
+
+from mmsim.tracebacks import shown_by_ipython
 
 FACTS = ("program", "place", "array", "thread", "other", "index")
 """The attributes of a `ProgramError`."""
 LONGEST_SHOWN = 256
 """Bits of the largest integer that a message prints."""
+LONGEST_TEXT = 200
+"""Characters of the longest value that a message prints."""
 
 
 class MMSimError(Exception):
     """The base of every error that mmsim raises on purpose."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and notebooks show of this error: it asks for a method of this name."""
+        place = getattr(self, "place", None)
+        return shown_by_ipython(self, None if place is None else place.file)
+
+
+class Brief:
+    """Lets an error of mmsim leave `with Brief():` without the frames of what was done inside.
+
+    It stands in the functions that users call and that go deep. An exception of another kind keeps
+    its frames, for it is a bug.
+    """
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        frames: TracebackType | None,
+    ) -> None:
+        if isinstance(error, MMSimError) and not sys.flags.dev_mode:
+            error.__traceback__ = None
+            if error.__cause__ is None:  # what it was made of, inside, is no cause
+                error.__suppress_context__ = True
 
 
 class MachineError(MMSimError, ValueError):
@@ -41,14 +74,18 @@ class FormatError(MMSimError, ValueError):
 
 
 def shown(value: object) -> str:
-    """A value in a message: an integer of hundreds of digits by its size, which Python may print.
+    """A value in a message: what is long, or can't be printed, in short.
 
     >>> shown(2**63), shown(2**20_000)
     ('9223372036854775808', 'of 20001 bits')
     """
     if isinstance(value, int) and value.bit_length() > LONGEST_SHOWN:
         return f"of {value.bit_length()} bits"
-    return repr(value)
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # an object's own code, which may fail
+        return f"a {type(value).__name__}"
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}..."
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from mmsim.bench.benchmark import Benchmark, BenchmarkError, Result, Row, Settings, Value
 from mmsim.bench.growth import exponent
-from mmsim.bench.turns import Measured, in_turns, timed
+from mmsim.bench.repetitions import Measured, alternately, timed
 
 __all__ = [
     "Benchmark",
@@ -12,7 +12,7 @@ __all__ = [
     "Row",
     "Settings",
     "Value",
+    "alternately",
     "exponent",
-    "in_turns",
     "timed",
 ]

@@ -1,21 +1,14 @@
-"""What a benchmark is, and which there are: every installed package may register its own.
-
-A package names a function that returns its benchmarks in the entry point group `mmsim.benchmarks`:
-
-    [project.entry-points."mmsim.benchmarks"]
-    mine = "my_algorithms:benchmarks"
-"""
+"""What a benchmark is, what it is asked for, and what came of it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from mmsim.bench.turns import Measured
+from mmsim.bench.repetitions import Measured
 from mmsim.errors import MMSimError
 
-GROUP = "mmsim.benchmarks"
 LEAST = 2**14  # the smallest n that every benchmark takes as its largest
 
 Value = str | int | float | Measured
@@ -29,9 +22,9 @@ class BenchmarkError(MMSimError):
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user asked for: the largest n, and how many turns; None leaves it to the benchmark.
+    """What the user asked for: the largest n, and how many repetitions.
 
-    `say` is told what is going on.
+    None leaves it to the benchmark. `say` is called with what is going on.
     """
 
     most: int | None = None
@@ -42,7 +35,7 @@ class Settings:
         """`say`, with a word of what it is about."""
         return lambda text: self.say(f"{what}, {text}")
 
-    def turns(self, usual: int) -> int:
+    def repetitions(self, usual: int) -> int:
         return usual if self.repeat is None else self.repeat
 
     def size(self, usual: int) -> int:
@@ -88,29 +81,6 @@ class Result:
     benchmark: Benchmark
     rows: list[Row] = field(default_factory=list)
     failure: str = ""
-
-
-def registered_benchmarks() -> list[Benchmark]:
-    """All benchmarks of all installed packages, and the library's own."""
-    from mmsim.bench import events, start
-    from mmsim.claims.registry import registered_in
-
-    found: list[Benchmark] = []
-    for benchmarks in registered_in(GROUP):
-        found += benchmarks
-    return [*found, events.BENCHMARK, start.BENCHMARK]
-
-
-def choose_benchmarks(known: Sequence[Benchmark], names: Iterable[str]) -> list[Benchmark]:
-    """The benchmarks of these names, or all. Raises `BenchmarkError` for a name that none has."""
-    from mmsim.claims.registry import nearest
-
-    by_name = {benchmark.name: benchmark for benchmark in known}
-    wanted = list(dict.fromkeys(names))
-    for name in wanted:
-        if name not in by_name:
-            raise BenchmarkError(f"no benchmark is called {name!r}; {nearest(name, by_name)}")
-    return [by_name[name] for name in wanted] or list(known)
 
 
 def to_json(results: Iterable[Result], facts: dict[str, str | int | float]) -> str:

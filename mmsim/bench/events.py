@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from mmsim.bench.benchmark import Benchmark, Row, Settings
-from mmsim.bench.turns import in_turns
-from mmsim.machines import Schedule
+from mmsim.bench.repetitions import alternately
+from mmsim.model.machines import Schedule
 
 WIDTH, LATENCY, THREADS = 32, 5, 4096
 BARE = "bare SimPy, one process"
@@ -26,7 +26,7 @@ def rows(settings: Settings) -> Iterator[Row]:
     }
     for task in tasks.values():
         task()  # imports and first uses
-    rates = in_turns(tasks, settings.turns(9), "/s", settings.say)
+    rates = alternately(tasks, settings.repetitions(9), "/s", settings.say)
     for what, rate in rates.items():
         yield {
             "what": what,
@@ -75,6 +75,6 @@ BENCHMARK = Benchmark(
     "events",
     f"the event engine: b[p[i]] = a[i] on DMM({WIDTH}, {LATENCY}), {THREADS} threads, "
     "beside bare SimPy",
-    "Whole calls of Machine.run, and bare SimPy processes that only wait, in turns; medians.",
+    "Whole calls of Machine.run, and bare SimPy processes that only wait, alternately; medians.",
     rows,
 )

@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from mmsim.host.cores import cores
+from mmsim.host.version import VERSION
+
 PACKAGES = ("numpy", "numba", "simpy")
 
 
 def facts(command: str) -> dict[str, str | int | float]:
     """The machine's facts; the load is how many processes wanted a core in the last minute."""
-    from mmsim import __version__
-    from mmsim.cores import cores
 
     found: dict[str, str | int | float] = {
         "command": command,
@@ -23,7 +24,7 @@ def facts(command: str) -> dict[str, str | int | float]:
         "cores": cores(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        "mmsim": __version__,
+        "mmsim": VERSION,
     }
     for package in PACKAGES:
         try:
@@ -39,7 +40,7 @@ def facts(command: str) -> dict[str, str | int | float]:
 
 
 def cpu_model() -> str:
-    """The processor as its maker calls it, where the system tells."""
+    """The processor as its maker calls it, where the system says."""
     listed = Path("/proc/cpuinfo")
     if listed.exists():
         for line in listed.read_text().splitlines():

@@ -40,7 +40,7 @@ def peak_memory() -> int:
     try:
         import resource
     except ImportError:
-        raise BenchmarkError("this system doesn't tell how much memory a process took") from None
+        raise BenchmarkError("this system doesn't report how much memory a process took") from None
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 

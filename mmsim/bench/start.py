@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, cast
 
 from mmsim.bench.benchmark import Benchmark, Row, Settings
 from mmsim.bench.child import python
-from mmsim.bench.turns import in_turns, timed
+from mmsim.bench.repetitions import alternately, timed
 
 if TYPE_CHECKING:
-    from mmsim.machines import Schedule
+    from mmsim.model.machines import Schedule
 
 THREADS = 1024
 SCHEDULES: tuple[Schedule, ...] = ("synchronous", "asynchronous")
@@ -30,7 +30,7 @@ def rows(settings: Settings) -> Iterator[Row]:
             process(schedule, kept)
             tasks[f"{schedule}, compiled before"] = timed(partial(process, schedule, kept))
             tasks[f"{schedule}, nothing compiled"] = timed(partial(uncompiled, schedule))
-        for what, seconds in in_turns(tasks, settings.turns(3), "s", settings.say).items():
+        for what, seconds in alternately(tasks, settings.repetitions(3), "s", settings.say).items():
             yield {"process": what, "wall time": seconds}
 
 

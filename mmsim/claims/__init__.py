@@ -13,10 +13,10 @@ from mmsim.claims.claim import (
     minimum,
     root,
 )
-from mmsim.claims.curve import Curve, Series
 from mmsim.claims.registry import choose, registered
 from mmsim.claims.table import Figure, PaperTable
 from mmsim.claims.verify import CaseResult, Verdict, verify, verify_claim
+from mmsim.results.curve import Curve, Series
 
 __all__ = [
     "Case",

@@ -6,17 +6,18 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.claims.curve import Curve
 from mmsim.errors import MMSimError
-from mmsim.results import Run
+from mmsim.results.curve import Curve
+from mmsim.results.run import Run
 
 Case = dict[str, Any]
 Relation = Literal["exact", "upper", "lower"]
+AnyRun = TypeVar("AnyRun", bound=Run)
 
 
 class ClaimError(MMSimError):
@@ -49,7 +50,7 @@ class Claim:
         What it is about, in words.
     formula
         The claimed value as a function of the parameters it needs, written so that it works on
-        numbers and on SymPy symbols alike (use `gcd`, `minimum`, `maximum`, `ceiling`, `root`).
+        both numbers and SymPy symbols (use `gcd`, `minimum`, `maximum`, `ceiling`, `root`).
     kind
         "exact": the measured quantity equals the formula; "upper" (an O-claim): it is at most
         `constant` times the formula; "lower": at least `constant` times.
@@ -59,7 +60,7 @@ class Claim:
         `run(schedule=..., **case)` does the work and returns the `Run`; it raises if the arrays
         that the program computed are wrong.
     measure
-        What is measured of a run; by default its time in time units.
+        What is measured of a run, as `run` returns it; by default its time in time units.
     quantity
         The symbol of the measured quantity.
     requires
@@ -84,7 +85,7 @@ class Claim:
     kind: Relation
     grid: Callable[[], Iterable[Case]]
     run: Callable[..., Run]
-    measure: Callable[[Run], int] = _time
+    measure: Callable[[Any], int] = _time
     quantity: str = "T"
     requires: tuple[Precondition, ...] = ()
     constant: int = 1
@@ -157,7 +158,7 @@ class Claim:
 
     @property
     def has_own_size(self) -> bool:
-        """Whether there are cases of the paper's own size; told without making them."""
+        """Whether there are cases of the paper's own size; known without making them."""
         return self.own is not tuple
 
     def _checked(self, cases: Iterable[Case]) -> list[Case]:
@@ -169,7 +170,7 @@ class Claim:
         return checked
 
 
-def correct(run: Run, **expected: npt.ArrayLike) -> Run:
+def correct(run: AnyRun, **expected: npt.ArrayLike) -> AnyRun:
     """The run, refused with a `ClaimError` unless its arrays hold what is expected."""
     for name, wanted in expected.items():
         if not np.array_equal(run.arrays[name], wanted):

@@ -9,27 +9,16 @@ A package names a function that returns its claims in the entry point group `mms
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
-from importlib.metadata import entry_points
-from typing import Any
 
 from mmsim.claims.claim import Claim, ClaimError
+from mmsim.host.plugins import nearest, registered_in
 
 GROUP = "mmsim.algorithms"
 
 
 def registered() -> list[Claim]:
     """All claims of all installed packages, packages in order of name."""
-    claims: list[Claim] = []
-    for found in registered_in(GROUP):
-        claims += found
-    return unique(claims)
-
-
-def registered_in(group: str) -> list[Any]:
-    """What the functions return that packages name in an entry point group, by point name."""
-    points = sorted(entry_points(group=group), key=lambda point: point.name)
-    return [point.load()() for point in points]
+    return unique(registered_in(GROUP))
 
 
 def unique(claims: Iterable[Claim]) -> list[Claim]:
@@ -58,10 +47,3 @@ def choose(claims: Iterable[Claim], ids: Iterable[str]) -> list[Claim]:
             raise ClaimError(f"no claim has the id {wanted!r}; {hint}")
         chosen.update((claim.id, claim) for claim in found)
     return [claim for claim in known if claim.id in chosen]
-
-
-def nearest(wanted: str, known: Iterable[str]) -> str:
-    """Advice for an id that doesn't exist."""
-    names = list(known)
-    near = get_close_matches(wanted, names, cutoff=0.4)
-    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"

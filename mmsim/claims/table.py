@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from mmsim.claims.claim import ClaimError
-from mmsim.claims.registry import nearest, registered_in
+from mmsim.host.plugins import nearest, registered_in
 
 GROUP = "mmsim.tables"
 STANDARD_ERRORS = 3
@@ -77,10 +77,7 @@ class PaperTable:
 
 def registered_tables() -> list[PaperTable]:
     """All tables of all installed packages (entry point group `mmsim.tables`)."""
-    tables: list[PaperTable] = []
-    for found in registered_in(GROUP):
-        tables += found
-    return tables
+    return registered_in(GROUP)
 
 
 def choose_table(tables: Iterable[PaperTable], wanted: str) -> PaperTable:

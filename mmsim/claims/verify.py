@@ -15,8 +15,8 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from mmsim.claims.claim import Case, Claim, ClaimError, show
-from mmsim.claims.curve import Curve, Series
 from mmsim.errors import FormatError, RoomError
+from mmsim.results.curve import Curve, Series
 
 LONG = 40
 """Characters from which a claimed fraction is shown rounded."""

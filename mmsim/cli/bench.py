@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mmsim.bench.benchmark import LEAST
-from mmsim.cli.run import at_least
+from mmsim.bench import Result, Settings
+from mmsim.bench.benchmark import LEAST, to_json
+from mmsim.cli.numbers import at_least
+from mmsim.cli.output import console, save, status
+from mmsim.cli.supervise import so_far
 from mmsim.errors import MMSimError
 
 if TYPE_CHECKING:
@@ -18,7 +22,7 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "bench",
         help="measure the simulator's speed",
-        description="Measure the simulator beside something else, in turns in the same run, and "
+        description="Measure the simulator beside something else, alternately in the same run, and "
         "print medians and ranges. Ctrl-C ends with what there is so far. Exit status 1 if a "
         "benchmark can't be finished.",
     )
@@ -30,7 +34,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--list", action="store_true", help="name the benchmarks")
     parser.add_argument(
-        "--repeat", type=at_least(1), metavar="N", help="turns of each (default: enough)"
+        "--repeat", type=at_least(1), metavar="N", help="repetitions of each (default: enough)"
     )
     parser.add_argument("--most", type=size, metavar="N", help="the largest n, as 2^22 or 4194304")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the results as JSON")
@@ -49,54 +53,58 @@ def size(text: str) -> int:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from mmsim.bench import Result
-    from mmsim.bench.benchmark import choose_benchmarks, registered_benchmarks, to_json
     from mmsim.bench.facts import facts
-    from mmsim.cli.output import console
-    from mmsim.view.benchmarks import benchmark_table, list_of_benchmarks
+    from mmsim.bench.registry import choose_benchmarks, registered_benchmarks
+    from mmsim.reports.benchmarks import benchmark_table, list_of_benchmarks
 
     output = console()
     chosen = choose_benchmarks(registered_benchmarks(), arguments.what)
     if arguments.list:
         output.print(list_of_benchmarks(chosen))
         return 0
-    if arguments.json is not None:
-        with arguments.json.open("a"):  # better known before the work
-            pass
     known = facts(_called(arguments))
     results: list[Result] = []
     for benchmark in chosen:
         result = Result(benchmark)
         results.append(result)
+
+        def keep(result: Result = result) -> None:
+            """See to it that a row isn't lost where what follows can't be interrupted."""
+            with output.capture() as table:
+                output.print(benchmark_table(result))
+                output.print(f"{result.benchmark.name} is not finished: interrupted", style="red")
+            so_far(table.get())
+            if arguments.json is not None:
+                arguments.json.write_text(to_json(results, known), encoding="utf-8")
+
         try:
-            _run(result, arguments)
+            _run(result, arguments, keep)
         finally:
+            so_far("")
             if result.rows:
                 output.print(benchmark_table(result))
             if result.failure:
                 text = f"{benchmark.name} is not finished: {result.failure}"
-                output.print(text, style="red", markup=False)
+                output.print(text, style="red")
             if arguments.json is not None:
-                arguments.json.write_text(to_json(results, known), encoding="utf-8")
+                save(arguments.json, to_json(results, known))
     for key, value in known.items():
-        output.print(f"{key}: {value}", highlight=False, markup=False)
+        output.print(f"{key}: {value}", highlight=False)
     return 1 if any(result.failure for result in results) else 0
 
 
-def _run(result: Result, arguments: argparse.Namespace) -> None:
-    """Gather the rows, and say on the terminal what is going on."""
-    from rich.console import Console
-
-    from mmsim.bench import Settings
+def _run(result: Result, arguments: argparse.Namespace, keep: Callable[[], None]) -> None:
+    """Gather the rows, and say on the terminal what is going on; `keep` is called after each."""
 
     name = result.benchmark.name
-    with Console(stderr=True).status(name) as status:
+    with status(name) as shown:
         settings = Settings(
-            arguments.most, arguments.repeat, lambda text: status.update(f"{name}: {text}")
+            arguments.most, arguments.repeat, lambda text: shown.update(f"{name}: {text}")
         )
         try:
             for row in result.benchmark.rows(settings):
                 result.rows.append(row)
+                keep()
         except (MMSimError, MemoryError) as error:
             result.failure = str(error) or "out of memory"
         except KeyboardInterrupt:

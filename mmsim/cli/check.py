@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
-from mmsim.cli.run import ARRAYS, add_program_options, at_least, program_call
+from mmsim.cli.numbers import at_least
+from mmsim.cli.output import complain, console, named, save
+from mmsim.cli.run import program_call, program_parser
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = program_parser(
+        commands,
         "check",
-        help="tell what is wrong with a program; status 1 if anything",
-        description="Look for data races, reads of what nobody has written, barriers that not "
+        help="report what is wrong with a program; status 1 if anything",
+        description="Look for data races, reads of uninitialized memory, barriers that not "
         "all reach, deadlocks, results that depend on a winner, and arrays without room.",
-        epilog=ARRAYS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_program_options(parser)
     parser.add_argument(
         "--shared-words", type=at_least(1), help="words of shared memory of one DMM (default: any)"
     )
@@ -38,7 +37,6 @@ def add_parser(commands: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from mmsim.cli.output import console
 
     machine, program, args, options = program_call(arguments)
     report = machine.check(
@@ -49,11 +47,13 @@ def command(arguments: argparse.Namespace) -> int:
         unset=arguments.unset,
         trace=arguments.html is not None,
     )
-    console().print(str(report), markup=False, highlight=False, soft_wrap=True)
+    console().print(str(report), highlight=False, soft_wrap=True)
     if arguments.json is not None:
-        arguments.json.write_text(report.to_json(), encoding="utf-8")
+        save(arguments.json, report.to_json())
     if report.record is not None:
-        report.player().save(arguments.html)
+        player = report.player()
+        with named(arguments.html):
+            player.save(arguments.html)
     elif arguments.html is not None:
-        print(f"mmsim: {arguments.html} isn't made: no thread has begun", file=sys.stderr)
+        complain(f"{arguments.html} isn't made: no thread has begun")
     return 0 if report.ok else 1

@@ -8,6 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mmsim.cli.loading import CallError, load_program
+from mmsim.cli.output import console, status
+from mmsim.cli.output import save as save_text
 from mmsim.errors import MMSimError
 
 if TYPE_CHECKING:
@@ -56,86 +59,74 @@ def add(subcommands: Any, name: str, text: str, command: Callable[..., int]) -> 
 
 def about(arguments: argparse.Namespace) -> int:
     from mmsim import gpu
-    from mmsim.cli.output import console
 
     output = console()
     try:
-        output.print(str(gpu.device()), highlight=False, markup=False)
+        output.print(str(gpu.device()), highlight=False)
     except gpu.NoGPU as missing:
-        output.print(str(missing), highlight=False, markup=False)
+        output.print(str(missing), highlight=False)
     for action in arguments.listed._choices_actions:
-        output.print(f"mmsim gpu {action.dest:<12} {action.help}", highlight=False, markup=False)
+        output.print(f"mmsim gpu {action.dest:<12} {action.help}", highlight=False)
     return 0
 
 
 def counters(arguments: argparse.Namespace) -> int:
-    from rich.console import Console
-
     from mmsim import gpu
-    from mmsim.cli.output import console
-    from mmsim.cli.run import CallError, load_program
     from mmsim.gpu.counting import registered_programs, to_record
-    from mmsim.view.gpu import counters_summary, counters_table, left_out
+    from mmsim.reports.gpu import counters_summary, counters_table, left_out
 
-    try_to_save(arguments)
     programs = [load_program(target) for target in arguments.programs] or registered_programs()
     if not programs:
         raise CallError("no installed package registers programs; name some, as MODULE:NAME")
-    with Console(stderr=True).status("counting"):
+    with status("counting"):
         found = gpu.counters(programs)
     if arguments.json is not None:
         save(to_record(found, " ".join(["mmsim gpu counters", *arguments.programs])), arguments)
     output = console()
     for line in left_out(found):
-        output.print(line, highlight=False, markup=False)
+        output.print(line, highlight=False)
     output.print(counters_table(found))
     output.print(counters_summary(found), highlight=False)
     return 1 if found.unexplained else 0
 
 
 def calibrate(arguments: argparse.Namespace) -> int:
-    from rich.console import Console
-
     from mmsim import gpu
-    from mmsim.cli.output import console
-    from mmsim.gpu.record import Record, facts
+    from mmsim.gpu.facts import facts
+    from mmsim.gpu.record import Record
 
-    try_to_save(arguments)
     known = facts("mmsim gpu calibrate")
-    with Console(stderr=True).status("calibrating") as status:
-        found = gpu.calibrate(lambda text: status.update(f"calibrating: {text}"))
+    with status("calibrating") as shown:
+        found = gpu.calibrate(lambda text: shown.update(f"calibrating: {text}"))
     save(Record("calibration", known, (found.to_dict(),)), arguments)
     output = console()
     for name, value in found.to_dict().items():
-        output.print(f"{name}: {value}", highlight=False, markup=False)
+        output.print(f"{name}: {value}", highlight=False)
     for machine in (found.dmm, found.umm, found.hmm):
-        output.print(str(machine), highlight=False, markup=False)
+        output.print(str(machine), highlight=False)
     return 0
 
 
 def reproduce(arguments: argparse.Namespace) -> int:
-    from rich.console import Console
-
     from mmsim import gpu
-    from mmsim.cli.output import console
     from mmsim.gpu.experiment import Conditions, choose_experiment, registered_experiments
-    from mmsim.gpu.record import Record, facts
-    from mmsim.view.gpu import measured_summary, measured_table
+    from mmsim.gpu.facts import facts
+    from mmsim.gpu.record import Record
+    from mmsim.reports.gpu import measured_summary, measured_table
 
     output = console()
     if arguments.experiment is None:
         for one in registered_experiments().values():
-            output.print(f"{one.name:<8} {one.title}", highlight=False, markup=False)
+            output.print(f"{one.name:<8} {one.title}", highlight=False)
         return 0
     experiment = choose_experiment(arguments.experiment)
-    try_to_save(arguments)
     words = ["mmsim gpu reproduce", experiment.name]
     words += [] if arguments.most is None else ["--most", str(arguments.most)]
     known = facts(" ".join(words))
-    with Console(stderr=True).status(experiment.name) as status:
+    with status(experiment.name) as shown:
 
         def say(text: str) -> None:
-            status.update(f"{experiment.name}: {text}")
+            shown.update(f"{experiment.name}: {text}")
 
         if arguments.calibration is None:
             calibration = gpu.calibrate(say)
@@ -156,14 +147,8 @@ def reproduce(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def try_to_save(arguments: argparse.Namespace) -> None:
-    """Raise `OSError` before the work rather than after it, if `--json` can't be written."""
-    if arguments.json is not None:
-        with arguments.json.open("a"):
-            pass
-
-
 def save(record: Record, arguments: argparse.Namespace) -> None:
     """Write a record where `--json` says."""
+
     if arguments.json is not None:
-        arguments.json.write_text(record.to_json(), encoding="utf-8")
+        save_text(arguments.json, record.to_json())

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from mmsim import __version__
 from mmsim.cli import bench, check, gpu, reproduce, run, step, sweep, verify
+from mmsim.cli.output import (
+    STANDARD_OUTPUT,
+    abandon,
+    check_target,
+    close_output,
+    complain,
+    open_output,
+)
+from mmsim.cli.supervise import supervised
 from mmsim.errors import MMSimError
+from mmsim.host.version import VERSION
 
 INTERRUPTED = 130
+LONG = (verify, reproduce, sweep, bench)
+"""Commands that may work for minutes; the others end as any Python program does."""
+PIPE_CLOSED = 141
+"""What a shell reports of a program that the closed pipe ended: 128 and the signal's number, 13."""
+TARGETS = ("json", "html", "csv", "plot", "chrome")
+"""The options that name a file to write, besides the sweep's, which it looks at itself."""
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -19,7 +34,7 @@ def make_parser() -> argparse.ArgumentParser:
         prog="mmsim",
         description="Simulate the memory machine models DMM, UMM and HMM to the time unit.",
     )
-    parser.add_argument("--version", action="version", version=f"mmsim {__version__}")
+    parser.add_argument("--version", action="version", version=f"mmsim {VERSION}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for module in (verify, reproduce, run, check, sweep, step, bench, gpu):
         module.add_parser(commands)
@@ -29,22 +44,44 @@ def make_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; its exit status.
 
-    0; 1 when a claim fails or a check finds something; 2 for a mistake in the call.
+    0; 1 when a claim fails or a check finds something; 2 for a mistake in the call, or for a place
+    that can't be written; 130 after Ctrl-C; 141 when the reader of an output has gone. A long
+    command of the command line itself (without `argv`) works in another process.
     """
-    arguments = make_parser().parse_args(argv)
     try:
-        status: int = arguments.command(arguments)
+        open_output()
+        try:
+            return _command(argv)
+        finally:
+            close_output()
     except MMSimError as error:
-        print(f"mmsim: {error}", file=sys.stderr)
+        complain(str(error))
         return 2
+    except BrokenPipeError as error:
+        if error.filename in (None, STANDARD_OUTPUT):
+            abandon(sys.stdout)
+        return PIPE_CLOSED
     except OSError as error:
+        if error.filename == STANDARD_OUTPUT and sys.stdout is not None:
+            abandon(sys.stdout)
         where = f"{error.filename}: " if error.filename else ""
-        print(f"mmsim: {where}{error.strerror}", file=sys.stderr)
+        complain(f"{where}{error.strerror or error}")
         return 2
     except MemoryError as error:
-        print(f"mmsim: this needs more memory than there is ({error})", file=sys.stderr)
+        complain(f"this needs more memory than there is ({error})")
         return 2
     except KeyboardInterrupt as error:
-        print(f"mmsim: {str(error) or 'interrupted'}", file=sys.stderr)
+        complain(str(error) or "interrupted")
         return INTERRUPTED
-    return status
+
+
+def _command(argv: Sequence[str] | None) -> int:
+    arguments = make_parser().parse_args(argv)
+    for name in TARGETS:
+        path = getattr(arguments, name, None)
+        if path is not None:
+            check_target(path)
+    command: Callable[[argparse.Namespace], int] = arguments.command
+    if argv is None and command in [module.command for module in LONG]:
+        return supervised(lambda: command(arguments))
+    return command(arguments)

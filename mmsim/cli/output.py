@@ -1,18 +1,123 @@
-"""Where the commands print."""
+"""Where the commands print and save, and what is said of a place that can't be written."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import errno
+import io
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from mmsim.printable import printable_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.status import Status
 
 FILE_WIDTH = 160
+STANDARD_OUTPUT = "standard output"
+
+
+def open_output() -> None:
+    """Let the standard output take any text: what its encoding lacks is written as an escape.
+
+    A standard error that is closed becomes one that drops all. Raises `OSError` where the standard
+    output is closed.
+    """
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  open to the end
+        os.set_inheritable(sys.stderr.fileno(), True)  # for the processes that this one starts
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "closed; send it to a file or to /dev/null", STANDARD_OUTPUT)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def close_output() -> None:
+    """See all that was printed out of this process. Raises `OSError` if that can't be done."""
+    if sys.stdout is not None:
+        with named(STANDARD_OUTPUT):
+            sys.stdout.flush()
+
+
+def abandon(stream: TextIO) -> None:
+    """Drop what couldn't be printed, so that Python doesn't try again when it ends."""
+    with suppress(OSError):  # of a stream that is no file
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def complain(text: str) -> None:
+    """Say what is wrong on the standard error, if it can be written."""
+    try:
+        print(printable_lines(f"mmsim: {text}"), file=sys.stderr, flush=True)
+    except OSError:
+        abandon(sys.stderr)
 
 
 def console() -> Console:
-    """The standard output; in a file or a pipe lines may be longer than Rich's guess of 80."""
+    """The standard output; in a file or a pipe lines may be longer than Rich's guess of 80.
+
+    Text is printed as it is: square brackets are no markup.
+    """
     from rich.console import Console
 
-    terminal = Console()
-    return terminal if terminal.is_terminal else Console(width=FILE_WIDTH)
+    class Output(Console):
+        def print(self, *objects: Any, **options: Any) -> None:
+            with named(STANDARD_OUTPUT):
+                super().print(*objects, **options)
+
+        def on_broken_pipe(self) -> None:
+            raise  # called where Rich handles the error
+
+    options: dict[str, Any] = {"markup": False, "emoji": False}
+    terminal = Output(**options)
+    return terminal if terminal.is_terminal else Output(width=FILE_WIDTH, **options)
+
+
+def status(text: str) -> Status:
+    """What the command is doing, on the standard error while it does it."""
+    from rich.console import Console
+
+    return Console(stderr=True).status(text)
+
+
+@contextmanager
+def named(name: str | Path) -> Iterator[None]:
+    """The system's errors with the name of the file, which they lack while one is written."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(name)) from error
+
+
+def save(path: Path, text: str) -> None:
+    """Write a file."""
+    with named(path):
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def check_target(path: Path) -> None:
+    """Raise `OSError` before the work rather than after it, if a file can't be written.
+
+    What the file holds stays, and a file that isn't there isn't made.
+    """
+    try:
+        try:
+            kind = os.stat(path).st_mode
+        except FileNotFoundError:
+            real = os.path.realpath(path)  # of a link, where it leads
+            os.close(os.open(real, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+            os.unlink(real)
+        else:
+            if not stat.S_ISFIFO(kind):  # which would wait for a reader
+                os.close(os.open(path, os.O_WRONLY | os.O_APPEND))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None

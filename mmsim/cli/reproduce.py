@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from mmsim.cli.output import console
+
 
 def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
@@ -20,8 +22,7 @@ def add_parser(commands: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     from mmsim.claims.table import choose_table, registered_tables
-    from mmsim.cli.output import console
-    from mmsim.view.papertables import list_of_tables, paper_table, verdict_of_table
+    from mmsim.reports.papertables import list_of_tables, paper_table, verdict_of_table
 
     output = console()
     tables = registered_tables()

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import importlib
-import importlib.util
-import math
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mmsim.errors import MMSimError
-from mmsim.language.program import Example, Program
-from mmsim.machines import DMM, HMM, UMM, Machine
-from mmsim.results import Run
+from mmsim.api.machines import Machine
+from mmsim.api.run import Run
+from mmsim.cli.loading import CallError, load_program
+from mmsim.cli.numbers import SEED, at_least
+from mmsim.cli.output import console, named
+from mmsim.cli.output import save as save_text
+from mmsim.cli.trial import machine_named
+from mmsim.cli.values import parse_argument
+from mmsim.frontend.program import Example, Program
+from mmsim.view.figures.paper import check_suffix, save
+from mmsim.view.figures.plot import SHORT
+from mmsim.view.tables import rich_table, rounds_table
 
 ARRAYS = """\
 arguments after T, in order, each a number or an array:
@@ -29,19 +32,13 @@ arguments after T, in order, each a number or an array:
 Without arguments the program's own example is run, at --size and --seed."""
 
 
-class CallError(MMSimError):
-    """A mistake in a call of the command line."""
-
-
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = program_parser(
+        commands,
         "run",
         help="run a program on a machine",
         description="Run a program and print its time and its accesses.",
-        epilog=ARRAYS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_program_options(parser)
     parser.add_argument("--profile", action="store_true", help="print the cost of each line")
     parser.add_argument("--rounds", action="store_true", help="print each round")
     parser.add_argument("--check", action="store_true", help="look for mistakes; status 1 if any")
@@ -58,10 +55,13 @@ def add_parser(commands: Any) -> None:
     parser.set_defaults(command=command)
 
 
-def add_program_options(parser: argparse.ArgumentParser) -> None:
-    """The options that say which program is run, on what, and how."""
+def program_parser(commands: Any, name: str, **words: str) -> argparse.ArgumentParser:
+    """A command on one program, with the options that say which it is, on what it runs, and how."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, epilog=ARRAYS, formatter_class=argparse.RawDescriptionHelpFormatter, **words
+    )
     parser.add_argument(
-        "program", help="MODULE:NAME or FILE.py:NAME, as algorithms.transpose:diagonal"
+        "program", help="MODULE:NAME or FILE.py:NAME, as mmsim_algorithms.transpose:diagonal"
     )
     parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="see below")
     add_machine_options(parser)
@@ -74,7 +74,8 @@ def add_program_options(parser: argparse.ArgumentParser) -> None:
         help="lock step, or every warp on its own (default: synchronous)",
     )
     parser.add_argument("--size", type=at_least(1), help="number of words of the example")
-    parser.add_argument("--seed", type=at_least(0), default=0, help="for random data (default: 0)")
+    parser.add_argument("--seed", type=SEED, default=0, help="for random data (default: 0)")
+    return parser
 
 
 def add_machine_options(parser: argparse.ArgumentParser) -> None:
@@ -90,29 +91,7 @@ def add_machine_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dmms", type=int, default=1, help="d of an HMM (default: 1)")
 
 
-def at_least(bound: int) -> Callable[[str], int]:
-    """A whole number from `bound` on, for argparse."""
-
-    def parse(text: str) -> int:
-        if not text.lstrip("-").isdecimal() or int(text) < bound:
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {bound} on")
-        return int(text)
-
-    return parse
-
-
-def machine_of(arguments: argparse.Namespace) -> Machine:
-    """The machine that the options describe."""
-    if arguments.machine == "hmm":
-        return HMM(arguments.dmms, arguments.width, arguments.latency, arguments.shared_latency)
-    return (DMM if arguments.machine == "dmm" else UMM)(arguments.width, arguments.latency)
-
-
 def command(arguments: argparse.Namespace) -> int:
-    from mmsim.cli.output import console
-    from mmsim.view.figures.paper import check_suffix, save
-    from mmsim.view.figures.plot import SHORT
-    from mmsim.view.tables import rich_table, rounds_table
 
     if arguments.plot is not None:
         check_suffix(arguments.plot)
@@ -124,11 +103,13 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.rounds:
         output.print(rich_table(rounds_table(run.rounds)))
     if arguments.json is not None:
-        arguments.json.write_text(run.to_json(), encoding="utf-8")
+        save_text(arguments.json, run.to_json())
     if arguments.csv is not None:
-        run.to_csv(arguments.csv, "rounds" if arguments.rounds else "accesses")
+        with named(arguments.csv):
+            run.to_csv(arguments.csv, "rounds" if arguments.rounds else "accesses")
     if arguments.chrome is not None:
-        run.trace.to_chrome(arguments.chrome)
+        with named(arguments.chrome):
+            run.trace.to_chrome(arguments.chrome)
     if arguments.plot is not None:
         # A short run is worth running again for its pipeline.
         traced = (
@@ -136,12 +117,14 @@ def command(arguments: argparse.Namespace) -> int:
             if run.record is not None or run.time > SHORT
             else run_program(arguments, trace=True)
         )
-        save(traced.plot(), arguments.plot)
+        axes = traced.plot()
+        with named(arguments.plot):
+            save(axes, arguments.plot)
     return 1 if run.findings else 0
 
 
 def run_program(arguments: argparse.Namespace, **how: Any) -> Run:
-    """Run what the options of `add_program_options` describe; `how` goes to `Machine.run`."""
+    """Run what the options of `program_parser` describe; `how` goes to `Machine.run`."""
     machine, program, args, options = program_call(arguments)
     return machine.run(program, *args, **options, **how)
 
@@ -149,10 +132,10 @@ def run_program(arguments: argparse.Namespace, **how: Any) -> Run:
 def program_call(
     arguments: argparse.Namespace,
 ) -> tuple[Machine, Program, tuple[Any, ...], dict[str, Any]]:
-    """What the options of `add_program_options` describe: the machine, the program, its arguments
+    """What the options of `program_parser` describe: the machine, the program, its arguments
     after T, and the options that `Machine.run` and `Machine.check` have in common."""
     program = load_program(arguments.program)
-    machine = machine_of(arguments)
+    machine = machine_named(**vars(arguments))
     example = _example(program, machine, arguments)
     options = {
         "threads": arguments.threads if arguments.threads is not None else example.threads,
@@ -162,53 +145,6 @@ def program_call(
         "schedule": arguments.schedule,
     }
     return machine, program, example.arguments, options
-
-
-def load_program(target: str) -> Program:
-    """The program that MODULE:NAME or FILE.py:NAME means."""
-    found = load(target)
-    if not isinstance(found, Program):
-        module_name, _, name = target.rpartition(":")
-        content = vars(_load(module_name)).items()
-        programs = sorted(key for key, value in content if isinstance(value, Program))
-        listed = f"it has {', '.join(programs)}" if programs else "it has none"
-        raise CallError(f"{module_name} has no program {name!r}; {listed}")
-    return found
-
-
-def load(target: str) -> Any:
-    """What MODULE:NAME or FILE.py:NAME means; None where the module has no such name."""
-    module_name, colon, name = target.rpartition(":")
-    if not colon or not module_name or not name:
-        raise CallError(f"{target!r} is no name; write MODULE:NAME or FILE.py:NAME")
-    try:
-        module = _load(module_name)
-    except MMSimError:
-        raise
-    except SyntaxError as error:
-        raise CallError(f"{error.filename}, line {error.lineno}: {error.msg}") from None
-    except Exception as error:  # whatever the user's own code raises when it is imported
-        raise CallError(f"{module_name}: {type(error).__name__}: {error}") from None
-    return getattr(module, name, None)
-
-
-def _load(name: str) -> Any:
-    """A module by its name, seen from here, or by its file, seen from the file's folder."""
-    if not name.endswith(".py"):
-        sys.path.insert(0, "")
-        return importlib.import_module(name)
-    path = Path(name).resolve()
-    if not path.is_file():
-        raise CallError(f"no file {name!r}")
-    sys.path.insert(0, str(path.parent))
-    own_name = f"mmsim_run_{path.stem}"  # not one that would hide another module
-    spec = importlib.util.spec_from_file_location(own_name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[own_name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def _example(program: Program, machine: Machine, arguments: argparse.Namespace) -> Example:
@@ -223,40 +159,3 @@ def _example(program: Program, machine: Machine, arguments: argparse.Namespace) 
     if arguments.size is not None:
         choices["size"] = arguments.size
     return program.prepare(machine.width, **choices)
-
-
-def parse_argument(text: str, generator: np.random.RandomState) -> Any:
-    """A number or an array, as the help of `mmsim run` lists them."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    if text.endswith(".npy"):
-        try:
-            loaded = np.load(text, allow_pickle=False)
-        except (OSError, MemoryError):
-            raise
-        except Exception:  # whatever NumPy's reading of a damaged head ends with
-            loaded = None
-        if not isinstance(loaded, np.ndarray):
-            raise CallError(f"{text} holds no array of numbers saved with numpy.save")
-        return loaded
-    maker, _, extents = text.partition(":")
-    try:
-        shape = tuple(int(extent) for extent in extents.split("x"))
-    except ValueError:
-        shape = ()
-    if shape and all(extent > 0 for extent in shape):
-        size = math.prod(shape)
-        if size > sys.maxsize // 8:
-            raise MemoryError(f"{text!r} has more words than can be numbered")
-        if maker == "zeros":
-            return np.zeros(shape, dtype=np.int64)
-        if maker == "arange":
-            return np.arange(size).reshape(shape)
-        if maker == "random":
-            return generator.random_sample(shape)
-        if maker == "permutation":
-            return generator.permutation(size).reshape(shape)
-    raise CallError(f"{text!r} is neither a number nor an array; see mmsim run --help")

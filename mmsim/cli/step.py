@@ -6,19 +6,20 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from mmsim.cli.run import ARRAYS, add_program_options, at_least, run_program
+from mmsim.cli.numbers import at_least
+from mmsim.cli.output import console, named
+from mmsim.cli.run import program_parser, run_program
+from mmsim.printable import printable
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = program_parser(
+        commands,
         "step",
         help="write a page that steps through a run, one time unit after the other",
         description="Run a program and write a page that shows the run, one time unit after "
         "the other: source, pipelines, memory, waiting warps, timeline. It needs no network.",
-        epilog=ARRAYS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_program_options(parser)
     parser.add_argument(
         "--html", type=Path, metavar="FILE", required=True, help="the page to write"
     )
@@ -30,10 +31,11 @@ def add_parser(commands: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from mmsim.cli.output import console
 
     run = run_program(arguments, engine="events", trace=True)
     player = run.trace.player(start=arguments.start, end=arguments.end)
-    player.save(arguments.html)
-    console().print(f"{run.program}: {run.time} time units; open {arguments.html} in a browser")
+    with named(arguments.html):
+        player.save(arguments.html)
+    text = f"{run.program}: {run.time} time units; open {arguments.html} in a browser"
+    console().print(printable(text), soft_wrap=True)
     return 0

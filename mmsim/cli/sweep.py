@@ -7,11 +7,16 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mmsim.cli.run import CallError, at_least, load, load_program
+from mmsim.cli.loading import CallError, load, load_program
+from mmsim.cli.numbers import SEED, at_least, jobs
+from mmsim.cli.output import console, named
 from mmsim.cli.trial import LAYOUTS, RANDOM, filled, machine_named, trial
-from mmsim.language.program import Program
+from mmsim.frontend.program import Program
 from mmsim.sweeps.rows import FACTS
 from mmsim.sweeps.work import by_value
+from mmsim.view.figures import save
+from mmsim.view.figures import sweep as draw
+from mmsim.view.figures.paper import check_suffix
 
 if TYPE_CHECKING:
     from mmsim.claims import Claim
@@ -21,12 +26,12 @@ Every combination of the values given is a case. Without --arguments each progra
 run, at --size and --seed. Arguments are those of `mmsim run`; {size}, {width}, {threads} and the
 other numbers of a case may stand in them, and permutation:{size} takes those of --permutation.
 
-  mmsim sweep algorithms.access:stride --width 4 8 16 32 --size 4096 --threads 128 \\
+  mmsim sweep mmsim_algorithms.access:stride --width 4 8 16 32 --size 4096 --threads 128 \\
       --out rows.jsonl --plot stride.svg --over width --claim SMM-T3.1b
-  mmsim sweep algorithms.rap:crsw_to algorithms.rap:drdw_to --layout raw ras rap \\
+  mmsim sweep mmsim_algorithms.rap:crsw_to mmsim_algorithms.rap:drdw_to --layout raw ras rap \\
       --width 8 16 32 --out rows.jsonl
   mmsim sweep mine.py:permute --arguments arange:{size} permutation:{size} zeros:{size} \\
-      --permutation random algorithms.permutations:shuffle \\
+      --permutation random mmsim_algorithms.permutations:shuffle \\
       --size 1024 4096 --threads size --out rows.jsonl
 
 The file has one JSON object a line. The same call does what is missing in it, after a kill too."""
@@ -41,7 +46,7 @@ def add_parser(commands: Any) -> None:
         "sweep",
         help="run programs over a grid of parameters, into a file",
         description="Run programs over a grid of parameters, in parallel, into a file. Exit "
-        "status 1 if a case failed; its row tells why.",
+        "status 1 if a case failed; its row says why.",
         epilog=USAGE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -60,11 +65,11 @@ def add_parser(commands: Any) -> None:
     )
     add("--block-size", **words, type=whole, metavar="B", help="threads of a block (default: all)")
     add("--size", **words, type=whole, metavar="N", help="number of words")
-    add("--seed", **words, type=at_least(0), metavar="N", default=[0], help="(default: 0)")
+    add("--seed", **words, type=SEED, metavar="N", default=[0], help="(default: 0)")
     add("--layout", **words, choices=LAYOUTS, help="of every array of two or more dimensions")
     add("--arguments", **words, metavar="ARGUMENT", help="after T, in order, as zeros:{size}")
     add("--permutation", **words, metavar="NAME", help="random, or MODULE:FUNCTION of a size")
-    add("--jobs", type=whole, metavar="N", help="processes (default: one a core)")
+    add("--jobs", type=jobs, metavar="N", help="processes (default: one a core)")
     add("--retry-failed", action="store_true", help="run the cases again that failed")
     add("--retry-changed", action="store_true", help="and those whose program has changed since")
     add("--plot", type=Path, metavar="FILE", help="draw the times: .svg, .pdf or .png")
@@ -79,11 +84,8 @@ def threads(text: str) -> int | str:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from mmsim.cli.output import console
+    from mmsim.reports.sweeps import sweep_summary, sweep_table
     from mmsim.sweeps import sweep
-    from mmsim.view.figures import save
-    from mmsim.view.figures import sweep as draw
-    from mmsim.view.sweeps import sweep_summary, sweep_table
 
     claim = _plotted(arguments)
     chosen = cases(arguments)
@@ -100,9 +102,11 @@ def command(arguments: argparse.Namespace) -> int:
     output = console()
     if (table := sweep_table(rows)) is not None:
         output.print(table)
-    output.print(sweep_summary(rows, arguments.out), highlight=False, markup=False)
+    output.print(sweep_summary(rows, arguments.out), highlight=False)
     if arguments.plot is not None:
-        save(draw(rows, arguments.over, claim), arguments.plot)
+        axes = draw(rows, arguments.over, claim)
+        with named(arguments.plot):
+            save(axes, arguments.plot)
     return 1 if any(row["error"] is not None for row in rows) else 0
 
 
@@ -170,7 +174,6 @@ def _send_along(target: str, function: Any) -> None:
 def _plotted(arguments: argparse.Namespace) -> Claim | None:
     """The claim to draw. Raises `CallError` before the work for a figure that can't be drawn."""
     from mmsim.claims import choose, registered
-    from mmsim.view.figures.paper import check_suffix
 
     if arguments.plot is None:
         if arguments.over is not None or arguments.claim is not None:

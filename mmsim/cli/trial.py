@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from mmsim import layout as layouts
-from mmsim.cli.run import CallError, parse_argument
-from mmsim.language.program import Example, Program
-from mmsim.layout import Layout, Placed, place
-from mmsim.machines import DMM, HMM, UMM, Machine, Schedule
-from mmsim.results import Run
+from mmsim.api.machines import DMM, HMM, UMM, Machine
+from mmsim.api.run import Run
+from mmsim.cli.loading import CallError
+from mmsim.cli.values import parse_argument
+from mmsim.frontend.program import Example, Program
+from mmsim.model import layout as layouts
+from mmsim.model.layout import Layout, Placed, place
+from mmsim.model.machines import Schedule
 
 RANDOM = "random"
 """Stands for the permutations that need no function."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from operator import add
 from typing import Any
 
-from mmsim.language.frame import Site
-from mmsim.launch import Launch
-from mmsim.machines import HMM
+from mmsim.meaning.frame import Site
+from mmsim.meaning.launch import Launch
+from mmsim.model.machines import Unit
 from mmsim.results import AccessRow, RoundRow, Run
 from mmsim.results.findings import Finding
-from mmsim.results.rows import classify
 from mmsim.results.trace import Trace
 
 
@@ -21,16 +21,20 @@ class Tally:
         self.rounds: list[RoundRow] = []
         self.requests = [0] * len(launch.meaning.sites)
         self.stages = [0] * len(launch.meaning.sites)
+        self.least = [0] * len(launch.meaning.sites)
 
-    def count(self, site: Site, requests: int, stages: int) -> None:
-        """Requests of one access took so many stages together."""
+    def count(self, site: Site, requests: int, stages: int, least: int) -> None:
+        """Requests of one access took so many stages together, `least` at best."""
         self.requests[site.number] += requests
         self.stages[site.number] += stages
+        self.least[site.number] += least
 
-    def round(self, site: Site, start: int, time: int, requests: int, stages: int) -> None:
+    def round(
+        self, site: Site, start: int, time: int, requests: int, stages: int, least: int
+    ) -> None:
         """A round of the synchronous schedule has ended."""
-        self.count(site, requests, stages)
-        space, conflict = space_of(self.launch, site.array)
+        self.count(site, requests, stages, least)
+        unit = unit_of(self.launch, site.array)
         self.rounds.append(
             RoundRow(
                 len(self.rounds),
@@ -41,10 +45,11 @@ class Tally:
                 site.place.line,
                 site.array,
                 site.kind,
-                space,
+                unit.space,
                 requests,
                 stages,
-                classify(conflict, requests, stages),
+                unit.conflict.classify(least, stages),
+                least,
             )
         )
 
@@ -56,60 +61,70 @@ class Tally:
         record: Trace | None = None,
     ) -> Run:
         """The finished run."""
-        launch = self.launch
-        return Run(
-            machine=launch.machine,
-            program=launch.program.name,
-            threads=launch.grid.threads,
-            block_size=launch.grid.block_size,
-            schedule=launch.schedule,
-            engine=engine,
-            time=time,
-            arrays=launch.results(),
-            accesses=self.rows(),
-            rounds=tuple(self.rounds),
-            sources=launch.program.code.sources,
-            findings=findings,
-            record=record,
-        )
+        rows = self.rows(), tuple(self.rounds)
+        return result(self.launch, engine, time, *rows, findings, record)
 
     def rows(self) -> tuple[AccessRow, ...]:
         """One row for each line, array and kind that was executed."""
         merged: dict[tuple[Any, ...], list[int]] = {}
         sites: dict[tuple[Any, ...], Site] = {}
-        for site, requests, stages_ in zip(
-            self.launch.meaning.sites, self.requests, self.stages, strict=True
+        for site, *counts in zip(
+            self.launch.meaning.sites, self.requests, self.stages, self.least, strict=True
         ):
-            if requests:
+            if counts[0]:
                 place = site.place
                 key = (place.file, place.line, place.function, site.array, site.kind)
-                sums = merged.setdefault(key, [0, 0])
-                sums[0] += requests
-                sums[1] += stages_
+                sums = merged.get(key)
+                merged[key] = counts if sums is None else list(map(add, sums, counts))
                 sites.setdefault(key, site)
-        return tuple(
-            self._row(sites[key], requests, stages_) for key, (requests, stages_) in merged.items()
-        )
+        return tuple(self._row(sites[key], *counts) for key, counts in merged.items())
 
-    def _row(self, site: Site, requests: int, stages_: int) -> AccessRow:
-        space, conflict = space_of(self.launch, site.array)
+    def _row(self, site: Site, requests: int, stages: int, least: int) -> AccessRow:
+        unit = unit_of(self.launch, site.array)
         return AccessRow(
             site.place.function,
             site.place.file,
             site.place.line,
             site.array,
             site.kind,
-            space,
+            unit.space,
             requests,
-            stages_,
-            requests,
-            classify(conflict, requests, stages_),
+            stages,
+            least,
+            unit.conflict.classify(least, stages),
         )
 
 
-def space_of(launch: Launch, array: str) -> tuple[str, str]:
-    """The space that an array lies in, and what its units conflict by."""
+def result(
+    launch: Launch,
+    engine: str,
+    time: int,
+    accesses: tuple[AccessRow, ...],
+    rounds: tuple[RoundRow, ...],
+    findings: tuple[Finding, ...] | None = None,
+    record: Trace | None = None,
+) -> Run:
+    """A launch that has ended, with its rows."""
+    return Run(
+        machine=launch.machine,
+        program=launch.program.name,
+        threads=launch.grid.threads,
+        block_size=launch.grid.block_size,
+        schedule=launch.schedule,
+        engine=engine,
+        time=time,
+        arrays=launch.results(),
+        accesses=accesses,
+        rounds=rounds,
+        sources=launch.program.code.sources,
+        findings=findings,
+        record=record,
+    )
+
+
+def unit_of(launch: Launch, array: str) -> Unit:
+    """The unit in front of an array; of a shared one, that of the first block."""
     machine = launch.machine
-    if not isinstance(machine, HMM):
-        return "memory", machine.memory.conflict
-    return ("shared", "bank") if launch.arrays[array].shared else ("global", "group")
+    if machine.shared and launch.arrays[array].shared:
+        return machine.shared[0]
+    return machine.memory

@@ -28,14 +28,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from mmsim.gpu.body import Space
-from mmsim.gpu.calibration import Calibration, calibrate
-from mmsim.gpu.kernels import Argument, Kernel, kernel
+from mmsim.api.kernels import kernel
+from mmsim.cuda_c.body import Space
+from mmsim.cuda_c.kernels import Argument, Kernel
+from mmsim.gpu.calibrated import Calibration
+from mmsim.gpu.calibration import calibrate
 from mmsim.gpu.replay import Device, NoGPU, Replay, device, once, replay
 
 if TYPE_CHECKING:
+    from mmsim.frontend.program import Program
     from mmsim.gpu.counting import Counters
-    from mmsim.language.program import Program
 
 __all__ = [
     "Argument",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from mmsim.gpu.kernels import kernel
-from mmsim.gpu.pipeline import Timing
+from mmsim.api.kernels import kernel
+from mmsim.frontend.program import Program
 from mmsim.gpu.replay import SAMPLES, buffers, compiled, cupy, timed
-from mmsim.language.program import Program
+from mmsim.gpu.timing import Timing
 
 
 def replay_copies(
@@ -19,7 +19,7 @@ def replay_copies(
     repeat: int,
     samples: int = SAMPLES,
 ) -> Timing:
-    """Milliseconds of `repeat` turns of the program by each of `copies` blocks.
+    """Milliseconds of `repeat` repetitions of the program by each of `copies` blocks.
 
     Each block brings its own copy of the arrays and takes back what it wrote, the same as the
     others. Raises `NoGPU` where there is none, and what `kernel` raises.
@@ -29,7 +29,7 @@ def replay_copies(
     function = compiled(cp, written)
     passed = tuple(buffers(cp, written, repeat))
 
-    def launch(turn: int) -> None:
+    def launch(repetition: int) -> None:
         function((copies,), (written.block,), passed, shared_mem=written.shared_bytes)
 
     times = timed(cp, launch, samples)

@@ -1,7 +1,7 @@
 """Launches kernels for a profiler to count: `python -m mmsim.gpu.counted FILE`.
 
-FILE, which `save` wrote, holds kernels and the numbers of turns of their launches, in their order:
-the words of their arguments as NumPy's arrays, all else as JSON.
+FILE, which `save` wrote, holds kernels and the numbers of repetitions of their launches, in their
+order: the words of their arguments as NumPy's arrays, all else as JSON.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.gpu.kernels import Argument, Kernel
+from mmsim.cuda_c.kernels import Argument, Kernel
 from mmsim.gpu.replay import cupy, launch_each
 
 Launches = tuple[Kernel, Sequence[int]]
 
 
 def save(file: Path, launches: Iterable[Launches]) -> None:
-    """Write kernels, each with the numbers of turns of its launches, to a file ending in .npz."""
+    """Write kernels, each with its launches' numbers of repetitions, to a file ending in .npz."""
     heads: list[Any] = []
     words: dict[str, Any] = {}
     for number, (kernel, repeats) in enumerate(launches):
@@ -55,7 +55,7 @@ def read(file: Path) -> list[Launches]:
 
 
 def main(file: Path) -> None:
-    """Launch each kernel of a file, once for each number of turns."""
+    """Launch each kernel of a file, once for each number of repetitions."""
     cp = cupy()
     for kernel, repeats in read(file):
         launch_each(cp, kernel, repeats)

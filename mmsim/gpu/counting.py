@@ -4,7 +4,7 @@ Shared memory is served in wavefronts, as many as the model's congestion; a requ
 looks at its address groups one by one, as on the UMM. Both are counted by the hardware.
 
 A kernel with all arrays in shared memory also copies them there and back. It is launched once with
-no turn and once with one, and the difference is the program's.
+no repetition and once with one, and the difference is the program's.
 """
 
 from __future__ import annotations
@@ -17,18 +17,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
+from mmsim.api.kernels import kernel
+from mmsim.cuda_c.body import Space
+from mmsim.cuda_c.kernels import WARP, Kernel
+from mmsim.cuda_c.writer import STATIC_BYTES
 from mmsim.errors import LaunchError
+from mmsim.frontend.program import Program
 from mmsim.gpu import ncu
-from mmsim.gpu.body import Space
 from mmsim.gpu.counted import save
 from mmsim.gpu.expected import Expected, Place, expected, machine_of
-from mmsim.gpu.kernels import WARP, Kernel, kernel
+from mmsim.gpu.facts import facts
 from mmsim.gpu.ncu import NoCounters, Profiled
-from mmsim.gpu.record import Record, Row, facts
+from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import cupy
 from mmsim.gpu.words import narrowed
-from mmsim.gpu.writer import STATIC_BYTES
-from mmsim.language.program import Program
 
 GROUP = "mmsim.programs"
 METRICS: Mapping[Place, str] = {
@@ -46,7 +48,7 @@ class Count:
     """What hardware and model count of a program's reads or writes in one memory.
 
     `words` are the sizes of its words in bytes. `why` says why the two differ: "" where they don't,
-    None where nobody knows; `guess` is then what was predicted in vain, if anything was.
+    None where the reason is unknown; `guess` is then what was predicted in vain, if anything was.
     """
 
     program: str
@@ -116,7 +118,7 @@ class Case:
 
     @property
     def repeats(self) -> tuple[int, ...]:
-        """The turns of each launch."""
+        """The repetitions of each launch."""
         return (0, 1) if self.kernel.space == "shared" else (1,)
 
 
@@ -128,9 +130,9 @@ def registered_programs() -> list[Program]:
         [project.entry-points."mmsim.programs"]
         mine = "my_algorithms:programs"
     """
-    from mmsim.claims.registry import registered_in
+    from mmsim.host.plugins import registered_in
 
-    return [program for programs in registered_in(GROUP) for program in programs]
+    return registered_in(GROUP)
 
 
 def count(programs: Iterable[Program]) -> Counters:
@@ -175,7 +177,7 @@ def prepare(programs: Iterable[Program], most_shared: int) -> tuple[list[Case], 
                     threads=threads,
                     block_size=block_size,
                     space=space,
-                    clear_shared=space == "shared",  # where it is done for no turn, too
+                    clear_shared=space == "shared",  # where it is done for no repetition, too
                 )
                 _check_room(written, most_shared)
                 known = expected(program, arguments, threads, block_size, written)
@@ -217,7 +219,7 @@ def measure(profiler: str, cases: Sequence[Case]) -> list[Profiled]:
 
 
 def compare(cases: Iterable[Case], launches: Iterable[Profiled]) -> list[Count]:
-    """The launches' counts beside what was expected, without places that nobody touched.
+    """The launches' counts beside what was expected, without places that no access touched.
 
     Raises `NoCounters` if a launch or a metric is missing.
     """
@@ -240,7 +242,7 @@ def compare(cases: Iterable[Case], launches: Iterable[Profiled]) -> list[Count]:
 
 
 def _hardware(case: Case, launches: Sequence[Profiled], metric: str) -> int:
-    """A metric of one turn."""
+    """A metric of one repetition."""
     values = [launch.metrics.get(metric) for launch in launches]
     numbers = [value for value in values if value is not None]
     if len(numbers) != len(values):

@@ -1,29 +1,32 @@
 """What a program's accesses cost in the model, and what a GPU makes of words of other sizes.
 
 What is expected of the hardware is the model's number. Where it can't be, because not all words
-have 4 bytes or the kernel reads a layout's table, a second number is predicted from the accesses
-one by one; a difference is explained only by a prediction that comes true.
+have 4 bytes or the kernel reads a layout's table, a second number is predicted by the machine that
+knows of sizes, and from the reads of the table one by one; a difference is explained only by a
+prediction that comes true.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from mmsim.gpu.body import Space
-from mmsim.gpu.kernels import WARP, Kernel
-from mmsim.gpu.words import WORD_BYTES, Memory, served
-from mmsim.gpu.writer import word_type
-from mmsim.language import ir
-from mmsim.language.program import Program
-from mmsim.language.walk import expressions, parts, statements
-from mmsim.launch import Launch
-from mmsim.machines import DMM, HMM
-from mmsim.memory import ArrayInMemory
+from mmsim.api.machines import DMM, HMM
+from mmsim.api.run import Run
+from mmsim.cuda_c.body import Space
+from mmsim.cuda_c.kernels import WARP, Kernel
+from mmsim.cuda_c.writer import word_type
+from mmsim.frontend.program import Program
+from mmsim.gpu.words import WORD_BYTES, CardDMM, CardHMM
+from mmsim.ir import nodes as ir
+from mmsim.ir.walk import expressions, parts, statements
+from mmsim.meaning.launch import Launch
+from mmsim.model.conflicts import Groups
+from mmsim.model.memory import ArrayInMemory
 from mmsim.results.rows import AccessRow, Kind
-from mmsim.results.run import Run
 
+Memory = Literal["shared", "global"]
 Place = tuple[Memory, Kind]
 
 PLACES: tuple[Place, ...] = (
@@ -49,7 +52,7 @@ class Expected:
     fewer: str = ""
 
     def why(self, hardware: int) -> str | None:
-        """Why the hardware counts so much: "" if as the model does, None if nobody knows."""
+        """Why the hardware counts so much: "" if as the model does, None if unknown."""
         if hardware == self.model:
             return ""
         if self.reasons and hardware == self.predicted:
@@ -86,12 +89,16 @@ def expected(
     reasons = {place: _reasons(place, sizes[place], tables) for place in places}
     predicted: Mapping[Place, int] = {}
     if any(reasons.values()):
-        traced = machine.run(program, *arguments, **options, engine="events", trace=True)
-        predicted = _predicted(traced, launch, written, tables)
+        card = CardDMM(WARP, 1) if written.space == "shared" else CardHMM(1, WARP, 1)
+        again = card.run(program, *arguments, **options)
+        predicted = {place: _stages(_rows(again, place, written.space)) for place in places}
     found = {}
     for place in places:
-        model = sum(row.stages for row in rows[place])
-        number = predicted.get(place, 0) if reasons[place] else model
+        number = model = _stages(rows[place])
+        if reasons[place]:
+            number = predicted[place]
+            if place == ("global", "read") and tables:
+                number += _reads_of_tables(program, arguments, options, tables)
         known = tuple(sorted(set(sizes[place].values())))
         fewer = _unused_reads(program) if place[1] == "read" else ""
         found[place] = Expected(model, known, reasons[place], number, fewer)
@@ -127,6 +134,10 @@ def _rows(run: Run, place: Place, space: Space) -> list[AccessRow]:
     return [row for row in run.accesses if row.kind == kind and row.space == wanted]
 
 
+def _stages(rows: list[AccessRow]) -> int:
+    return sum(row.stages for row in rows)
+
+
 def _size(array: ArrayInMemory, memory: Memory) -> int:
     """The bytes of a word of an array on the GPU."""
     return word_type(array.dtype, shared=memory == "shared").itemsize
@@ -150,17 +161,10 @@ def _each_reason(place: Place, sizes: Mapping[str, int], tables: list[str]) -> I
         yield f"the kernel also reads a table of where the words of {names} lie"
 
 
-def _predicted(run: Run, launch: Launch, written: Kernel, tables: list[str]) -> dict[Place, int]:
-    """What the hardware counts, from every request of a traced run."""
-    counted: dict[Place, int] = dict.fromkeys(PLACES, 0)
-    for one in run.trace.dispatches:
-        array = launch.arrays[one.array]
-        memory: Memory = "shared" if written.space == "shared" or array.shared else "global"
-        words = list(one.elements)
-        if array.offsets is not None:
-            words = [int(array.offsets[element]) for element in one.elements]
-        lanes = [thread % written.block % WARP for thread in one.threads]
-        counted[memory, one.kind] += served(memory, _size(array, memory), words, lanes)
-        if one.array in tables and written.space == "global":
-            counted["global", "read"] += served("global", WORD_BYTES, one.elements, lanes)
-    return counted
+def _reads_of_tables(
+    program: Program, arguments: tuple[Any, ...], options: dict[str, Any], tables: list[str]
+) -> int:
+    """The address groups that are read to know where the words of these arrays lie."""
+    run = machine_of("global").run(program, *arguments, **options, engine="events")
+    asked = [one.elements for one in run.trace.dispatches if one.array in tables]
+    return sum(Groups(WARP).stages(list(elements)) for elements in asked)

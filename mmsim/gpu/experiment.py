@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from mmsim.errors import MMSimError
-from mmsim.gpu.calibration import Calibration
+from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.record import Row
 
 GROUP = "mmsim.experiments"
 
 
 def nothing(text: str) -> None:
-    """Tell nobody."""
+    """Report to no one."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """The machine to predict with, the largest size if less than all is wanted, who is told."""
+    """The machine to predict with, the largest size if less than all is wanted, the reporter."""
 
     calibration: Calibration
     most: int | None = None
@@ -45,9 +45,9 @@ def registered_experiments() -> dict[str, Experiment]:
     A package names a function that returns its experiments in the entry point group
     `mmsim.experiments`.
     """
-    from mmsim.claims.registry import registered_in
+    from mmsim.host.plugins import registered_in
 
-    return {one.name: one for found in registered_in(GROUP) for one in found}
+    return {one.name: one for one in registered_in(GROUP)}
 
 
 def choose_experiment(name: str) -> Experiment:

@@ -45,10 +45,10 @@ def find() -> str:
 def version(ncu: str) -> str:
     """The profiler's version, "unknown" where it doesn't tell."""
     try:
-        told = subprocess.run([ncu, "--version"], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([ncu, "--version"], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.SubprocessError):
         return "unknown"
-    number = re.search(r"Version (\S+)", told.stdout)
+    number = re.search(r"Version (\S+)", done.stdout)
     return number.group(1) if number else "unknown"
 
 
@@ -72,8 +72,8 @@ def profile(
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
     except OSError as error:
         raise NoCounters(f"{ncu} can't be run: {error.strerror}") from None
-    told = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-    text = f"{told}\n{done.stdout}"
+    logged = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    text = f"{logged}\n{done.stdout}"
     launches = read(text)
     if done.returncode or not launches:
         raise NoCounters(failure(text, done.stderr))

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.gpu.calibration import Calibration
-from mmsim.gpu.kernels import Kernel, kernel
+from mmsim.api.kernels import kernel
+from mmsim.cuda_c.kernels import Kernel
+from mmsim.frontend.program import Program
+from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.replay import SAMPLES, compiled, cupy, timed
-from mmsim.language.program import Program
+from mmsim.gpu.timing import Timing
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -32,21 +34,10 @@ class Step:
         return tuple(arrays[one] if isinstance(one, str) else one for one in self.arguments)
 
 
-@dataclass(frozen=True)
-class Timing:
-    """Milliseconds of all launches together, and the arrays as the last turn of them left them."""
-
-    median: float
-    low: float
-    high: float
-    samples: int
-    arrays: dict[str, npt.NDArray[Any]]
-
-
 def replay_steps(
     steps: Sequence[Step], arrays: Arrays, *, keep: Sequence[str] = (), samples: int = SAMPLES
 ) -> Timing:
-    """Launch the steps on the GPU at hand, over and over, and time each turn of all of them.
+    """Launch the steps on the GPU at hand, over and over, and time each repetition of all of them.
 
     Arrays lie in row-major order; those named in `keep` are brought back. Raises `NoGPU` where
     there is none, and what `kernel` raises.
@@ -67,7 +58,7 @@ def replay_steps(
         passed = tuple(buffers[one] for one in step.arguments if isinstance(one, str))
         ready.append((written, compiled(cp, written), passed))
 
-    def launch(turn: int) -> None:
+    def launch(repetition: int) -> None:
         for written, function, passed in ready:
             function((written.grid,), (written.block,), passed, shared_mem=written.shared_bytes)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -41,20 +40,3 @@ class Record:
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
             raise FormatError(f"{file} holds no record of a GPU's results: {error!r}") from None
         return Record(experiment, found, rows)
-
-
-def facts(command: str) -> dict[str, str]:
-    """The GPU at hand, the date, the command and the versions; or `NoGPU`."""
-    from mmsim import __version__
-    from mmsim.gpu.replay import cupy, device
-
-    at_hand = device()
-    return {
-        "device": at_hand.name,
-        "driver": at_hand.driver,
-        "cuda": at_hand.cuda,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": command,
-        "mmsim": __version__,
-        "cupy": cupy().__version__,
-    }

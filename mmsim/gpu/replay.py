@@ -18,15 +18,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.api.kernels import kernel
+from mmsim.api.machines import DMM, HMM
+from mmsim.api.run import Run
+from mmsim.cuda_c.body import Space
+from mmsim.cuda_c.kernels import WARP, Argument, Kernel
 from mmsim.errors import MMSimError
-from mmsim.gpu.body import Space
-from mmsim.gpu.kernels import WARP, Argument, Kernel, kernel
-from mmsim.language.program import Program
-from mmsim.machines import DMM, HMM
-from mmsim.results import Run
+from mmsim.frontend.program import Program
 
 if TYPE_CHECKING:
-    from mmsim.gpu.calibration import Calibration
+    from mmsim.gpu.calibrated import Calibration
 
 SAMPLES = 15
 Launched = tuple[Program, tuple[Any, ...], dict[str, Any]]
@@ -54,9 +55,9 @@ class Device:
 class Replay:
     """What a program did on a GPU.
 
-    `arrays` are its parameters after one turn, by name, as `Run.arrays`. `median`, `low` and `high`
-    are of the `samples` times of one turn, in `unit`: clock cycles ("shared") or milliseconds
-    ("global"). `calibration` are the machines that it is compared with.
+    `arrays` are its parameters after one repetition, by name, as `Run.arrays`. `median`, `low` and
+    `high` are of the `samples` times of one repetition, in `unit`: clock cycles ("shared") or
+    milliseconds ("global"). `calibration` are the machines that it is compared with.
     """
 
     program: str
@@ -86,7 +87,7 @@ class Replay:
 
     @cached_property
     def predicted(self) -> float | None:
-        """The time of one turn by the model, in `unit`; None without a `calibration`."""
+        """The time of one repetition by the model, in `unit`; None without a `calibration`."""
         known = self.calibration
         if known is None:
             return None
@@ -94,7 +95,7 @@ class Replay:
 
         program, args, how = self.launched
         if self.space == "shared":
-            one = shared.turn(program, *args, threads=how["threads"])
+            one = shared.repetition(program, *args, threads=how["threads"])
             return (
                 one.time(known.shared_latency, self.repeat) / self.repeat * known.cycles_per_stage
             )
@@ -135,13 +136,13 @@ def device() -> Device:
 
 @cache
 def driver_version() -> str:
-    """The version of NVIDIA's driver, as nvidia-smi tells it; "unknown" where it can't."""
+    """The version of NVIDIA's driver, as nvidia-smi reports it; "unknown" where it can't."""
     command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     except (OSError, subprocess.SubprocessError):
         return "unknown"
-    return told.stdout.split("\n")[0].strip() or "unknown"
+    return done.stdout.split("\n")[0].strip() or "unknown"
 
 
 def once(
@@ -181,9 +182,9 @@ def replay(
 ) -> Replay:
     """Run a program on the GPU at hand; `space` and what it asks for are those of `Program.cuda`.
 
-    In "shared" space a time is that of `repeat` turns in one launch, divided by `repeat`; arrays
-    are those of one turn. `calibration` is what `mmsim.gpu.calibrate` returned. Raises `NoGPU`
-    where there is none, and what `kernel` raises.
+    In "shared" space a time is that of `repeat` repetitions in one launch, divided by `repeat`;
+    arrays are those of one repetition. `calibration` is what `mmsim.gpu.calibrate` returned. Raises
+    `NoGPU` where there is none, and what `kernel` raises.
     """
     cp = cupy()
     written = kernel(program, *args, threads=threads, block_size=block_size, space=space)
@@ -236,7 +237,7 @@ def _launch(written: Kernel, function: Any, passed: list[Any]) -> None:
 
 
 def _once(cp: Any, written: Kernel, function: Any) -> dict[str, npt.NDArray[Any]]:
-    """The arrays after one turn."""
+    """The arrays after one repetition."""
     passed = buffers(cp, written, 1)
     _launch(written, function, passed)
     cp.cuda.Device().synchronize()
@@ -253,7 +254,7 @@ def _name(argument: Argument) -> str:
 
 
 def _cycles(cp: Any, written: Kernel, function: Any, repeat: int) -> int:
-    """The clock cycles of `repeat` turns in one launch."""
+    """The clock cycles of `repeat` repetitions in one launch."""
     passed = buffers(cp, written, repeat)
     _launch(written, function, passed)
     roles = [argument.role for argument in written.arguments]
@@ -265,24 +266,24 @@ def _milliseconds(cp: Any, written: Kernel, function: Any, samples: int) -> list
     size = sum(argument.size * argument.dtype.itemsize for argument in written.arguments)
     sets = max(2, min(samples, 3 * device().cache_bytes // max(size, 1) + 1))
     rotating = [buffers(cp, written, 1) for _ in range(sets)]
-    return timed(cp, lambda turn: _launch(written, function, rotating[turn % sets]), samples)
+    return timed(cp, lambda number: _launch(written, function, rotating[number % sets]), samples)
 
 
 def timed(cp: Any, launch: Callable[[int], None], samples: int) -> list[float]:
-    """Milliseconds of what `launch(turn)` sends to the GPU, for turns 0 .. samples-1.
+    """Milliseconds of what `launch(repetition)` sends to the GPU, for 0 .. samples-1.
 
     Before each the GPU writes through an array larger than its second-level cache. So nothing is
     left there, and what is to be timed waits in the queue instead of for this computer.
     """
     sweep = cp.empty(3 * device().cache_bytes, dtype=cp.uint8)
-    for turn in range(2):
-        launch(turn)
+    for repetition in range(2):
+        launch(repetition)
     times = []
-    for turn in range(samples):
-        sweep.fill(turn % 256)
+    for repetition in range(samples):
+        sweep.fill(repetition % 256)
         begin, end = cp.cuda.Event(), cp.cuda.Event()
         begin.record()
-        launch(turn)
+        launch(repetition)
         end.record()
         end.synchronize()
         times.append(float(cp.cuda.get_elapsed_time(begin, end)))
@@ -290,7 +291,7 @@ def timed(cp: Any, launch: Callable[[int], None], samples: int) -> list[float]:
 
 
 def launch_each(cp: Any, written: Kernel, repeats: Iterable[int]) -> None:
-    """Launch a kernel once for each number of turns, one launch after the other."""
+    """Launch a kernel once for each number of repetitions, one launch after the other."""
     function = compiled(cp, written)
     for repeat in repeats:
         _launch(written, function, buffers(cp, written, repeat))

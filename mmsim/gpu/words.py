@@ -1,4 +1,4 @@
-"""Words of other sizes than a bank's: how arguments are narrowed, how a GPU serves the rest.
+"""Words of other sizes than a bank's: how arguments are narrowed, machines that serve the rest.
 
 A bank of a GPU is 4 bytes wide, an address group has 128 bytes. So the model's rule, 32 banks or 32
 words of a group, is for words of 4 bytes. A warp's request for words of 8 bytes is served as two
@@ -8,19 +8,18 @@ half-warps, each with 16 banks of 8 bytes, or groups of 16 words; of words of 1 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from mmsim.conflicts import stages
-from mmsim.layout import Placed
-
-Memory = Literal["shared", "global"]
+from mmsim.api.machines import DMM, HMM
+from mmsim.model.conflicts import Banks, Conflict, Groups, InParts
+from mmsim.model.layout import Placed
+from mmsim.model.machines import Unit, Units
 
 WORD_BYTES = 4
-LANES = 32
 
 _FLOAT32 = float(np.finfo(np.float32).max)
 _NARROW: dict[str, tuple[type[np.generic], float, float]] = {
@@ -53,27 +52,72 @@ def narrowed(value: Any) -> Any:
     return value.astype(narrow) if fits else value
 
 
-def served(
-    memory: Memory, size: int, words: Sequence[int], lanes: Sequence[int], width: int = LANES
-) -> int:
-    """What a GPU needs to serve one warp's request for words of `size` bytes each.
+@dataclass(frozen=True)
+class CardBanks(Banks):
+    """Banks of 4 bytes, in which a shorter word takes a bank too.
 
-    `words` count from the array's start, one for each of the `lanes`. The answer counts wavefronts
-    of shared memory, or address groups of global memory. A GPU's `width` is 32.
-
-    >>> served("shared", 4, range(32), range(32)), served("shared", 8, range(32), range(32))
-    (1, 2)
-    >>> served("global", 8, range(32), range(32)), served("global", 8, range(0, 512, 16), range(32))
-    (2, 32)
+    >>> banks = CardBanks(32)
+    >>> banks.of_words(4), banks.of_words(8)
+    (Banks(width=32), InParts(width=16, rule=Banks(width=16)))
     """
-    if size <= WORD_BYTES:
-        if memory == "shared":
-            return stages(list(words), width, "bank")
-        return stages(list(words), width * WORD_BYTES // size, "group")
-    half = width // 2
-    total = 0
-    for first in (0, half):
-        own = [word for word, lane in zip(words, lanes, strict=True) if 0 <= lane - first < half]
-        if own:
-            total += stages(own, half, "bank" if memory == "shared" else "group")
-    return total
+
+    by_lane = True
+
+    def of_words(self, size: int) -> Conflict:
+        return _of_words(Banks, self.width, max(size, WORD_BYTES))
+
+
+@dataclass(frozen=True)
+class CardGroups(Groups):
+    """Address groups of as many words of 4 bytes as a warp has lanes; they hold more shorter ones.
+
+    >>> CardGroups(32).of_words(1), CardGroups(32).of_words(8)
+    (Groups(width=128), InParts(width=16, rule=Groups(width=16)))
+    """
+
+    by_lane = True
+
+    def of_words(self, size: int) -> Conflict:
+        return _of_words(Groups, self.width, size)
+
+
+def _of_words(kind: type[Banks | Groups], width: int, size: int) -> Conflict:
+    """The rule for words of which `width` have 4 bytes each; a long one leaves room for fewer."""
+    words = max(width * WORD_BYTES // size, 1)
+    return InParts(words, kind(words)) if size > WORD_BYTES else kind(words)
+
+
+@dataclass(frozen=True)
+class CardDMM(DMM):
+    """The DMM that serves words of other sizes than 4 bytes as a GPU's shared memory does."""
+
+    @cached_property
+    def memory(self) -> Unit:
+        return Unit("memory", CardBanks(self.width), self.latency)
+
+
+@dataclass(frozen=True)
+class CardHMM(HMM):
+    """The HMM that serves words of other sizes than 4 bytes as a GPU does.
+
+    >>> import mmsim as mm
+    >>> @mm.program
+    ... def copy(T, a, b):
+    ...     b[T.id] = a[T.id]
+    >>> a = np.zeros(64)
+    >>> run = CardHMM(2, 32, 10).run(copy, a, a.copy(), threads=64, block_size=32)
+    >>> [(row.requests, row.stages, row.least, row.access_class) for row in run.accesses]
+    [(2, 4, 4, 'coalesced'), (2, 4, 4, 'coalesced')]
+    """
+
+    @property
+    def line(self) -> int:
+        return WORD_BYTES * self.width  # where an address group of single bytes may begin
+
+    @cached_property
+    def memory(self) -> Unit:
+        return Unit("global", CardGroups(self.width), self.global_latency, None, "global")
+
+    @cached_property
+    def shared(self) -> Units:
+        return Units((), self.dmms, self.shared_latency, CardBanks(self.width))

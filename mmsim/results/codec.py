@@ -7,20 +7,31 @@ dtype, its shape and its bytes (little-endian, base64).
 from __future__ import annotations
 
 import base64
-import functools
 import json
 import types
 import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from mmsim import machines
-from mmsim.errors import FormatError
-from mmsim.language.ir import Source
-from mmsim.language.types import supported
-from mmsim.results import findings, profile, report, rows, run, trace, variables
+from mmsim.errors import FormatError, MMSimError, shown
+from mmsim.ir.nodes import Source
+from mmsim.ir.types import supported
+from mmsim.model import machines
+from mmsim.results import (
+    findings,
+    profile,
+    report,
+    rows,
+    run,
+    trace,
+    valid_run,
+    valid_trace,
+    variables,
+)
 
 FORMAT = "mmsim 1"
 T = TypeVar("T")
@@ -47,12 +58,16 @@ CLASSES: dict[str, type] = {
         trace.Release,
         variables.TracedVariable,
         variables.Change,
-        machines.DMM,
-        machines.UMM,
-        machines.HMM,
         Source,
     )
 }
+
+CONSISTENT: dict[type, Callable[[Any], None]] = {
+    trace.Trace: valid_trace.check_trace,
+    run.Run: valid_run.check_run,
+    report.Report: valid_run.check_report,
+}
+"""What refuses, with a `ValueError`, a result that contradicts itself."""
 
 
 def dump(value: object) -> str:
@@ -60,8 +75,11 @@ def dump(value: object) -> str:
     return json.dumps({"format": FORMAT, "value": _encode(value)}, allow_nan=True)
 
 
-def load(text: str, expected: type[T]) -> T:
-    """The result that `dump` wrote, of the expected class. Raises `FormatError` otherwise."""
+def load(text: str, expected: type[T], others: Iterable[type] = ()) -> T:
+    """The result that `dump` wrote, of the expected class. Raises `FormatError` otherwise.
+
+    `expected` and `others` are made where a document names one of `CLASSES` from which they derive.
+    """
     if not isinstance(text, str):
         raise FormatError(f"this is a {type(text).__name__}, no JSON text")
     try:
@@ -71,7 +89,9 @@ def load(text: str, expected: type[T]) -> T:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise FormatError(f"this is no result of mmsim: its format isn't {FORMAT!r}")
     try:
-        value = _decode(document.get("value"))
+        value = _decode(
+            document.get("value"), {made.__name__: made for made in (expected, *others)}
+        )
     except DAMAGED as error:
         raise FormatError(f"this result of mmsim is damaged: {error}") from None
     if not isinstance(value, expected):
@@ -92,27 +112,55 @@ def _encode(value: Any) -> Any:
         return {"$class": type(value).__name__, **content}
     if isinstance(value, dict):
         return {"$dict": [[key, _encode(item)] for key, item in value.items()]}
+    if isinstance(value, machines.Machine):
+        raise MMSimError(
+            f"a {type(value).__name__} can't be saved as JSON; make your machine a dataclass"
+        )
     if isinstance(value, tuple | list):
         return [_encode(item) for item in value]
     return value
 
 
-def _decode(value: Any) -> Any:
+def _decode(value: Any, kinds: Mapping[str, type]) -> Any:
+    """A value; where it names a class of `CLASSES`, that of the same name among `kinds`."""
     if isinstance(value, list):
-        return tuple(_decode(item) for item in value)
+        return tuple(_decode(item, kinds) for item in value)
     if not isinstance(value, dict):
         return value
     if "$array" in value:
         return _array(value)
     if "$dict" in value:
-        return {str(key): _decode(item) for key, item in value["$dict"]}
-    known = CLASSES[value["$class"]]
-    content = {name: _decode(item) for name, item in value.items() if name != "$class"}
-    _check_types(known, content)
-    value = known(**content)
-    if isinstance(value, trace.Trace):
-        trace.check_trace(value)
-    return value
+        return {str(key): _decode(item, kinds) for key, item in value["$dict"]}
+    known = _class(value.get("$class"))
+    content = {name: _decode(item, kinds) for name, item in value.items() if name != "$class"}
+    if known is rows.RoundRow:  # earlier files do not have it: it was one stage for each request
+        content.setdefault("least", content["requests"])
+    _check_fields(known, content)
+    result = kinds.get(known.__name__, known)(**content)
+    if known in CONSISTENT:
+        CONSISTENT[known](result)
+    return result
+
+
+def _class(name: object) -> type:
+    """The class that a document names: one of results, or a machine."""
+    if isinstance(name, str):
+        machine = {kind.__name__: kind for kind in _machines(machines.Machine)}
+        if known := CLASSES.get(name) or machine.get(name):
+            return known
+    raise ValueError(
+        f"no class of results is called {name!r:.80}; a machine of your own has to be defined "
+        "before its results are read"
+    )
+
+
+def _machines(kind: type) -> Iterator[type]:
+    """All machines that are data, in the order in which they were defined; mmsim's own last."""
+    subclasses: list[type] = kind.__subclasses__()
+    for machine in sorted(subclasses, key=lambda machine: machine.__module__.startswith("mmsim.")):
+        if is_dataclass(machine):
+            yield machine
+        yield from _machines(machine)
 
 
 def _array(value: dict[str, Any]) -> Any:
@@ -129,38 +177,78 @@ def _array(value: dict[str, Any]) -> Any:
     return array.astype(dtype)
 
 
-_hints = functools.cache(typing.get_type_hints)
+Check = Callable[[Any], bool]
+"""Whether a value may stand in a field."""
 
 
-def _check_types(known: type, content: dict[str, Any]) -> None:
-    """Refuse a field whose value isn't of the declared class, as far as classes go."""
-    hints = _hints(known)
-    for name, value in content.items():
-        if name not in hints:
-            raise ValueError(f"{known.__name__} has no field {name!r}")
-        if not _fits(value, hints[name]):
-            raise ValueError(f"{name} of {known.__name__} can't be a {type(value).__name__}")
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray)
 
 
-def _fits(value: Any, hint: Any) -> bool:
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if hint is Any:
-        return True
-    if origin in (typing.Union, types.UnionType):
-        return any(_fits(value, one) for one in arguments)
+def _is_int64_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == np.int64
+
+
+def _is_whole(value: Any) -> bool:
+    """No count and no value needs more than 64 bits."""
+    return type(value) is int and -(2**63) <= value < 2**63
+
+
+SIMPLE: dict[Any, Check] = {
+    int: _is_whole,
+    float: lambda value: type(value) is float,
+    bool: lambda value: type(value) is bool,
+    str: lambda value: type(value) is str,
+    types.NoneType: lambda value: value is None,
+    machines.Machine: lambda value: isinstance(value, machines.Machine),
+    # NumPy's aliases are compared and never taken apart: what they consist of changes with NumPy.
+    npt.NDArray[Any]: _is_array,
+    npt.NDArray[np.int64]: _is_int64_array,
+}
+"""The annotations that consist of no others."""
+
+
+def check_of(annotation: Any) -> Check:
+    """What a field's annotation demands of a value. Raises `TypeError` for one not known here."""
+    if annotation in SIMPLE:
+        return SIMPLE[annotation]
+    if annotation in CLASSES.values():
+        return lambda value: isinstance(value, annotation)
+    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Literal:
-        return value in arguments
-    if origin is tuple:
-        if not isinstance(value, tuple):
-            return False
-        if len(arguments) == 2 and arguments[1] is Ellipsis:
-            return all(_fits(item, arguments[0]) for item in value)
-        return len(value) == len(arguments) and all(map(_fits, value, arguments))
-    if origin is dict:
-        return isinstance(value, dict) and all(_fits(v, arguments[1]) for v in value.values())
-    target = origin or hint
-    if target is int:  # no count and no value needs more than 64 bits
-        return type(value) is int and -(2**63) <= value < 2**63
-    if target is float:
-        return isinstance(value, float)
-    return isinstance(value, target)
+        return lambda value: type(value) is str and value in parts
+    if origin in (typing.Union, types.UnionType):
+        choices = tuple(map(check_of, parts))
+        return lambda value: any(check(value) for check in choices)
+    if origin is tuple and len(parts) == 2 and parts[1] is Ellipsis:
+        each = check_of(parts[0])
+        return lambda value: type(value) is tuple and all(map(each, value))
+    if origin is dict and parts[0] is str:
+        of_value = check_of(parts[1])
+        return lambda value: type(value) is dict and all(map(of_value, value.values()))
+    raise TypeError(
+        f"there is no check for the annotation {annotation!r}; add one to mmsim/results/codec.py"
+    )
+
+
+def checks_of(known: type) -> dict[str, Check]:
+    """The checks of a class's fields, by name."""
+    hints = typing.get_type_hints(known)
+    return {part.name: check_of(hints[part.name]) for part in fields(known)}
+
+
+# Made when this module is loaded, so that an annotation without a check fails in every test.
+FIELDS: dict[type, dict[str, Check]] = {known: checks_of(known) for known in CLASSES.values()}
+
+
+def _check_fields(known: type, content: dict[str, Any]) -> None:
+    """Refuse a field whose value is not of the declared class, as far as classes go."""
+    # A machine looks at its fields itself.
+    checks = FIELDS.get(known) or {part.name: lambda value: True for part in fields(known)}
+    for name, value in content.items():
+        if name not in checks:
+            raise ValueError(f"{known.__name__} has no field {name!r:.80}")
+        if not checks[name](value):
+            simple = isinstance(value, str | int | float) or value is None
+            what = shown(value)[:80] if simple else f"a {type(value).__name__}"
+            raise ValueError(f"{name} of {known.__name__} can't be {what}")

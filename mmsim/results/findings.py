@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from mmsim.printable import printable, printable_lines
+
 FindingKind = Literal[
     "race",
     "unwritten",
@@ -26,9 +28,11 @@ FindingKind = Literal[
     "placement",
 ]
 Scope = Literal["interval", "blocks", "round"]
-Deed = Literal["read", "write", "barrier", "elsewhere", "end", "waits", "statement", "declaration"]
+Action = Literal[
+    "read", "write", "barrier", "elsewhere", "end", "waits", "statement", "declaration"
+]
 
-DOES: dict[Deed, str] = {
+DOES: dict[Action, str] = {
     "read": "reads it",
     "write": "writes it",
     "barrier": "waits at a barrier",
@@ -41,7 +45,7 @@ DOES: dict[Deed, str] = {
 
 TITLES: dict[FindingKind, str] = {
     "race": "data race",
-    "unwritten": "read of what nobody has written",
+    "unwritten": "read of uninitialized memory",
     "barrier": "barrier that not all reach",
     "winner": "result that depends on which write wins",
     "out-of-range": "index out of range",
@@ -60,7 +64,7 @@ ADVICE: dict[FindingKind, str] = {
     "winner": "let one thread alone write it",
     "out-of-range": "guard the access with a test, or give the array more elements",
     "deadlock": "no order of the warps ends this wait: write before you wait, or wait at a barrier",
-    "endless": "mend the condition that ends the loop, or give a larger max_accesses",
+    "endless": "correct the condition that ends the loop, or give a larger max_accesses",
     "arithmetic": "test the operands first",
     "unassigned": "assign the variable on every way that leads here",
     "type": "convert the value, or give the array a wider type",
@@ -82,7 +86,7 @@ class FoundAccess:
 
     thread: int
     block: int
-    kind: Deed
+    kind: Action
     function: str
     file: str
     line: int
@@ -91,7 +95,7 @@ class FoundAccess:
     def __str__(self) -> str:
         after = "since" if self.kind in ("elsewhere", "end") else "at"
         when = "" if self.time is None else f" {after} time {self.time}"
-        where = f"({self.function}, line {self.line})"
+        where = f"({printable(self.function)}, line {self.line})"
         if self.kind == "declaration":
             return f"{DOES[self.kind]} {where}"
         return f"thread {self.thread} {DOES[self.kind]}{when} {where}"
@@ -104,11 +108,11 @@ class Finding:
     Attributes
     ----------
     kind
-        "race": a data race. "unwritten": a read of memory that nobody has written. "barrier": one
-        that not all threads of a warp or a block reach. "winner": several threads of one request
-        write different values to one element, and the results depend on whose stays. "capacity":
-        more shared memory than there is. "placement": a layout of another width than the
-        machine's. "deadlock": a wait for what never comes. The others are errors of the program:
+        "race": a data race. "unwritten": a read of uninitialized memory. "barrier": one that not
+        all threads of a warp or a block reach. "winner": several threads of one request write
+        different values to one element, and the results depend on whose stays. "capacity": more
+        shared memory than there is. "placement": a layout of another width than the machine's.
+        "deadlock": a wait for what never comes. The others are errors of the program:
         "out-of-range", "endless", "arithmetic", "unassigned", "type".
     array, index, copy
         The element, by its logical index; `copy` is the block whose `mm.shared` array it is, None
@@ -162,7 +166,7 @@ class Finding:
         """The element, or the array, as one would write it; empty if there is none."""
         if self.array is None:
             return ""
-        written = self.array
+        written = printable(self.array)
         if self.index is not None:
             written += f"[{', '.join(map(str, self.index))}]"
         return written if self.copy is None else f"{written} of block {self.copy}"
@@ -193,7 +197,7 @@ class Finding:
     def __str__(self) -> str:
         more = self.elements - 1
         thing = "barrier" if self.kind == "barrier" else "element"
-        further = f" ({more} more {thing if more == 1 else thing + 's'} alike)" if more else ""
+        further = f" (and {more} more {thing if more == 1 else thing + 's'})" if more else ""
         where = {
             "interval": " in one barrier interval, in no order",
             "blocks": " in another block, in no order",
@@ -201,11 +205,10 @@ class Finding:
             None: "",
         }[self.scope]
         on = f" on {self.element}" if self.kind == "race" else f", {self.element}"
-        note = f": {self.note}" if self.note else ""
-        deeds = " and ".join(map(str, self.accesses))
-        return (
-            f"{self.title}{on if self.array else ''}: {deeds}{where}{further}{note}; {self.advice}"
-        )
+        note = f": {printable_lines(self.note)}" if self.note else ""
+        actions = " and ".join(map(str, self.accesses))
+        what = f"{self.title}{on if self.array else ''}"
+        return f"{what}: {actions}{where}{further}{note}; {self.advice}"
 
 
 def merge(launches: Iterable[tuple[Finding, ...] | None]) -> tuple[Finding, ...] | None:

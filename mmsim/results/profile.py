@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mmsim.language.ir import Source
+from mmsim.ir.nodes import Source
 from mmsim.results.rows import AccessRow, RoundRow
 
 
@@ -43,21 +43,6 @@ class Profile:
     def wasted(self) -> int:
         """All stages beyond the least possible."""
         return sum(line.wasted for line in self.lines)
-
-    def __repr__(self) -> str:
-        from mmsim.view import text
-
-        return text(self)
-
-    def _repr_html_(self) -> str:
-        from mmsim.view import html
-
-        return html(self)
-
-    def __rich__(self) -> object:
-        from mmsim.view import rich
-
-        return rich(self)
 
 
 def profile(

@@ -1,7 +1,9 @@
 """What a run counted, row by row: plain data.
 
-`least` is the number of stages that the same requests would have taken at best: a warp's request
-has at most w distinct addresses, so one stage each.
+`least` is the number of stages that the same requests would have taken at best. By the papers'
+rules that is one each, since a warp's request has at most w distinct addresses. It is kept with the
+row because a rule may need more: one that serves a warp in halves takes a stage for each half that
+asks.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["read", "write"]
-AccessClass = Literal["coalesced", "conflict-free", "casual"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class AccessRow:
     `space` is "global" or "shared" on the HMM, "memory" elsewhere. `access_class` is the papers'
     (ICPP section III): "coalesced" if every request to a memory of address groups went to one
     group, "conflict-free" if every request to a memory of banks wanted one word of a bank at most,
-    else "casual".
+    else "casual". The rule of a unit may name the first of these otherwise.
     """
 
     function: str
@@ -32,12 +33,19 @@ class AccessRow:
     requests: int
     stages: int
     least: int
-    access_class: AccessClass
+    access_class: str
 
     @property
     def wasted(self) -> int:
         """Stages beyond the least possible."""
         return self.stages - self.least
+
+    def with_counts(self, requests: int, stages: int, least: int, class_: str) -> AccessRow:
+        """This access with other counts."""
+        row = object.__new__(AccessRow)  # as `dataclasses.replace`, which takes far longer
+        counts = {"requests": requests, "stages": stages, "least": least}
+        vars(row).update(vars(self), **counts, access_class=class_)
+        return row
 
 
 @dataclass(frozen=True)
@@ -58,12 +66,8 @@ class RoundRow:
     space: str
     requests: int
     stages: int
-    access_class: AccessClass
-
-    @property
-    def least(self) -> int:
-        """The least possible stages: one for each request."""
-        return self.requests
+    access_class: str
+    least: int
 
     @property
     def wasted(self) -> int:
@@ -72,24 +76,8 @@ class RoundRow:
 
     def after(self, rounds: int, time: int) -> RoundRow:
         """This round of a launch that begins after so many rounds and so much time."""
-        return RoundRow(
-            rounds + self.number,
-            time + self.start,
-            self.time,
-            self.function,
-            self.file,
-            self.line,
-            self.array,
-            self.kind,
-            self.space,
-            self.requests,
-            self.stages,
-            self.access_class,
-        )
-
-
-def classify(conflict: str, requests: int, stages: int) -> AccessClass:
-    """The papers' class of requests that took so many stages (ICPP section III)."""
-    if stages > requests:
-        return "casual"
-    return "conflict-free" if conflict == "bank" else "coalesced"
+        if not rounds and not time:
+            return self
+        row = object.__new__(RoundRow)  # as `dataclasses.replace`, which takes far longer
+        vars(row).update(vars(self), number=rounds + self.number, start=time + self.start)
+        return row

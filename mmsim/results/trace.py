@@ -5,27 +5,28 @@ The event engine records; `Trace.cycles` replays the record. Nothing here runs a
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.conflicts import Conflict
-from mmsim.language.ir import Source
-from mmsim.machines import HMM, Machine
+from mmsim.ir.nodes import Source
+from mmsim.model.conflicts import Conflict
+from mmsim.model.machines import Machine, Unit
+from mmsim.model.threads import Grid, make_grid
 from mmsim.results.rows import Kind
-from mmsim.results.variables import Change, Held, TracedVariable, Variables, check_changes
-from mmsim.threads import make_grid
-
-if TYPE_CHECKING:
-    from mmsim.player import Player
+from mmsim.results.variables import Change, Held, TracedVariable, Variables
 
 Reason = Literal["turn", "latency", "round", "barrier"]
+
+MANY_UNITS = 1 << 12
+"""Units of a machine above which a trace names only those that the run can reach."""
+
+_MAKING = RLock()
 
 
 @dataclass(frozen=True)
@@ -97,11 +98,30 @@ class Release:
 
 @dataclass(frozen=True)
 class TracedUnit:
-    """A memory unit as the trace needs it."""
+    """A memory unit as a trace names it: its name, its rule's name, its latency."""
 
     name: str
-    conflict: Conflict
+    conflict: str
     latency: int
+
+
+def units_named(machine: Machine, blocks: int) -> int:
+    """How many units the trace of so many blocks names: all of them, idle ones too.
+
+    Of a machine with thousands of DMMs only those that hold a block, and the memory of all.
+    """
+    count = len(machine.units)
+    return count if count <= MANY_UNITS else min(count, 1 + blocks)
+
+
+def traced_units(machine: Machine, blocks: int) -> tuple[TracedUnit, ...]:
+    """The units that the trace of so many blocks names."""
+    return as_traced(machine.units[: units_named(machine, blocks)])
+
+
+def as_traced(units: Iterable[Unit]) -> tuple[TracedUnit, ...]:
+    """What a trace says of these units."""
+    return tuple(TracedUnit(unit.name, unit.conflict.name, unit.latency) for unit in units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,17 +217,63 @@ class Trace:
     waits: tuple[Wait, ...]
     arrivals: tuple[Arrival, ...]
     releases: tuple[Release, ...]
-    rounds: tuple[int, ...] = ()
-    program: str = ""
-    sources: tuple[Source, ...] = ()
-    variables: tuple[TracedVariable, ...] = ()
-    changes: tuple[Change, ...] = ()
+    rounds: tuple[int, ...] = field(default_factory=tuple)
+    program: str = field(default_factory=str)
+    sources: tuple[Source, ...] = field(default_factory=tuple)
+    variables: tuple[TracedVariable, ...] = field(default_factory=tuple)
+    changes: tuple[Change, ...] = field(default_factory=tuple)
+
+    @classmethod
+    def later(cls, make: Callable[[], Trace]) -> Trace:
+        """A trace that is made when it is first looked at: many runs are never asked for theirs."""
+        trace = object.__new__(cls)
+        trace.__dict__["_make"] = make
+        return trace
+
+    def made(self) -> Trace:
+        """The trace itself, made if it wasn't."""
+        _ = self.time
+        return self
+
+    if not TYPE_CHECKING:  # a type checker knows the attributes
+
+        def __getattr__(self, name: str) -> Any:
+            """Make the trace; called only for an attribute that isn't there.
+
+            So none of the fields has a default that would be an attribute of the class.
+            """
+            with _MAKING:
+                make = self.__dict__.pop("_make", None)
+                if make is not None:
+                    self.__dict__.update(make().__dict__)
+            if name not in self.__dict__:
+                raise AttributeError(f"a trace has no attribute {name!r}")
+            return self.__dict__[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied and pickled: the trace, made."""
+        return self.made().__dict__
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The threads, cut into blocks and warps."""
+        dmms = max(len(self.machine.shared), 1)
+        return make_grid(self.threads, self.block_size, self.machine.width, dmms)
 
     @cached_property
     def warps(self) -> list[range]:
         """The threads of each warp."""
-        grid = make_grid(self.threads, self.block_size, self.machine.width, 1)
-        return [grid.warp_threads(warp) for warp in range(grid.warps)]
+        return [self.grid.warp_threads(warp) for warp in range(self.grid.warps)]
+
+    def conflict(self, unit: str) -> Conflict:
+        """The rule of conflicts of the unit that has a name."""
+        number = [one.name for one in self.units].index(unit)
+        return self.machine.units[number].conflict
+
+    def rule(self, dispatch: Dispatch) -> Conflict:
+        """The rule by which a request was served, for words of its array's size."""
+        array = next(one for one in self.arrays if one.name == dispatch.array)
+        return self.conflict(dispatch.unit).of_words(array.data.dtype.itemsize)
 
     @cached_property
     def completions(self) -> tuple[Dispatch, ...]:
@@ -219,16 +285,6 @@ class Trace:
             f"<trace of {self.time} time units: {len(self.dispatches)} dispatches, "
             f"{len(self.waits)} waits, {len(self.releases)} barrier releases>"
         )
-
-    def to_chrome(self, path: str | Path) -> None:
-        """Write the trace as Chrome's trace events (JSON), which https://ui.perfetto.dev opens.
-
-        A time unit shows as a microsecond. There is a track for each warp, with its requests and
-        its waits, and one for each memory unit, with the stages that it takes.
-        """
-        from mmsim.view.chrome import save_chrome
-
-        save_chrome(self, path)
 
     def cycles(self) -> Iterator[Cycle]:
         """The machine at time units 0, 1, ..., `time`; at the last everything has drained.
@@ -252,7 +308,7 @@ class Trace:
         changing: dict[int, list[Change]] = {}
         for change in self.changes:
             changing.setdefault(change.time, []).append(change)
-        variables = Variables(self.variables, self.warps)
+        variables = Variables(self.variables, self.grid)
         numbers = {id(dispatch): number for number, dispatch in enumerate(self.dispatches)}
         pipelines: dict[str, list[Stage | None]] = {
             unit.name: [None] * unit.latency for unit in self.units
@@ -280,65 +336,6 @@ class Trace:
                 {name: data.reshape(shapes[name]).copy() for name, data in memory.items()},
                 variables.held(),
             )
-
-    def player(self, *, start: int = 0, end: int | None = None) -> Player:
-        """A page to step through the run in a browser or a notebook, from `start` to `end`.
-
-        Raises `mmsim.player.TooLargeError` for more than a page can draw; take a window then.
-
-        >>> import numpy as np, mmsim as mm
-        >>> @mm.program
-        ... def copy(T, a, b):
-        ...     b[T.id] = a[T.id]
-        >>> run = mm.DMM(4, 3).run(copy, np.arange(8), np.zeros(8), threads=8, trace=True)
-        >>> run.trace.player()
-        <player of copy, time units 0 to 8>
-        """
-        from mmsim.player import Player
-
-        return Player(self, start, end)
-
-
-def check_trace(trace: Trace) -> None:
-    """Refuse, with a `ValueError`, a record that contradicts itself: one read from a file may."""
-    machine = trace.machine
-    count = 1 + (machine.dmms if isinstance(machine, HMM) else 0)  # before that many are made
-    known = machine.units if len(trace.units) == count else ()
-    if trace.units != tuple(TracedUnit(one.name, one.conflict, one.latency) for one in known):
-        raise ValueError(f"its memory units are not those of {machine}")
-    units = {unit.name for unit in trace.units}
-    arrays = {array.name: array for array in trace.arrays}
-    for array in trace.arrays:
-        copies, size = array.data.shape if array.data.ndim == 2 else (0, 0)
-        if size != math.prod(array.shape) or array.addresses.shape != array.data.shape:
-            raise ValueError(f"the array {array.name!r} has data of another shape")
-        if len(array.units) != copies or (copies != 1 and not array.shared):
-            raise ValueError(f"the array {array.name!r} has {copies} copies")
-    for dispatch in trace.dispatches:
-        where = f"the dispatch of warp {dispatch.warp} at {dispatch.time}"
-        if dispatch.unit not in units or dispatch.array not in arrays:
-            raise ValueError(f"{where} is of an unknown unit or array")
-        copies, size = arrays[dispatch.array].data.shape
-        lanes = len(dispatch.threads)
-        parts = (dispatch.elements, dispatch.addresses, dispatch.places, dispatch.stages)
-        if not lanes or any(len(part) != lanes for part in (*parts, dispatch.values)):
-            raise ValueError(f"{where} has entries for different threads")
-        if sorted(set(dispatch.stages)) != list(range(min(dispatch.stage_count, lanes + 1))):
-            raise ValueError(f"{where} has stages that nothing travels in")
-        if not 0 <= dispatch.copy < copies or not all(0 <= e < size for e in dispatch.elements):
-            raise ValueError(f"{where} leaves its array")
-        dtype = arrays[dispatch.array].data.dtype
-        if dtype.kind != "f":
-            least, most = (0, 1) if dtype.kind == "b" else _limits(dtype)
-            if not all(isinstance(v, int) and least <= v <= most for v in dispatch.values):
-                raise ValueError(f"{where} has values that its array can't hold")
-    check_changes(trace.variables, trace.changes, trace.warps)
-
-
-def _limits(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """The least and the largest value of an integer type."""
-    limits = np.iinfo(dtype.name)
-    return int(limits.min), int(limits.max)
 
 
 def _stages(number: int, dispatch: Dispatch) -> list[Stage]:

@@ -1,15 +1,14 @@
-"""What the threads of a run hold in their variables, as a trace tells it: by its changes."""
+"""What the threads of a run hold in their variables, as a trace records it: by its changes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mmsim.language.types import supported
+from mmsim.model.threads import Grid
 
 Held = np.ma.MaskedArray[Any, np.dtype[Any]]
 
@@ -54,12 +53,12 @@ class Change:
 class Variables:
     """What all threads hold, change after change; at first nothing in a variable, 0 in registers.
 
-    `warps` are the threads of each warp.
+    `grid` says which threads a warp has.
     """
 
-    def __init__(self, variables: tuple[TracedVariable, ...], warps: list[range]) -> None:
-        self.warps = warps
-        threads = warps[-1].stop
+    def __init__(self, variables: tuple[TracedVariable, ...], grid: Grid) -> None:
+        self.grid = grid
+        threads = grid.threads
         self.shapes = {one.name: (threads, *(one.shape or ())) for one in variables}
         self.values = {one.name: np.zeros((threads, one.elements), one.dtype) for one in variables}
         self.missing = {
@@ -68,7 +67,7 @@ class Variables:
 
     def change(self, change: Change) -> None:
         """Let a change take effect."""
-        threads = self.warps[change.warp]
+        threads = self.grid.warp_threads(change.warp)
         place = slice(threads.start, threads.stop), change.element
         self.values[change.name][place] = [value or 0 for value in change.values]
         self.missing[change.name][place] = [value is None for value in change.values]
@@ -81,23 +80,3 @@ class Variables:
             )
             for name, shape in self.shapes.items()
         }
-
-
-def check_changes(
-    variables: tuple[TracedVariable, ...], changes: Iterable[Change], warps: list[range]
-) -> None:
-    """Refuse, with a `ValueError`, what contradicts itself."""
-    known = {one.name: one for one in variables}
-    for one in known.values():
-        if not supported(one.dtype) or min(one.shape or (1,)) < 1:
-            raise ValueError(f"the variable {one.name!r} holds nothing that a variable can")
-    for change in changes:
-        where = f"the change of {change.name!r} at {change.time}"
-        if change.name not in known or not 0 <= change.element < known[change.name].elements:
-            raise ValueError(f"{where} is of an unknown variable or element")
-        if not 0 <= change.warp < len(warps) or len(change.values) != len(warps[change.warp]):
-            raise ValueError(f"{where} is of other threads than warp {change.warp} has")
-        try:
-            np.array([value or 0 for value in change.values], known[change.name].dtype)
-        except OverflowError:
-            raise ValueError(f"{where} doesn't fit {known[change.name].dtype}") from None

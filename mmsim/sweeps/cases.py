@@ -1,4 +1,4 @@
-"""The cases of a sweep: parameters, how they are written, and the key that tells them apart."""
+"""The cases of a sweep: parameters, how they are written, and the key that distinguishes them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.language.program import Program
-from mmsim.layout import Layout
-from mmsim.machines import Machine
+from mmsim.errors import LONGEST_SHOWN, shown
+from mmsim.frontend.program import Program
+from mmsim.model.layout import Layout
+from mmsim.model.machines import Machine
 from mmsim.sweeps.file import SweepError
 from mmsim.sweeps.rows import RESULTS, SweepRow
-from mmsim.sweeps.source import fingerprint
+from mmsim.sweeps.source import Texts, fingerprint
 
 Grid = Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One call of the function: its parameters (`values`), and how the row tells them (`written`).
+    """One call of the function: its parameters (`values`), and how the row writes them (`written`).
 
     `key` follows from the function's name and `written`, `source` from the functions' text.
     """
@@ -41,17 +42,20 @@ def make_cases(function: Callable[..., Any], grid: Grid) -> list[Case]:
 
     Raises `SweepError` for a case that is there twice, or that the function can't be called with.
     """
+    if not callable(function):
+        raise SweepError(f"a sweep needs a function that returns a Run, not {shown(function)}")
     cases: dict[str, Case] = {}
     programs: dict[tuple[int, ...], str] = {}  # a fingerprint for each choice of programs
+    texts: Texts = {}
     for values in _combinations(grid):
         written = {name: _written(name, value) for name, value in values.items()}
         key = _key(function, written)
         if key in cases:
-            raise SweepError(f"the case {told(written)} is there twice; give each case once")
+            raise SweepError(f"the case {described(written)} is there twice; give each case once")
         chosen = list(_called(tuple(values.values())))
         names = tuple(map(id, chosen))
         if names not in programs:
-            programs[names] = fingerprint((function, *chosen))
+            programs[names] = fingerprint((function, *chosen), texts)
         cases[key] = Case(key, programs[names], values, written)
     if not cases:
         raise SweepError("the grid has no case; give each of its parameters a value")
@@ -60,26 +64,33 @@ def make_cases(function: Callable[..., Any], grid: Grid) -> list[Case]:
     return list(cases.values())
 
 
-def told(written: SweepRow) -> str:
+def described(written: SweepRow) -> str:
     """The parameters of a case as text: n=64, schedule=synchronous."""
     return ", ".join(f"{name}={value}" for name, value in written.items()) or "without parameters"
 
 
 def _combinations(grid: Grid) -> list[dict[str, Any]]:
-    if not isinstance(grid, Iterable):
-        raise SweepError(f"a grid has a list of values for each parameter; this is {grid!r}")
+    if not _lists(grid):
+        raise SweepError(f"a grid has a list of values for each parameter; this is {shown(grid)}")
     if not isinstance(grid, Mapping):
         cases = list(grid)
         for case in cases:
             if not isinstance(case, Mapping):
-                raise SweepError(f"a case is a dictionary of parameters, not {case!r}")
+                raise SweepError(f"a case is a dictionary of parameters, not {shown(case)}")
         return [dict(case) for case in cases]
     values: list[list[Any]] = []
     for name, several in grid.items():
-        if isinstance(several, str) or not isinstance(several, Iterable):
-            raise SweepError(f"{name}={several!r}, but a grid has a list of values for each name")
+        if isinstance(several, str) or not _lists(several):
+            raise SweepError(
+                f"{name}={shown(several)}, but a grid has a list of values for each name"
+            )
         values.append(list(several))
     return [dict(zip(grid, chosen, strict=True)) for chosen in itertools.product(*values)]
+
+
+def _lists(value: object) -> bool:
+    """Whether there are items in it to go through; an array without a dimension has none."""
+    return isinstance(value, Iterable) and not (isinstance(value, np.ndarray) and value.ndim == 0)
 
 
 def _called(value: Any) -> Iterator[Any]:
@@ -92,11 +103,13 @@ def _called(value: Any) -> Iterator[Any]:
 
 
 def _written(name: str, value: Any) -> Any:
-    """A parameter as a row tells it: a number as itself, all else as text."""
+    """A parameter as a row writes it: a number as itself, all else as text."""
     if not isinstance(name, str) or name in RESULTS:
         raise SweepError(f"no parameter can be called {name!r}, a column of every row")
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, int) and value.bit_length() > LONGEST_SHOWN:
+        raise SweepError(f"{name}={shown(value)} has too many digits to be written into a row")
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float) and math.isfinite(value):
@@ -107,11 +120,10 @@ def _written(name: str, value: Any) -> Any:
         return value.name
     if callable(value) and hasattr(value, "__name__"):
         return value.__name__
-    text = str(value)
-    if isinstance(value, Machine | Layout) and " at 0x" not in text:
+    if isinstance(value, Machine | Layout) and " at 0x" not in (text := str(value)):
         return text
     raise SweepError(
-        f"{name}={value!r} has no name to write into a row; parameters are numbers, texts, "
+        f"{name}={shown(value)} has no name to write into a row; parameters are numbers, texts, "
         "machines, layouts, programs and functions, so give a name and let the function make it"
     )
 
@@ -126,14 +138,12 @@ def _key(function: Callable[..., Any], written: SweepRow) -> str:
 
 
 def _try_to_call(function: Callable[..., Any], case: Case) -> None:
-    if not callable(function):
-        raise SweepError(f"a sweep needs a function that returns a Run, not {function!r}")
     try:
         inspect.signature(function).bind(**case.values)
     except TypeError as error:
         name = getattr(function, "__name__", repr(function))
         raise SweepError(
-            f"{name} can't be called with the case {told(case.written)}: {error}"
+            f"{name} can't be called with the case {described(case.written)}: {error}"
         ) from None
     except ValueError:  # a function that doesn't tell its parameters
         return

@@ -55,7 +55,7 @@ class RowFile:
     def append(self, row: SweepRow) -> None:
         """Write a row, whole."""
         line = line_of(row)
-        with _told(self.path, "a row could not be written"):
+        with _naming(self.path, "a row could not be written"):
             written = os.write(self._file, line)
         if written != len(line):
             raise SweepError(f"{self.path}: a row could not be written whole; is the disk full?")
@@ -64,7 +64,7 @@ class RowFile:
 
     def sync(self) -> None:
         """See the rows onto the disk."""
-        with _told(self.path, "its last rows could not be seen onto the disk"):
+        with _naming(self.path, "its last rows could not be seen onto the disk"):
             os.fsync(self._file)
         self._synced = time.monotonic()
 
@@ -75,7 +75,7 @@ class RowFile:
         file = os.open(beside, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_TRUNC, 0o666)
         try:
             _lock(file, self.path)
-            with _told(self.path, "rows could not be dropped"):
+            with _naming(self.path, "rows could not be dropped"):
                 with open(file, "wb", closefd=False) as buffered:
                     buffered.writelines(map(line_of, self.rows.values()))
                 os.fsync(file)
@@ -99,7 +99,7 @@ class RowFile:
         try:
             self.sync()
         except SweepError:
-            if error is None:  # otherwise that one is told
+            if error is None:  # otherwise that one is reported
                 raise
         finally:
             os.close(self._file)
@@ -143,6 +143,8 @@ def _row(line: bytes) -> SweepRow | None:
 
 def _locked(path: Path) -> int:
     """The file, open for appending and locked."""
+    if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode):
+        raise SweepError(f"{path} keeps no rows; give an ordinary file")  # opened it would wait
     while True:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
@@ -159,7 +161,7 @@ def _locked(path: Path) -> int:
 
 
 @contextmanager
-def _told(path: Path, what: str) -> Iterator[None]:
+def _naming(path: Path, what: str) -> Iterator[None]:
     """The system's errors with the file's name, which they lack for a file that is open."""
     try:
         yield

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from mmsim.engines.progress import unwatched
+from mmsim.host.progress import unwatched
+from mmsim.host.version import VERSION
 from mmsim.results import Run
 
 SweepRow = dict[str, Any]
@@ -18,7 +19,7 @@ RESULTS = ("key", *COUNTED, "error", "message", "seconds", "source", "mmsim")
 """The columns that a sweep makes; no parameter may be called like one of them."""
 
 FACTS = ("machine", "schedule", "threads", "block_size")
-"""What the run tells of itself, where no parameter has that name."""
+"""What the run reports of itself, where no parameter has that name."""
 
 
 def carried_out(
@@ -29,7 +30,6 @@ def carried_out(
 
     An exception, `sys.exit` too, becomes part of the row: `error` is its kind, `message` its text.
     """
-    from mmsim import __version__
 
     begun = time.perf_counter()
     found: SweepRow = dict.fromkeys((*FACTS, *COUNTED))
@@ -43,7 +43,7 @@ def carried_out(
     except (Exception, SystemExit) as raised:  # whatever a case does wrong, the others go on
         error, message = type(raised).__name__, _message(raised)
     seconds = round(time.perf_counter() - begun, 6)
-    end = {"error": error, "message": message, "seconds": seconds, "mmsim": __version__}
+    end = {"error": error, "message": message, "seconds": seconds, "mmsim": VERSION}
     return {**_facts(found, written), **end}
 
 
@@ -57,10 +57,9 @@ def _message(raised: BaseException) -> str:
 
 def lost(written: SweepRow) -> SweepRow:
     """The row of a case that took its worker process with it."""
-    from mmsim import __version__
 
     message = "the process that ran this case ended; perhaps memory ran out"
-    end = {"error": "WorkerDied", "message": message, "seconds": None, "mmsim": __version__}
+    end = {"error": "WorkerDied", "message": message, "seconds": None, "mmsim": VERSION}
     return {**_facts(dict.fromkeys((*FACTS, *COUNTED)), written), **end}
 
 

@@ -1,120 +1,173 @@
-"""What a case's result follows from besides its parameters: the text of its function.
+"""What a case's result follows from besides its parameters: its function, and what that reaches.
 
 A row keeps a fingerprint of it, so that a sweep started again after its program was changed doesn't
-take the old program's rows for the new one's. Looked at are the function, the programs and the
-functions of its own module that it names, and the numbers and texts that it captures, in turn, also
-as defaults of its parameters; of a `functools.partial` its parts too. Comments and spaces don't
-count. What lists, dictionaries, classes, objects and other modules hold is not looked at.
+take the old program's rows for the new one's. docs/sweeps.md says what is looked at.
 """
 
 from __future__ import annotations
 
-import ast
+import dataclasses
+import enum
 import functools
 import hashlib
 import inspect
-import textwrap
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
-from mmsim.language.codes import does, functions_in, inside
-from mmsim.language.program import Program
+import numpy as np
 
-PLAIN = (bool, int, float, str, type(None))
+from mmsim.errors import MMSimError
+from mmsim.frontend.program import Program
+from mmsim.sweeps.canonical import literal, program_text
+from mmsim.sweeps.functions import captured, function_text, is_own
 
+PREFIX = "p"
+"""Begins a fingerprint: no reader of rows takes it for a number. Another one is another method."""
 
-def fingerprint(things: Iterable[Any]) -> str:
-    """A word that changes when one of these functions does."""
-    digest = hashlib.sha256()
-    seen: set[int] = set()
-    for thing in things:
-        for text in _texts(thing, seen):
-            digest.update(text.encode("utf-8", "backslashreplace") + b"\0")
-    return f"s{digest.hexdigest()[:16]}"  # no reader of rows takes it for a number
+LITERAL = (bool, int, float, complex, str, bytes, range, type(None), type(...))
 
 
-def _texts(thing: Any, seen: set[int]) -> Iterator[str]:
-    if isinstance(thing, PLAIN):
-        yield repr(thing)
-        return
-    if id(thing) in seen:
-        return
-    seen.add(id(thing))
-    if isinstance(thing, Program):
-        for source in thing.code.sources:
-            yield _normal("\n".join(source.lines))
-        yield from _captured(thing.function, seen)
-    elif isinstance(thing, functools.partial):
-        for part in (thing.func, *thing.args, *sorted(thing.keywords.items())):
-            yield from _texts(part, seen)
-    elif isinstance(thing, tuple | list):
-        for part in thing:
-            yield from _texts(part, seen)
-    elif isinstance(thing, types.MethodType):
-        yield from _texts(thing.__func__, seen)
-    elif isinstance(thing, types.FunctionType):
-        code = inspect.unwrap(thing).__code__
-        try:
-            yield _normal(inspect.getsource(_as_it_runs(code)))
-        except (OSError, TypeError, IndexError, SyntaxError):
-            # Typed in where no text is kept, or edited since.
-            yield repr(does(code))
-        yield from _captured(thing, seen)
-    elif callable(thing) and isinstance(type(thing).__call__, types.FunctionType):
-        yield from _texts(type(thing).__call__, seen)
+Texts = dict[types.CodeType, str]
 
 
-def _normal(source: str) -> str:
-    """The text of a function without comments and spaces that mean nothing."""
-    try:
-        return ast.unparse(ast.parse(textwrap.dedent(source)))
-    except SyntaxError:  # a lambda in the middle of an expression
-        return source
+def fingerprint(things: Iterable[Any], texts: Texts | None = None) -> str:
+    """A word that changes when one of these functions does, or what it reaches.
 
-
-def _as_it_runs(code: types.CodeType) -> types.CodeType:
-    """The same code where its file has it now, nearest to where it was.
-
-    Raises `OSError` where it isn't there any more: an edited file doesn't tell what runs.
+    `texts` keeps the functions' texts for the next fingerprint of the same sweep.
     """
-    lines, _ = inspect.findsource(code)
-    found = [
-        one.co_firstlineno
-        for one in functions_in("".join(lines))
-        if one.co_name == code.co_name and does(one) == does(code)
-    ]
-    if not found:
-        raise OSError(f"{code.co_filename} has changed since {code.co_name} was read from it")
-    return code.replace(co_firstlineno=min(found, key=lambda line: abs(line - code.co_firstlineno)))
+    digest = hashlib.sha256()
+    for text in Reached(things, {} if texts is None else texts).texts():
+        digest.update(text.encode("utf-8", "backslashreplace") + b"\0")
+    return f"{PREFIX}{digest.hexdigest()[:16]}"
 
 
-def _captured(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
-    """What a function names outside itself, or has as defaults."""
-    for name, value in sorted(_named(function).items()):
-        own = getattr(value, "__module__", None) == function.__module__
-        if isinstance(value, (*PLAIN, Program)) or (own and isinstance(value, types.FunctionType)):
-            yield name
-            yield from _texts(value, seen)
+class Reached:
+    """What some functions reach, each thing with a number, in the order in which it is met.
+
+    A text names things that have texts of their own by their numbers. So functions may call each
+    other, and lists may hold themselves.
+    """
+
+    def __init__(self, things: Iterable[Any], texts: Texts) -> None:
+        self._texts = texts
+        self._numbers: dict[int, int] = {}
+        self._met: list[tuple[Any, str]] = []  # with the module that names it
+        for thing in things:
+            self._of(thing, _module(thing))
+
+    def texts(self) -> Iterable[str]:
+        described = 0
+        while described < len(self._met):
+            thing, near = self._met[described]
+            yield self._described(thing, near)
+            described += 1
+
+    def _of(self, value: Any, near: str) -> str:
+        """A value as a text, or as the number of a thing. `near` is the module that names it."""
+        if isinstance(value, enum.Enum):
+            return f"{type(value).__name__}.{value.name}"
+        if isinstance(value, np.generic):
+            return f"{value.dtype.str} {value}"
+        if isinstance(value, LITERAL):
+            return literal(value)
+        if isinstance(value, np.dtype):
+            return value.str
+        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            words = hashlib.sha256(np.ascontiguousarray(value).view(np.uint8).data).hexdigest()
+            return f"array {value.dtype.str} {value.shape} {words}"
+        if isinstance(value, tuple):
+            return f"({', '.join(self._of(one, near) for one in value)})"
+        if isinstance(value, set | frozenset):  # whose order is by chance
+            return f"{{{', '.join(sorted(self._of(one, near) for one in _in_order(value)))}}}"
+        if isinstance(value, functools.partial):
+            return self._of((value.func, value.args, sorted(value.keywords.items())), near)
+        if isinstance(value, types.MethodType):
+            return self._of((value.__func__, value.__self__), near)
+        if isinstance(value, staticmethod | classmethod):
+            return self._of(value.__func__, near)
+        if isinstance(value, property):
+            return self._of((value.fget, value.fset), near)
+        if isinstance(value, types.FunctionType | type) and not is_own(_module(value), near):
+            return value.__qualname__
+        if isinstance(value, types.ModuleType):
+            return "module"  # what is used of it stands beside it
+        if id(value) not in self._numbers:
+            self._numbers[id(value)] = len(self._met)
+            self._met.append((value, near))
+        return f"#{self._numbers[id(value)]}"
+
+    def _described(self, thing: Any, near: str) -> str:
+        if isinstance(thing, Program):
+            if thing.is_helper:
+                return self._described(thing.function, near)
+            example = _example(thing)
+            return f"{program_text(thing.code)} {self._of(example, _module(example))}"
+        if isinstance(thing, types.FunctionType):
+            if thing.__code__ not in self._texts:
+                self._texts[thing.__code__] = function_text(thing)
+            text = self._texts[thing.__code__]
+            return " ".join([text, *self._items(captured(thing), _module(thing))])
+        if isinstance(thing, list):
+            return f"[{', '.join(self._of(one, near) for one in thing)}]"
+        if isinstance(thing, np.ndarray):
+            return f"array {thing.shape} {self._of(thing.tolist(), near)}"
+        if isinstance(thing, dict):
+            return f"{{{', '.join(self._of(item, near) for item in thing.items())}}}"
+        if isinstance(thing, type):
+            bases = [one for one in thing.__bases__ if one is not object]
+            members = self._items(_members(thing), _module(thing))
+            return " ".join([thing.__name__, self._of(tuple(bases), near), *members])
+        kind = type(thing)
+        text = self._of(kind, near)
+        if dataclasses.is_dataclass(thing):
+            names = [field.name for field in dataclasses.fields(thing)]
+            values = {name: getattr(thing, name, None) for name in names}
+            return " ".join([text, *self._items(values, near)])
+        if kind is types.SimpleNamespace or is_own(_module(kind), near):
+            return " ".join([text, *self._items(getattr(thing, "__dict__", {}), near)])
+        wrapped = inspect.getattr_static(thing, "__wrapped__", None)  # kept by a cache, compiled
+        return f"{text} {_name(thing)} {self._of(wrapped, near)}"
+
+    def _items(self, values: dict[str, Any], near: str) -> Iterable[str]:
+        return [f"{name}={self._of(value, near)}" for name, value in sorted(values.items())]
 
 
-def _named(function: types.FunctionType) -> dict[str, Any]:
-    names = _names(function.__code__)
-    found = {name: function.__globals__[name] for name in names if name in function.__globals__}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
-    for module in [value for value in found.values() if isinstance(value, types.ModuleType)]:
-        programs = {name: vars(module).get(name) for name in names}
-        for name, value in programs.items():
-            if isinstance(value, Program):
-                found[f"{module.__name__}.{name}"] = value
-    for number, value in enumerate(function.__defaults__ or ()):
-        found[f"default {number}"] = value
-    return found | (function.__kwdefaults__ or {})
+def _example(program: Program) -> Any:
+    """The function that prepares arguments, if it is here: a pickle may have come without it."""
+    try:
+        return program.example_function
+    except MMSimError:
+        return None
 
 
-def _names(code: types.CodeType) -> set[str]:
-    return set(code.co_names).union(*(one.co_names for one in inside(code)))
+def _module(thing: Any) -> str:
+    module = getattr(thing, "__module__", None)
+    return module if isinstance(module, str) else ""
+
+
+def _name(thing: Any) -> str:
+    name = getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None)
+    return name if isinstance(name, str) else ""
+
+
+def _members(thing: type) -> dict[str, Any]:
+    """What a class defines; what Python and decorators write into it has no text of its own."""
+
+    def written(name: str, value: Any) -> bool:
+        if not name.startswith("__"):
+            return True
+        return isinstance(value, types.FunctionType) and value.__code__.co_filename != "<string>"
+
+    return {name: value for name, value in vars(thing).items() if written(name, value)}
+
+
+def _in_order(values: set[Any] | frozenset[Any]) -> list[Any]:
+    """The elements of a set, so that those with texts of their own are met in the same order."""
+
+    def key(value: Any) -> str:
+        if isinstance(value, Program):
+            return value.name if value.is_helper else program_text(value.code)
+        return _name(value) or (repr(value) if isinstance(value, (*LITERAL, tuple)) else "")
+
+    return sorted(values, key=key)

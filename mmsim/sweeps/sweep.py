@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from mmsim.errors import shown
+from mmsim.host.arguments import file_path, whole, yes_or_no
 from mmsim.results import Run
-from mmsim.sweeps.cases import Case, Grid, make_cases, told
+from mmsim.sweeps.cases import Case, Grid, described, make_cases
 from mmsim.sweeps.file import RowFile, SweepError
-from mmsim.sweeps.progress import Progress
+from mmsim.sweeps.progress import progress as watched
 from mmsim.sweeps.rows import SweepRow
+from mmsim.sweeps.source import PREFIX
 from mmsim.sweeps.work import finished
 
 
@@ -42,18 +45,19 @@ def sweep(
     retry_failed
         Run the cases again whose rows tell an error, and drop those rows.
     retry_changed
-        Run the cases again whose function or program has another text since, and drop those rows.
+        Run the cases again whose function or program, or what they name, has changed since, and
+        drop those rows.
     progress
         Show on the terminal (standard error) how far it is and the time left.
 
     Returns
     -------
-    The rows of the grid's cases, in its order. A row has `key`, the parameters, what the run
-    tells (`machine`, `schedule`, `threads`, `block_size`, unless parameters are called so), `time`,
+    The rows of the grid's cases, in its order. A row has `key`, the parameters, what the
+    run has (`machine`, `schedule`, `threads`, `block_size`, unless parameters are called so), `time`,
     `requests`, `stages`, `least`, the requests by class (`coalesced`, `conflict_free`, `casual`),
     `error` and `message` (None where all went well), `seconds`, `mmsim` (the version) and `source`
-    (a fingerprint of the function's and the programs' text). But for `seconds` it doesn't depend on
-    where, when or beside what its case ran.
+    (a fingerprint of the function, the programs and what they name). But for `seconds` it doesn't
+    depend on where, when or beside what its case ran.
 
     Raises
     ------
@@ -77,8 +81,14 @@ def sweep(
     >>> [row["time"] for row in rows]
     [9, 17, 9, 9, 17, 25]
     """
-    if jobs is not None and jobs < 1:
-        raise SweepError(f"jobs={jobs}, but a sweep needs at least one process")
+    if jobs is not None:
+        whole("jobs", jobs, None)
+        if jobs < 1:
+            raise SweepError(f"jobs={shown(jobs)}, but a sweep needs at least one process")
+    for name, value in (("retry_failed", retry_failed), ("retry_changed", retry_changed)):
+        yes_or_no(name, value)
+    yes_or_no("progress", progress)
+    path = file_path("path", path)
     cases = make_cases(function, grid)
     with RowFile(path) as file:
         again = _to_repeat(file, cases, retry_failed, retry_changed)
@@ -88,12 +98,14 @@ def sweep(
         left = [case for case in cases if case.key not in rows]
         if not left:
             return [rows[case.key] for case in cases]
+        if jobs is not None:  # more would have nothing to do, and one would be this very process
+            jobs = int(min(jobs, max(len(left), 2)))
         try:
-            with Progress(len(cases), len(left), progress) as shown:
+            with watched(len(cases), len(left), progress) as advance:
                 for row in finished(function, left, jobs):
                     file.append(row)
                     rows[row["key"]] = row
-                    shown.advance(failed=row["error"] is not None)
+                    advance(row["error"] is not None)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"interrupted; {len(rows)} of {len(cases)} rows are in {path}, "
@@ -109,10 +121,14 @@ def _to_repeat(
     there = [case for case in cases if case.key in file.rows]
     changed = [case for case in there if file.rows[case.key]["source"] != case.source]
     if changed and not retry_changed:
+        case = changed[0]
+        why = "when the function or its program had another text, or what they name another value"
+        if str(file.rows[case.key]["source"])[:1] != PREFIX:
+            why = "by an earlier version of mmsim, which compared programs in another way"
         raise SweepError(
-            f"{file.path}: {_rows(len(changed))} of this grid, as {told(changed[0].written)}, were "
-            "made when the function or its program had another text; give another file, or "
-            "retry_changed to drop them and run these cases again"
+            f"{file.path}: {_rows(len(changed))} of this grid, as {described(case.written)}, were "
+            f"made {why}; give another file, or retry_changed to drop them and run these cases "
+            "again"
         )
     failed = [case for case in there if file.rows[case.key]["error"] is not None]
     return {case.key for case in (*changed, *(failed if retry_failed else ()))}

@@ -1,4 +1,7 @@
-"""Carrying out cases on joblib's workers, wherever its backend has them."""
+"""Carrying out cases on joblib's workers, wherever its backend has them.
+
+Claims are verified by workers of their own (`mmsim.claims.parallel`), which need no joblib.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +82,7 @@ def _as_they_come(
 
 
 def _options(parcel: Parcel) -> dict[str, Any]:
-    """What joblib's own workers, which are children of this process, are told besides.
+    """What joblib's own workers, which are children of this process, are given besides.
 
     Other words start other workers: those of an earlier sweep keep the modules that they imported,
     as they were then.
@@ -95,7 +98,7 @@ def _tasks(parcel: Parcel, cases: Iterable[Case], begun: list[Case]) -> Iterator
     joblib = needed("joblib")
     for case in list(cases):
         begun.append(case)
-        yield joblib.delayed(_work)(parcel.packed, parcel.light(case))
+        yield joblib.delayed(_work)(parcel.number, parcel.packed, parcel.light(case))
 
 
 @dataclass(frozen=True)
@@ -155,14 +158,22 @@ def needed(package: str) -> Any:
 
 
 @functools.lru_cache(maxsize=4)
-def _unpacked(packed: bytes) -> tuple[Callable[..., Any], list[Any]]:
-    content: tuple[Callable[..., Any], list[Any]] = needed("cloudpickle").loads(packed)
+def _unpacked(parcel: int, packed: bytes) -> tuple[Callable[..., Any], list[Any]]:
+    """What a parcel holds. Another parcel of the same bytes may mean a module imported anew."""
+    content: tuple[Callable[..., Any], list[Any]]
+    try:
+        content = needed("cloudpickle").loads(packed)
+    except Exception as error:  # loading runs what the objects say
+        raise SweepError(
+            f"another process cannot load the sweep's function: {type(error).__name__}: {error}; "
+            "move what it names to a module that can be imported, or give jobs=1"
+        ) from error
     return content
 
 
-def _work(packed: bytes, case: Case) -> SweepRow:
+def _work(parcel: int, packed: bytes, case: Case) -> SweepRow:
     """The row of a case, in a worker."""
-    function, contents = _unpacked(packed)
+    function, contents = _unpacked(parcel, packed)
     values = {
         name: contents[value.number] if isinstance(value, Reference) else value
         for name, value in case.values.items()

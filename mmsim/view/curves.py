@@ -2,52 +2,46 @@
 
 from __future__ import annotations
 
-import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mmsim.claims.curve import Curve
+from mmsim.printable import printable
+from mmsim.results.curve import Curve
+from mmsim.view.figures.files import as_svg
+from mmsim.view.figures.paper import DARK_FIRST, MARKERS, drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MARKERS = "osD^vP*X"
+WIDTH, HEIGHT = 4.4, 2.9
+"""In inches, of a figure in a page of text."""
 
 
 def draw_curve(curve: Curve, axes: Axes | None = None) -> Axes:
-    """Draw a curve; measured and claimed lines are told apart by marker and dash, not only colour.
+    """Draw a curve; measured and claimed lines differ in marker and dash, not only colour.
 
     Returns the axes, new ones if none are given.
     """
-    if axes is None:
-        from matplotlib.figure import Figure
-
-        axes = Figure(figsize=(5.2, 3.4), layout="constrained").subplots()
-    for number, series in enumerate(curve.series):
-        axes.plot(
-            series.x,
-            series.y,
-            marker=MARKERS[number % len(MARKERS)],
-            linestyle=("-", "--", ":", "-.")[number % 4],
-            markersize=4,
-            label=series.name,
-        )
-    axes.set_title(curve.title)
-    axes.set_xlabel(curve.x_label)
-    axes.set_ylabel(curve.y_label)
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
-    return axes
+    with drawing(axes, WIDTH, HEIGHT) as drawn:
+        for number, series in enumerate(curve.series):
+            drawn.plot(
+                series.x,
+                series.y,
+                marker=MARKERS[number % len(MARKERS)],
+                linestyle=("-", "--", ":", "-.")[number % 4],
+                markersize=4,
+                color=DARK_FIRST[number % len(DARK_FIRST)],
+                label=printable(series.name),
+            )
+        drawn.set_title(printable(curve.title))
+        drawn.set_xlabel(printable(curve.x_label))
+        drawn.set_ylabel(printable(curve.y_label))
+        drawn.grid(alpha=0.3)
+        drawn.legend(frameon=False)
+    return drawn
 
 
 def curve_svg(curve: Curve) -> str:
     """A curve as an SVG element for an HTML page; text stays text, and nothing is fetched."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": curve.title}):
-        figure = Figure(figsize=(5.2, 3.4), layout="constrained")
-        draw_curve(curve, figure.subplots())
-        target = io.StringIO()
-        figure.savefig(target, format="svg", metadata={"Date": None})
-    text = target.getvalue()
+    figure: Any = draw_curve(curve).figure
+    text = as_svg(figure, letters="none", salt=curve.title)
     return text[text.index("<svg") :]

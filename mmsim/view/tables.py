@@ -1,4 +1,7 @@
-"""Results as tables: what is shown of each, and the three ways to show it (text, HTML, Rich)."""
+"""Results as tables: what is shown of each, and the three ways to show it (text, HTML, Rich).
+
+Whatever else is printed as a table is a `Table` too, or `rich_rows` where cells have colours.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,33 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mmsim.printable import printable, printable_lines
 from mmsim.results import AccessRow, Finding, Profile, RoundRow, Run
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
+    from rich.text import Text
 
 SHOWN_ROWS = 40
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column's title, and whether it holds numbers (set to the right) or text."""
+    """A column's title, and whether it holds numbers (set to the right) or text.
+
+    What is `whole` is never broken over lines. A column with a `share` takes that part of the room
+    which the others leave.
+    """
 
     title: str
     numbers: bool = True
+    whole: bool = False
+    share: int | None = None
+
+
+def words(title: str) -> Column:
+    """A column of text."""
+    return Column(title, numbers=False)
 
 
 @dataclass(frozen=True)
@@ -80,13 +96,13 @@ def accesses_table(caption: str, rows: Iterable[AccessRow]) -> Table:
         caption,
         (
             Column("line"),
-            Column("array", numbers=False),
-            Column("access", numbers=False),
-            Column("space", numbers=False),
+            words("array"),
+            words("access"),
+            words("space"),
             Column("requests"),
             Column("stages"),
             Column("least"),
-            Column("class", numbers=False),
+            words("class"),
         ),
         [
             (
@@ -110,12 +126,12 @@ def findings_table(findings: Sequence[Finding]) -> Table:
     return _table(
         f"{count} finding{'' if count == 1 else 's'}",
         (
-            Column("what", numbers=False),
-            Column("where", numbers=False),
-            Column("one access", numbers=False),
-            Column("the other", numbers=False),
+            words("what"),
+            words("where"),
+            words("one access"),
+            words("the other"),
             Column("elements"),
-            Column("what to do", numbers=False),
+            words("what to do"),
         ),
         [
             (
@@ -140,11 +156,11 @@ def rounds_table(rows: Sequence[RoundRow]) -> Table:
             Column("start"),
             Column("time"),
             Column("line"),
-            Column("array", numbers=False),
-            Column("access", numbers=False),
-            Column("space", numbers=False),
+            words("array"),
+            words("access"),
+            words("space"),
             Column("stages"),
-            Column("class", numbers=False),
+            words("class"),
         ),
         [
             (
@@ -182,7 +198,7 @@ def profile_table(profile: Profile) -> Table:
     columns = ("line", "requests", "stages", "wasted", "time")
     return _table(
         caption,
-        (*map(Column, columns), Column("source", numbers=False)),
+        (*map(Column, columns), Column("source", numbers=False, whole=True)),
         rows,
         most=len(rows),
     )
@@ -194,18 +210,10 @@ def _table(
     rows: Sequence[Sequence[object]],
     most: int = SHOWN_ROWS,
 ) -> Table:
-    shown = tuple(tuple(plain(str(cell)) for cell in row) for row in rows[:most])
+    shown = tuple(tuple(printable(str(cell)) for cell in row) for row in rows[:most])
     left = len(rows) - len(shown)
     note = f"and {left} more {'row' if left == 1 else 'rows'}" if left else ""
-    return Table(plain(caption), columns, shown, note)
-
-
-def plain(text: str) -> str:
-    """Text without characters that steer a terminal: each is shown as its escape."""
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in text.expandtabs()
-    )
+    return Table(printable(caption), columns, shown, note)
 
 
 def _table_text(table: Table) -> str:
@@ -239,7 +247,7 @@ def table_html(table: Table) -> str:
     for row in table.rows:
         body.write("<tr>")
         for cell, column in zip(row, table.columns, strict=True):
-            if column.title == "source":
+            if column.whole:
                 body.write(f'<td style="text-align:left"><pre>{escape(cell)}</pre></td>')
             else:
                 side = "right" if column.numbers else "left"
@@ -252,18 +260,43 @@ def table_html(table: Table) -> str:
     )
 
 
-def rich_table(table: Table) -> RichTable:
-    """A table for Rich."""
-    from rich.table import Table as RichTable
+def rich_text(value: object, style: str = "") -> Text:
+    """A cell of a table for Rich: text that is neither markup nor anything that steers a terminal.
+
+    It may have several lines.
+    """
     from rich.text import Text
 
-    shown = RichTable(title=Text(table.caption), title_justify="left", caption=table.note or None)
-    for column in table.columns:
+    return Text(printable_lines(str(value)), style=style)
+
+
+def rich_table(table: Table) -> RichTable:
+    """A table for Rich."""
+    return rich_rows(table.columns, table.rows, table.caption, table.note)
+
+
+def rich_rows(
+    columns: Iterable[Column],
+    rows: Iterable[Iterable[str | Text]],
+    caption: str = "",
+    note: str = "",
+) -> RichTable:
+    """The same of cells that may have several lines, and colours: those are made by `rich_text`."""
+    from rich.table import Table as RichTable
+
+    shown = RichTable(
+        title=rich_text(caption),
+        title_justify="left",
+        caption=rich_text(note),
+        caption_justify="left",
+    )
+    for column in columns:
         shown.add_column(
-            column.title,
+            rich_text(column.title),
             justify="right" if column.numbers else "left",
-            no_wrap=column.title == "source",
+            no_wrap=column.whole,
+            ratio=column.share,
         )
-    for row in table.rows:
-        shown.add_row(*map(Text, row))
+    for row in rows:
+        shown.add_row(*(rich_text(cell) if isinstance(cell, str) else cell for cell in row))
     return shown

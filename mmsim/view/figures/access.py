@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mmsim.errors import MMSimError
+import numpy as np
+
+from mmsim.errors import MMSimError, shown
+from mmsim.host.arguments import several, whole
 from mmsim.results import Dispatch, Run
-from mmsim.view.figures.paper import COLOURS, COLUMN, PAGE, drawing, ink
+from mmsim.view.figures.paper import COLOURS, COLUMN, PAGE, check_run, drawing, ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +24,9 @@ NARROW, WIDEST = 16, 64
 def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = None) -> Axes:
     """Draw the memory's cells, those asked for with their threads, and the stages they travel in.
 
-    A column is a bank, a row of the upper part an address group. Each row of the lower part is a
-    stage, in the order in which the stages enter the pipeline.
+    Rows are as wide as the rule of the unit: a column is a bank, a row of the upper part an address
+    group. Each row of the lower part is a stage, in the order in which the stages enter the
+    pipeline.
 
     Parameters
     ----------
@@ -47,12 +51,15 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
     >>> [label.get_text() for label in axes.get_yticklabels()][-3:]
     ['W(0), stage 1', 'W(0), stage 2', 'W(1), stage 1']
     """
-    chosen = _chosen(run, [numbers] if isinstance(numbers, int) else list(numbers))
-    width = run.machine.width
+    check_run(run)
+    chosen = _chosen(run, numbers)
+    rule = run.trace.rule(chosen[0])
+    width = rule.width
     if width > WIDEST:
         raise MMSimError(f"cells of {width} banks can't be drawn to be read; {WIDEST} can")
-    on_banks = _conflict(run, chosen[0].unit) == "bank"
-    groups = _groups(run, chosen)
+    columns, on_groups = rule.table(width)
+    named = columns == list(range(width)) or rule.name == "group"  # of w words, one of each bank
+    groups = _groups(run, chosen, width)
     stages = [(one, stage) for one in chosen for stage in range(one.stage_count)]
     asked: dict[int, list[tuple[int, int]]] = {}  # (warp, thread) by address
     for one in chosen:
@@ -71,7 +78,9 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
                 address = group * width + bank
                 warps_threads = asked.get(address, [])
                 _cell(drawn, bank, top, address, warps_threads, f"cell-{address}", width)
-            ticks[top + 0.5] = f"m[{group * width}] …" if on_banks else f"A[{group}]"
+            ticks[top + 0.5] = f"m[{group * width}] …"
+            if on_groups:
+                ticks[top + 0.5] = f"A[{group}]" if rule.name == "group" else f"{rule.name} {group}"
             top += 1
         top += GAP
         for one, stage in stages:
@@ -88,23 +97,28 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
             top += 1
         drawn.set(xlim=(-0.05, width + 0.05), ylim=(top + 0.05, -0.05))
         drawn.set_yticks(list(ticks), list(ticks.values()))
-        drawn.set_xticks([bank + 0.5 for bank in range(width)], _bank_names(width))
+        drawn.set_xticks([bank + 0.5 for bank in range(width)], _column_names(width, named))
         drawn.xaxis.tick_top()
         drawn.tick_params(length=0)
         for side in drawn.spines.values():
             side.set_visible(False)
         if width > NARROW:
-            drawn.set_xlabel("bank (cells show their thread, * where it is one of several)")
+            column = "bank" if named else "word"
+            drawn.set_xlabel(f"{column} (cells show their thread, * where it is one of several)")
             drawn.xaxis.set_label_position("top")
     return drawn
 
 
-def _chosen(run: Run, numbers: list[int]) -> list[Dispatch]:
+def _chosen(run: Run, given: int | Sequence[int]) -> list[Dispatch]:
     dispatches = run.trace.dispatches
+    numbers: list[Any] = [given]
+    if not isinstance(given, int | np.integer):
+        numbers = several("numbers must be those of dispatches", given)
     for number in numbers:
+        whole("numbers", number, None)
         if not 0 <= number < len(dispatches):
             raise MMSimError(
-                f"the trace has {len(dispatches)} dispatches, none with number {number}"
+                f"the trace has {len(dispatches)} dispatches, none with number {shown(number)}"
             )
     chosen = [dispatches[number] for number in numbers]
     if not chosen:
@@ -115,13 +129,8 @@ def _chosen(run: Run, numbers: list[int]) -> list[Dispatch]:
     return chosen
 
 
-def _conflict(run: Run, name: str) -> str:
-    return next(unit.conflict for unit in run.trace.units if unit.name == name)
-
-
-def _groups(run: Run, chosen: list[Dispatch]) -> list[int]:
+def _groups(run: Run, chosen: list[Dispatch], width: int) -> list[int]:
     """The rows to draw: all of the arrays asked for if they are few, else those asked for."""
-    width = run.machine.width
     asked = {address // width for one in chosen for address in one.addresses}
     whole = set(asked)
     for array in run.trace.arrays:
@@ -134,7 +143,10 @@ def _groups(run: Run, chosen: list[Dispatch]) -> list[int]:
     return sorted(whole if len(whole) <= FEW_ROWS else asked)
 
 
-def _bank_names(width: int) -> list[str]:
+def _column_names(width: int, named: bool) -> list[str]:
+    """The names of the columns: banks, or where nothing is `named` so how far into its row each."""
+    if not named:
+        return [f"+{column}" for column in range(width)]
     return [f"B[{bank}]" if width <= NARROW else str(bank) for bank in range(width)]
 
 

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.errors import MMSimError
+from mmsim.errors import MMSimError, shown
+from mmsim.host.arguments import one_of
 from mmsim.results import Run
-from mmsim.view.figures.paper import COLUMN, LETTERS, drawing, whole_numbers
+from mmsim.view.figures.paper import COLUMN, check_run, drawing, small_ticks, whole_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MANY = 20_000
 """From so many cells on the map is an image inside the vector file."""
+
+LONGEST, WIDEST = 2**24, 2**16
+"""The most time units and banks that a map is made of: it has a number for each of both."""
 
 NAMED = 16
 """The most rows that all have their names."""
@@ -25,16 +29,17 @@ NAMED = 16
 def use(
     run: Run, unit: str, over: Literal["time", "round"] = "time"
 ) -> tuple[list[int], npt.NDArray[np.int64]]:
-    """The rows (banks, or the address groups in use), and the words that each served.
+    """The rows (banks, or the address groups in use, or such), and the words that each served.
 
     Of several requests of a warp for one address only one is counted, as only one is served. The
     columns are time units (a stage counts when it is dispatched) or rounds.
     """
     trace = run.trace
-    conflict = next(one.conflict for one in trace.units if one.name == unit)
+    conflict = trace.conflict(unit)
     dispatches = [dispatch for dispatch in trace.dispatches if dispatch.unit == unit]
-    if conflict == "bank":
-        rows = list(range(run.machine.width))
+    columns, _ = conflict.table(conflict.width)
+    if columns is not None:
+        rows = sorted(set(columns))
     else:
         rows = sorted({place for dispatch in dispatches for place in dispatch.places})
     row_of = {place: row for row, place in enumerate(rows)}
@@ -93,19 +98,27 @@ def banks(
     >>> axes.collections[0].get_array().ravel().tolist()  # bank 0, 1, 2, 3
     [4, 0, 4, 0]
     """
+    check_run(run)
     served = [one.unit for one in run.trace.dispatches]
     known = [one.name for one in run.trace.units if one.name in served]
     if not known:
         raise MMSimError(f"no unit served {run.program!r} a request; there is nothing to draw")
-    if over not in ("time", "round"):
-        raise MMSimError(f"over={over!r}: a map is drawn over 'time' or 'round'")
+    one_of("over", over, ("time", "round"))
     if over == "round" and not run.rounds:
         raise MMSimError(f"this run of {run.program!r} has no rounds, without lock step")
     unit = known[0] if unit is None else unit
-    if unit not in known:
-        raise MMSimError(f"no unit {unit!r} served a request; {', '.join(known)} did")
+    if not isinstance(unit, str) or unit not in known:
+        raise MMSimError(f"no unit {shown(unit)} served a request; {', '.join(known)} did")
+    if over == "time" and run.trace.time > LONGEST:
+        raise MMSimError(
+            f"a map over {run.trace.time} time units is too long to draw ({LONGEST}); draw it over "
+            "'round'"
+        )
+    if run.trace.conflict(unit).width > WIDEST:
+        raise MMSimError(
+            f"a map of {run.trace.conflict(unit).width} banks is too tall to draw ({WIDEST})"
+        )
     rows, words = use(run, unit, over)
-    conflict = next(one.conflict for one in run.trace.units if one.name == unit)
     count = words.shape[1]
     with drawing(axes, COLUMN, 0.75 + min(2.8, max(0.9, 0.13 * len(rows)))) as drawn:
         mesh = drawn.pcolormesh(
@@ -121,17 +134,17 @@ def banks(
         )
         if words.max() > 1:
             bar = drawn.figure.colorbar(mesh, ax=drawn, pad=0.02, label="words")
-            bar.ax.tick_params(labelsize=LETTERS, width=0.6, length=2.5)
+            small_ticks(bar.ax)
             whole_numbers(bar.ax.yaxis)
-        name = "bank" if conflict == "bank" else "address group"
+        name = run.trace.conflict(unit).place
         drawn.set_ylabel(f"{name} of {unit}" if len(run.trace.units) > 1 else name)
         drawn.set_xlabel("time unit" if over == "time" else "round")
         drawn.set_ylim(len(rows), 0)
         named = range(0, len(rows), -(-len(rows) // NAMED))
         drawn.set_yticks([row + 0.5 for row in named], [str(rows[row]) for row in named])
         if over == "round":  # a round is no span of time: its number belongs below its middle
-            shown = range(0, count, step(count))
-            drawn.set_xticks([column + 0.5 for column in shown], list(map(str, shown)))
+            marks = range(0, count, step(count))
+            drawn.set_xticks([column + 0.5 for column in marks], list(map(str, marks)))
         else:
             whole_numbers(drawn.xaxis)
     return drawn

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mmsim.errors import MMSimError
+from mmsim.printable import printable
 from mmsim.results import Run
 from mmsim.view.figures.paper import (
     COLUMN,
     HATCH,
     LEAST,
     WASTED,
+    check_run,
     drawing,
     legend_above,
     whole_numbers,
@@ -49,6 +51,7 @@ def lines(run: Run, *, axes: Axes | None = None) -> Axes:
     1 0
     1 3
     """
+    check_run(run)
     every = [line for line in run.profile().lines if line.requests]
     if not every:
         raise MMSimError(f"{run.program!r} made no memory access; there is nothing to draw")
@@ -61,7 +64,7 @@ def lines(run: Run, *, axes: Axes | None = None) -> Axes:
         drawn.barh(rows, least, color=LEAST, label="least possible", **style)
         drawn.barh(rows, wasted, left=least, color=WASTED, hatch=HATCH, label="wasted", **style)
         for row, line in enumerate(shown):
-            text = line.text.strip()
+            text = printable(line.text.strip())
             text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
             drawn.annotate(
                 text,

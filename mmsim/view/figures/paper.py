@@ -1,4 +1,7 @@
-"""What all figures share: their size, their letters, their colours, and how they are saved."""
+"""What all figures share: their size, their letters, their colours, and how they are saved.
+
+Every figure that mmsim draws gets its axes from `drawing`, and its file from `save` or `as_svg`.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mmsim.errors import MMSimError
+from mmsim.errors import LaunchError, MMSimError, shown
+from mmsim.host.arguments import file_path, whole
+from mmsim.printable import printable
+from mmsim.results import Run
+from mmsim.view.figures.files import SAVING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from mmsim.results import Run
 
 COLUMN, PAGE = 3.3, 6.9
 """The width of a column and of a page, in inches."""
@@ -23,42 +28,66 @@ LETTERS = 7
 COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#0072B2")
 """Okabe and Ito's colours, which the colour-blind tell apart."""
 
+DARK_FIRST = tuple(COLOURS[number] for number in (6, 5, 2, 4, 1, 0, 3))
+"""The same for points and lines on white."""
+
+MARKERS = "osD^vP*X"
+"""What differs in colour differs in marker too."""
+
 LEAST, WASTED = COLOURS[0], COLOURS[1]
 HATCH = "////"
 """Marks waste, so that it shows without colour."""
 
+STYLE: Any = {
+    **dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize", "legend.fontsize"), LETTERS),
+    "axes.linewidth": 0.6,
+    "hatch.linewidth": 0.5,
+    "lines.linewidth": 1.0,
+}
+"""Matplotlib's settings while a figure is drawn."""
+
 DOTS = 300
 """Dots in an inch of what is saved as dots: a .png, and large maps in any file."""
-
-SAVING: dict[str, dict[str, Any]] = {
-    ".svg": {"metadata": {"Date": None}},
-    ".pdf": {"metadata": {"CreationDate": None}},
-    ".png": {},
-}
 
 
 @contextlib.contextmanager
 def drawing(axes: Axes | None, width: float, height: float) -> Iterator[Axes]:
     """The axes to draw on, new ones if none are given, with letters that fit a paper."""
     import matplotlib
+    from matplotlib.axes import Axes
 
     from mmsim.view.figures.shown import Figure
 
-    style: Any = {"axes.linewidth": 0.6, "hatch.linewidth": 0.5, "lines.linewidth": 1.0}
-    for letters in ("font.size", "axes.labelsize", "axes.titlesize", "legend.fontsize"):
-        style[letters] = LETTERS
-    with matplotlib.rc_context(style):
+    if axes is not None and not isinstance(axes, Axes):
+        raise LaunchError(f"axes must be Matplotlib's Axes, not {shown(axes)}")
+    with matplotlib.rc_context(STYLE):
         if axes is None:
             axes = Figure(figsize=(width, height), layout="constrained").subplots()
-        axes.tick_params(labelsize=LETTERS, width=0.6, length=2.5)
+        small_ticks(axes)
         yield axes
+
+
+def small_ticks(axes: Axes) -> None:
+    """Ticks that go with the letters."""
+    axes.tick_params(labelsize=LETTERS, width=0.6, length=2.5)
+
+
+def check_run(run: object) -> None:
+    """Refuse to draw what is no run."""
+    if not isinstance(run, Run):
+        raise LaunchError(f"this figure is drawn of a Run, as machine.run gives, not {shown(run)}")
 
 
 def window(run: Run, start: int, end: int | None) -> tuple[int, int]:
     """The time units of a run to draw, up to and not including the second one."""
+    whole("start", start, None)
+    if end is not None:
+        whole("end", end, None)
     last = run.trace.time if end is None else min(end, run.trace.time)
     if not 0 <= start < last:
-        raise MMSimError(f"no time units from {start} to {last} in a run of {run.trace.time}")
+        raise MMSimError(
+            f"no time units from {shown(start)} to {shown(last)} in a run of {run.trace.time}"
+        )
     return start, last
 
 
@@ -82,6 +111,11 @@ def legend_above(axes: Axes, columns: int) -> None:
     )
 
 
+def words(text: str) -> str:
+    """Text as a figure shows it: no mathematics, nothing that does not print."""
+    return printable(text).replace("$", r"\$")
+
+
 def ink(colour: str) -> str:
     """Black or white, whichever is read more easily on a colour."""
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
@@ -103,9 +137,12 @@ def save(axes: Axes, path: str | Path) -> None:
     mmsim.errors.MMSimError: read.docx: figures are saved as .svg, .pdf or .png
     """
     import matplotlib
+    from matplotlib.axes import Axes
 
-    path = Path(path)
+    path = file_path("path", path)
     check_suffix(path)
+    if not isinstance(axes, Axes):
+        raise LaunchError(f"what is saved are Matplotlib's Axes, not {shown(axes)}")
     options: Any = {"svg.fonttype": "none", "svg.hashsalt": "mmsim", "pdf.fonttype": 42}
     with matplotlib.rc_context(options):
         figure: Any = axes.figure.figure  # the whole one, where axes are of a part of it

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from mmsim.errors import MMSimError
 from mmsim.results import Run
-from mmsim.view.figures.paper import COLOURS, COLUMN, PAGE, drawing, ink, whole_numbers, window
+from mmsim.view.figures.paper import (
+    COLOURS,
+    COLUMN,
+    PAGE,
+    check_run,
+    drawing,
+    ink,
+    whole_numbers,
+    window,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,6 +71,7 @@ def pipeline(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | N
     >>> [text.get_text() for text in axes.texts]  # two stages of each warp, three registers
     ['0', '0', '0', '0', '0', '0', '1', '1', '1', '1', '1', '1']
     """
+    check_run(run)
     trace = run.trace
     start, end = window(run, start, end)
     rows = registers(run)

@@ -1,4 +1,4 @@
-"""The figure that tells most about a run."""
+"""The figure that says most about a run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mmsim.results import Run
 from mmsim.view.figures.lines import lines
-from mmsim.view.figures.paper import PAGE
+from mmsim.view.figures.paper import PAGE, check_run
 from mmsim.view.figures.pipeline import fits, pipeline, registers
 from mmsim.view.figures.rounds import rounds
 
@@ -33,6 +33,7 @@ def plot(run: Run, *, axes: Axes | None = None) -> Axes:
     >>> machine.run(read, np.arange(16), threads=16, schedule="asynchronous").plot().get_xlabel()
     'stages'
     """
+    check_run(run)
     short = run.record is not None and 0 < run.time <= min(SHORT, fits(run, PAGE))
     if short and len(registers(run)) <= FLAT:
         return pipeline(run, axes=axes)

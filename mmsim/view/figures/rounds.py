@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mmsim.errors import MMSimError
+from mmsim.printable import printable
 from mmsim.results import Run
 from mmsim.view.figures.paper import (
     COLUMN,
     HATCH,
     LEAST,
     WASTED,
+    check_run,
     drawing,
     legend_above,
     whole_numbers,
+    words,
 )
 
 if TYPE_CHECKING:
@@ -49,6 +52,7 @@ def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
     4 0
     4 12
     """
+    check_run(run)
     rows = run.rounds
     if not rows:
         reason = "made no memory access"
@@ -82,4 +86,5 @@ def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= 10 else f"{name[:9]}…"
+    name = printable(name)
+    return words(name if len(name) <= 10 else f"{name[:9]}…")

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mmsim.claims.claim import Claim, call_with
-from mmsim.errors import MMSimError
+from mmsim.errors import LaunchError, MMSimError, shown
+from mmsim.host.arguments import several
 from mmsim.sweeps.rows import RESULTS, SweepRow
-from mmsim.view.curves import MARKERS
-from mmsim.view.figures.paper import COLOURS, COLUMN, drawing, legend_above
+from mmsim.view.figures.paper import COLUMN, DARK_FIRST, MARKERS, drawing, legend_above, words
 from mmsim.view.figures.times import scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-DARK_FIRST = tuple(COLOURS[number] for number in (6, 5, 2, 4, 1, 0, 3))
+    from mmsim.claims.claim import Claim
+
 SYMBOLS = {"n": "size", "p": "threads", "w": "width", "l": "latency", "L": "latency", "d": "dmms"}
 """The papers' letters, and what the command line calls them."""
 
@@ -24,7 +24,7 @@ SYMBOLS = {"n": "size", "p": "threads", "w": "width", "l": "latency", "L": "late
 def sweep(
     rows: Sequence[SweepRow], over: str, claim: Claim | None = None, *, axes: Axes | None = None
 ) -> Axes:
-    """Draw the time of each row over a parameter, and over it the times that a claim foretells.
+    """Draw the time of each row over a parameter, and over it the times that a claim predicts.
 
     Rows that differ in other parameters too are series of their own, eight at most. Rows of cases
     that failed are left out.
@@ -49,6 +49,16 @@ def sweep(
     >>> [[int(y) for y in line.get_ydata()] for line in axes.lines]
     [[16, 8]]
     """
+    rows = several("rows are those of a sweep", rows)
+    for row in rows:
+        if not isinstance(row, Mapping):
+            raise LaunchError(f"a row of a sweep is a dictionary, not {shown(row)}")
+    if not isinstance(over, str):
+        raise LaunchError(f"over must be the name of a parameter, not {shown(over)}")
+    from mmsim.claims.claim import Claim
+
+    if claim is not None and not isinstance(claim, Claim):
+        raise LaunchError(f"claim must be a Claim, not {shown(claim)}")
     good = [row for row in rows if row.get("error") is None]
     if not good:
         raise MMSimError("no row to draw: every case of the sweep failed")
@@ -60,11 +70,11 @@ def sweep(
     if len(series) > len(MARKERS):
         raise MMSimError(
             f"{len(series)} series ({', '.join(list(series)[:3])}, ...), and {len(MARKERS)} can be "
-            "told apart; draw fewer of the rows"
+            "distinguished; draw fewer of the rows"
         )
     with drawing(axes, COLUMN, 2.2) as drawn:
         lines: set[tuple[tuple[float, float], ...]] = set()
-        shown: list[float] = []
+        heights: list[float] = []
         for number, (name, points) in enumerate(series.items()):
             drawn.plot(
                 [row[over] for row in points],
@@ -89,13 +99,15 @@ def sweep(
                         label="" if lines else claim.id,
                     )
                     lines.add(line)
-                    shown += [claimed for _, claimed in line]
+                    heights += [claimed for _, claimed in line]
         if claim is not None and not lines:
             raise MMSimError(f"no row keeps the preconditions of {claim.id}")
         x = sorted({float(row[over]) for row in good})
-        shown += [float(row["time"]) for row in good]
-        scale(drawn, x, shown)
-        drawn.set_xlabel(over.replace("_", " "), style="italic" if len(over) == 1 else "normal")
+        heights += [float(row["time"]) for row in good]
+        scale(drawn, x, heights)
+        drawn.set_xlabel(
+            words(over.replace("_", " ")), style="italic" if len(over) == 1 else "normal"
+        )
         drawn.set_ylabel("time units")
         drawn.grid(alpha=0.3)
         legend_above(drawn, columns=2)
@@ -125,11 +137,13 @@ def _series(rows: list[SweepRow], over: str) -> dict[str, list[SweepRow]]:
 
 
 def _label(name: str, value: Any) -> str:
-    return value if isinstance(value, str) else f"{name}={value}".replace("_", " ")
+    return words(value if isinstance(value, str) else f"{name}={value}".replace("_", " "))
 
 
 def _claimed(claim: Claim, rows: list[SweepRow], over: str) -> list[tuple[float, float]]:
     """The points of a claim's formula, for the rows that keep its preconditions."""
+    from mmsim.claims.claim import call_with  # loads what registers claims
+
     if claim.quantity != "T":
         raise MMSimError(
             f"{claim.id} is about {claim.title}, not about a time; it can't be drawn over times"
@@ -142,7 +156,7 @@ def _claimed(claim: Claim, rows: list[SweepRow], over: str) -> list[tuple[float,
             wanted = " and ".join(
                 f"{name} ({SYMBOLS.get(name, 'a parameter')})" for name in lacking
             )
-            raise MMSimError(f"the formula of {claim.id} needs {wanted}, which the rows don't tell")
+            raise MMSimError(f"the formula of {claim.id} needs {wanted}, which the rows don't have")
         if all(
             call_with(condition.holds, case)
             for condition in claim.requires

@@ -1,4 +1,4 @@
-"""The time of runs against n, p, w or l, with the formula that foretells it."""
+"""The time of runs against n, p, w or l, with the formula that predicts it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mmsim.errors import MMSimError
+import numpy as np
+
+from mmsim.errors import LaunchError, MMSimError, shown
+from mmsim.host.arguments import several
+from mmsim.printable import printable
 from mmsim.results import Run
+from mmsim.results.curve import Curve, Series
+from mmsim.view.curves import draw_curve
 from mmsim.view.figures.paper import COLUMN, drawing, legend_above
 
 if TYPE_CHECKING:
@@ -55,16 +61,18 @@ def times(
     >>> [[int(y) for y in line.get_ydata()] for line in axes.lines]
     [[5, 6, 8, 12], [5, 6, 8, 12]]
     """
-    from mmsim.claims.curve import Curve, Series
-    from mmsim.view.curves import draw_curve
 
+    values, runs = several("values are numbers", values), several("runs are several", runs)
     if len(values) != len(runs) or not values:
         raise MMSimError(f"{len(values)} values and {len(runs)} runs; give a run for each value")
     measured = [run.time if isinstance(run, Run) else run for run in runs]
-    x = tuple(float(value) for value in values)
-    series = [Series("simulated", x, tuple(map(float, measured)))]
+    x = _numbers("values", values)
+    heights = _numbers("runs", measured)
+    series = [Series("simulated", x, heights)]
     if formula is not None:
-        claimed = tuple(float(formula(value)) for value in values)
+        if not callable(formula):
+            raise LaunchError(f"formula must be a function of a value, not {shown(formula)}")
+        claimed = _numbers("formula", [formula(value) for value in values])
         series.append(Series(name, x, claimed))
     with drawing(axes, COLUMN, 2.2) as drawn:
         draw_curve(Curve("", symbol, "time units", tuple(series)), drawn)
@@ -72,10 +80,20 @@ def times(
         points.set(linestyle="none", zorder=3)
         for one in line:
             one.set(marker="", color="black")
-        drawn.set_xlabel(symbol, style="italic")
-        scale(drawn, x, measured)
+        drawn.set_xlabel(printable(symbol), style="italic")
+        scale(drawn, x, heights)
         legend_above(drawn, columns=2)
     return drawn
+
+
+def _numbers(what: str, values: Sequence[Any]) -> tuple[float, ...]:
+    try:
+        if any(isinstance(one, np.ma.MaskedArray) and np.ma.is_masked(one) for one in values):
+            raise TypeError("float() makes nan of a masked value, and warns")
+        return tuple(map(float, values))
+    except (TypeError, ValueError, OverflowError):
+        text = f"{what}: a figure of times is drawn of numbers, not of {shown(values)}"
+        raise LaunchError(text) from None
 
 
 def scale(drawn: Axes, x: Sequence[float], measured: Sequence[float]) -> None:

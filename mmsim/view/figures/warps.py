@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from mmsim.errors import MMSimError
 from mmsim.results import Run
-from mmsim.view.figures.paper import COLUMN, drawing, legend_above, whole_numbers, window
+from mmsim.view.figures.paper import (
+    COLUMN,
+    check_run,
+    drawing,
+    legend_above,
+    whole_numbers,
+    window,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,6 +74,7 @@ def warps(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['sending', 'latency', 'turn', 'round']
     """
+    check_run(run)
     does = intervals(run)
     names = sorted({warp for found in does.values() for warp, _, _ in found})
     if not names:

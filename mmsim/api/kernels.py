@@ -1,0 +1,35 @@
+"""A program as a CUDA kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mmsim.api.machines import DMM, HMM
+from mmsim.cuda_c import kernels
+from mmsim.cuda_c.body import Space
+from mmsim.cuda_c.kernels import Kernel, written
+from mmsim.frontend.program import Program
+from mmsim.host.arguments import one_of, yes_or_no
+from mmsim.meaning.launch import Launch
+
+
+def kernel(
+    program: Program,
+    *args: Any,
+    threads: int,
+    block_size: int | None = None,
+    space: Space = "global",
+    clear_shared: bool = True,
+    lock_step: bool = False,
+) -> Kernel:
+    """Write a program as a CUDA kernel; needs no GPU. `Program.cuda` says what the options mean.
+
+    Raises `LaunchError` where a GPU can't run it so, and what `Machine.run` raises for arguments
+    that don't fit the program.
+    """
+    one_of("space", space, ("global", "shared"))
+    clear_shared = yes_or_no("clear_shared", clear_shared)
+    lock_step = yes_or_no("lock_step", lock_step)
+    machine = DMM(kernels.WARP, 1) if space == "shared" else HMM(1, kernels.WARP, 1)
+    launch = Launch(machine, program, args, threads, block_size, "synchronous", 1)
+    return written(launch, args, space, clear_shared, lock_step)

@@ -1,0 +1,231 @@
+"""The three memory machines (SMM section 2, ICPP section II), and what each machine can do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from mmsim.api.report import Report
+from mmsim.api.run import Run
+from mmsim.errors import Brief
+from mmsim.model import machines
+from mmsim.model.conflicts import Banks, Groups
+from mmsim.model.machines import Engine, Schedule, Unit, Units, check_numbers
+
+
+class Machine(machines.Machine):
+    """What DMM, UMM and HMM have in common: a width, memory units, `run` and `check`.
+
+    A machine of your own is a frozen dataclass derived from it (docs/machines.md).
+    """
+
+    def run(
+        self,
+        program: Any,
+        *args: Any,
+        threads: int,
+        block_size: int | None = None,
+        schedule: Schedule = "synchronous",
+        engine: Engine | None = None,
+        trace: bool | None = None,
+        max_accesses: int = 100_000,
+        check: bool = False,
+    ) -> Run:
+        """Run `program` with `threads` threads and return what it did, to the time unit.
+
+        Parameters
+        ----------
+        program
+            A function decorated with `mmsim.program`.
+        *args
+            Its arguments after T, in order: arrays (NumPy or `mmsim.place`d) and numbers. They are
+            copied; the results are in `Run.arrays`.
+        threads, block_size
+            p, and the threads of a block (default: one block of all threads).
+        schedule
+            "synchronous" (lock step, what the papers' formulas count) or "asynchronous" (every
+            warp runs as soon as it may).
+        engine
+            "array" runs all warps at once, at any scale, and is exact for every program without a
+            data race; "events", the discrete-event engine, is exact for any program and the only
+            one that traces. Default: "events" where a trace is asked for, else "array".
+        trace
+            Record every dispatch, stage, completion and wait in `Run.trace`. Default: yes when
+            `engine="events"` is named, else no.
+        max_accesses
+            Accesses plus loop iterations after which one sequencer (a warp, or under the
+            synchronous schedule the program) is taken to run forever.
+        check
+            Look for data races, reads of uninitialized memory, and barriers that not all reach,
+            and tell of them in `Run.findings`. The run is the same otherwise; `Machine.check` looks
+            for more.
+
+        Raises
+        ------
+        LaunchError
+            Arguments that don't fit the program or each other.
+        ProgramError
+            The program went wrong: an index out of range, a barrier that part of a warp reaches,
+            a division by zero, no end. Arrays given by the caller are unchanged.
+
+        Examples
+        --------
+        >>> import numpy as np, mmsim as mm
+        >>> @mm.program
+        ... def copy(T, a, b):
+        ...     b[T.id] = a[T.id]
+        >>> run = mm.DMM(width=4, latency=3).run(copy, np.arange(8), np.zeros(8, int), threads=8)
+        >>> run.time, run.arrays["b"]  # 2 (p/w + l - 1)
+        (8, array([0, 1, 2, 3, 4, 5, 6, 7]))
+        """
+        from mmsim.engines.run import launch  # loads what parses and runs
+        from mmsim.meaning.launch import NO_ROOM, Launch, in_words
+
+        with Brief():
+            try:
+                bound = Launch(self, program, args, threads, block_size, schedule, max_accesses)
+                return Run.of(launch(bound, engine, trace, check))
+            except NO_ROOM as error:
+                raise in_words(error, program, threads) from None
+
+    def check(
+        self,
+        program: Any,
+        *args: Any,
+        threads: int,
+        block_size: int | None = None,
+        schedule: Schedule = "synchronous",
+        max_accesses: int = 100_000,
+        shared_words: int | None = None,
+        unset: str | Collection[str] = (),
+        trace: bool = False,
+    ) -> Report:
+        """Run `program` and tell what is wrong with it, instead of what it computes.
+
+        Looks for data races under the schedule asked for (a program can be right in lock step and
+        racy without), reads of uninitialized memory, barriers that not all threads of a block
+        reach, deadlocks, results that depend on which of several concurrent writes stays (it runs
+        again with another one), layouts for another width than the machine's, and shared
+        arrays for which there is no room. What `run` raises as a `ProgramError` is a finding too.
+
+        Parameters
+        ----------
+        program, args, threads, block_size, schedule, max_accesses
+            As for `run`.
+        shared_words
+            The words of shared memory of one DMM, to be checked against what its blocks need; on a
+            DMM or UMM, of all blocks. Default: any number.
+        unset
+            A name, or names, of array parameters whose first contents mean nothing: reading those
+            before they are written is a mistake.
+        trace
+            Record what happens, for `Report.trace` and `Report.player`.
+
+        Raises
+        ------
+        LaunchError
+            Arguments that don't fit the program or each other.
+
+        Examples
+        --------
+        >>> import numpy as np, mmsim as mm
+        >>> @mm.program
+        ... def shift(T, a):
+        ...     a[T.id] = a[T.id + 1]
+        >>> report = mm.DMM(4, 3).check(shift, np.arange(9), threads=8, schedule="asynchronous")
+        >>> [(finding.kind, finding.element, finding.threads, finding.times)
+        ...     for finding in report.findings]
+        [('race', 'a[4]', (3, 4), (0, 4))]
+        """
+        from mmsim.engines.check import check  # loads SimPy
+        from mmsim.meaning.launch import NO_ROOM, in_words
+
+        with Brief():
+            try:
+                found = check(
+                    self,
+                    program,
+                    args,
+                    threads=threads,
+                    block_size=block_size,
+                    schedule=schedule,
+                    max_accesses=max_accesses,
+                    shared_words=shared_words,
+                    unset=unset,
+                    trace=trace,
+                )
+            except NO_ROOM as error:
+                raise in_words(error, program, threads) from None
+            return Report.of(found)
+
+
+@dataclass(frozen=True)
+class DMM(Machine):
+    """Discrete Memory Machine of `width` banks and `latency` time units (SMM section 2).
+
+    >>> DMM(width=32, latency=5)
+    DMM(width=32, latency=5)
+    """
+
+    width: int
+    latency: int
+
+    def __post_init__(self) -> None:
+        check_numbers(self, "width", "latency")
+
+    @cached_property
+    def memory(self) -> Unit:
+        return Unit("memory", Banks(self.width), self.latency)
+
+
+@dataclass(frozen=True)
+class UMM(Machine):
+    """Unified Memory Machine: `width` words to an address group (SMM section 2).
+
+    >>> UMM(4, 3) == UMM(width=4, latency=3)
+    True
+    """
+
+    width: int
+    latency: int
+
+    def __post_init__(self) -> None:
+        check_numbers(self, "width", "latency")
+
+    @cached_property
+    def memory(self) -> Unit:
+        return Unit("memory", Groups(self.width), self.latency)
+
+
+@dataclass(frozen=True)
+class HMM(Machine):
+    """Hierarchical Memory Machine: `dmms` DMMs on one UMM (ICPP section II).
+
+    Array parameters lie in the global memory (address groups, `global_latency`), `mm.shared` arrays
+    in the shared memory (banks, `shared_latency`) of the DMM that the block lives on.
+
+    >>> HMM(dmms=2, width=32, global_latency=300)
+    HMM(dmms=2, width=32, global_latency=300, shared_latency=1)
+    """
+
+    dmms: int
+    width: int
+    global_latency: int
+    shared_latency: int = 1
+
+    def __post_init__(self) -> None:
+        check_numbers(self, "dmms", "width", "global_latency", "shared_latency")
+
+    @cached_property
+    def memory(self) -> Unit:
+        return Unit("global", Groups(self.width), self.global_latency, None, "global")
+
+    @cached_property
+    def shared(self) -> Units:
+        return Units((), self.dmms, self.shared_latency, Banks(self.width))
+
+    @cached_property
+    def units(self) -> Units:
+        return Units((self.memory,), self.dmms, self.shared_latency, self.shared.conflict)

@@ -1,0 +1,111 @@
+"""`mm.program`: a function of a thread T, parsed once to a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from mmsim.errors import Brief
+from mmsim.frontend import program as plain
+from mmsim.frontend.parse import parse, plain_function
+from mmsim.frontend.thread_dialect import ThreadDialect
+
+
+class Program(plain.Program):
+    """A program in the language of docs/language.md. Made by `mm.program`, run by a machine.
+
+    A function that returns a value is no program but a helper: other programs call it.
+
+    `name` is the function's name, `code` its intermediate representation. A program can be pickled;
+    what travels is the code.
+    """
+
+    def cuda(
+        self,
+        *args: Any,
+        threads: int,
+        block_size: int | None = None,
+        space: Literal["global", "shared"] = "global",
+        clear_shared: bool = True,
+        lock_step: bool = False,
+    ) -> str:
+        """The CUDA C of this program for such arguments, fit to be read. It needs no GPU.
+
+        The text is for arguments of these shapes, types and layouts, for these numbers and for so
+        many threads. A program must be right before it is written: run it on a machine first. A GPU
+        checks no index and no division, and of several lanes that write one word in one instruction
+        any may win; where the lanes of a warp exchange words without a barrier, the model keeps
+        them in step and a GPU may not.
+
+        Parameters
+        ----------
+        *args, threads, block_size
+            As for `Machine.run`. A block has at most 1024 threads.
+        space
+            "global": arrays lie in global memory and `mm.shared` arrays in shared memory, as on the
+            HMM. "shared": all arrays are copied into the shared memory of one block, as on the DMM,
+            and the program runs `repeat` times between two readings of the clock.
+        clear_shared
+            Fill `mm.shared` arrays with 0 first, as the simulator does. A program that writes
+            before it reads doesn't need it, and without it the only accesses are its own.
+        lock_step
+            Let all threads of the one block wait for each other after every access, as under the
+            synchronous schedule, for programs that lean on it. All must take the same way.
+
+        See Also
+        --------
+        mmsim.gpu.kernel : the text, and all that a launch of it needs to know.
+
+        Examples
+        --------
+        >>> import numpy as np, mmsim as mm
+        >>> @mm.program
+        ... def transpose(T, a, b):
+        ...     i, j = T.id // a.shape[1], T.id % a.shape[1]
+        ...     b[j, i] = a[i, j]
+        >>> a = np.zeros((32, 32))
+        >>> print(transpose.cuda(a, a.copy(), threads=1024))
+        // transpose in CUDA C: p = 1024 threads, 1 block of 1024.
+        // Compile with --fmad=false: Python never fuses a product and a sum.
+        <BLANKLINE>
+        extern "C" __global__ void transpose(
+            const volatile double (*a)[32],
+            volatile double (*b)[32])
+        {
+            const struct { long long id; } T = {threadIdx.x};
+            // i, j = T.id // a.shape[1], T.id % a.shape[1]
+            long long i = T.id / 32;
+            long long j = T.id % 32;
+            // b[j, i] = a[i, j]
+            b[j][i] = a[i][j];
+        }
+        """
+        from mmsim.api.kernels import kernel  # loads what writes CUDA C
+
+        options: dict[str, Any] = {
+            "space": space,
+            "clear_shared": clear_shared,
+            "lock_step": lock_step,
+        }
+        with Brief():
+            return kernel(self, *args, threads=threads, block_size=block_size, **options).source
+
+
+def program(function: Callable[..., Any]) -> Program:
+    """Decorate a plain function of a thread T and its arguments as a per-thread program.
+
+    It is parsed here, once. Python that isn't in the language is refused with a `LanguageError`
+    that names file and line, points at the text and says what to write instead.
+
+    >>> import mmsim as mm
+    >>> @mm.program
+    ... def copy(T, a, b):
+    ...     b[T.id] = a[T.id]
+    >>> copy.name
+    'copy'
+    """
+    if isinstance(function, Program):
+        return function
+    with Brief():
+        python = plain_function(function)
+        return Program(python, parse(python, ThreadDialect()))

@@ -1,0 +1,77 @@
+"""A report of a check that can be stepped through and saved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mmsim.api.kinds import as_kind
+from mmsim.api.run import Run
+from mmsim.api.trace import Trace
+from mmsim.results import report
+
+if TYPE_CHECKING:
+    from mmsim.view.player import Player
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(report.Report):
+    """The result of `Machine.check`: plain data.
+
+    Attributes
+    ----------
+    findings
+        A `Finding` for each thing that is wrong; none, and `ok`, if nothing was found.
+    run
+        The run, None where an error of the program ended it.
+    time
+        Time units until the program had ended, or until its error.
+    machine, program, threads, block_size, schedule
+        What was checked.
+    """
+
+    run: Run | None = None
+    record: Trace | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, plain: report.Report) -> Report:
+        """The report that the checker returned, with all that users can do with it."""
+        made = as_kind(cls, plain)
+        if plain.run is not None:
+            made.__dict__["run"] = Run.of(plain.run)
+        if plain.record is not None:
+            made.__dict__["record"] = Trace.of(plain.record)
+        return made
+
+    @property
+    def trace(self) -> Trace:
+        """What happened, up to the error if there was one. Raises `MMSimError` without one."""
+        found = super().trace
+        assert isinstance(found, Trace)
+        return found
+
+    def player(self, *, start: int = 0, end: int | None = None) -> Player:
+        """A page to step through what happened, with the findings marked; see `Trace.player`."""
+        from mmsim.view.player import Player
+
+        return Player(self.trace, start, end, self.findings)
+
+    def to_json(self) -> str:
+        """The report as JSON text; `Report.from_json` gives an equal one."""
+        from mmsim.results.codec import dump
+
+        return dump(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> Report:
+        """The report that `to_json` wrote. Raises `FormatError` for anything else."""
+        from mmsim.results.codec import load
+
+        return load(text, cls, (Run, Trace))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Report):
+            return NotImplemented
+        return self.to_json() == other.to_json()
+
+    __hash__ = None  # type: ignore[assignment]  # it holds arrays

@@ -1,0 +1,130 @@
+"""A run that shows and saves itself, and several runs as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from mmsim.api.kinds import as_kind
+from mmsim.api.profile import Profile
+from mmsim.api.trace import Trace
+from mmsim.results import run
+from mmsim.view import html, rich, text
+from mmsim.view.figures import plot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run(run.Run):
+    """The result of `Machine.run`: plain data.
+
+    Attributes
+    ----------
+    time
+        Time units until everything had drained.
+    arrays
+        Every array parameter by name, as it stood at the end, in logical order. One of more than
+        64 KiB that the program doesn't write is no copy of the argument but a read-only view of it.
+    accesses
+        An `AccessRow` for each source line, array and read or write, in the order of the program.
+    rounds
+        Under the synchronous schedule a `RoundRow` for each round, else empty.
+    findings
+        With `check=True` what looking on found: a `Finding` for each data race, read of
+        uninitialized memory, and barrier that not all reach; None: not checked.
+    machine, program, threads, block_size, schedule, engine, sources
+        What was run, and the text of its functions.
+    """
+
+    record: Trace | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, plain: run.Run) -> Run:
+        """The run that an engine returned, with all that users can do with it."""
+        made = as_kind(cls, plain)
+        if plain.record is not None:
+            made.__dict__["record"] = Trace.of(plain.record)
+        return made
+
+    @property
+    def trace(self) -> Trace:
+        """Everything that happened. Raises `MMSimError` if the run did not record it."""
+        found = super().trace
+        assert isinstance(found, Trace)
+        return found
+
+    def profile(self) -> Profile:
+        """The program's source, line by line, with what each line cost and wasted."""
+        return as_kind(Profile, super().profile())
+
+    def plot(self, *, axes: Axes | None = None) -> Axes:
+        """Draw the pipeline of a short run with a trace, else the stages by round or by line.
+
+        `mmsim.figures` has these figures and others.
+        """
+
+        return plot(self, axes=axes)
+
+    def to_json(self) -> str:
+        """The run as JSON text; `Run.from_json` gives an equal run."""
+        from mmsim.results.codec import dump
+
+        return dump(self)
+
+    def to_csv(self, path: str | Path, rows: Literal["accesses", "rounds"] = "accesses") -> None:
+        """Write `accesses` or `rounds` to a file of comma-separated values.
+
+        The columns are the fields of `AccessRow` or `RoundRow`, and `wasted`. A text that begins
+        as a formula does has an apostrophe before it.
+        """
+        from mmsim.results.sheets import save_csv
+
+        save_csv(self, path, rows)
+
+    @classmethod
+    def from_json(cls, text: str) -> Run:
+        """The run that `to_json` wrote. Raises `FormatError` for anything else."""
+        from mmsim.results.codec import load
+
+        return load(text, cls, (Trace,))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Run):
+            return NotImplemented
+        return self.to_json() == other.to_json()
+
+    __hash__ = None  # type: ignore[assignment]  # it holds arrays
+
+    def __repr__(self) -> str:
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+
+        return html(self)
+
+    def __rich__(self) -> object:
+
+        return rich(self)
+
+
+def total(runs: Iterable[run.Run]) -> Run:
+    """Several launches as one run: one after the other, each begun when the last has drained.
+
+    Times, accesses and rounds add up; of an array name that several
+    launches have, the last one's contents are kept, copied or, if larger than 64 KiB, shared.
+    Raises `LaunchError` for no runs, or runs on different machines or schedules.
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def read(T, a):
+    ...     a[T.id]
+    >>> run = mm.UMM(4, 5).run(read, np.zeros(8), threads=8)
+    >>> run.time, mm.total([run, run]).time
+    (6, 12)
+    """
+    return Run.of(run.total(runs))

@@ -1,0 +1,51 @@
+"""A trace that can be stepped through and exported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mmsim.results import trace
+
+if TYPE_CHECKING:
+    from mmsim.view.player import Player
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trace(trace.Trace):
+    """The record of a run, with what shows and saves it."""
+
+    @classmethod
+    def of(cls, plain: trace.Trace) -> Trace:
+        """The trace that an engine recorded, with all that users can do with it."""
+        made = cls.later(plain.made)
+        assert isinstance(made, Trace)
+        return made
+
+    def to_chrome(self, path: str | Path) -> None:
+        """Write the trace as Chrome's trace events (JSON), which https://ui.perfetto.dev opens.
+
+        A time unit shows as a microsecond. There is a track for each warp, with its requests and
+        its waits, and one for each memory unit, with the stages that it takes.
+        """
+        from mmsim.results.chrome import save_chrome
+
+        save_chrome(self, path)
+
+    def player(self, *, start: int = 0, end: int | None = None) -> Player:
+        """A page to step through the run in a browser or a notebook, from `start` to `end`.
+
+        Raises `mmsim.view.player.TooLargeError` for more than a page can draw; take a window then.
+
+        >>> import numpy as np, mmsim as mm
+        >>> @mm.program
+        ... def copy(T, a, b):
+        ...     b[T.id] = a[T.id]
+        >>> run = mm.DMM(4, 3).run(copy, np.arange(8), np.zeros(8), threads=8, trace=True)
+        >>> run.trace.player()
+        <player of copy, time units 0 to 8>
+        """
+        from mmsim.view.player import Player
+
+        return Player(self, start, end)

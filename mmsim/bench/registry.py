@@ -1,0 +1,32 @@
+"""Which benchmarks there are: every installed package may register its own.
+
+A package names a function that returns its benchmarks in the entry point group `mmsim.benchmarks`:
+
+    [project.entry-points."mmsim.benchmarks"]
+    mine = "my_algorithms:benchmarks"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mmsim.bench import events, start
+from mmsim.bench.benchmark import Benchmark, BenchmarkError
+from mmsim.host.plugins import nearest, registered_in
+
+GROUP = "mmsim.benchmarks"
+
+
+def registered_benchmarks() -> list[Benchmark]:
+    """All benchmarks of all installed packages, and the library's own."""
+    return [*registered_in(GROUP), events.BENCHMARK, start.BENCHMARK]
+
+
+def choose_benchmarks(known: Sequence[Benchmark], names: Iterable[str]) -> list[Benchmark]:
+    """The benchmarks of these names, or all. Raises `BenchmarkError` for a name that none has."""
+    by_name = {benchmark.name: benchmark for benchmark in known}
+    wanted = list(dict.fromkeys(names))
+    for name in wanted:
+        if name not in by_name:
+            raise BenchmarkError(f"no benchmark is called {name!r}; {nearest(name, by_name)}")
+    return [by_name[name] for name in wanted] or list(known)

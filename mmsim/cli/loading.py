@@ -1,0 +1,67 @@
+"""What MODULE:NAME and FILE.py:NAME mean: programs and functions of the user's own code."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from mmsim.errors import MMSimError
+from mmsim.frontend.program import Program
+from mmsim.tracebacks import said
+
+
+class CallError(MMSimError):
+    """A mistake in a call of the command line."""
+
+
+def load_program(target: str) -> Program:
+    """The program that MODULE:NAME or FILE.py:NAME means."""
+    module, found = _find(target)
+    if not isinstance(found, Program):
+        module_name, _, name = target.rpartition(":")
+        programs = sorted(key for key, value in vars(module).items() if isinstance(value, Program))
+        listed = f"it has {', '.join(programs)}" if programs else "it has none"
+        raise CallError(f"{module_name} has no program {name!r}; {listed}")
+    return found
+
+
+def load(target: str) -> Any:
+    """What MODULE:NAME or FILE.py:NAME means; None where the module has no such name."""
+    return _find(target)[1]
+
+
+def _find(target: str) -> tuple[ModuleType, Any]:
+    """A module, and what it has of that name, or None. Whatever its code raises gets words."""
+    module_name, colon, name = target.rpartition(":")
+    if not colon or not module_name or not name:
+        raise CallError(f"{target!r} is no name; write MODULE:NAME or FILE.py:NAME")
+    try:
+        module = _load(module_name)
+        return module, getattr(module, name, None)
+    except MMSimError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise CallError(f"{module_name}: {said(error)}") from None
+
+
+def _load(name: str) -> ModuleType:
+    """A module by its name, seen from here, or by its file, seen from the file's folder."""
+    if not name.endswith(".py"):
+        sys.path.insert(0, "")
+        return importlib.import_module(name)
+    path = Path(name).resolve()
+    if not path.is_file():
+        raise CallError(f"no file {name!r}")
+    sys.path.insert(0, str(path.parent))
+    own_name = f"mmsim_run_{path.stem}"  # not one that would hide another module
+    spec = importlib.util.spec_from_file_location(own_name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[own_name] = module
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,186 @@
+"""Ending a long command at once, whatever it is doing.
+
+Python hears a signal between two of its instructions, and a search in SciPy or the compiling of a
+program is one instruction that takes a minute. So such a command works in a process of its own, the
+leader of a process group that holds all processes that it starts. This process waits for it. Of a
+signal that ends the command it sends the worker a Ctrl-C, which prints what there is; whatever is
+left of the group when the grace is over is killed, and what it has left to print is printed here.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TextIO
+
+from mmsim.cli.output import complain
+
+GRACE = 1.3
+"""Seconds between a signal and the end of all processes."""
+CLEARING = 0.3
+"""Of these, the seconds for what the worker's own processes do after its end."""
+ENDING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
+STATUS = 128
+"""Of a command that a signal has ended, the exit status less the signal's number."""
+SET_CHILD_SUBREAPER = 36
+"""Linux's prctl(2)."""
+
+
+_left: TextIO | None = None
+"""A file of both processes."""
+
+
+def so_far(text: str) -> None:
+    """Leave what is to be printed if the command is killed; another text takes its place."""
+    if _left is not None:
+        _left.seek(0)
+        _left.truncate()
+        _left.write(text)
+        _left.flush()
+
+
+def supervised(work: Callable[[], int]) -> int:
+    """The exit status of `work()`, done in a process of its own where the system can (not Windows).
+
+    Ended by a signal (Ctrl-C, SIGTERM, SIGHUP, SIGQUIT), all its processes have ended in less than
+    two seconds, and the status is 128 and the signal's number: 130 after Ctrl-C.
+    """
+    if not hasattr(os, "fork"):
+        return work()
+    global _left
+    signals, heard = _listen()
+    _left = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  open as long as both
+    alive, living = os.pipe()  # open at one end as long as this process lives
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # closed
+            stream.flush()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that NumPy has threads; they wait, and hold nothing
+        worker = os.fork()
+    if worker == 0:
+        os.close(living)
+        _become_worker(signals, alive)
+        return work()
+    os.close(alive)
+    with suppress(OSError):  # the worker may have done it, or have ended
+        os.setpgid(worker, worker)
+    return _wait(worker, heard)
+
+
+def _listen() -> tuple[list[signal.Signals], int]:
+    """From here on a signal is a byte in a pipe, also while another thread has it."""
+    heard, sent = os.pipe()
+    os.set_blocking(sent, False)
+    signal.set_wakeup_fd(sent, warn_on_full_buffer=False)
+    signals = [getattr(signal, name) for name in (*ENDING, "SIGTSTP", "SIGCHLD")]
+    ignored = [one for one in signals if signal.getsignal(one) is signal.SIG_IGN]
+    signals = [one for one in signals if one not in ignored or one == signal.SIGCHLD]
+    for one in signals:
+        signal.signal(one, lambda *_: None)
+    return signals, heard
+
+
+def _become_worker(signals: list[signal.Signals], alive: int) -> None:
+    """The leader of a group, which Ctrl-C interrupts and which ends with the one that waits."""
+    signal.set_wakeup_fd(-1)
+    os.setpgid(0, 0)
+    for one in signals:
+        signal.signal(one, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for one in (signal.SIGTTOU, signal.SIGTTIN):  # it isn't the terminal's group, and may print
+        signal.signal(one, signal.SIG_IGN)
+
+    def watch() -> None:
+        os.read(alive, 1)  # nothing is ever written
+        os.killpg(0, signal.SIGKILL)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _wait(worker: int, heard: int) -> int:
+    """The exit status of the worker, whose group is ended when a signal comes."""
+    _adopt_orphans()
+    ended_by = 0
+    end = float("inf")
+    while True:
+        left = None if end == float("inf") else max(end - time.monotonic(), 0)
+        ready, _, _ = select.select([heard], [], [], left)
+        for number in os.read(heard, 64) if ready else b"":
+            if number == signal.SIGTSTP:
+                _pause(worker)
+            elif number != signal.SIGCHLD:
+                # A second one means at once.
+                end = time.monotonic() if ended_by else time.monotonic() + GRACE
+                ended_by = ended_by or number
+                with suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGINT)
+        done, how = os.waitpid(worker, os.WNOHANG)
+        if done or time.monotonic() >= end:
+            break
+    if not ended_by:
+        return _status(how)
+    _clear(worker, min(end, time.monotonic() + CLEARING))
+    if not done:
+        if _left is not None:
+            _left.seek(0)
+            print(_left.read(), end="", flush=True)
+        complain("interrupted")
+    elif os.waitstatus_to_exitcode(how) != STATUS + signal.SIGINT:
+        return _status(how)  # it was ready at that moment
+    return STATUS + ended_by
+
+
+def _adopt_orphans() -> None:
+    """Have what the worker leaves as children of this process, so that nothing of it stays."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _status(how: int) -> int:
+    """The exit status of a worker that ended by itself, or that the system ended."""
+    status = os.waitstatus_to_exitcode(how)
+    if status >= 0:
+        return status
+    why = "; perhaps memory ran out" if -status == signal.SIGKILL else ""
+    complain(f"the command was ended by signal {-status}{why}")
+    return STATUS - status
+
+
+def _pause(worker: int) -> None:
+    """Ctrl-Z: the worker's processes rest as long as this one."""
+    with suppress(ProcessLookupError):
+        os.killpg(worker, signal.SIGSTOP)
+    os.kill(os.getpid(), signal.SIGSTOP)
+    with suppress(ProcessLookupError):
+        os.killpg(worker, signal.SIGCONT)
+
+
+def _clear(group: int, end: float) -> None:
+    """Let what is left of the group end by itself until then, kill the rest, and see it ended."""
+    killed = False
+    while _is_there(group) and time.monotonic() < end + CLEARING:
+        if not killed and time.monotonic() >= end:
+            os.killpg(group, signal.SIGKILL)
+            killed = True
+        time.sleep(0.01)
+
+
+def _is_there(group: int) -> bool:
+    with suppress(ChildProcessError):
+        while os.waitpid(-group, os.WNOHANG)[0]:
+            pass
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True

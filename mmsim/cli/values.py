@@ -1,0 +1,58 @@
+"""The arguments of a program, as the command line writes them: numbers and arrays."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from mmsim.cli.loading import CallError
+
+MOST_EXTENTS = 64
+"""Dimensions of a NumPy array, at most."""
+
+
+def parse_argument(text: str, generator: np.random.RandomState) -> Any:
+    """A number or an array, as the help of `mmsim run` lists them."""
+    if text.lstrip("+-").isdecimal() and len(text) > 4000:  # digits that Python refuses to read
+        raise CallError(f"the number {text[:20]}... has {len(text)} digits; numbers have 64 bits")
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    if text.endswith(".npy"):
+        return _loaded(text)
+    maker, _, extents = text.partition(":")
+    try:
+        shape = tuple(int(extent) for extent in extents.split("x"))
+    except ValueError:
+        shape = ()
+    if 0 < len(shape) <= MOST_EXTENTS and all(extent > 0 for extent in shape):
+        size = math.prod(shape)
+        if size > sys.maxsize // 8:
+            raise MemoryError(f"{text!r} has more words than can be numbered")
+        if maker == "zeros":
+            return np.zeros(shape, dtype=np.int64)
+        if maker == "arange":
+            return np.arange(size).reshape(shape)
+        if maker == "random":
+            return generator.random_sample(shape)
+        if maker == "permutation":
+            return generator.permutation(size).reshape(shape)
+    raise CallError(f"{text!r} is neither a number nor an array; see mmsim run --help")
+
+
+def _loaded(path: str) -> np.ndarray[Any, Any]:
+    """The array of a file."""
+    try:
+        loaded = np.load(path, allow_pickle=False)
+    except (OSError, MemoryError):
+        raise
+    except Exception:  # whatever NumPy's reading of a damaged head ends with
+        loaded = None
+    if not isinstance(loaded, np.ndarray):
+        raise CallError(f"{path} holds no array of numbers saved with numpy.save")
+    return loaded

@@ -1,0 +1,1 @@
+"""Writes programs as CUDA C; needs no GPU."""

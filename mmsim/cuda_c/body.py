@@ -1,0 +1,355 @@
+"""Writes the statements of a program in C, each behind the source line that it comes from."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+import numpy as np
+
+from mmsim.cuda_c.expressions import C_TYPES, WRITER, Expressions, literal
+from mmsim.cuda_c.layouts import Placement
+from mmsim.cuda_c.names import Names
+from mmsim.cuda_c.shape import Shape
+from mmsim.errors import AddressError, LaunchError, Place
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.ranges import WHOLE, Ranges
+from mmsim.ir.tidy import tidy
+from mmsim.ir.walk import expressions, parts, statements
+from mmsim.meaning.launch import Launch
+
+Space = Literal["global", "shared"]
+Access = ir.Load | ir.Store | ir.RegisterWrite
+
+
+class Body:
+    """The statements of one launch's program; `lines` is the text so far.
+
+    `block` is the program without what only its parser needed. Under `space` "shared" it stands in
+    a loop, and `return` goes to the label `end_of_program`. In `lock_step` all threads wait for
+    each other after every access.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        space: Space,
+        names: Names,
+        placements: dict[str, Placement],
+        lock_step: bool,
+    ) -> None:
+        self.program = launch.program.name
+        self.locals = launch.meaning.code.locals
+        self.space = space
+        self.names = names
+        self.placements = placements
+        self.typing = launch.meaning.typing
+        self.shapes = launch.meaning.shapes
+        self.block = tidy(launch.meaning.code.body)
+        meaning = launch.meaning
+        self.ranges = Ranges(
+            self.block, self.typing, _fields(launch), meaning.numbers, meaning.extent
+        )
+        self.lock_step = lock_step
+        if lock_step:
+            _refuse_parting(self.block, self.ranges, self.program)
+        self.shape = Shape(self.block, self.ranges, apart=lock_step)
+        self.expressions = Expressions(
+            self.typing, self.ranges, meaning.constant, names.of, self._element
+        )
+        everything = list(statements(self.block))
+        for value in (
+            part for one in everything for own in expressions(one) for part in parts(own)
+        ):
+            if isinstance(value, ir.Lookup):
+                key = self.typing.of(value), value.values
+                if key not in self.expressions.tables:
+                    self.expressions.tables[key] = names.fresh("table")
+        self.written = {one.array for one in everything if isinstance(one, ir.Store)}
+        self.leaves = any(isinstance(one, ir.Return) for one in everything)
+        self.waits = any(isinstance(one, ir.Barrier) for one in everything)
+        self.lines: list[str] = []
+        self.depth = 0
+        self.quoted: tuple[str, int] | None = None  # the source line of the last comment
+
+    # Lines
+
+    def add(self, line: str) -> None:
+        self.lines.append("    " * self.depth + line)
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        self.depth += 1
+        yield
+        self.depth -= 1
+
+    def _quote(self, *places: Place) -> None:
+        """The source lines of a statement, unless they have just been quoted."""
+        for place in sorted(places, key=lambda place: place.line):
+            if (place.file, place.line) != self.quoted:
+                self.quoted = place.file, place.line
+                self.add(f"// {comment(place.text)}")
+
+    def write(self) -> None:
+        """The whole program, its registers first."""
+        for local in self.locals:
+            if local.kind == "registers":
+                extents = "".join(f"[{extent}]" for extent in self.shapes[local.name])
+                kind = C_TYPES[self.typing.arrays[local.name].name]
+                self.add(f"{kind} {self.names.of(local.name)}{extents} = {{}};")
+        for (type_, values), name in self.expressions.tables.items():
+            kept = np.array(values, type_).tolist()
+            numbers = ", ".join(literal(value).code for value in kept)
+            self.add(f"const {C_TYPES[type_.name]} {name}[] = {{{numbers}}};")
+        self._statements(self.block)
+
+    # Statements
+
+    def _statements(self, block: Iterable[ir.Stmt]) -> None:
+        folded: list[Place] = []  # of loads that stand inside the next statement
+        for statement in block:
+            place = getattr(statement, "place", None)
+            places = [*folded, *([place] if isinstance(place, Place) else [])]
+            if self.shape.is_folded(statement):
+                folded = places
+                self._declare_before(statement)
+                self._fold(statement)
+                continue
+            folded = []
+            if not isinstance(statement, ir.While):
+                self._quote(*places)
+            self._declare_before(statement)
+            self._statement(statement)
+            if self.lock_step and isinstance(statement, ir.Load | ir.Store):
+                self.add("__syncthreads();")
+
+    def _declare_before(self, statement: ir.Stmt) -> None:
+        for name in self.shape.before.get(statement.number, ()):
+            self.add(f"{self._kind(name)} {self.names.of(name)};")
+
+    def _fold(self, load: ir.Stmt) -> None:
+        """Let an access stand where what it loads is read."""
+        assert isinstance(load, ir.Load)
+        assert load.target is not None
+        self.expressions.loads[load.target] = self._checked(load)
+
+    def _kind(self, variable: str) -> str:
+        return C_TYPES[self.typing.variables[variable].name]
+
+    def _statement(self, statement: ir.Stmt) -> None:
+        write = self.expressions.write
+        match statement:
+            case ir.Assign(target, value):
+                self._set(statement, target, write(value).code)
+            case ir.Load(target):
+                access = self._checked(statement)
+                if target is None:
+                    self.add(f"(void){access};")
+                else:
+                    self._set(statement, target, access)
+            case ir.Store(_, _, value) | ir.RegisterWrite(_, _, value):
+                self.add(f"{self._checked(statement)} = {write(value).code};")
+            case ir.If():
+                self._if(statement, "if")
+            case ir.While():
+                self._while(statement)
+            case ir.For():
+                self._for(statement)
+            case ir.Break():
+                self.add("break;")
+            case ir.Continue():
+                self.add("continue;")
+            case ir.Return():
+                self.add("return;" if self.space == "global" else "goto end_of_program;")
+            case ir.Forget(_, registers):
+                for name in registers:
+                    self.add(f"clear_registers({self.first(name)}, {self.size(name)});")
+            case ir.Scope(name, body):
+                self.add("{")
+                with self.inside():
+                    self._statements(body)
+                self.add("}")
+                self.add(f"end_of_{self.names.of(name)}:;")
+            case ir.Leave(scope):
+                self.add(f"goto end_of_{self.names.of(scope)};")
+            case ir.Barrier():
+                together = self.space == "shared" and self.leaves
+                self.add("__syncthreads_and(0);" if together else "__syncthreads();")
+            case _:
+                assert_never(statement, WRITER)
+
+    def _set(self, statement: ir.Stmt, target: str, text: str) -> None:
+        declared = statement.number in self.shape.declaring
+        kind = f"{self._kind(target)} " if declared else ""
+        self.add(f"{kind}{self.names.of(target)} = {text};")
+
+    def _if(self, statement: ir.If, keyword: str) -> None:
+        self.add(f"{keyword} ({self.expressions.truth(statement.test).code}) {{")
+        then, orelse = statement.then, statement.orelse
+        with self.inside():
+            self._statements(then)
+        other = orelse[0] if len(orelse) == 1 else None
+        if isinstance(other, ir.If) and other.number not in self.shape.before:
+            self.quoted = other.place.file, other.place.line
+            self._if(other, "} else if")
+            return
+        if orelse:
+            self.add("} else {")
+            with self.inside():
+                self._statements(orelse)
+        self.add("}")
+
+    def _while(self, statement: ir.While) -> None:
+        self._quote(statement.place)
+        for load in statement.prelude:
+            if self.shape.is_folded(load):
+                self._fold(load)
+        prelude = self.shape.prelude(statement)
+        if prelude:
+            self.add("while (true) {")
+            with self.inside():
+                self._statements(prelude)
+                self.add(f"if (!({self.expressions.truth(statement.test).code}))")
+                self.add("    break;")
+                self._statements(statement.body)
+        else:
+            self.add(f"while ({self.expressions.truth(statement.test).code}) {{")
+            with self.inside():
+                self._statements(statement.body)
+        self.add("}")
+
+    def _for(self, statement: ir.For) -> None:
+        write, target = self.expressions.write, self.names.of(statement.target)
+        bounds = (statement.start, statement.stop, statement.step)
+        start, stop, step = (write(bound) for bound in bounds)
+        if statement.number in self.shape.plain_loops:
+            by = self.ranges.of(statement.step) or WHOLE
+            sign = "<" if by[0] > 0 else ">"
+            advance = {"1": "++", "-1": "--"}.get(step.code) or f" += {step.code}"
+            text = f"long long {target} = {start.code}; {target} {sign} {stop.within(11)}"
+            self.add(f"for ({text}; {target}{advance}) {{")
+            with self.inside():
+                self._statements(statement.body)
+            self.add("}")
+            return
+        first, left = self.names.fresh("first"), self.names.fresh("trips_left")
+        by_name = self.names.fresh("by")
+        self.add("{")
+        with self.inside():
+            self.add(f"long long {first} = {start.code}, {by_name} = {step.code};")
+            self.add(f"unsigned long long {left} = trips({first}, {stop.code}, {by_name});")
+            self.add(f"for (; {left} > 0; {left}--) {{")
+            with self.inside():
+                self.add(f"{target} = {first};")
+                self.add(f"{first} = add({first}, {by_name});")
+                self._statements(statement.body)
+            self.add("}")
+        self.add("}")
+
+    # Arrays and their elements
+
+    def extents(self, name: str) -> tuple[int, ...]:
+        """The extents of an array in C: one where an index function finds the word."""
+        return (self.size(name),) if name in self.placements else self.shapes[name]
+
+    def size(self, name: str) -> int:
+        """Elements of an array."""
+        return math.prod(self.shapes[name])
+
+    def first(self, name: str) -> str:
+        """A pointer to an array's first word."""
+        several = len(self.extents(name)) > 1
+        return (
+            f"&{self.names.of(name)}{'[0]' * len(self.extents(name))}"
+            if several
+            else (self.names.of(name))
+        )
+
+    def _checked(self, statement: Access) -> str:
+        """An access in C; refused where its index can't be one."""
+        array, index = statement.array, statement.index
+        fault = self.expressions.index_faults(array, index, len(self.shapes[array]))
+        if fault is not None:
+            raise AddressError(fault, program=self.program, place=statement.place, array=array)
+        return self._element(array, index)
+
+    def _element(self, array: str, index: tuple[ir.Expr, ...]) -> str:
+        own = self.names.of(array)
+        texts = [self.expressions.write(part).code for part in index]
+        placement = self.placements.get(array)
+        if placement is None:
+            return own + "".join(f"[{text}]" for text in texts)
+        table = [f"offsets_{own}"] if placement.table is not None else []
+        return f"{own}[at_{own}({', '.join(table + texts)})]"
+
+
+def _fields(launch: Launch) -> dict[str, tuple[int, int]]:
+    """The ranges of the fields of T."""
+    grid = launch.grid
+    return {
+        "id": (0, grid.threads - 1),
+        "index": (0, grid.block_size - 1),
+        "block": (0, grid.blocks - 1),
+        "lane": (0, min(grid.width, grid.block_size) - 1),
+        "warp": (0, grid.warps - 1),
+        "count": (grid.threads, grid.threads),
+        "block_size": (grid.block_size, grid.block_size),
+        "blocks": (grid.blocks, grid.blocks),
+    }
+
+
+def _refuse_parting(block: ir.Block, ranges: Ranges, program: str) -> None:
+    """Refuse lock step for a program whose threads may take different ways."""
+    for one in statements(block):
+        if _parts_threads(one, ranges):
+            place = getattr(one, "place", None)
+            where = f" (line {place.line} of {place.file})" if isinstance(place, Place) else ""
+            raise LaunchError(
+                f"program {program!r} can't be written in lock step, because its threads may take "
+                f"different ways{where}; a GPU's barrier takes all of them"
+            )
+
+
+def _parts_threads(statement: ir.Stmt, ranges: Ranges) -> bool:
+    """Whether threads may take different ways at a statement, as far as is known."""
+    match statement:
+        case ir.If() | ir.While() | ir.Return() | ir.Leave() | ir.Break() | ir.Continue():
+            return True
+        case ir.For():
+            return not _same_trips(statement, ranges)
+        case (
+            ir.Assign()
+            | ir.Load()
+            | ir.Store()
+            | ir.RegisterWrite()
+            | ir.Forget()
+            | ir.Scope()
+            | ir.Barrier()
+        ):
+            return False
+        case _:
+            assert_never(statement, WRITER)
+
+
+def _same_trips(loop: ir.For, ranges: Ranges) -> bool:
+    """Whether all threads go round a loop equally often."""
+    start, stop, step = (ranges.of(bound) for bound in (loop.start, loop.stop, loop.step))
+    if start is None or stop is None or step is None:
+        return False
+    if stop[0] != stop[1] or step[0] != step[1] or step[0] == 0:
+        return False
+    return len({len(range(first, stop[0], step[0])) for first in start}) == 1
+
+
+def comment(text: str) -> str:
+    """A line of source as a comment that ends where the line does.
+
+    A backslash at its end, which ??/ may stand for, would swallow the next line, and a carriage
+    return or the like would end the comment.
+    """
+    line = "".join(letter if letter.isprintable() else " " for letter in text)
+    return re.sub(r"(\\|\?\?/|\s)+$", "", line).lstrip()

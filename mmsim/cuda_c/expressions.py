@@ -1,0 +1,292 @@
+"""Writes the expressions of a program in C.
+
+The types come from `mmsim.ir.types`, the meaning from `mmsim.ir.operators`. Every text
+has the C type of its expression, but for a literal, which is an `int` where it is short enough: it
+never stands alone with another literal, for those are folded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from mmsim.ir import nodes as ir
+from mmsim.ir.fold import made_of
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.ranges import WHOLE, Ranges
+from mmsim.ir.types import BOOL, FLOAT, INT, Type, Typing, operand_types, wide
+
+
+class Text(NamedTuple):
+    """A piece of C, and how tightly its outermost operator binds."""
+
+    code: str
+    rank: int
+
+    def within(self, rank: int) -> str:
+        """The piece as an operand that must bind at least so tightly."""
+        return self.code if self.rank >= rank else f"({self.code})"
+
+
+WRITER = "the writer of CUDA C"
+FOLDED = (ir.Const, ir.Extent, ir.Unary, ir.Binary)
+"""What an expression is made of whose value stands in the text."""
+PRIMARY, UNARY_RANK = 16, 14
+RANKS = {"*": 13, "/": 13, "%": 13, "+": 12, "-": 12, "<<": 11, ">>": 11, "&": 8, "^": 7, "|": 6}
+COMPARING, AND, OR, CHOICE = 10, 5, 4, 3
+
+C_TYPES = {
+    "bool": "bool",
+    "int8": "signed char",
+    "int16": "short",
+    "int32": "int",
+    "int64": "long long",
+    "uint8": "unsigned char",
+    "uint16": "unsigned short",
+    "uint32": "unsigned int",
+    "float32": "float",
+    "float64": "double",
+}
+WRAPPING = {"+": "add", "-": "subtract", "*": "multiply", "**": "power"}
+FLOORING = {"//": "floor_div", "%": "modulo"}
+SHIFTING = {"<<": "shift_left", ">>": "shift_right"}
+EXTREME = {"min": "minimum", "max": "maximum"}
+
+
+def literal(number: int | float | bool, always_long: bool = False) -> Text:
+    """A number as C writes it."""
+    if isinstance(number, bool):
+        return Text("true" if number else "false", PRIMARY)
+    if isinstance(number, float):
+        if math.isnan(number):
+            return Text("not_a_number()", PRIMARY)
+        if math.isinf(number):
+            return Text("infinite()" if number > 0 else "-infinite()", UNARY_RANK)
+        return Text(repr(number), PRIMARY if math.copysign(1, number) > 0 else UNARY_RANK)
+    if number == WHOLE[0]:
+        return Text(f"({number + 1}LL - 1)", PRIMARY)
+    suffix = "LL" if always_long or not -(2**31) < number < 2**31 else ""
+    return Text(f"{number}{suffix}", PRIMARY if number >= 0 else UNARY_RANK)
+
+
+class Expressions:
+    """Writes expressions for one launch.
+
+    `constant` gives the value of an expression that is known before the launch, `element` the text
+    of a register.
+    """
+
+    def __init__(
+        self,
+        typing: Typing,
+        ranges: Ranges,
+        constant: Callable[[ir.Expr], int | float | bool | None],
+        name: Callable[[str], str],
+        element: Callable[[str, tuple[ir.Expr, ...]], str],
+    ) -> None:
+        self.typing = typing
+        self.ranges = ranges
+        self.constant = constant
+        self.name = name
+        self.element = element
+        self.tables: dict[tuple[Type, tuple[int | float | bool, ...]], str] = {}
+        self.loads: dict[str, str] = {}  # variables that stand for an access in the same statement
+
+    def write(self, value: ir.Expr) -> Text:
+        """The text of an expression, of its own type."""
+        known = self.folded(value)
+        if known is not None:
+            return literal(known)
+        match value:
+            case ir.Number(name):
+                return Text(self.name(name), PRIMARY)
+            case ir.Var(name):
+                return Text(self.loads.get(name) or self.name(name), PRIMARY)
+            case ir.ThreadField(field):
+                return Text(f"T.{field}", PRIMARY)
+            case ir.RegisterRead(array, index):
+                return Text(self.element(array, index), PRIMARY)
+            case ir.Lookup():
+                return self._lookup(value)
+            case ir.Unary():
+                return self._unary(value)
+            case ir.Binary():
+                return self._binary(value)
+            case ir.Compare(op, left, right):
+                common, _ = operand_types(value, self.typing.of(left), self.typing.of(right))
+                first = self.converted(left, common).within(COMPARING + 1)
+                second = self.converted(right, common).within(COMPARING + 1)
+                return Text(f"{first} {op} {second}", COMPARING)
+            case ir.Logic():
+                return self._logic(value)
+            case ir.Choose(test, then, other):
+                result = self.typing.of(value)
+                first = self._arm(then, result).within(CHOICE + 1)
+                second = self._arm(other, result).within(CHOICE)
+                return Text(f"{self.truth(test).within(OR)} ? {first} : {second}", CHOICE)
+            case ir.Const() | ir.Extent():
+                raise AssertionError(f"{value} is folded")
+            case _:
+                assert_never(value, WRITER)
+
+    def folded(self, value: ir.Expr) -> int | float | bool | None:
+        """The value of an expression of literals and extents, None of any other."""
+        return self.constant(value) if made_of(value, FOLDED) else None
+
+    def converted(self, value: ir.Expr, wanted: Type) -> Text:
+        """The text of an expression, as a value of a type that can hold it."""
+        held, known = self.typing.of(value), self.folded(value)
+        if known is not None:
+            return literal({"b": bool, "i": int, "u": int, "f": float}[wanted.kind](known))
+        if held == wanted:
+            return self.write(value)
+        return Text(f"({C_TYPES[wanted.name]}){self.write(value).within(UNARY_RANK)}", UNARY_RANK)
+
+    def wide(self, value: ir.Expr) -> Text:
+        """The text of an expression, as arithmetic is done on it."""
+        return self.converted(value, wide(self.typing.of(value)))
+
+    def truth(self, value: ir.Expr) -> Text:
+        """The text of whether an expression counts as true."""
+        if isinstance(value, ir.Unary) and value.op == "not":
+            return Text(f"!{self.truth(value.operand).within(UNARY_RANK)}", UNARY_RANK)
+        if isinstance(value, ir.Unary) and value.op == "bool":
+            return self.truth(value.operand)
+        if isinstance(value, ir.Logic):
+            rank = AND if value.op == "and" else OR
+            sign = "&&" if value.op == "and" else "||"
+            # Parentheses around the other operator of the two, as compilers ask for.
+            sides = [
+                side.within(OR) if side.rank == rank else side.within(AND + 1)
+                for side in (self.truth(value.left), self.truth(value.right))
+            ]
+            return Text(f" {sign} ".join(sides), rank)
+        if self.typing.of(value) == BOOL:
+            return self.write(value)
+        return Text(f"{self.wide(value).within(COMPARING + 1)} != 0", COMPARING)
+
+    def _arm(self, value: ir.Expr, wanted: Type) -> Text:
+        """One of two values to choose from: never an `int` literal, which would make the choice
+        an `int`."""
+        known = self.folded(value)
+        if known is not None and wanted.kind in "iu":
+            return literal(int(known), always_long=True)
+        return self.converted(value, wanted)
+
+    def _lookup(self, value: ir.Lookup) -> Text:
+        """An element of a constant table, whose indices count from the end where they are < 0."""
+        number: Text | None = None
+        for part, extent in zip(value.index, value.shape, strict=True):
+            at = self.wide(part)
+            low = (self.ranges.of(part) or WHOLE)[0]
+            if low < 0:
+                at = self._call("from_end", at, literal(extent))
+            if number is None:
+                number = at
+            else:
+                left = f"{number.within(RANKS['*'])} * {extent}"
+                number = Text(f"{left} + {at.within(RANKS['+'] + 1)}", RANKS["+"])
+        assert number is not None
+        name = self.tables[self.typing.of(value), value.values]
+        return Text(f"{name}[{number.code}]", PRIMARY)
+
+    def _unary(self, value: ir.Unary) -> Text:
+        op, operand = value.op, value.operand
+        if op in ("not", "bool"):
+            return self.truth(value)
+        if op in ("int", "float"):
+            wanted = INT if op == "int" else FLOAT
+            if self.typing.of(operand) == wanted:
+                return self.write(operand)
+            cast = f"({C_TYPES[wanted.name]}){self.write(operand).within(UNARY_RANK)}"
+            return Text(cast, UNARY_RANK)
+        text = self.wide(operand)
+        if op == "+":
+            return text
+        is_float = self.typing.of(operand).kind == "f"
+        if op == "abs":
+            return Text(f"{'fabs' if is_float else 'absolute'}({text.code})", PRIMARY)
+        found = self.ranges.of(operand) or WHOLE
+        if op == "-" and not is_float and found[0] == WHOLE[0]:
+            return Text(f"negate({text.code})", PRIMARY)
+        return Text(f"{op}{text.within(PRIMARY)}", UNARY_RANK)
+
+    def _binary(self, value: ir.Binary) -> Text:
+        op, result = value.op, self.typing.of(value)
+        if op in EXTREME:
+            return self._extreme(value, result)
+        if result == BOOL:
+            return self._infix(op, self.write(value.left), self.write(value.right))
+        if result.kind == "f":
+            return self._float(value)
+        left, right = self.wide(value.left), self.wide(value.right)
+        if op in "&|^":
+            return self._infix(op, left, right)
+        exact = self.ranges.exact(value) is not None
+        first = self.ranges.of(value.left) or WHOLE
+        if op in SHIFTING:
+            if not exact or first[0] < 0:
+                return self._call(SHIFTING[op], left, right)
+            known = self.folded(value.left)
+            if known is not None:
+                left = literal(known, always_long=True)
+            return self._infix(op, left, right)
+        if op in FLOORING:
+            second = self.ranges.of(value.right) or WHOLE
+            if first[0] < 0 or second[0] <= 0:
+                return self._call(FLOORING[op], left, right)
+            return self._infix("/" if op == "//" else op, left, right)
+        if op in RANKS and exact:
+            return self._infix(op, left, right)
+        return self._call(WRAPPING[op], left, right)
+
+    def _float(self, value: ir.Binary) -> Text:
+        """Arithmetic in double."""
+        op = value.op
+        left, right = self.converted(value.left, FLOAT), self.converted(value.right, FLOAT)
+        if op in FLOORING:
+            return self._call(f"float_{FLOORING[op]}", left, right)
+        if op == "**":
+            return self._call("float_power", left, right)
+        return self._infix(op, left, right)
+
+    def _extreme(self, value: ir.Binary, result: Type) -> Text:
+        name, common = EXTREME[value.op], wide(result)
+        sides = []
+        for side in (value.left, value.right):
+            # First to the common type, as the language does, which matters for floats.
+            narrow = self.converted(side, result)
+            cast = f"({C_TYPES[common.name]}){narrow.within(UNARY_RANK)}"
+            sides.append(narrow if result == common else Text(cast, UNARY_RANK))
+        call = self._call(f"float_{name}" if common == FLOAT else name, *sides)
+        if result == common:
+            return call
+        return Text(f"({C_TYPES[result.name]}){call.code}", UNARY_RANK)
+
+    def _infix(self, op: str, left: Text, right: Text) -> Text:
+        rank = RANKS[op]
+        if op in ("<<", ">>", "&", "^", "|"):  # C binds these unlike anyone expects
+            same = left.rank == rank and op in "&^|"
+            first = left.code if same else left.within(UNARY_RANK)
+            return Text(f"{first} {op} {right.within(UNARY_RANK)}", rank)
+        return Text(f"{left.within(rank)} {op} {right.within(rank + 1)}", rank)
+
+    def _call(self, name: str, *arguments: Text) -> Text:
+        return Text(f"{name}({', '.join(argument.code for argument in arguments)})", PRIMARY)
+
+    def _logic(self, value: ir.Logic) -> Text:
+        result = self.typing.of(value)
+        if result == BOOL:
+            return self.truth(value)
+        left, right = self._arm(value.left, result), self._arm(value.right, result)
+        function = f"[&]() -> {C_TYPES[result.name]} {{ return {right.code}; }}"
+        return Text(f"value_{value.op}({left.code}, {function})", PRIMARY)
+
+    def index_faults(self, array: str, index: tuple[ir.Expr, ...], rank: int) -> str | None:
+        """What is wrong with an index whatever its values are, None if nothing is."""
+        if len(index) != rank:
+            return f"{array!r} has {rank} dimensions but is used with {len(index)}"
+        if any(self.typing.of(part).kind == "f" for part in index):
+            return "an address is a whole number, no float; write // for a whole quotient"
+        return None

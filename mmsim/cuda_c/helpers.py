@@ -1,0 +1,329 @@
+"""Device functions for operators that C lacks or means differently.
+
+They mean what `mmsim.ir.operators` says. A text holds those that it calls.
+"""
+
+from __future__ import annotations
+
+import re
+
+HELPERS: dict[str, str] = {
+    "add": """
+// x + y, which wraps around at 64 bits.
+__device__ long long add(long long x, long long y)
+{
+    return (long long)((unsigned long long)x + (unsigned long long)y);
+}
+""",
+    "subtract": """
+// x - y, which wraps around at 64 bits.
+__device__ long long subtract(long long x, long long y)
+{
+    return (long long)((unsigned long long)x - (unsigned long long)y);
+}
+""",
+    "multiply": """
+// x * y, which wraps around at 64 bits.
+__device__ long long multiply(long long x, long long y)
+{
+    return (long long)((unsigned long long)x * (unsigned long long)y);
+}
+""",
+    "negate": """
+// -x, which wraps around at 64 bits.
+__device__ long long negate(long long x)
+{
+    return (long long)(0ULL - (unsigned long long)x);
+}
+""",
+    "absolute": """
+// abs(x), which wraps around at 64 bits.
+__device__ long long absolute(long long x)
+{
+    return x < 0 ? negate(x) : x;
+}
+""",
+    "floor_div": """
+// Python's x // y, which rounds down.
+__device__ long long floor_div(long long x, long long y)
+{
+    if (y == -1)
+        return negate(x);
+    return x / y - (x % y != 0 && (x < 0) != (y < 0));
+}
+""",
+    "modulo": """
+// Python's x % y, which has the sign of y.
+__device__ long long modulo(long long x, long long y)
+{
+    if (y == -1)
+        return 0;
+    return x % y != 0 && (x < 0) != (y < 0) ? x % y + y : x % y;
+}
+""",
+    "float_floor_div": """
+// Python's x // y of floats.
+__device__ double float_floor_div(double x, double y)
+{
+    double rest = fmod(x, y), quotient = (x - rest) / y;
+    if (rest != 0 && (y < 0) != (rest < 0))
+        quotient -= 1;
+    if (quotient == 0)
+        return copysign(0.0, x / y);
+    return floor(quotient) + (quotient - floor(quotient) > 0.5);
+}
+""",
+    "float_modulo": """
+// Python's x % y of floats.
+__device__ double float_modulo(double x, double y)
+{
+    double rest = fmod(x, y);
+    if (rest == 0)
+        return copysign(0.0, y);
+    return (y < 0) != (rest < 0) ? rest + y : rest;
+}
+""",
+    "power": """
+// x ** y of whole numbers, y >= 0, which wraps around at 64 bits.
+__device__ long long power(long long x, long long y)
+{
+    unsigned long long result = 1, square = (unsigned long long)x;
+    for (; y > 0; y >>= 1, square *= square)
+        if (y & 1)
+            result *= square;
+    return (long long)result;
+}
+""",
+    "from_end": """
+// An index as Python counts: from the end where it is negative.
+__device__ long long from_end(long long index, long long size)
+{
+    return index < 0 ? index + size : index;
+}
+""",
+    "infinite": """
+// The float that is larger than all others.
+__device__ double infinite()
+{
+    return __longlong_as_double(0x7ff0000000000000LL);
+}
+""",
+    "multiply_words": """
+// words *= factor: 512 bits, the lowest word first.
+__device__ void multiply_words(unsigned int *words, unsigned long long factor)
+{
+    unsigned int result[16] = {};
+    for (int half = 0; half < 2; half++) {
+        unsigned long long part = half ? factor >> 32 : factor & 0xffffffffULL, carry = 0;
+        for (int n = 0; n + half < 16; n++) {
+            carry += words[n] * part + result[n + half];
+            result[n + half] = (unsigned int)carry;
+            carry >>= 32;
+        }
+    }
+    for (int n = 0; n < 16; n++)
+        words[n] = result[n];
+}
+""",
+    "to_the_top": """
+// Shift words up until the highest bit is 1; how far.
+__device__ int to_the_top(unsigned int *words)
+{
+    int shift = 0;
+    while (!(words[15] >> 31)) {
+        int step = words[15] == 0 ? 32 : 1;
+        for (int n = 15; n >= 0; n--) {
+            unsigned int below = n > 0 ? words[n - 1] : 0;
+            words[n] = step == 32 ? below : words[n] << 1 | below >> 31;
+        }
+        shift += step;
+    }
+    return shift;
+}
+""",
+    "rounds_up": """
+// Whether x ** n, or x ** -0.5 where n is 0, is rounded to a float above `low`, for x > 0.
+__device__ bool rounds_up(double x, int n, double low)
+{
+    long long bits[2] = {__double_as_longlong(x), __double_as_longlong(low)};
+    unsigned long long whole[2];
+    int scale[2];
+    for (int k = 0; k < 2; k++) { // whole * 2 ** scale
+        int exponent = (int)(bits[k] >> 52);
+        whole[k] = (bits[k] & 0xfffffffffffffLL) | (exponent > 0 ? 1LL << 52 : 0);
+        scale[k] = (exponent > 0 ? exponent : 1) - 1075;
+    }
+    unsigned long long middle = 2 * whole[1] + 1; // between `low` and the next float
+    unsigned int left[16] = {1}, right[16] = {1};
+    int left_scale = 0, right_scale = 0;
+    for (int k = 0; k < (n > 0 ? n : n < 0 ? -n : 1); k++) {
+        multiply_words(n > 0 ? left : right, whole[0]);
+        (n > 0 ? left_scale : right_scale) += scale[0];
+    }
+    for (int k = 0; k < (n == 0 ? 2 : 1); k++) {
+        multiply_words(right, middle);
+        right_scale += scale[1] - 1;
+    }
+    left_scale -= to_the_top(left);
+    right_scale -= to_the_top(right);
+    if (left_scale != right_scale)
+        return left_scale > right_scale;
+    for (int k = 15; k >= 0; k--)
+        if (left[k] != right[k])
+            return left[k] > right[k];
+    return whole[1] & 1; // a tie goes to the even one
+}
+""",
+    "rounded_power": """
+// x ** n, or x ** -0.5 where n is 0, rounded to the nearest float, for x > 0.
+__device__ double rounded_power(double x, int n)
+{
+    int scale;
+    double fraction = frexp(x, &scale), found = 1;
+    if (n == 0) {
+        int odd = scale & 1;
+        found = 1 / sqrt(odd ? fraction / 2 : fraction);
+        scale = -((scale + odd) / 2);
+    } else {
+        for (int k = 0; k < (n > 0 ? n : -n); k++)
+            found *= fraction;
+        found = n > 0 ? found : 1 / found;
+        scale *= n;
+    }
+    long long near = __double_as_longlong(ldexp(found, scale));
+    const long long infinity = 0x7ff0000000000000LL;
+    if (near >= infinity)
+        near = infinity - 1;
+    while (near < infinity && rounds_up(x, n, __longlong_as_double(near)))
+        near++;
+    while (near > 0 && !rounds_up(x, n, __longlong_as_double(near - 1)))
+        near--;
+    return __longlong_as_double(near);
+}
+""",
+    "float_power": """
+// Python's x ** y of floats: rounded exactly where y is -4 to 8 and whole, 0.5 or -0.5.
+__device__ double float_power(double x, double y)
+{
+    if (y == 2)
+        return x * x;
+    if (y == 0.5)
+        return fabs(x) == infinite() ? fabs(x) : sqrt(x + 0.0);
+    bool whole = y == floor(y) && y >= -4 && y <= 8 && y != 0;
+    if (x == 0 || !(fabs(x) < infinite()) || !(whole || (y == -0.5 && x > 0)))
+        return pow(x, y);
+    double found = rounded_power(fabs(x), whole ? (int)y : 0);
+    return x < 0 && (int)y % 2 != 0 ? -found : found;
+}
+""",
+    "shift_left": """
+// x << y for any y >= 0.
+__device__ long long shift_left(long long x, long long y)
+{
+    return y > 63 ? 0 : (long long)((unsigned long long)x << y);
+}
+""",
+    "shift_right": """
+// x >> y for any y >= 0.
+__device__ long long shift_right(long long x, long long y)
+{
+    return x >> (y > 63 ? 63 : y);
+}
+""",
+    "minimum": """
+// min(x, y): y only if it is less.
+__device__ long long minimum(long long x, long long y)
+{
+    return y < x ? y : x;
+}
+""",
+    "maximum": """
+// max(x, y): y only if it is greater.
+__device__ long long maximum(long long x, long long y)
+{
+    return y > x ? y : x;
+}
+""",
+    "float_minimum": """
+// min(x, y) of floats: y only if it is less.
+__device__ double float_minimum(double x, double y)
+{
+    return y < x ? y : x;
+}
+""",
+    "float_maximum": """
+// max(x, y) of floats: y only if it is greater.
+__device__ double float_maximum(double x, double y)
+{
+    return y > x ? y : x;
+}
+""",
+    "value_and": """
+// x and y: one of the two, y only where it is needed.
+template <class Value, class Other> __device__ Value value_and(Value x, Other y)
+{
+    return x != 0 ? y() : x;
+}
+""",
+    "value_or": """
+// x or y: one of the two, y only where it is needed.
+template <class Value, class Other> __device__ Value value_or(Value x, Other y)
+{
+    return x != 0 ? x : y();
+}
+""",
+    "trips": """
+// How often a loop over range(start, stop, step) turns; the way may have 64 bits.
+__device__ unsigned long long trips(long long start, long long stop, long long step)
+{
+    if (step > 0 ? start >= stop : start <= stop)
+        return 0;
+    unsigned long long from = step > 0 ? start : stop, to = step > 0 ? stop : start;
+    unsigned long long stride = step > 0 ? step : -(unsigned long long)step;
+    return stride == 0 ? 0 : (to - from - 1) / stride + 1;
+}
+""",
+    "not_a_number": """
+// The float that is no number.
+__device__ double not_a_number()
+{
+    return __longlong_as_double(0x7ff8000000000000LL);
+}
+""",
+    "clear": """
+// All words 0; the threads of the block share the work.
+template <class Word> __device__ void clear(volatile Word *words, int count)
+{
+    for (int n = threadIdx.x; n < count; n += blockDim.x)
+        words[n] = 0;
+}
+""",
+    "clear_registers": """
+// All registers of this thread 0.
+template <class Word> __device__ void clear_registers(Word *words, int count)
+{
+    for (int n = 0; n < count; n++)
+        words[n] = 0;
+}
+""",
+    "copy_words": """
+// Copy words in the order of their addresses; the threads of the block share the work.
+template <class To, class From> __device__ void copy_words(To *to, From *from, int count)
+{
+    for (int n = threadIdx.x; n < count; n += blockDim.x)
+        to[n] = from[n];
+}
+""",
+}
+
+
+def called(text: str) -> list[str]:
+    """The device functions that a text needs, those first that others call."""
+    needed: set[str] = set()
+    pending = [text]
+    while pending:
+        for name in re.findall(r"\b([a-z_]+)\(", pending.pop()):
+            if name in HELPERS and name not in needed:
+                needed.add(name)
+                pending.append(HELPERS[name])
+    return [HELPERS[name].strip() for name in HELPERS if name in needed]

@@ -1,0 +1,135 @@
+"""Layouts as small device functions: the word in which element (i, j) of an array lies.
+
+A row-major array needs none: the text says `a[i][j]`. An array whose rows are rotated gets its
+shifts as a formula (diagonal), packed into a few 64-bit numbers as in RAP Figure 7, or as a table
+in constant memory; any other layout is a table that is passed to the kernel. The first two touch
+no memory at all, constant memory neither banks nor address groups; a passed table is read from
+global memory, and counts there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Integers = npt.NDArray[np.int64]
+
+MOST_PACKED = 4
+"""64-bit numbers that packed shifts may take."""
+MOST_CONSTANT = 1024
+"""Shifts that are written out as a table in constant memory."""
+
+INDICES = ("i", "j", "k", "l")
+
+
+@dataclass(frozen=True)
+class Placement:
+    """An array's index function: its text, and the table that it wants passed, if any."""
+
+    text: str
+    table: Integers | None
+
+
+def placement(name: str, shape: Sequence[int], offsets: Integers, title: str) -> Placement:
+    """The function `at_NAME` for word offsets in row-major order; `title` names the layout."""
+    indices = INDICES[: len(shape)] if len(shape) <= 4 else [f"i{n}" for n in range(len(shape))]
+    parameters = ", ".join(f"long long {index}" for index in indices)
+    width = shape[-1]
+    shifts = rotations(offsets, width) if len(shape) > 1 else None
+    diagonal = shifts is not None and np.array_equal(shifts, np.arange(len(shifts)) % width)
+    if shifts is None or not (diagonal or len(shifts) <= MOST_CONSTANT):
+        given = f"const int *offsets_{name}, "
+        lines = [
+            f"// Where the elements of {name} lie: {title}.",
+            f"__device__ long long at_{name}({given}{parameters})",
+            "{",
+            f"    return offsets_{name}[{_row_major(indices, shape)}];",
+            "}",
+        ]
+        return Placement("\n".join(lines), offsets)
+    *outer, j = indices
+    row = _row_major(outer, shape[:-1])
+    lines = []
+    if diagonal:
+        shift = row if len(outer) == 1 else f"({row})"
+    else:
+        lines += _shifts(name, shifts, width)
+        shift = f"shift_{name}({row})"
+    base = f"{row} * {width}" if len(outer) == 1 else f"({row}) * {width}"
+    lines += [
+        f"// Where the elements of {name} lie: {title}.",
+        f"__device__ long long at_{name}({parameters})",
+        "{",
+        f"    return {base} + ({j} + {shift}) % {width};",
+        "}",
+    ]
+    return Placement("\n".join(lines), None)
+
+
+def rotations(offsets: Integers, width: int) -> Integers | None:
+    """How far each row of `width` words is rotated; None where that isn't all."""
+    if not offsets.size:
+        return None
+    rows = offsets.reshape(-1, width)
+    row = np.arange(len(rows))[:, None]
+    shifts = rows[:, :1] - row * width
+    if not np.array_equal(rows, row * width + (np.arange(width) + shifts) % width):
+        return None
+    return shifts.ravel()
+
+
+def _row_major(indices: Sequence[str], shape: Sequence[int]) -> str:
+    """The number of an element from its indices."""
+    text = indices[0]
+    for index, extent in zip(indices[1:], shape[1:], strict=True):
+        text = f"({text}) * {extent} + {index}" if " " in text else f"{text} * {extent} + {index}"
+    return text
+
+
+def _shifts(name: str, shifts: Integers, width: int) -> list[str]:
+    """The function `shift_NAME`: by how much row i is rotated."""
+    bits = max((width - 1).bit_length(), 1)
+    each = 64 // bits
+    if len(shifts) > MOST_PACKED * each:
+        return _table(name, shifts)
+    packed = [
+        sum(
+            int(shift) << (bits * place) for place, shift in enumerate(shifts[start : start + each])
+        )
+        for start in range(0, len(shifts), each)
+    ]
+    lines = [
+        f"// r_i, by which row i of {name} is rotated: {each} numbers of {bits} bits to a word.",
+        f"__device__ int shift_{name}(int i)",
+        "{",
+        "    unsigned long long r =",
+    ]
+    for word, number in enumerate(packed[:-1]):
+        lines.append(f"        i < {(word + 1) * each} ? {number:#018x}ULL :")
+    lines.append(f"        {packed[-1]:#018x}ULL;")
+    place = f"i % {each}" if len(packed) > 1 else "i"
+    factor = f"{bits} * ({place})" if " " in place else f"{bits} * {place}"
+    lines += [f"    return r >> ({factor}) & {2**bits - 1:#x};", "}", ""]
+    return lines
+
+
+def _table(name: str, shifts: Integers) -> list[str]:
+    """The same as a table in constant memory."""
+    lines = [f"// r_i, by which row i of {name} is rotated.", ""]
+    numbers = [str(shift) for shift in shifts]
+    rows = [", ".join(numbers[start : start + 16]) for start in range(0, len(numbers), 16)]
+    kind = "unsigned char" if shifts.max() < 256 else "int"
+    lines[1] = f"__constant__ {kind} shifts_{name}[{len(shifts)}] = {{"
+    lines += [f"    {row}," for row in rows]
+    lines += [
+        "};",
+        f"__device__ int shift_{name}(int i)",
+        "{",
+        f"    return shifts_{name}[i];",
+        "}",
+        "",
+    ]
+    return lines

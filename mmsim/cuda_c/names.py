@@ -1,0 +1,83 @@
+"""Names that C++ allows, as close to the program's as can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mmsim.cuda_c.helpers import HELPERS
+
+_KEYWORDS = """
+alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
+char32_t class compl concept const consteval constexpr constinit const_cast continue co_await
+co_return co_yield decltype default delete do double dynamic_cast else enum explicit export extern
+false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr
+operator or or_eq private protected public register reinterpret_cast requires restrict return short
+signed sizeof static static_assert static_cast struct switch template this thread_local throw true
+try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
+"""
+_KNOWN = """
+T threadIdx blockIdx blockDim gridDim warpSize clock64 pow fabs fmod floor copysign repeat cycles
+memory NULL EOF assert errno stdin stdout stderr linux unix
+"""
+_FUNCTIONS = """
+abort abs access acos asin atan atexit atof beta bcopy bsearch bzero calloc cbrt ceil clock copy
+copysign cos cosh ctime div dprintf drem dup equal erf erfc exchange exit exp exp2 expint fabs
+fclose fdim ffs fill finite first floor fma fmax fmin fmod fopen free frexp gamma gcvt get getc
+getenv getw gmtime hypot index infinity isalpha isinf isnan j0 j1 jn labs ldexp ldiv lgamma log log2
+logb lrand48 lrint lround main malloc max memcpy memmove memset min modf move nan next norm on_exit
+pair pow printf prev putc puts qsort raise rand random read realloc remainder remove rename rewind
+rindex rint round scanf select setbuf signal signbit significand sin sincos sinh size sleep sqrt
+srand swab swap sync system tan tanh tgamma time tmpfile tmpnam trunc wait write y0 y1 yn
+"""
+
+RESERVED = frozenset((_KEYWORDS + _KNOWN).split()) | set(HELPERS)
+"""What a variable or an array can't be called."""
+
+TAKEN = RESERVED | set(_FUNCTIONS.split())
+"""What a kernel can't be called: headers that nvcc includes have functions of that name."""
+
+
+def identifier(name: str, refused: frozenset[str] = RESERVED) -> str:
+    """A name in ASCII, with `_` behind it where C++ or the text itself has it already."""
+    plain = "".join(letter if is_plain(letter) else f"u{ord(letter):x}" for letter in name)
+    while "__" in plain:
+        plain = plain.replace("__", "_")
+    if plain.startswith("_"):
+        plain = f"p{plain}"
+    return f"{plain}_" if plain in refused else plain
+
+
+def is_plain(letter: str) -> bool:
+    """Whether a letter may stand in a name of C++ as it is; a function's name may be any text."""
+    return letter.isascii() and (letter.isalnum() or letter == "_")
+
+
+class Names:
+    """The C++ name of every name of a program, no two the same.
+
+    What belongs to an array `a` is called `at_a` and so on, before any variable can be.
+    """
+
+    def __init__(self, arrays: Iterable[str], others: Iterable[str]) -> None:
+        self._given: dict[str, str] = {}
+        self._taken: set[str] = set()
+        for array in arrays:
+            own = self.of(array)
+            self._taken |= {f"{prefix}_{own}" for prefix in ("at", "shift", "offsets", "from")}
+        for other in others:
+            self.of(other)
+
+    def of(self, name: str) -> str:
+        """The C++ name of a variable, a number or an array."""
+        if name not in self._given:
+            self._given[name] = self.fresh(identifier(name))
+        return self._given[name]
+
+    def fresh(self, wanted: str) -> str:
+        """A name that nothing else has, `wanted` if it can be."""
+        candidate, number = wanted, 1
+        while candidate in self._taken:
+            number += 1
+            candidate = f"{wanted}_{number}"
+        self._taken.add(candidate)
+        return candidate

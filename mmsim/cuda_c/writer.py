@@ -1,0 +1,228 @@
+"""Writes a program as the text of a CUDA kernel: what stands around its statements.
+
+What is simulated and what is written start from one representation, so that they can't differ in
+what is read and written, nor in which order.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from mmsim.cuda_c.body import Body, comment
+from mmsim.cuda_c.expressions import C_TYPES
+from mmsim.cuda_c.helpers import called
+from mmsim.ir import nodes as ir
+from mmsim.ir.types import Type
+from mmsim.ir.walk import expressions, parts, statements
+from mmsim.meaning.launch import Launch
+
+STATIC_BYTES = 48 * 1024
+"""Shared memory that a kernel can have without asking for it at its launch."""
+ALIGNMENT = 128
+"""Shared arrays start at a multiple of so many bytes: at bank 0, as in the model."""
+
+
+def word_type(dtype: Type, shared: bool) -> Type:
+    """What an element is kept in: in shared memory a word of one bank at least, as in the model."""
+    if dtype.kind == "b":
+        return np.dtype(np.int32) if shared else np.dtype(np.uint8)
+    if shared and dtype.itemsize < 4:
+        return np.dtype(np.uint32) if dtype.kind == "u" else np.dtype(np.int32)
+    return dtype
+
+
+def waits_between_repetitions(code: ir.Code) -> bool:
+    """Whether all threads must have ended a repetition of the program before one begins the next.
+
+    So it is if the program reads what it writes, and if threads leave it before a barrier.
+    """
+    everything = list(statements(code.body))
+    read = {one.array for one in everything if isinstance(one, ir.Load)}
+    written = {one.array for one in everything if isinstance(one, ir.Store)}
+    kinds = {type(one) for one in everything}
+    return bool(read & written) or {ir.Return, ir.Barrier} <= kinds
+
+
+class Writer:
+    """Writes the kernel `name` around a program's `body`.
+
+    After `text`, `dynamic_bytes` says how much shared memory the launch has to ask for.
+    """
+
+    def __init__(self, launch: Launch, name: str, body: Body, clear_shared: bool) -> None:
+        self.launch = launch
+        self.name = name
+        self.body = body
+        self.clear_shared = clear_shared
+        self.in_shared = body.space == "shared"
+        self.dynamic_bytes = 0
+        locals_ = launch.meaning.code.locals
+        self.shared = [local.name for local in locals_ if local.kind == "shared"]
+        parts_ = [
+            part
+            for one in statements(body.block)
+            for value in expressions(one)
+            for part in parts(value)
+        ]
+        self.fields = {part.field for part in parts_ if isinstance(part, ir.ThreadField)}
+        self.numbers = {part.name for part in parts_ if isinstance(part, ir.Number)}
+
+    def text(self) -> str:
+        """The whole text."""
+        body = self.body
+        self._signature()
+        body.add("{")
+        with body.inside():
+            self._shared_arrays()
+            self._thread()
+            if self.in_shared:
+                self._repeated()
+            else:
+                body.write()
+        body.add("}")
+        kernel = "\n".join(body.lines)
+        functions = [placement.text for placement in body.placements.values()]
+        code = re.sub("//.*", "", "\n".join([*functions, kernel]))
+        return "\n\n".join([self._title(), *called(code), *functions, kernel]) + "\n"
+
+    def _title(self) -> str:
+        grid, program = self.launch.grid, self.launch.program
+        blocks = f"{grid.blocks} blocks" if grid.blocks > 1 else "1 block"
+        about = comment((program.function.__doc__ or "").strip().split("\n")[0])
+        threads = f"p = {grid.threads} threads, {blocks} of {grid.block_size}"
+        lines = [
+            f"// {comment(program.name)} in CUDA C: {threads}.",
+            *([f"// {about}"] if about else []),
+            "// Compile with --fmad=false: Python never fuses a product and a sum.",
+        ]
+        return "\n".join(lines)
+
+    def _signature(self) -> None:
+        """The kernel's head; `Kernel.arguments` lists its parameters in the same order."""
+        parameters = []
+        for name in self.launch.parameters:
+            const = "" if name in self.body.written else "const "
+            word = C_TYPES[word_type(self.body.typing.arrays[name], shared=False).name]
+            if self.in_shared:
+                parameters.append(f"{const}{word} *{self._source(name)}")
+            else:
+                parameters.append(self._pointer(name, f"{const}volatile {word}"))
+        for name, placement in self.body.placements.items():
+            if placement.table is not None:
+                parameters.append(f"const int *offsets_{self.body.names.of(name)}")
+        if self.in_shared:
+            parameters += ["int repeat", "long long *cycles"]
+        self.body.add(f'extern "C" __global__ void {self.name}(')
+        self.body.lines.extend(f"    {parameter}," for parameter in parameters)
+        self.body.lines[-1] = self.body.lines[-1].removesuffix(",") + ")"
+
+    def _source(self, name: str) -> str:
+        """The pointer to a parameter in global memory, where the array itself is in shared."""
+        return f"from_{self.body.names.of(name)}"
+
+    def _pointer(self, name: str, word: str) -> str:
+        """The declaration of a pointer to an array: a[i][j] is an element."""
+        rest = "".join(f"[{extent}]" for extent in self.body.extents(name)[1:])
+        own = self.body.names.of(name)
+        return f"{word} (*{own}){rest}" if rest else f"{word} *{own}"
+
+    def _shared_arrays(self) -> None:
+        """Arrays in shared memory, and what is in them at first."""
+        body, given = self.body, list(self.launch.parameters) if self.in_shared else []
+        names = given + self.shared
+        words = {name: word_type(body.typing.arrays[name], shared=True) for name in names}
+        sizes = {name: body.size(name) * words[name].itemsize for name in names}
+        starts, total = {}, 0
+        for name in names:
+            starts[name] = total
+            total += -(-max(sizes[name], 1) // ALIGNMENT) * ALIGNMENT
+        if total > STATIC_BYTES:
+            self.dynamic_bytes = total
+            body.add(f"extern __shared__ __align__({ALIGNMENT}) unsigned char memory[];")
+        for name in names:
+            word = f"volatile {C_TYPES[words[name].name]}"
+            if self.dynamic_bytes:
+                rest = "".join(f"[{extent}]" for extent in body.extents(name)[1:])
+                kind = f"{word} (*){rest}" if rest else f"{word} *"
+                body.add(f"{self._pointer(name, word)} = ({kind})(memory + {starts[name]});")
+            else:
+                extents = "".join(f"[{max(extent, 1)}]" for extent in body.extents(name))
+                own = f"{body.names.of(name)}{extents}"
+                body.add(f"__shared__ __align__({ALIGNMENT}) {word} {own};")
+        for name in given:
+            body.add(f"copy_words({body.first(name)}, {self._source(name)}, {body.size(name)});")
+        cleared = self.shared if self.clear_shared else []
+        for name in cleared:
+            body.add(f"clear({body.first(name)}, {body.size(name)});")
+        if given or cleared:
+            body.add("__syncthreads();")
+
+    def _thread(self) -> None:
+        """What the program knows before it begins: T and its numbers."""
+        body, grid = self.body, self.launch.grid
+        if self.in_shared:  # else each repetition would ask whether the first index is in range
+            body.add(f"__builtin_assume(threadIdx.x < {grid.block_size});")
+        if grid.threads % grid.block_size:
+            body.add(f"if ({self._field('id')} >= {grid.threads})")
+            body.add("    return;")
+        used = [field for field in ir.THREAD_FIELDS if field in self.fields]
+        if used:
+            values = ", ".join(map(self._field, used))
+            body.add(f"const struct {{ long long {', '.join(used)}; }} T = {{{values}}};")
+        for name, value in self.launch.meaning.numbers.items():
+            if name in self.numbers:
+                kind = C_TYPES[body.typing.numbers[name].name]
+                text = body.expressions.write(ir.Const(value)).code
+                body.add(f"const {kind} {body.names.of(name)} = {text};")
+
+    def _field(self, field: str) -> str:
+        """A field of T from CUDA's own numbers."""
+        grid = self.launch.grid
+        several = grid.blocks > 1
+        before = f"blockIdx.x * {grid.block_size}LL + " if several else ""
+        warps_before = f"blockIdx.x * {grid.warps_per_block}LL + " if several else ""
+        return {
+            "id": f"{before}threadIdx.x",
+            "index": "threadIdx.x",
+            "block": "blockIdx.x",
+            "lane": f"threadIdx.x % {grid.width}",
+            "warp": f"{warps_before}threadIdx.x / {grid.width}",
+            "count": f"{grid.threads}",
+            "block_size": f"{grid.block_size}",
+            "blocks": f"{grid.blocks}",
+        }[field]
+
+    def _repeated(self) -> None:
+        """The program, as often as is asked for, between two readings of the clock.
+
+        A warp that is done with one repetition begins the next, unless that depends on the others.
+        """
+        body = self.body
+        start, repetition = body.names.fresh("start"), body.names.fresh("turn")
+        body.add(f"long long {start} = clock64();")
+        body.add(f"for (int {repetition} = 0; {repetition} < repeat; {repetition}++) {{")
+        with body.inside():
+            if body.leaves:
+                body.add("{")
+                with body.inside():
+                    body.write()
+                body.add("}")
+                body.add("end_of_program:;")
+            else:
+                body.write()
+            if body.leaves and body.waits:
+                # Whoever has returned still comes to every barrier of the others.
+                body.add("while (!__syncthreads_and(1))")
+                body.add("    ;")
+            elif waits_between_repetitions(self.launch.program.code):
+                body.add("__syncthreads();")
+        body.add("}")
+        body.add("__syncthreads();")
+        body.add("if (threadIdx.x == 0)")
+        body.add(f"    *cycles = clock64() - {start};")
+        for name in self.launch.parameters:
+            if name in body.written:
+                to, size = self._source(name), body.size(name)
+                body.add(f"copy_words({to}, {body.first(name)}, {size});")

@@ -1,0 +1,1 @@
+"""The array engine: all warps at once."""

@@ -1,0 +1,262 @@
+"""The time that known operations take under the asynchronous schedule (docs/machines.md)."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.engines.array import turns_compiled as play
+from mmsim.host import compiler
+from mmsim.meaning.launch import Launch
+from mmsim.model.machines import Machine
+from mmsim.model.threads import Grid
+
+FEW = 50_000  # operations that are done before Numba and its cached code are loaded
+FEW_MORE = 5_000  # the same when Numba is loaded already
+
+
+@cache
+def compiled() -> Any:
+    """`play.play`, compiled for arrays; the code is kept on disk for the next time."""
+
+    numba: Any = import_module("numba")
+    extending: Any = import_module("numba.extending")
+    ir: Any = import_module("llvmlite.ir")
+
+    @extending.intrinsic  # type: ignore[untyped-decorator]
+    def instruction(context: Any, word: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            return builder.cttz(values[0], ir.Constant(ir.IntType(1), 1))
+
+        return numba.int64(numba.int64), generate
+
+    extending.overload(play.trailing_zeros)(lambda word: lambda word: instruction(word))
+    for function in play.PARTS:
+        extending.register_jitable(forceinline=True)(function)
+    # Nothing is allocated, so nothing needs its references counted, which would take half the time.
+    return compiler.compiled(play.play, error_model="numpy", _nrt=False)
+
+
+def _numba_compiles() -> bool:
+
+    return compiler.enabled()
+
+
+def asynchronous_time(
+    machine: Machine,
+    grid: Grid,
+    operations: npt.NDArray[Any],
+    start: npt.NDArray[np.int64],
+    control: npt.NDArray[np.int64] | None = None,
+    compile: bool | None = None,
+) -> int:
+    """The finishing time of warps under the asynchronous schedule (docs/machines.md).
+
+    Parameters
+    ----------
+    machine, grid
+        The machine, and which warp is in which block.
+    operations, start
+        What warp x does, one thing after the other: ``operations[start[x]:start[x + 1]]``, integers
+        of any type. 0 is nothing, 1 a barrier, 2 k a request of k stages at the machine's memory
+        unit, 2 k + 1 one at the shared memory of the warp's DMM.
+    control
+        Two numbers that another thread may look at. The dispatches done are added to `control[1]`
+        now and then. If `control[0]` is not 0 then, the schedule stops.
+    compile
+        Whether to use Numba. Default: if there is much to do.
+
+    Returns
+    -------
+    int
+        The last completion of any request, 0 if there was none; -1 if stopped.
+
+    Examples
+    --------
+    Two warps with requests of 2 stages and 1 stage take 2 + 1 + l - 1:
+
+    >>> from mmsim import DMM
+    >>> grid = Grid(threads=8, block_size=8, width=4)
+    >>> asynchronous_time(DMM(4, 3), grid, np.array([4, 2]), np.array([0, 1, 2]))
+    5
+    """
+    if compile is None:
+        compile = len(operations) > (FEW_MORE if "numba" in sys.modules else FEW)
+    if control is None:
+        control = np.zeros(2, np.int64)
+    dmms = dmms_played(machine, grid)
+    others = 0
+    same = dmms > 1 and len(set(machine.latencies(1 + dmms)[1:].tolist())) == 1
+    if same and (one := same_dmms(grid, dmms, operations, start)) is not None:
+        grid, operations, start, stages = one
+        others, dmms = (dmms - 1) * stages, 1
+    arrays = prepare(machine, grid, dmms, operations, start, others)
+    if compile and _numba_compiles():
+        time = int(compiled()(*arrays, control))
+    else:
+        arguments: list[Any] = [*map(plain, arrays), control]
+        time = play.play(*arguments)
+    return time + others if time > 0 else time
+
+
+def dmms_played(machine: Machine, grid: Grid) -> int:
+    """How many DMMs hold a block; a DMM or a UMM counts as one."""
+    return min(len(machine.shared) or 1, grid.blocks)
+
+
+def copies(launch: Launch) -> float:
+    """How many times over `same_dmms` needs the room of the operations beside them."""
+    dmms = dmms_played(launch.machine, launch.grid)
+    return 6 / dmms if dmms > 1 else 0
+
+
+def same_dmms(
+    grid: Grid, dmms: int, operations: npt.NDArray[Any], start: npt.NDArray[np.int64]
+) -> tuple[Grid, npt.NDArray[Any], npt.NDArray[np.int64], int] | None:
+    """The first of DMMs that do the same, and the k of their requests at the memory unit.
+
+    Where all DMMs do the same, every request at the memory unit takes the same k stages, and no
+    warp begins at its shared memory, DMM x does all that DMM 0 does, k x time units later. For it
+    is so when each has dispatched once. And if it has been so, no DMM is ready again before DMM 0,
+    which therefore goes first; when DMM x's turn comes, k x later, DMM x is ready too, and it goes
+    before any whose turn is later. So DMM 0 may be played alone, if the unit stays with the others
+    for k (d - 1) time units after each of its requests.
+
+    None where it isn't known to be so. Only warps with equally many operations are looked at.
+    """
+    size = grid.warps_per_block
+    steps = len(operations) // grid.warps
+    blocks = grid.warps // size
+    if not steps or grid.warps % (size * dmms) or grid.threads != blocks * grid.block_size:
+        return None
+    if len(operations) != steps * grid.warps or (np.diff(start) != steps).any():
+        return None
+    rows = operations.reshape(blocks // dmms, dmms, size * steps)
+    if not all(np.array_equal(rows[:, x], rows[:, 0]) for x in range(1, dmms)):
+        return None
+    first = rows[:, 0].reshape(-1, steps)
+    requests = first > 1
+    at_memory = first[requests & (first & 1 == 0)]
+    if not len(at_memory) or (at_memory != at_memory[0]).any():
+        return None
+    begins = first[np.arange(len(first)), requests.argmax(axis=1)]
+    if (begins & 1 & (begins > 1)).any():
+        return None
+    one = Grid(grid.threads // dmms, grid.block_size, grid.width)
+    return one, first.ravel(), start[: one.warps + 1], int(at_memory[0]) >> 1
+
+
+def prepare(
+    machine: Machine,
+    grid: Grid,
+    dmms: int,
+    operations: npt.NDArray[Any],
+    start: npt.NDArray[np.int64],
+    others: int = 0,
+) -> tuple[Any, ...]:
+    """The arguments of `play.play`, but for `control`, at time 0.
+
+    The warps stand DMM by DMM there, in the order of their ids. Blocks and DMMs are filled up with
+    warps that have nothing to do. `others` is for the memory unit's ports, see `play.PORT`.
+    """
+    size = grid.warps_per_block
+    blocks = _blocks(grid, dmms)
+    warps = blocks * size  # of a DMM
+
+    sequences = np.zeros(
+        (blocks * dmms * size, 2), np.uint32 if len(operations) < 2**32 else np.int64
+    )
+    sequences[: grid.warps, 0] = start[:-1]
+    sequences[: grid.warps, 1] = start[1:]
+    sequences = sequences.reshape(blocks, dmms, size, 2).transpose(1, 0, 2, 3).reshape(-1, 2)
+
+    words = _words(warps)
+    ports = np.zeros((dmms, 2), play.PORT)
+    latency = _latencies(machine, dmms)
+    rings = _rings(latency, warps)
+    pitch = sum(rings) + 8  # again no power of 2
+    ports["latency"] = latency
+    ports["others"] = [others, 0]
+    ports["start"] = ports["due"] = play.NEVER
+    ports["origin"] = words - np.arange(dmms)[:, None] * warps
+    ports["ring"] = np.arange(dmms)[:, None] * pitch + [0, rings[0] + 4]
+    ports["mask"] = np.array(rings) - 1
+
+    leaves = 1 << (dmms - 1).bit_length()
+    times = np.full(2 * leaves, play.NEVER)
+    for x in range(dmms):
+        play.set_time(times, x, 0)
+    return (
+        operations,
+        sequences,
+        size,
+        ports.ravel(),
+        np.zeros((2 * dmms, words), np.int64),
+        np.zeros((dmms * pitch, 2), np.int64),
+        np.full(dmms * blocks, size),
+        np.zeros(dmms * blocks, np.int64),
+        np.zeros(dmms * warps, np.int64),
+        times,
+    )
+
+
+def _blocks(grid: Grid, dmms: int) -> int:
+    """The blocks of a DMM, filled up.
+
+    An odd number of them keeps the DMMs' data out of each other's places in the cache.
+    """
+    return -(-grid.blocks // dmms) | 1
+
+
+def _words(warps: int) -> int:
+    """The words of a tree of ready warps."""
+    words = 1
+    while 63 * words + 1 < warps:  # so many nodes come after the last word
+        words = 64 * words + 1
+    return words
+
+
+def _latencies(machine: Machine, dmms: int) -> npt.NDArray[np.int64]:
+    """Of the machine's memory and of the shared memory, for each of the first DMMs."""
+    found = np.ones((dmms, 2), np.int64)
+    found[:, 0] = machine.memory.latency
+    if machine.shared:
+        found[:, 1] = machine.latencies(1 + dmms)[1:]
+    return found
+
+
+def _rings(latency: npt.NDArray[np.int64], warps: int) -> list[int]:
+    """Places for the requests in flight of a DMM at the memory unit and at its shared memory.
+
+    Of l dispatches the first has completed before the next, for each took a time unit.
+    """
+    return [1 << (min(warps, l) - 1).bit_length() for l in latency.max(axis=0).tolist()]
+
+
+def bytes_prepared(machine: Machine, grid: Grid) -> int:
+    """What `prepare` takes, and where each warp's operations begin."""
+    dmms = dmms_played(machine, grid)
+    blocks = _blocks(grid, dmms)
+    warps = blocks * grid.warps_per_block
+    rings = _rings(_latencies(machine, dmms), warps)
+    of_a_dmm = 16 * (sum(rings) + 8) + 16 * _words(warps) + 2 * play.PORT.itemsize
+    # Of each warp two pairs of ends and a place to wait in, of each block two counts.
+    return dmms * (of_a_dmm + 40 * warps + 16 * blocks + 32) + 24 * grid.warps
+
+
+def plain(array: Any) -> Any:
+    """An array as a list, which Python is faster with; of ports, objects with their fields."""
+    if not isinstance(array, np.ndarray):
+        return array
+    if array.dtype == play.PORT:
+        return [
+            SimpleNamespace(**dict(zip(play.PORT.names or (), row, strict=True)))
+            for row in array.tolist()
+        ]
+    return array.tolist()

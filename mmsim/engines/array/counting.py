@@ -1,0 +1,249 @@
+"""The stages of many warps' requests, compiled: the rule of `mmsim.model.conflicts` at full speed.
+
+`stage_counts` there is the rule; here it is again in the form that a compiler likes, one warp after
+the other with the common cases first. Importing this file loads Numba. What it compiles is kept on
+disk for the next time, and runs without Python's global lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.host import compiler
+
+Integers = npt.NDArray[np.int64]
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def compiled(function: F) -> F:
+    """Numba's compiler, with the types that mypy sees left as they stand."""
+    return compiler.compiled(function, error_model="numpy")
+
+
+def inlined(function: F) -> F:
+    """The same for a function whose text the compiler puts where it is called."""
+    return compiler.compiled(function, error_model="numpy", forceinline=True)
+
+
+def scratch(lanes: int) -> Integers:
+    """What the counters below write on, with room for one warp's request of so many lanes.
+
+    Two hash tables, of addresses (or groups) and of banks, each a row of cells and a row of marks:
+    the number of the request that put the cell there, so that nothing need be cleared. The tables
+    are far larger than a request, because a collision costs more than a cold line. The last row
+    holds the load of each bank, and in its last word the number of the request.
+    """
+    slots = 64
+    while slots < 16 * lanes:
+        slots *= 2
+    return np.zeros((5, slots + 1), dtype=np.int64)
+
+
+@compiled
+def enter(cell: int, cells: Integers, marks: Integers, request: int) -> int:
+    """The slot of a cell in a hash table, or -1 - slot if this request has put it there already."""
+    slots = len(cells) - 1
+    # The multiplier spreads neighbours, and multiples of a power of two, over all slots.
+    slot = ((cell * 0x9E3779B1) >> 12) & (slots - 1)
+    while marks[slot] == request:
+        if cells[slot] == cell:
+            return -1 - slot
+        slot = (slot + 1) & (slots - 1)
+    marks[slot] = request
+    cells[slot] = cell
+    return slot
+
+
+@compiled
+def group_stages(addresses: Integers, count: int, width: int, tables: Integers) -> int:
+    """Distinct address groups among the first `count` addresses (at least one)."""
+    before = addresses[0] // width
+    changes, falls = 1, 0
+    for lane in range(1, count):
+        group = addresses[lane] // width
+        changes += group != before
+        falls += group < before
+        before = group
+    if changes == 1 or falls == 0:
+        return changes
+    tables[4, -1] += 1
+    request = tables[4, -1]
+    distinct = 0
+    for lane in range(count):
+        distinct += enter(addresses[lane] // width, tables[0], tables[1], request) >= 0
+    return distinct
+
+
+@compiled
+def bank_stages(addresses: Integers, count: int, width: int, tables: Integers) -> int:
+    """The largest number of distinct addresses in one bank, among the first `count` (at least one).
+
+    Nothing is hashed where all banks differ, or where the request is for one address.
+    """
+    steps, others = 0, 0
+    for lane in range(1, count):
+        steps += addresses[lane] - addresses[lane - 1] != 1
+        others += addresses[lane] != addresses[0]
+    if others == 0 or (steps == 0 and count <= width):
+        return 1
+    if width <= 64:
+        seen, twice = np.uint64(0), np.uint64(0)
+        for lane in range(count):
+            bank = np.uint64(1) << np.uint64(addresses[lane] % width)
+            twice |= seen & bank
+            seen |= bank
+        if twice == 0:
+            return 1
+    tables[4, -1] += 1
+    request = tables[4, -1]
+    most = 0
+    for lane in range(count):
+        if enter(addresses[lane], tables[0], tables[1], request) >= 0:
+            slot = enter(addresses[lane] % width, tables[2], tables[3], request)
+            if slot >= 0:
+                tables[4, slot] = 1
+            else:
+                slot = -1 - slot
+                tables[4, slot] += 1
+            most = max(most, tables[4, slot])
+    return most
+
+
+@inlined
+def group_request(addresses: Integers, count: int, width: int, tables: Integers) -> int:
+    """As `group_stages`; the commonest request, for one group, is known at a glance."""
+    group = addresses[0] // width
+    odd = 0
+    for lane in range(np.uint64(count)):
+        odd |= addresses[lane] // width - group
+    if odd == 0:
+        return 1
+    return group_stages(addresses, count, width, tables)
+
+
+@inlined
+def bank_request(addresses: Integers, count: int, width: int, tables: Integers) -> int:
+    """As `bank_stages`; the commonest requests are known at a glance.
+
+    Those are of so many lanes as there are banks, each of which is seen, or for consecutive
+    addresses. An index without a sign costs no test for negative ones, dividing without signs is
+    quicker, and of narrow numbers more fit into one instruction.
+    """
+    banks = np.uint64(width)
+    if width <= 32 and count <= width:
+        few, one = np.uint32(0), np.uint32(1)
+        for lane in range(np.uint64(count)):
+            few |= np.uint32(one << np.uint32(np.uint64(addresses[lane]) % banks))
+        if few == np.uint32((1 << width) - 1):
+            return 1
+    elif width <= 64 and count <= width:
+        seen = np.uint64(0)
+        for lane in range(np.uint64(count)):
+            seen |= np.uint64(1) << np.uint64(addresses[lane]) % banks
+        if seen == (np.uint64(1) << np.uint64(width - 1)) * np.uint64(2) - np.uint64(1):
+            return 1
+    odd = 0
+    for lane in range(1, count):
+        odd |= addresses[lane] - addresses[lane - 1] - 1
+    if odd == 0 and count <= width:
+        return 1
+    return bank_stages(addresses, count, width, tables)
+
+
+@inlined
+def row_of_groups(first: int, count: int, width: int) -> int:
+    """The stages of a request for `count` consecutive addresses from `first` on, by group."""
+    return (first + count - 1) // width - first // width + 1
+
+
+@inlined
+def row_of_banks(first: int, count: int, width: int) -> int:
+    """The same by bank, for no more addresses than banks."""
+    return 1
+
+
+@compiled
+def parts_asking(lanes: Integers, count: int, width: int) -> int:
+    """The parts of `width` lanes that the first `count` of these lanes are of."""
+    parts, before = 0, -1
+    for slot in range(count):
+        part = lanes[slot] // width
+        parts += part != before
+        before = part
+    return parts
+
+
+@compiled
+def stages_of_parts(
+    addresses: Integers, lanes: Integers, count: int, width: int, by_group: bool, tables: Integers
+) -> int:
+    """The stages of a request that is served `width` lanes at a time, for the `lanes` that ask."""
+    stages = first = 0
+    while first < count:
+        part = lanes[first] // width
+        last = first + 1
+        while last < count and lanes[last] // width == part:
+            last += 1
+        asked = addresses[first:last]
+        if by_group:
+            stages += group_request(asked, last - first, width, tables)
+        else:
+            stages += bank_request(asked, last - first, width, tables)
+        first = last
+    return stages
+
+
+@inlined
+def group_parts(
+    addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
+) -> int:
+    """Of parts on address groups."""
+    return stages_of_parts(addresses, lanes, count, width, True, tables)
+
+
+@inlined
+def bank_parts(
+    addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
+) -> int:
+    """Of parts on banks."""
+    return stages_of_parts(addresses, lanes, count, width, False, tables)
+
+
+@inlined
+def row_of_group_parts(first: int, count: int, width: int) -> int:
+    """The stages of parts for consecutive addresses, by group."""
+    stages = 0
+    for begin in range(0, count, width):
+        stages += row_of_groups(first + begin, min(width, count - begin), width)
+    return stages
+
+
+@inlined
+def row_of_bank_parts(first: int, count: int, width: int) -> int:
+    """The same by bank: no part asks for more addresses than there are banks."""
+    return (count + width - 1) // width
+
+
+@compiled
+def count_stages(
+    addresses: Integers,
+    ends: Integers,
+    first: int,
+    last: int,
+    width: int,
+    by_group: bool,
+    tables: Integers,
+    stages: Integers,
+) -> None:
+    """Stages of the requests first .. last-1; request r ends before address number ends[r]."""
+    for request in range(first, last):
+        begin = ends[request - 1] if request else 0
+        part = addresses[begin : ends[request]]
+        if by_group:
+            stages[request] = group_stages(part, len(part), width, tables)
+        else:
+            stages[request] = bank_stages(part, len(part), width, tables)

@@ -1,0 +1,91 @@
+"""The array engine: all warps at once, the same times at any scale, for programs without a race.
+
+Two paths lead to the same result. A program whose loops are the same for all threads can be
+*fused*: written out as one function that Numba compiles. Every other launch is *interpreted* on
+NumPy, and so is one for which compiling takes longer (see `fused.worth`). What goes wrong on the
+first path is run again on the second, which alone knows the language's errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import ModuleType
+from typing import Literal
+
+import numpy as np
+
+from mmsim.engines.array.interpreted import Interpreted
+from mmsim.errors import RoomError
+from mmsim.host.progress import Progress
+from mmsim.meaning.launch import Launch
+from mmsim.monitors.watch import Monitors
+from mmsim.results import Run
+
+Path = Literal["fused", "plain", "interpreted"]
+FEW = 1 << 12
+"""Threads below which nothing is fused unasked: interpreting takes a moment."""
+
+
+def run(launch: Launch, check: bool = False, path: Path | None = None) -> Run:
+    """Run a launch to its end; `check` looks for mistakes, which takes the interpreter.
+
+    The tests take a `path`: "plain" is a fused program that Python runs without compiling it. They
+    get `CannotFuse` for a program that has no such path.
+    """
+    progress = Progress(launch.program.name)
+    try:
+        if check:
+            monitors = Monitors(launch)
+            return _interpreted(launch, progress, monitors=monitors)
+        return _run(launch, progress, path)
+    finally:
+        progress.close()
+
+
+def _run(launch: Launch, progress: Progress, path: Path | None) -> Run:
+    if path in ("fused", "plain") or (path is None and launch.grid.threads >= FEW):
+        fused = _fused()
+        try:
+            execution = fused.Execution(launch, progress)
+            worth = None if path or execution.ready else execution.worth()
+            if worth and not worth.at_once():
+                try:
+                    return _interpreted(launch, progress, worth.step)
+                except (fused.Pays, RoomError):  # compiled it needs less memory
+                    _rewind(launch)
+                finally:
+                    worth.tried()
+            found: Run = execution.run(plain=path == "plain")
+            return found
+        except (fused.CannotFuse, fused.NotCompiled):
+            if path is not None:
+                raise
+        except fused.GaveUp:
+            _rewind(launch)
+    return _interpreted(launch, progress)
+
+
+@cache
+def _fused() -> ModuleType:
+    """What runs fused programs; it loads Numba."""
+    from mmsim.engines.array.fused import execute
+
+    return execute
+
+
+def _interpreted(
+    launch: Launch,
+    progress: Progress,
+    step: Callable[[int], None] | None = None,
+    monitors: Monitors | None = None,
+) -> Run:
+    with np.errstate(all="ignore"):  # inactive lanes may compute nonsense
+        interpreted = Interpreted(launch, progress, monitors, step=step)
+        time = interpreted.run()
+    return interpreted.tally.result("array", time, monitors.findings() if monitors else None)
+
+
+def _rewind(launch: Launch) -> None:
+    for array in launch.arrays.values():
+        array.rewind()

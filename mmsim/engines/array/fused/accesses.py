@@ -1,0 +1,355 @@
+"""Writes what touches an array: its address, what it costs, and the move; registers too."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from mmsim.engines.array.fused.analysis import CannotFuse
+from mmsim.engines.array.fused.loops import kept
+from mmsim.engines.array.fused.pieces import Pieces
+from mmsim.engines.array.fused.rows import Row
+from mmsim.ir import nodes as ir
+from mmsim.ir.types import is_int
+from mmsim.model.conflicts import Conflict, InParts
+
+BARRIER_SITE = -1
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words that a warp's request is for.
+
+    `word` is the text of one of them, that of number `slot` (from 0, without a sign) among `count`.
+    Of a row, `elements` is the text of its first element and `first` of that one's place, else
+    `elements` is the text of a list.
+    """
+
+    word: str
+    count: str
+    elements: str
+    row: Row | None = None
+    first: str = ""
+
+
+class Accesses(Pieces):
+    """A program that is being written, with what its accesses need.
+
+    Within a loop over the warps `access` counts the accesses before, `moving` are the variables
+    that are written as they are read, and `words` says which words those are.
+    """
+
+    access = 0
+    moving: frozenset[str] | set[str] = frozenset()
+
+    @abstractmethod
+    def _statement(self, statement: ir.Stmt) -> None:
+        """Write a statement."""
+
+    def _element(self, array: str, index: tuple[ir.Expr, ...], to: str, last: str = "") -> None:
+        """Lines that find the number of an element, or `bad`, for one lane.
+
+        `last` is what is added to the last axis's extent, for all the elements that follow.
+        """
+        shape = self.launch.meaning.shapes[array]
+        if len(index) != len(shape) or any(self.typing.of(part).kind == "f" for part in index):
+            raise CannotFuse(f"{array} has another shape")
+        number = ""
+        for axis, part in enumerate(index):
+            name, extent = self.text.temporary(), f"extent_{array}_{axis}"
+            self.text.add(f"{name} = {self.lanes.wide(part)}")
+            room = extent + (last if axis == len(index) - 1 else "")
+            self.text.add(f"bad |= ({name} < 0) | ({name} >= {room})")
+            number = f"({number}) * {extent} + {name}" if number else name
+        self.text.add(f"{to} = {number}")
+
+    def _register_address(self, array: str, index: tuple[ir.Expr, ...]) -> str:
+        name = self.text.temporary()
+        self._element(array, index, name)
+        self.text.add("if bad:")
+        self.text.add(f"    {name} = 0")
+        return name
+
+    def _register_write(self, array: str, index: tuple[ir.Expr, ...], value: ir.Expr) -> None:
+        with self._warps():
+            with self._lanes(self.mask):
+                at = self._register_address(array, index)
+                text = self._fitting(array, value)
+                self.text.add(f"register_{array}[{at}, here] = {text}")
+            self._give_up()
+
+    def _clear(self, register: str) -> None:
+        with self._warps(), self._lanes(self.mask):
+            self.text.add(f"register_{register}[:, here] = 0")
+
+    def _fitting(self, array: str, value: ir.Expr) -> str:
+        """The text of a value that is stored, `bad` where the array's type can't hold it."""
+        held, stored = self.typing.arrays[array], self.typing.of(value)
+        name = self.text.temporary()
+        self.text.add(f"{name} = {self.lanes.write(value)}")
+        if is_int(held) and stored.kind == "b":
+            return f"np.int64({name})"
+        if is_int(held) and is_int(stored) and held != stored:
+            limits = np.iinfo(held.name)
+            self.text.add(f"if ({name} < {int(limits.min)}) | ({name} > {int(limits.max)}):")
+            self.text.add("    bad = True")
+            self.text.add(f"    {name} = 0")
+        return name
+
+    def _in_step(self, accesses: int) -> None:
+        """Give up rather than leave the list of accesses, should the skeleton be wrong."""
+        self.text.add(f"if at_access + {accesses} > len(requests):")
+        self.text.add("    return 1")
+
+    def _in_skeleton(self, site: int) -> None:
+        """The skeleton's lines for an access or a barrier."""
+        self.plain.add(f"sites.append({site})")
+        if site != BARRIER_SITE:
+            self.plain.add("steps += 1")
+            self.plain.add("if steps > limit:")
+            self.plain.add("    raise OverflowError")
+
+    def _barrier(self) -> None:
+        self._in_skeleton(BARRIER_SITE)
+        self._in_step(1)
+        self.text.add("if len(operations):")
+        self.text.add("    for warp in range(warp0, warp1):")
+        self.text.add("        operations[warp, at_access] = 1")
+        self.text.add("at_access += 1")
+
+    def _together(self, group: ir.Block) -> None:
+        """Statements that one loop over the warps does."""
+        accesses = sum(isinstance(one, ir.Load | ir.Store) for one in group)
+        self.access = 0
+        self.moving = frozenset() if self.mask else self.moves.moved(group)
+        if accesses:
+            self._stop()
+            self._in_step(accesses)
+        with self._warps():
+            for statement in group:
+                self._statement(statement)
+        if accesses:
+            self.text.add(f"at_access += {accesses}")
+
+    def _load(self, site: int, array: str, index: tuple[ir.Expr, ...], target: str | None) -> None:
+        text = self.text
+        moving = target if target in self.moving and self._same_type(array, target) else None
+        found = self._request(site, array, index, moving)
+        if target is None:
+            return
+        self.words.pop(target, None)
+        self.left.pop(target, None)
+        if moving:
+            self.words[moving] = found.word
+            self.nowhere.add(moving)
+        elif found.row and target in self.moves.unwritten and self._same_type(array, target):
+            text.add(f"row_{target} = {found.first}")
+            text.add(f"rows_{target}[np.uint64(warp - warp0)] = row_{target}")
+            self.left[target] = array, found.row
+            self.rowed.add(target)
+            self.nowhere.add(target)
+            self.at_hand.add(target)
+        else:
+            self.owned.add(target)
+            text.add(f"for slot in range(np.uint64({found.count})):")
+            lane = "np.uint64(where[slot])" if self.mask else "slot"
+            text.add(f"    own_{target}[at + {lane}] = {found.word}")
+
+    def _store(self, site: int, array: str, index: tuple[ir.Expr, ...], value: ir.Expr) -> None:
+        text = self.text
+        found = self._request(site, array, index, None)
+        if array in self.marked:
+            seen = f"mark({found.elements}, {found.count}, marks_{array})"
+            if found.row:
+                count = found.count if found.row == "row" else "1"
+                seen = f"mark_row({found.elements}, {count}, marks_{array})"
+            text.add(f"if marking and {seen}:")
+            text.add("    return 2")
+        name = None if self.mask else kept(value, self.analysis)
+        whole = name in self.lanes.assigned and self._same_type(array, name)
+        if whole and found.row == "one":
+            text.add("slot = np.uint64(0)")  # the lowest-numbered thread's value stays
+            text.add(f"{found.word} = {self._own(str(name), 'slot')}")
+            return
+        if found.row == "row":
+            text.add(f"for slot in range(np.uint64({found.count})):")
+            text.depth += 1
+        else:  # it is written last
+            text.add(f"for back in range(np.uint64({found.count})):")
+            text.depth += 1
+            text.add(f"slot = np.uint64({found.count} - 1) - back")
+        if whole:
+            text.add(f"{found.word} = {self._own(str(name), 'slot')}")
+            text.depth -= 1
+            return
+        text.add(f"lane = {'where[slot]' if self.mask else 'np.int64(slot)'}")
+        text.add("here = at + np.uint64(lane)")
+        text.add(f"{found.word} = {self._fitting(array, value)}")
+        text.depth -= 1
+        self._give_up()
+
+    def _same_type(self, array: str, variable: str | None) -> bool:
+        """Whether a variable holds an array's words as they are."""
+        return variable is not None and (
+            self.typing.variables[variable] == self.typing.arrays[array]
+        )
+
+    def _own(self, name: str, lane: str | None = None) -> str:
+        if name in self.words:
+            return self.words[name]
+        if name not in self.left:
+            return f"own_{name}[{f'at + {lane}' if lane else 'here'}]"
+        if name not in self.at_hand:
+            with self.text.at_head():
+                self.text.add(f"row_{name} = rows_{name}[np.uint64(warp - warp0)]")
+            self.at_hand.add(name)
+        return self._in_row(*self.left[name], f"row_{name}", lane or "np.uint64(lane)")
+
+    def _request(
+        self, site: int, array: str, index: tuple[ir.Expr, ...], target: str | None
+    ) -> Words:
+        """A warp's request, counted; the words of variable `target` are needed later on."""
+        self._in_skeleton(site)
+        plain = self.mask is None and self.launch.arrays[array].offsets is None
+        if plain and (row := self.rows.of(index)):
+            found = self._row(row, array, index)
+        elif plain and self.shared and self.full and self.rows.same_in_all_blocks(index):
+            found = self._listed(array, index)
+        else:
+            found = self._scattered(array, index, target)
+        self.access += 1
+        return found
+
+    def _row(self, row: Row, array: str, index: tuple[ir.Expr, ...]) -> Words:
+        """Of all lanes, for consecutive elements or for one."""
+        text, number = self.text, self.text.temporary()
+        element, first = f"element_{number}", f"first_{number}"
+        text.add("lane = 0")
+        self._element(array, index, element, " - lanes + 1" if row == "row" else "")
+        self._give_up()
+        rule = self._conflict(array)
+        parts = "_part" if isinstance(rule, InParts) else ""
+        rows = f"row_of_{rule.compiled}{parts}s({element}, lanes, {rule.width})"
+        self._note(array, self._least(rule, "lanes") if row == "one" else rows, "lanes")
+        base = self._base(array)
+        text.add(f"{first} = np.uint64({element}{f' + {base}' if base else ''})")
+        return Words(self._in_row(array, row, first, "slot"), "lanes", element, row, first)
+
+    @staticmethod
+    def _in_row(array: str, row: Row, first: str, lane: str) -> str:
+        """The text of a lane's word of a row."""
+        return f"data_{array}[{first} + {lane}]" if row == "row" else f"data_{array}[{first}]"
+
+    def _listed(self, array: str, index: tuple[ir.Expr, ...]) -> Words:
+        """Of all lanes, each for an element that is the same in all blocks: listed once."""
+        text, width = self.text, self.width
+        name = f"of_all_{len(self.lists)}"
+        self.lists[name] = "block_size"
+        doubtful = text.doubtful
+        with text.earlier():
+            text.add(f"if new_{name}:")
+            text.depth += 1
+            text.add(f"new_{name} = False")
+            with text.loop(f"for start in range(0, block_size, {width}):"):
+                text.add("for lane in range(lanes):")
+                text.depth += 1
+                self._element(array, index, f"elements_{name}[np.uint64(start + lane)]")
+                text.depth -= 1
+                self._end()
+                part = f"elements_{name}[start : start + {width}]"
+                stages = self._stages(array, part, "lanes")
+                text.add(f"stages_{name}[np.uint64(start)] = {stages}")
+            text.depth -= 1
+        text.doubtful = doubtful
+        self._note(array, f"stages_{name}[np.uint64(start)]", "lanes")
+        place = self._based(array, f"places_{name}[np.uint64(start) + slot]")
+        return Words(place, "lanes", f"elements_{name}[start : start + {width}]")
+
+    def _scattered(self, array: str, index: tuple[ir.Expr, ...], target: str | None) -> Words:
+        """Of the active lanes, each for an element of its own."""
+        text, memory = self.text, self.launch.arrays[array]
+        of, count = "", "lanes"
+        if target:
+            of = f"_{target}"
+            self.lists[target] = str(self.width)
+        if not self.mask:
+            with self._lanes():
+                self._element(array, index, f"elements{of}[np.uint64(lane)]")
+        elif self.access == 0:
+            count = "count"
+            text.add("count = 0")
+            with self._lanes(self.mask):
+                self._element(array, index, "elements[np.uint64(count)]")
+                text.add("where[np.uint64(count)] = lane")
+                text.add("count += 1")
+            text.add("if count == 0:")
+            text.add("    continue")
+        else:  # the lanes are those of the access before
+            count = "count"
+            text.add("for slot in range(np.uint64(count)):")
+            text.depth += 1
+            text.add("lane = where[slot]")
+            text.add("here = at + np.uint64(lane)")
+            self._element(array, index, "elements[slot]")
+            text.depth -= 1
+            text.drop("here")
+        self._give_up()
+        addresses = f"elements{of}"
+        if memory.offsets is not None:
+            addresses = "addresses"
+            text.add(f"for slot in range(np.uint64({count})):")
+            text.add(f"    addresses[slot] = offsets_{array}[places{of}[slot]]")
+        self._note(array, self._stages(array, addresses, count), count)
+        return Words(self._based(array, f"places{of}[slot]"), count, f"elements{of}")
+
+    def _based(self, array: str, place: str) -> str:
+        """The text of a word in its copy of an array."""
+        if base := self._base(array):
+            name = f"base_{self.text.temporary()}"
+            self.text.add(f"{name} = np.uint64({base})")
+            place = f"{name} + {place}"
+        return f"data_{array}[{place}]"
+
+    def _conflict(self, array: str) -> Conflict:
+        """The rule of an array's units, which has a compiled counter."""
+        conflict = self.launch.conflict(array)
+        assert conflict is not None
+        return conflict
+
+    def _stages(self, array: str, addresses: str, count: str) -> str:
+        """The text of the stages of a request."""
+        rule = self._conflict(array)
+        if isinstance(rule, InParts):
+            lanes = "where" if self.mask else "every"
+            return f"{rule.compiled}_parts({addresses}, {lanes}, {count}, {rule.width}, tables)"
+        return f"{rule.compiled}_request({addresses}, {count}, {rule.width}, tables)"
+
+    def _least(self, rule: Conflict, count: str) -> str:
+        """The text of the least stages of a request."""
+        if isinstance(rule, InParts):
+            return f"parts_asking({'where' if self.mask else 'every'}, {count}, {rule.width})"
+        return "1"
+
+    def _note(self, array: str, stages: str, count: str) -> None:
+        """Count a request of `count` lanes that takes so many stages.
+
+        Arrays begin at multiples of the rule's width, so that an address within the array will do.
+        """
+        own = bool(self.launch.arrays[array].shared and self.launch.machine.shared)
+        text = self.text
+        at = f"at_access + {self.access}" if self.access else "at_access"
+        text.add(f"stages = {stages}")
+        text.add(f"sums[{'1 + dmm' if own else '0'}, {at}] += stages")
+        text.add(f"requests[{at}] += 1")
+        if self.launch.machine.by_lane:
+            text.add(f"sums[-1, {at}] += {self._least(self._conflict(array), count)}")
+        text.add("if len(operations):")
+        text.add(f"    operations[warp, {at}] = 2 * stages{' + 1' if own else ''}")
+
+    def _base(self, array: str) -> str:
+        """Where in its data the copy of a shared array begins; empty for a parameter."""
+        if not self.launch.arrays[array].shared:
+            return ""
+        return f"(block - block0) * size_{array}"

@@ -1,0 +1,226 @@
+"""What may be fused: which variables are uniform or can be inlined, which order of pieces is safe.
+
+A program can be fused where every thread takes the same path through its loops, so that the list
+of its accesses is known before it runs. Anything else raises `CannotFuse`, and is interpreted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.uniform import Uniformity
+from mmsim.ir.walk import parts, statements
+
+READER = "the fusing of programs"
+FAILING = ("/", "//", "%", "**", "<<", ">>")
+LONGEST = 30
+"""Parts of an expression that is inlined: one that stands for others, each used twice, explodes."""
+
+
+class CannotFuse(Exception):
+    """The program has to be interpreted; why."""
+
+
+def straighten(block: ir.Block, tail: bool = True, scope: str | None = None) -> ir.Block:
+    """The block without jumps: what follows `if test: return` becomes the other part of the `if`.
+
+    `tail` says that the end of the block is the end of the program, or of the call `scope`.
+    """
+    result: list[ir.Stmt] = []
+    for position, statement in enumerate(block):
+        last = position == len(block) - 1
+        match statement:
+            case ir.Return() | ir.Leave():
+                if tail and _ends(statement, scope):
+                    return tuple(result)  # what follows is never reached
+                raise CannotFuse("it returns from inside")
+            case ir.If(_, then, orelse):
+                if tail and not last and _leaves(then, scope):
+                    rest = straighten((*orelse, *block[position + 1 :]), tail, scope)
+                    then = straighten(then, tail, scope)
+                    result.append(replace(statement, then=then, orelse=rest))
+                    return tuple(result)
+                result.append(
+                    replace(
+                        statement,
+                        then=straighten(then, tail and last, scope),
+                        orelse=straighten(orelse, tail and last, scope),
+                    )
+                )
+            case ir.Scope(name, body):
+                result += straighten(body, True, name)
+            case ir.While(_, _, body) | ir.For(_, _, _, _, body):
+                result.append(replace(statement, body=straighten(body, False)))
+            case (
+                ir.Assign()
+                | ir.Load()
+                | ir.Store()
+                | ir.RegisterWrite()
+                | ir.Break()
+                | ir.Continue()
+                | ir.Forget()
+                | ir.Barrier()
+            ):
+                result.append(statement)
+            case _:
+                assert_never(statement, READER)
+    return tuple(result)
+
+
+def _ends(statement: ir.Return | ir.Leave, scope: str | None) -> bool:
+    """Whether a jump goes to the end of what is being straightened."""
+    return scope is None if isinstance(statement, ir.Return) else statement.scope == scope
+
+
+def _leaves(block: ir.Block, scope: str | None) -> bool:
+    return bool(block) and isinstance(block[-1], ir.Return | ir.Leave) and _ends(block[-1], scope)
+
+
+def breaks(block: ir.Block) -> bool:
+    """Whether the body of a loop leaves that loop by `break`."""
+    return any(map(_breaks, block))
+
+
+def _breaks(statement: ir.Stmt) -> bool:
+    match statement:
+        case ir.Break():
+            return True
+        case ir.If(_, then, orelse):
+            return breaks(then) or breaks(orelse)
+        case ir.Scope(_, body):
+            return breaks(body)
+        case (
+            ir.Assign()
+            | ir.Load()
+            | ir.Store()
+            | ir.RegisterWrite()
+            | ir.While()
+            | ir.For()
+            | ir.Continue()
+            | ir.Return()
+            | ir.Forget()
+            | ir.Leave()
+            | ir.Barrier()
+        ):
+            return False
+        case _:
+            assert_never(statement, READER)
+
+
+class Analysis(Uniformity):
+    """What is known of the variables of a straightened program.
+
+    Beside those that are `uniform`, `once` are others that one statement sets, `inlined` those that
+    stand for an expression of the thread's own numbers.
+    """
+
+    def __init__(self, body: ir.Block) -> None:
+        super().__init__(body)
+        targets = [s.target for s in statements(body) if isinstance(s, ir.Assign | ir.For)]
+        loaded = {s.target for s in statements(body) if isinstance(s, ir.Load)}
+        self.inlined: dict[str, ir.Expr] = {}
+        self._length: dict[str, int] = {}  # of what is inlined, written out
+        loads = [s.target for s in statements(body) if isinstance(s, ir.Load)]
+        forgotten = {name for s in statements(body) if isinstance(s, ir.Forget) for name in s.names}
+        self.once = {
+            name
+            for name, times in Counter([*targets, *loads]).items()
+            if name is not None and times == 1
+        }
+        self.once -= self.uniform | forgotten
+        once = self.once - loaded
+        self._same_once = {
+            name for name in self.uniform if targets.count(name) == 1 and name not in forgotten
+        }
+        for statement in statements(body):
+            if isinstance(statement, ir.Assign) and statement.target in once:
+                target, value = statement.target, statement.value
+                length = sum(self._length_of(part) for part in parts(value))
+                if length <= LONGEST and self._inlinable(value):
+                    self.inlined[target] = value
+                    self._length[target] = length
+
+    def _length_of(self, part: ir.Expr) -> int:
+        return self._length.get(part.name, 1) if isinstance(part, ir.Var) else 1
+
+    def _inlinable(self, value: ir.Expr) -> bool:
+        """Whether an expression is the same wherever it stands, and can't fail.
+
+        A variable that is set once may take another's value in a loop's next trip, but then it is
+        set before it is read again: reading it earlier is refused.
+        """
+        if isinstance(value, ir.Var):
+            return value.name in self.once or value.name in self._same_once
+        for part in parts(value):
+            match part:
+                case ir.Var(name):
+                    if name not in self.inlined and name not in self._same_once:
+                        return False
+                case ir.RegisterRead() | ir.Lookup():
+                    return False
+                case ir.Binary(op, _, right):
+                    if op in FAILING and not (op in ("//", "%") and self._constant(right)):
+                        return False
+                case ir.Unary(op):
+                    if op == "int":
+                        return False
+                case (
+                    ir.Const()
+                    | ir.Number()
+                    | ir.ThreadField()
+                    | ir.Extent()
+                    | ir.Compare()
+                    | ir.Logic()
+                    | ir.Choose()
+                ):
+                    pass
+                case _:
+                    assert_never(part, READER)
+        return True
+
+    def _constant(self, value: ir.Expr) -> bool:
+        """Whether an expression is one number all along, without an operation that can fail."""
+        return self.is_uniform(value) and self._inlinable(value)
+
+
+def own_index(index: tuple[ir.Expr, ...], inlined: dict[str, ir.Expr]) -> bool:
+    """Whether no two threads can use this index: it has T.id in it, or T.block and T.index."""
+    fields = set()
+    for part in index:
+        value = behind(part, inlined)
+        if isinstance(value, ir.ThreadField):
+            fields.add(value.field)
+    return "id" in fields or {"block", "index"} <= fields
+
+
+def order_matters(body: ir.Block, array: str, inlined: dict[str, ir.Expr]) -> str:
+    """Whether the result depends on the order in which pieces of the grid run.
+
+    "no": no thread writes the array, or every thread keeps to elements of its own. "written": it is
+    written and never read, so that the order is lost only where two threads write one element.
+    "yes": one thread may read what another one writes.
+    """
+    reads = [s for s in statements(body) if isinstance(s, ir.Load) and s.array == array]
+    writes = [s for s in statements(body) if isinstance(s, ir.Store) and s.array == array]
+    if not writes:
+        return "no"
+    uses: Iterable[ir.Load | ir.Store] = [*reads, *writes]
+    if all(own_index(use.index, inlined) for use in uses) and _one_form(uses, inlined):
+        return "no"
+    return "yes" if reads else "written"
+
+
+def _one_form(uses: Iterable[ir.Load | ir.Store], inlined: dict[str, ir.Expr]) -> bool:
+    """Whether all these indices are the same expression."""
+    return len({tuple(behind(part, inlined) for part in use.index) for use in uses}) == 1
+
+
+def behind(value: ir.Expr, inlined: dict[str, ir.Expr]) -> ir.Expr:
+    """What a variable stands for that is inlined; any other expression itself."""
+    while isinstance(value, ir.Var) and value.name in inlined:
+        value = inlined[value.name]
+    return value

@@ -1,0 +1,88 @@
+"""Compiles what `writer` wrote; the machine code is kept on disk for the next time."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import linecache
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from mmsim.engines.array import counting
+from mmsim.engines.array.fused import runtime
+from mmsim.host import compiler
+
+Kernel = Callable[..., int]
+
+
+@cache
+def _called() -> str:
+    """What a compiled kernel has taken in besides its own text: the functions that it calls."""
+
+    return "\n".join([inspect.getsource(counting), inspect.getsource(runtime)])
+
+
+def _name(kernel: str) -> str:
+    """The name of a kernel's text, as of a Python file: it is what the text holds."""
+    return "program_" + hashlib.sha256(f"{_called()} {kernel}".encode()).hexdigest()[:24]
+
+
+def is_kept(kernel: str) -> bool:
+    """Whether a kernel that has been compiled before is on the disk."""
+    return any(compiler.kept(_name(kernel)))
+
+
+def _namespace() -> dict[str, Any]:
+    import numpy as np
+
+    # Numba looks the module up again when it loads what it kept.
+    called = "bank_request group_request row_of_banks row_of_groups bank_parts group_parts"
+    called += " row_of_bank_parts row_of_group_parts parts_asking"
+    names = {name: getattr(counting, name) for name in called.split()}
+    names |= {name: getattr(runtime, name) for name in runtime.__all__}
+    return names | {"__name__": runtime.__name__, "np": np}
+
+
+def plain(kernel: str) -> Kernel:
+    """A kernel that Python runs, for tests and where Numba does not compile.
+
+    Its numbers are NumPy's, which wrap around.
+    """
+    import numpy as np
+
+    kinds: dict[type, Any] = {bool: np.bool_, int: np.int64, float: np.float64}
+
+    def numpy_number(value: Any) -> Any:
+        return kinds[type(value)](value) if type(value) in kinds else value
+
+    def wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *operands: numpy_number(function(*operands))
+
+    def counted(*bounds: Any) -> Any:
+        # NumPy 2.1 adds Python's integers to those without a sign as floats, in some threads.
+        unsigned = type(bounds[0]) is np.uint64
+        return map(np.uint64, range(int(bounds[0]))) if unsigned else range(*bounds)
+
+    namespace = _namespace() | {"range": counted}
+    namespace |= {name: wrapping(getattr(runtime, name)) for name in runtime.__all__}
+    exec(compile(kernel, "<a fused program>", "exec"), namespace)
+    run: Kernel = namespace["kernel"]
+
+    def quiet(*arguments: Any) -> int:
+        with np.errstate(all="ignore"):
+            return run(*map(numpy_number, arguments))
+
+    return quiet
+
+
+def compiled(kernel: str) -> Kernel:
+    """A kernel that Numba compiles at its first call, or takes from the disk."""
+    if not compiler.enabled():
+        return plain(kernel)
+    file = f"{_name(kernel)}.py"  # which is nowhere but in Python's memory
+    linecache.cache[file] = (len(kernel), None, kernel.splitlines(True), file)
+    namespace = _namespace()
+    exec(compile(kernel, file, "exec"), namespace)
+    made: Kernel = namespace["kernel"]
+    return compiler.compiled(made, f"{_called()} {kernel}", error_model="numpy")

@@ -1,0 +1,321 @@
+"""Runs a fused program over its grid, piece by piece on all cores."""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.engines.array import asynchronous_time as schedule
+from mmsim.engines.array.counting import scratch
+from mmsim.engines.array.fused import build
+from mmsim.engines.array.fused.accesses import BARRIER_SITE
+from mmsim.engines.array.fused.analysis import CannotFuse
+from mmsim.engines.array.fused.outcome import Outcome
+from mmsim.engines.array.fused.skeleton import accesses
+from mmsim.engines.array.fused.worth import Pays, Worth
+from mmsim.engines.array.fused.writer import Fused, write
+from mmsim.engines.tally import result
+from mmsim.host import compiler
+from mmsim.host.cores import cores, on_all_cores
+from mmsim.host.progress import Progress
+from mmsim.meaning.launch import Launch
+from mmsim.meaning.memory_budget import check_memory, copies
+from mmsim.results import Run
+
+Integers = npt.NDArray[np.int64]
+PIECE = 2048  # lanes of a piece that needn't be a block: what they hold stays in the cache
+SHORT = 1 << 20
+"""Thread accesses that take one core no longer than it takes to ask two."""
+PART = 1 << 20
+"""Thread accesses of a part of the grid, done at one go."""
+SMALL = 1 << 16
+FEW = 1 << 10
+"""Bytes of counts, and accesses, up to which an outcome is kept for the next launch."""
+MOST_READY = 256
+
+
+class _Own(threading.local):
+    """What each thread has for itself: the scratch for the width that it used last."""
+
+    width = 0
+    tables = np.zeros((0, 0), dtype=np.int64)
+
+
+_own = _Own()
+_ready: dict[str, build.Kernel] = {}
+_hopeless: set[str] = set()
+
+
+class GaveUp(Exception):
+    """A thread did what a fused program can't explain."""
+
+
+class NotCompiled(Exception):
+    """Numba can't compile the text of a fused program, which is a mistake in mmsim."""
+
+
+class Collided(Exception):
+    """Two pieces wrote one element: their order matters."""
+
+
+@dataclass
+class Known:
+    """What equal launches share.
+
+    The text, the site of each access, the steps of each thread, thread accesses at most, how many
+    sums each access has, the type of an operation's number; by whether the grid is one piece, the
+    warps of a piece, the pieces and the numbers that the kernel takes; bytes needed, by what they
+    depend on.
+    """
+
+    text: Fused
+    sites: list[int]
+    steps: int
+    work: int
+    sums: int
+    operation: np.dtype[Any]
+    pieces: dict[bool, tuple[int, int, list[Any]]]
+    needed: dict[tuple[Any, ...], int]
+
+
+class Execution:
+    """A fused program with its arguments; raises `CannotFuse` where there is none."""
+
+    def __init__(self, launch: Launch, progress: Progress) -> None:
+        self.launch = launch
+        self.grid = launch.grid
+        self.progress = progress
+        known: Known | None = launch.kept.get(launch.placed)
+        if known is None:
+            known = launch.kept[launch.placed] = self._known()
+        self.known = known
+        self.text = known.text
+        self.sites = known.sites
+        self.steps = known.steps
+        self.work = known.work
+
+    def _known(self) -> Known:
+        text, machine = write(self.launch), self.launch.machine
+        self.text = text
+        pieces = {whole: self._numbers(whole) for whole in (False, True)}
+        limit = self.launch.meaning.max_accesses
+        sites, steps = accesses(text.skeleton, limit, pieces[False][2])
+        work = self.grid.threads * (len(sites) - sites.count(BARRIER_SITE))
+        # The machine's memory, the DMMs with a block, and what requests take at best.
+        sums = 1 + min(len(machine.shared), self.grid.blocks) + machine.by_lane
+        most = 2 * machine.width + 1  # the narrower the faster
+        operation = np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.int64
+        return Known(text, sites, steps, work, sums, np.dtype(operation), pieces, {})
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has been compiled in this process."""
+        return self.text.kernel in _ready
+
+    def worth(self) -> Worth:
+        """What compiling it is worth, unless it is hopeless: then `CannotFuse`."""
+        text = self.text.kernel
+        if text in _hopeless or not compiler.enabled():
+            raise CannotFuse("Numba can't compile it")
+        return Worth(text, self.steps, self.grid.threads)
+
+    def needed(self, whole: bool) -> int:
+        """Bytes that running it takes, roughly, beyond the arguments; `whole` as in `_pieces`."""
+        launch, grid, steps = self.launch, self.grid, len(self.sites)
+        warps = self.known.pieces[whole][0]
+        lanes = warps * launch.machine.width
+        typing, shapes = launch.meaning.typing, launch.meaning.locals
+        registers = sum(
+            math.prod(shapes[local.name]) * typing.arrays[local.name].itemsize
+            for local in launch.meaning.code.locals
+            if local.kind == "registers"
+        )
+        bits = sum(launch.arrays[name].size for name in self.text.marked)
+        own = (self.text.lane_bytes + registers) * lanes + bits // 8 + 16 * steps * self.known.sums
+        shared = sum(a.size * a.dtype.itemsize for a in launch.arrays.values() if a.shared)
+        own += shared * (grid.blocks if whole else 1)
+        operations = 0
+        if launch.schedule == "asynchronous":
+            operations = grid.warps * steps * self.known.operation.itemsize
+            operations += int(schedule.copies(launch) * operations)
+            operations += schedule.bytes_prepared(launch.machine, grid)
+        return copies(launch) + operations + own * min(cores(), -(-grid.warps // warps))
+
+    def run(self, plain: bool = False) -> Run:
+        """Run to the end. Raises `GaveUp` where only the interpreter can say why."""
+        counts = self.counted(plain)
+        kept, name = self.launch.kept, f"outcome {self.launch.schedule}"
+        sums, requests, operations = counts
+        small = sums.nbytes + operations.nbytes <= SMALL and len(self.sites) <= FEW
+        seen = (sums.tobytes(), requests.tobytes(), operations.tobytes()) if small else ()
+        before = kept.get(name)
+        if before is None or not small or before[0] != seen:
+            before = seen, Outcome(self.launch, self.sites, counts, self.progress)
+            if small:
+                kept[name] = before
+        outcome: Outcome = before[1]
+        return result(self.launch, "array", outcome.time, outcome.accesses, outcome.rounds)
+
+    def counted(self, plain: bool = False) -> tuple[Integers, Integers, Any]:
+        """Run to the end: stages by unit and access, requests by access, operations by warp.
+
+        Where it matters which lanes ask, what requests take at best follows the units' stages.
+        """
+        whole = self.text.in_order
+        self._check_room(whole)
+        kernel = build.plain(self.text.kernel) if plain else self._ready()
+        try:
+            return self._pieces(kernel, whole)
+        except Collided:
+            self._check_room(whole=True)
+            for array in self.launch.arrays.values():
+                array.rewind()
+            return self._pieces(kernel, True)
+
+    def _check_room(self, whole: bool) -> None:
+        """Refuse what needs more memory than there is; how much it needs is found once."""
+        key = self.launch.schedule, whole, cores() if self.work > SHORT else 1
+        needed = self.known.needed.get(key)
+        if needed is None:
+            needed = self.known.needed[key] = self.needed(whole)
+        check_memory(self.launch, needed)
+
+    def _ready(self) -> build.Kernel:
+        """The kernel, compiled for the types of its arguments by running no piece."""
+        if self.text.kernel in _ready:
+            return _ready[self.text.kernel]
+        if not build.is_kept(self.text.kernel):
+            self.progress.say("compiling it, once for this machine")
+        one = np.zeros(0, dtype=np.int64)
+        nothing = (np.zeros((1, 0), dtype=np.int64), one, np.zeros((0, 0), self.known.operation))
+        arguments = (
+            *(0, 0, np.zeros(2, dtype=np.int64), *nothing, scratch(1), True),
+            *(*self._marks(False), *self._arrays(), *self.known.pieces[False][2]),
+        )
+        try:
+            kernel = build.compiled(self.text.kernel)
+            kernel(*arguments)
+        except Exception as error:
+            _hopeless.add(self.text.kernel)
+            raise NotCompiled(str(error)) from error
+        if len(_ready) >= MOST_READY:
+            _ready.clear()
+        _ready[self.text.kernel] = kernel
+        return kernel
+
+    def _numbers(self, whole: bool) -> tuple[int, int, list[Any]]:
+        """The warps of a piece, the pieces, and what each number's name in the text stands for."""
+        meaning, grid, warps = self.launch.meaning, self.grid, self._piece_warps(whole)
+        numbers: dict[str, int | float | bool] = {}
+        for name, value in meaning.numbers.items():
+            numbers[f"number_{name}"] = value
+        for name, shape in meaning.shapes.items():
+            numbers[f"size_{name}"] = math.prod(shape)
+            for axis, extent in enumerate(shape):
+                numbers[f"extent_{name}_{axis}"] = extent
+        numbers |= {
+            "threads": grid.threads,
+            "block_size": grid.block_size,
+            "blocks": grid.blocks,
+            "warps": grid.warps,
+            "warps_per_block": grid.warps_per_block,
+            "dmms": grid.dmms,
+            "width": self.launch.machine.width,
+            "piece_warps": warps,
+        }
+        return warps, -(-grid.warps // warps), [numbers[name] for name in self.text.numbers]
+
+    def _piece_warps(self, whole: bool) -> int:
+        grid = self.grid
+        if whole:
+            return grid.warps
+        if self.text.by_block:
+            return min(grid.warps_per_block, grid.warps)
+        return max(1, min(PIECE // self.launch.machine.width, grid.warps))
+
+    def _pieces(self, kernel: build.Kernel, whole: bool) -> tuple[Integers, Integers, Any]:
+        """Run all pieces; stages by unit and access, requests by access, operations by warp.
+
+        `whole` makes one piece of the grid, for programs that need their order.
+        """
+        machine, known, steps = self.launch.machine, self.known, len(self.sites)
+        _, pieces, numbers = known.pieces[whole]
+        sums = np.zeros((known.sums, steps), dtype=np.int64)
+        requests = np.zeros(steps, dtype=np.int64)
+        warps = self.grid.warps if self.launch.schedule == "asynchronous" else 0
+        operations = np.zeros((warps, steps), known.operation)
+        control = np.zeros(2, dtype=np.int64)
+        arguments = (*self._arrays(), *numbers)
+        if self.work <= SHORT:
+            counts = control, sums, requests, operations, _own_scratch(machine.width)
+            _raise(kernel(0, pieces, *counts, not whole, *self._marks(not whole), *arguments))
+            return sums, requests, operations
+        lock = threading.Lock()
+        marks: dict[int, list[npt.NDArray[np.uint64]]] = {}
+
+        def work(first: int, last: int) -> None:
+            own_sums, own_requests = np.zeros_like(sums), np.zeros_like(requests)
+            with lock:
+                own_marks = marks.setdefault(threading.get_ident(), self._marks(not whole))
+            counts = control, own_sums, own_requests, operations, scratch(machine.width)
+            _raise(kernel(first, last, *counts, not whole, *own_marks, *arguments))
+            with lock:
+                sums[...] += own_sums
+                requests[...] += own_requests
+
+        def watch() -> None:
+            done = int(requests.sum()) * machine.width
+            self.progress.report(f"{steps} rounds at once", done, "thread accesses")
+
+        def stop() -> None:
+            control[0] = 1
+
+        on_all_cores(work, pieces, self._parts(pieces), watch, stop)
+        for number in range(len(self.text.marked)):
+            seen = [own[number] for own in marks.values()]
+            for first, second in ((a, b) for i, a in enumerate(seen) for b in seen[i + 1 :]):
+                if (first & second).any():
+                    raise Collided
+        return sums, requests, operations
+
+    def _parts(self, pieces: int) -> int:
+        """In how many parts to deal out the pieces: so many that the cores end together."""
+        return min(pieces, max(cores(), min(32 * cores(), self.work // PART)))
+
+    def _arrays(self) -> list[npt.NDArray[Any]]:
+        arrays = self.launch.arrays
+        data = []
+        for array in arrays.values():
+            if not array.shared:
+                words = array.flat
+                # Read-only whatever the caller's is: a kernel is compiled for the one or the other.
+                if not array.written:
+                    words.setflags(write=False)
+                data.append(words)
+        return data + [array.offsets for array in arrays.values() if array.offsets is not None]
+
+    def _marks(self, marking: bool) -> list[npt.NDArray[np.uint64]]:
+        """A bit for every element of the arrays whose writes are marked."""
+        sizes = [self.launch.arrays[name].size for name in self.text.marked]
+        return [np.zeros(size // 64 + 2 if marking else 0, dtype=np.uint64) for size in sizes]
+
+
+def _own_scratch(width: int) -> Integers:
+    """This thread's scratch for a width. It needn't be cleared."""
+    if _own.width != width:
+        _own.width, _own.tables = width, scratch(width)
+    return _own.tables
+
+
+def _raise(end: int) -> None:
+    """Raise what the number means with which a kernel has ended."""
+    if end:
+        raise GaveUp if end == 1 else Collided
+
+
+__all__ = ["CannotFuse", "Collided", "Execution", "GaveUp", "NotCompiled", "Pays"]

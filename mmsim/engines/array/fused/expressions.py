@@ -1,0 +1,364 @@
+"""Writes the expressions of a program as text that Numba compiles.
+
+The types come from `mmsim.ir.types`, the meaning from `mmsim.ir.operators`. What has no
+value (a division by zero) sets `bad`, and so does all else that is an error: the program is then
+run again by the interpreter, which knows how to say what is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import numpy as np
+
+from mmsim.engines.array.fused.analysis import READER, Analysis, CannotFuse
+from mmsim.ir import nodes as ir
+from mmsim.ir.fold import made_of
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.types import BOOL, FLOAT, Type, Typing, operand_types, wide
+
+UNIFORM = {"count": "threads", "block_size": "block_size", "blocks": "blocks"}
+OWN = {
+    "id": "(thread + lane)",
+    "index": "(start + lane)",
+    "block": "block",
+    "lane": "lane",
+    "warp": "warp",
+}
+CALLS = {
+    "//": "floor_divide",
+    "%": "modulo",
+    "<<": "shift_left",
+    ">>": "shift_right",
+    "**": "power",
+}
+REFUSED = {"//": "== 0", "%": "== 0", "/": "== 0", "<<": "< 0", ">>": "< 0", "**": "< 0"}
+"""What the right operand of an operation mustn't be."""
+LARGEST = 64
+"""Numbers that a compiled program's constant table may have: they are written out at each use."""
+LITERAL = (ir.Const, ir.Unary, ir.Binary, ir.Compare)
+"""What an expression of literals is made of."""
+
+
+def numpy_name(type_: Type) -> str:
+    """How a type is written."""
+    return "np.bool_" if type_ == BOOL else f"np.{type_.name}"
+
+
+class Text:
+    """Lines of a program in the making, at their depth."""
+
+    def __init__(self, names: Iterator[str]) -> None:
+        self.lines: list[str] = []
+        self.depth = 0
+        self.marks: list[tuple[int, int]] = []
+        """Lines and depths: before the loop at work, and where its body begins."""
+        self.divisors: dict[tuple[ir.Expr, bool], tuple[str, str]] = {}
+        """What the loop at work divides by: the names of the divisor and of its power of two."""
+        self.doubtful = False
+        """Whether a line may have set `bad` that no line has looked at since."""
+        self._names = names
+
+    @contextmanager
+    def loop(self, *head: str) -> Iterator[None]:
+        """A loop, with the lines that begin it; `earlier` adds before it, `at_head` in its body."""
+        outer = self.marks, self.divisors
+        before = len(self.lines), self.depth
+        for line in head[:-1]:
+            self.add(line)
+        self.add(head[-1])
+        self.depth += 1
+        self.marks, self.divisors = [before, (len(self.lines), self.depth)], {}
+        yield
+        self.depth -= 1
+        self.marks, self.divisors = outer
+
+    @contextmanager
+    def _at(self, number: int) -> Iterator[None]:
+        """What is added goes to a mark, behind what has been added there before."""
+        marks, outer = self.marks, self.depth
+        line, depth = marks[number]
+        rest = self.lines[line:]
+        del self.lines[line:]
+        self.depth, self.marks = depth, []
+        yield
+        more = len(self.lines) - line
+        moved = [(at + more, deep) for at, deep in marks[number:]]
+        self.depth, self.marks = outer, marks[:number] + moved
+        self.lines += rest
+
+    def earlier(self) -> AbstractContextManager[None]:
+        """What is added goes before the loop at work."""
+        return self._at(0)
+
+    def at_head(self) -> AbstractContextManager[None]:
+        """What is added goes where the body of the loop at work begins."""
+        return self._at(1)
+
+    def add(self, line: str) -> None:
+        """One more line."""
+        self.doubtful |= "bad" in line
+        self.lines.append("    " * self.depth + line)
+
+    def drop(self, name: str) -> None:
+        """Take out the last line that sets a variable if no line behind it needs that."""
+        for at in range(len(self.lines) - 1, -1, -1):
+            if self.lines[at].lstrip().startswith(f"{name} = "):
+                if not re.search(rf"\b{name}\b", "\n".join(self.lines[at + 1 :])):
+                    del self.lines[at]
+                return
+
+    def temporary(self) -> str:
+        """A name that nothing else has."""
+        return next(self._names)
+
+
+class Expressions:
+    """Writes expressions into `text`, for one lane or, if they are `uniform`, for all at once.
+
+    `own` gives the text of a lane's own variable, `constant` the value of an expression that is
+    known before the launch.
+    """
+
+    def __init__(
+        self,
+        text: Text,
+        typing: Typing,
+        analysis: Analysis,
+        shapes: dict[str, tuple[int, ...]],
+        address: Callable[[str, tuple[ir.Expr, ...]], str],
+        own: Callable[[str], str],
+        constant: Callable[[ir.Expr], int | float | bool | None],
+        is_power: Callable[[ir.Expr], bool],
+        uniform: bool,
+    ) -> None:
+        self.text = text
+        self.typing = typing
+        self.analysis = analysis
+        self.shapes = shapes
+        self.address = address
+        self.own = own
+        self.constant = constant
+        self.uniform = uniform
+        self.is_power = is_power  # of a divisor: whether it is a constant power of two
+        self.assigned: set[str] = set()
+
+    def folded(self, value: ir.Expr) -> int | float | bool | None:
+        """The value of an expression of literals, None of any other.
+
+        They aren't left to the kernel: Python's integers, unlike its own, don't wrap around.
+        """
+        if not made_of(value, LITERAL):
+            return None
+        if (number := self.constant(value)) is None:
+            raise CannotFuse("a literal expression without a value")
+        return number
+
+    def write(self, value: ir.Expr) -> str:
+        """The text of an expression of its own type; what it needs before goes into the lines."""
+        if (number := self.folded(value)) is not None:
+            return self._literal(number)
+        match value:
+            case ir.Number(name):
+                return f"number_{name}"
+            case ir.ThreadField(field):
+                return UNIFORM.get(field) or OWN[field]
+            case ir.Extent(array, axis, rank):
+                return self._extent(array, axis, rank)
+            case ir.Var(name):
+                return self._variable(name)
+            case ir.Unary():
+                return self._unary(value)
+            case ir.Binary():
+                return self._binary(value)
+            case ir.Compare(op, left, right):
+                common, _ = operand_types(value, self.typing.of(left), self.typing.of(right))
+                return f"({self.cast(left, common)} {op} {self.cast(right, common)})"
+            case ir.Logic(op, left, right):
+                first = self._keep(self.cast(left, self.typing.of(value)))
+                test = first if op == "and" else f"not {first}"
+                return self._either(test, right, first, self.typing.of(value))
+            case ir.Choose(test, then, other):
+                return self._either(self.truth(test), then, other, self.typing.of(value))
+            case ir.RegisterRead(array, index):
+                return f"register_{array}[{self.address(array, index)}, here]"
+            case ir.Lookup():
+                return self._lookup(value)
+            case ir.Const():
+                raise AssertionError(f"{value} is a literal")
+            case _:
+                assert_never(value, READER)
+
+    def cast(self, value: ir.Expr, wanted: Type) -> str:
+        """The text of an expression, as a value of a type that can hold it."""
+        text, held = self.write(value), self.typing.of(value)
+        return text if held == wanted else f"{numpy_name(wanted)}({text})"
+
+    def wide(self, value: ir.Expr) -> str:
+        """The text of an expression, as arithmetic is done on it."""
+        return self.cast(value, wide(self.typing.of(value)))
+
+    def truth(self, value: ir.Expr) -> str:
+        """The text of whether an expression counts as true."""
+        text = self.write(value)
+        return text if self.typing.of(value) == BOOL else f"({text} != 0)"
+
+    def _literal(self, number: int | float | bool) -> str:
+        if isinstance(number, float) and not np.isfinite(number):
+            return "np.nan" if np.isnan(number) else "np.inf" if number > 0 else "(-np.inf)"
+        if type(number) is int and not -(2**63) < number < 2**63:
+            raise CannotFuse(f"{number} is no 64-bit literal")
+        if self.uniform and type(number) is int:
+            return f"np.int64({number})"  # what the skeleton computes with it mustn't wrap unseen
+        return f"({number!r})" if number < 0 else repr(number)
+
+    def _extent(self, array: str, axis: int | str | None, rank: int | None) -> str:
+        shape = self.shapes[array]
+        if rank is not None and rank != len(shape):
+            raise CannotFuse(f"{array} is used with the wrong number of dimensions")
+        if axis is None:
+            return f"size_{array}"
+        if not isinstance(axis, int):
+            return self._literal(len(shape))
+        if not -len(shape) <= axis < len(shape):
+            raise CannotFuse(f"{array} has no axis {axis}")
+        return f"extent_{array}_{axis % len(shape)}"
+
+    def _variable(self, name: str) -> str:
+        if name not in self.assigned:
+            raise CannotFuse(f"{name} may be read before it is assigned")
+        if name in self.analysis.uniform:
+            return f"same_{name}"
+        if name in self.analysis.inlined:
+            return f"({self.cast(self.analysis.inlined[name], self.typing.variables[name])})"
+        return self.own(name)
+
+    def _lookup(self, value: ir.Lookup) -> str:
+        """An element of a constant table, whose indices count from the end where they are < 0."""
+        kind = self.typing.of(value).kind
+        if len(value.values) > LARGEST:
+            raise CannotFuse(f"a table of more than {LARGEST} numbers")
+        make = {"b": bool, "i": int, "f": float}[kind]
+        numbers = ", ".join(self._literal(make(number)) for number in value.values)
+        number = ""
+        for part, extent in zip(value.index, value.shape, strict=True):
+            at = self._keep(self.wide(part))
+            self._refuse(f"{at} < {-extent} or {at} >= {extent}", at, "0")
+            here = f"({at} + {extent} if {at} < 0 else {at})"
+            number = f"({number} * {extent} + {here})" if number else here
+        return f"({numbers},)[{number}]"
+
+    def _unary(self, value: ir.Unary) -> str:
+        op, operand = value.op, value.operand
+        if op in ("not", "bool"):
+            return f"(not {self.truth(operand)})" if op == "not" else self.truth(operand)
+        text = self.wide(operand)
+        if op == "int" and self.typing.of(operand).kind == "f":
+            text = self._keep(text)
+            self._refuse(f"not abs({text}) < 9223372036854775808.0", text, "0.0")
+        if op in ("int", "float"):
+            return f"np.{'int64' if op == 'int' else 'float64'}({text})"
+        return text if op == "+" else f"abs({text})" if op == "abs" else f"({op}{text})"
+
+    def _binary(self, value: ir.Binary) -> str:
+        op, result = value.op, self.typing.of(value)
+        if op in ("min", "max"):
+            left, right = (
+                self._keep(self.cast(value.left, result)),
+                self._keep(self.cast(value.right, result)),
+            )
+            return f"({right} if {right} {'<' if op == 'min' else '>'} {left} else {left})"
+        if result == BOOL:
+            return f"({self.write(value.left)} {op} {self.write(value.right)})"
+        if op == "**" and result.kind == "f":
+            return self._float_power(value)
+        left = self.wide(value.left)
+        if (
+            op in ("//", "%")
+            and result.kind != "f"
+            and self.text.marks
+            and self.folded(value.right) is None
+            and self.analysis.is_uniform(value.right)
+        ):
+            return self._by_uniform(op, left, value.right, isinstance(value.left, ir.ThreadField))
+        right = self.wide(value.right)
+        if op == "/":
+            left, right = f"np.float64({left})", f"np.float64({right})"
+        if op not in REFUSED:
+            return f"({left} {op} {right})"
+        if isinstance(value.right, ir.Const) and value.right.value > 0:
+            if result.kind == "f" and op != "/":
+                return f"float_{CALLS[op]}({left}, {right})"
+            if op == "**" or (op in ("<<", ">>") and value.right.value > 63):
+                return f"{CALLS[op]}({left}, {right})"
+            return f"({left} {op} {right})"
+        right = self._keep(right)
+        self._refuse(f"{right} {REFUSED[op]}", right, "1.0" if result.kind == "f" else "1")
+        if op == "/":
+            return f"({left} / {right})"
+        return f"{'float_' if result.kind == 'f' else ''}{CALLS[op]}({left}, {right})"
+
+    def _float_power(self, value: ir.Binary) -> str:
+        """A power of floats that one operation of IEEE 754 gives; `powers` knows the others."""
+        exponent = self.folded(value.right)
+        if exponent not in (2, 0.5):
+            raise CannotFuse("a power of floats")
+        base = self._keep(self.cast(value.left, FLOAT))
+        if exponent == 0.5:
+            self._refuse(f"{base} < 0", base, "1.0")
+            return f"np.sqrt({base} + 0.0)"
+        square = self._keep(f"{base} * {base}")
+        self._refuse(f"np.isinf({square}) and not np.isinf({base})", square, "1.0")
+        return square
+
+    def _by_uniform(self, op: str, left: str, divisor: ir.Expr, natural: bool) -> str:
+        """A division by what is the same for all threads: a shift by a constant power of two.
+
+        Processors divide slowly. The divisor is looked at once, before the loop over the warps.
+        Without a sign, which `natural` numbers don't have, many lanes are shifted at once.
+        """
+        power = self.is_power(divisor)
+        if (divisor, power) not in self.text.divisors:
+            name, shift = self.text.temporary(), self.text.temporary()
+            self.text.divisors[divisor, power] = name, shift
+            with self.text.earlier():
+                self.text.add(f"{name} = {self.wide(divisor)}")
+                if power:
+                    self.text.add(f"{shift} = shift_of({name})")
+                    self._refuse(f"{shift} < 0", shift, "0")
+                else:
+                    self._refuse(f"{name} == 0", name, "1")
+        name, shift = self.text.divisors[divisor, power]
+        if power and natural and op == "//":
+            return f"np.int64(np.uint64({left}) >> np.uint64({shift}))"
+        if power:
+            return f"({left} >> {shift})" if op == "//" else f"({left} & ({name} - 1))"
+        return f"{CALLS[op]}({left}, {name})"
+
+    def _keep(self, text: str) -> str:
+        """The text of a value that is needed more than once, computed once."""
+        name = self.text.temporary()
+        self.text.add(f"{name} = {text}")
+        return name
+
+    def _refuse(self, bad: str, name: str, instead: str) -> None:
+        self.text.add(f"if {bad}:")
+        self.text.add("    bad = True")
+        self.text.add(f"    {name} = {instead}")
+
+    def _either(self, test: str, then: ir.Expr, other: ir.Expr | str, type_: Type) -> str:
+        """`then` where `test` holds, else `other`; each is evaluated only where it is wanted."""
+        name = self.text.temporary()
+        self.text.add(f"if {test}:")
+        self._arm(name, then, type_)
+        self.text.add("else:")
+        self._arm(name, other, type_)
+        return name
+
+    def _arm(self, name: str, value: ir.Expr | str, type_: Type) -> None:
+        self.text.depth += 1
+        text = value if isinstance(value, str) else self.cast(value, type_)
+        self.text.add(f"{name} = {text}")
+        self.text.depth -= 1

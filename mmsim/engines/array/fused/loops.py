@@ -1,0 +1,146 @@
+"""Which statements one loop over the warps does, and which words it needn't keep in between.
+
+All warps do one statement before the first does the next. Where no warp can see what another one
+does meanwhile, one loop does several statements, each warp all of them: the words that it has read
+are at hand when it writes them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from mmsim.engines.array.fused.analysis import READER, Analysis, behind
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.walk import expressions, parts, statements
+
+
+def together(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
+    """The statements of a block in their order, those together that one loop can do.
+
+    No array is written there by one statement and used by another.
+    """
+    group: list[ir.Stmt] = []
+    used: set[str] = set()
+    written: set[str] = set()
+    for statement in block:
+        by_lanes = _by_lanes(statement, analysis)
+        array = statement.array if isinstance(statement, ir.Load | ir.Store) else ""
+        if not by_lanes or array in (used if isinstance(statement, ir.Store) else written):
+            if group:
+                yield tuple(group)
+            group, used, written = [], set(), set()
+        if not by_lanes:
+            yield (statement,)
+            continue
+        group.append(statement)
+        used.add(array)
+        if isinstance(statement, ir.Store):
+            written.add(array)
+    if group:
+        yield tuple(group)
+
+
+def _by_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
+    """Whether each lane does a statement for itself, or nothing has to be done."""
+    match statement:
+        case ir.Assign(target):
+            return target not in analysis.uniform
+        case ir.Load() | ir.Store() | ir.RegisterWrite() | ir.Forget():
+            return True
+        case (
+            ir.If()
+            | ir.While()
+            | ir.For()
+            | ir.Break()
+            | ir.Continue()
+            | ir.Return()
+            | ir.Scope()
+            | ir.Leave()
+            | ir.Barrier()
+        ):
+            return False
+        case _:
+            assert_never(statement, READER)
+
+
+def needs_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
+    """Whether there is something to do for each lane."""
+    match statement:
+        case ir.Assign(target):
+            return target not in analysis.inlined and target not in analysis.uniform
+        case ir.Forget(_, registers):
+            return bool(registers)
+        case ir.Load() | ir.Store() | ir.RegisterWrite():
+            return True
+        case (
+            ir.If()
+            | ir.While()
+            | ir.For()
+            | ir.Break()
+            | ir.Continue()
+            | ir.Return()
+            | ir.Scope()
+            | ir.Leave()
+            | ir.Barrier()
+        ):
+            return False
+        case _:
+            assert_never(statement, READER)
+
+
+def kept(value: ir.Expr, analysis: Analysis) -> str | None:
+    """The variable of which each lane has its own that a value is, None of any other value."""
+    value = behind(value, analysis.inlined)
+    if isinstance(value, ir.Var) and value.name not in analysis.uniform:
+        return value.name
+    return None
+
+
+class Moves:
+    """The variables that are set by one read of memory, and what is known of them.
+
+    `unwritten` are those read from arrays that the program never writes: the word still stands
+    there when it is needed. `moved` gives for each group the variables that are written as they are
+    by a later statement of the group, and needed nowhere else.
+    """
+
+    def __init__(self, body: ir.Block, analysis: Analysis) -> None:
+        self.analysis = analysis
+        every = list(statements(body))
+        stored = {s.array for s in every if isinstance(s, ir.Store)}
+        self.unwritten = {
+            s.target
+            for s in every
+            if isinstance(s, ir.Load) and s.target in analysis.once and s.array not in stored
+        }
+        self._reads = Counter(
+            part.name
+            for statement in every
+            for value in expressions(statement)
+            for part in parts(value)
+            if isinstance(part, ir.Var)
+        )
+
+    def moved(self, group: ir.Block) -> set[str]:
+        """The variables that a group reads only to write them again."""
+        loaded: set[str] = set()
+        found: set[str] = set()
+        for statement in group:
+            if isinstance(statement, ir.Load):
+                if statement.target in self.analysis.once:
+                    loaded.add(statement.target)
+            elif isinstance(statement, ir.Store):
+                name = kept(statement.value, self.analysis)
+                if name in loaded and self._read_once(statement.value):
+                    found.add(name)
+        return found
+
+    def _read_once(self, value: ir.Expr) -> bool:
+        """Whether a variable, and each that it stands for, is read in one place."""
+        while isinstance(value, ir.Var) and self._reads[value.name] == 1:
+            if value.name not in self.analysis.inlined:
+                return True
+            value = self.analysis.inlined[value.name]
+        return False

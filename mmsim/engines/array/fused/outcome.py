@@ -1,0 +1,69 @@
+"""What the pieces of a fused program counted, and the rows and the time that follow from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.engines.array.fused.accesses import BARRIER_SITE
+from mmsim.engines.array.scheduled import scheduled
+from mmsim.engines.tally import Tally
+from mmsim.host.progress import Progress
+from mmsim.meaning.launch import Launch
+from mmsim.model.rounds import round_time
+from mmsim.results.rows import AccessRow, RoundRow
+
+Integers = npt.NDArray[np.int64]
+
+
+class Outcome:
+    """The rows and the time of a launch that has counted so much.
+
+    Launches that differ only in what their arrays hold often count the same: then the outcome of
+    the launch before will do. `counts` are those of `Execution.counted`; `sites` are those of the
+    accesses in order.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        sites: list[int],
+        counts: tuple[Integers, Integers, npt.NDArray[Any]],
+        progress: Progress,
+    ) -> None:
+        tally = Tally(launch)
+        self.time = self._time(tally, sites, counts, progress)
+        self.accesses: tuple[AccessRow, ...] = tally.rows()
+        self.rounds: tuple[RoundRow, ...] = tuple(tally.rounds)
+
+    @staticmethod
+    def _time(
+        tally: Tally,
+        numbers: list[int],
+        counts: tuple[Integers, Integers, npt.NDArray[Any]],
+        progress: Progress,
+    ) -> int:
+        launch, sites = tally.launch, tally.launch.meaning.sites
+        sums, requests, operations = counts
+        least = requests
+        if launch.machine.by_lane:
+            sums, least = sums[:-1], sums[-1]
+        stages_of = sums.sum(axis=0)
+        rows = zip(numbers, *(one.tolist() for one in (requests, stages_of, least)), strict=True)
+        if launch.schedule == "asynchronous":
+            for site, *counted in rows:
+                if site != BARRIER_SITE:
+                    tally.count(sites[site], *counted)
+            start = np.arange(launch.grid.warps + 1, dtype=np.int64) * len(numbers)
+            return scheduled(launch, operations.ravel(), start, progress)
+        time = 0
+        latencies = launch.machine.latencies(len(sums))
+        for (site, *counted), of_units in zip(rows, sums.T, strict=True):
+            if site == BARRIER_SITE or not counted[0]:
+                continue
+            took = round_time(of_units, latencies)
+            tally.round(sites[site], time, took, *counted)
+            time += took
+        return time

@@ -1,0 +1,307 @@
+"""What surrounds the statements of a fused program: its pieces, their warps, their lanes.
+
+Two texts grow side by side, the kernel in `text` and the skeleton in `plain`.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import count
+
+from mmsim.engines.array.fused.analysis import Analysis, order_matters, straighten
+from mmsim.engines.array.fused.expressions import Expressions, Text, numpy_name
+from mmsim.engines.array.fused.loops import Moves
+from mmsim.engines.array.fused.rows import Row, Rows
+from mmsim.ir import nodes as ir
+from mmsim.ir.types import BOOL, INT, Type, Typing
+from mmsim.ir.walk import expressions, parts, statements
+from mmsim.meaning.launch import Launch
+
+LEAVE = "break"
+"""What leaves a loop over the warps."""
+
+
+def divisors(launch: Launch) -> list[ir.Expr]:
+    """All that the program divides by."""
+    body = launch.program.code.body
+    return [
+        part.right
+        for statement in statements(body)
+        for value in expressions(statement)
+        for part in parts(value)
+        if isinstance(part, ir.Binary) and part.op in ("//", "%")
+    ]
+
+
+def is_power(launch: Launch, divisor: ir.Expr) -> bool:
+    """Whether a divisor is a constant power of two in this launch."""
+    number = launch.meaning.constant(divisor)
+    return type(number) is int and number > 0 and number & (number - 1) == 0
+
+
+def is_whole(launch: Launch, divisor: ir.Expr) -> bool:
+    """Whether a divisor is a constant multiple of the width in this launch."""
+    number = launch.meaning.constant(divisor)
+    return type(number) is int and number > 0 and number % launch.machine.width == 0
+
+
+def of_divisors(launch: Launch) -> tuple[tuple[bool, bool], ...]:
+    """Which of the divisors are powers of two and multiples of the width in this launch."""
+    found = launch.program.kept("divisors", lambda: divisors(launch))
+    return tuple((is_power(launch, divisor), is_whole(launch, divisor)) for divisor in found)
+
+
+def full(launch: Launch) -> bool:
+    """Whether every warp has all its lanes."""
+    grid = launch.grid
+    return grid.threads % grid.block_size == 0 and grid.block_size % grid.width == 0
+
+
+class Pieces(ABC):
+    """A program that is being written, and the lines that its statements share."""
+
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+        self.typing: Typing = launch.meaning.typing
+        self.body = straighten(launch.meaning.code.body)
+        self.analysis = Analysis(self.body)
+        self.width = launch.machine.width
+        self.full = full(launch)
+        names = (f"t{number}" for number in count(1))
+        self.text, self.plain = Text(names), Text(names)
+        self.rows = Rows(self.analysis, partial(is_whole, launch), self.full)
+        self.lanes, self.same = (
+            Expressions(
+                text,
+                self.typing,
+                self.analysis,
+                launch.meaning.shapes,
+                self._register_address,
+                self._own,
+                launch.meaning.constant,
+                partial(is_power, launch),
+                text is self.plain,
+            )
+            for text in (self.text, self.plain)
+        )
+        self.same.assigned = self.lanes.assigned
+        self.moves = Moves(self.body, self.analysis)
+        self.words: dict[str, str] = {}  # of variables that are written as they are read
+        self.left: dict[str, tuple[str, Row]] = {}  # variables whose words are left in an array
+        self.at_hand: set[str] = set()  # those of `left` whose row the loop at work has looked up
+        # A loop's body may be written twice, without a mask and with one: what has been so once.
+        self.rowed: set[str] = set()  # all variables that have been in `left`
+        self.nowhere: set[str] = set()  # those, and all that have been in `words`
+        self.owned: set[str] = set()  # variables that have been read into a place of their own
+        self.lists: dict[str, str] = {}  # of elements, and how many each has room for
+        self.mask: str | None = None
+        self.masks = 0
+        self.loops: list[str | None] = []  # the mask around each loop
+        self.own: list[str] = []  # what is kept for the lanes of a piece beside variables
+        self.depth = 0  # loops around, of which threads take different numbers of trips
+        self.registers = [
+            local.name for local in launch.meaning.code.locals if local.kind == "registers"
+        ]
+        self.shared = [name for name, array in launch.arrays.items() if array.shared]
+        orders = {
+            name: order_matters(self.body, name, self.analysis.inlined)
+            for name, array in launch.arrays.items()
+            if not array.shared
+        }
+        self.marked = [name for name, order in orders.items() if order == "written"]
+        self.in_order = "yes" in orders.values()
+
+    @abstractmethod
+    def _register_address(self, array: str, index: tuple[ir.Expr, ...]) -> str:
+        """The text of the number of a register, after lines that find it."""
+
+    @abstractmethod
+    def _own(self, name: str, lane: str | None = None) -> str:
+        """The text of a variable of which each lane has its own: the lane at work, or that one."""
+
+    def _lane_bytes(self) -> int:
+        """What a kernel keeps of variables and masks for each lane of a piece."""
+        kept = sum(self.typing.variables[name].itemsize for name in self._held())
+        lists = 16 * sum(room == "block_size" for room in self.lists.values())
+        return kept + lists + self.masks + 8 * len(self.own)
+
+    def _held(self) -> list[str]:
+        """The variables that a kernel keeps for each lane."""
+        elsewhere = self.analysis.uniform | self.analysis.inlined.keys()
+        elsewhere |= self.nowhere - self.owned
+        return sorted(self.typing.variables.keys() - elsewhere)
+
+    def _skeleton(self) -> list[str]:
+        lines = ["sites = []", "steps = 0", "bad = False", *self.plain.lines]
+        return ["    " + line for line in [*lines, "if bad:", "    raise ArithmeticError"]]
+
+    def _head(self) -> None:
+        text, width = self.text, self.width
+        text.depth = 1
+        text.add("bad = False")
+        text.doubtful = False
+        # An argument: a loop that the compiler knows the length of is unrolled, not vectorized.
+        text.add("lanes = width")
+        text.add(f"room = piece_warps * {width}")
+        text.add(f"elements = np.empty({width}, np.int64)")
+        # The same memory, without a sign.
+        text.add("places = elements.view(np.uint64)")
+        text.add(f"where = np.empty({width}, np.int64)")
+        if self.launch.machine.by_lane:
+            text.add(f"every = np.arange({width})")
+        if any(array.offsets is not None for array in self.launch.arrays.values()):
+            text.add(f"addresses = np.empty({width}, np.int64)")
+        for name in self.shared:
+            # A piece is one block, or all of them: the memory of its blocks stays in the cache.
+            dtype = numpy_name(self.typing.arrays[name])
+            copies = "(blocks if piece_warps == warps else 1)"
+            text.add(f"data_{name} = np.zeros({copies} * size_{name}, {dtype})")
+        for name in self.registers:
+            dtype = numpy_name(self.typing.arrays[name])
+            text.add(f"register_{name} = np.zeros((size_{name}, room), {dtype})")
+        self.new_at = len(text.lines)
+        text.add("for piece in range(first_piece, last_piece):")
+        text.depth = 2
+        self._stop()
+        text.add("warp0 = piece * piece_warps")
+        text.add("warp1 = min(warp0 + piece_warps, warps)")
+        text.add("at_access = 0")
+        text.add("block0 = warp0 // warps_per_block")
+        text.add("dmm0 = block0 % dmms")
+        text.add(f"start0 = (warp0 - block0 * warps_per_block - 1) * {self.width}")
+        for name in self.shared:
+            text.add(f"data_{name}[:] = 0")
+        for name in self.registers:
+            text.add(f"register_{name}[:] = 0")
+
+    def _foot(self) -> None:
+        self.text.depth = 1
+        self.text.add("return 0")
+        types = {f"own_{name}": self.typing.variables[name] for name in self._held()}
+        types |= dict.fromkeys(self.own, INT)
+        types |= {f"mask_{number}": BOOL for number in range(1, self.masks + 1)}
+        new = [f"{name} = np.zeros(room, {numpy_name(type_)})" for name, type_ in types.items()]
+        new += [f"rows_{name} = np.zeros(piece_warps, np.uint64)" for name in sorted(self.rowed)]
+        for name, room in self.lists.items():
+            new.append(f"elements_{name} = np.empty({room}, np.int64)")
+            new.append(f"places_{name} = elements_{name}.view(np.uint64)")
+            if room == "block_size":
+                new.append(f"stages_{name} = np.empty({room}, np.int64)")
+                new.append(f"new_{name} = True")
+        self.text.lines[self.new_at : self.new_at] = ["    " + line for line in new]
+
+    @contextmanager
+    def _warps(self) -> Iterator[None]:
+        """A loop over the warps of a piece, unless one is at work."""
+        text = self.text
+        if text.marks:
+            yield
+            return
+        self.at_hand = set()
+        with text.loop("for warp in range(warp0, warp1):"):
+            yield
+            begin, depth = text.marks[0]
+            before, head = self._warp(" ".join(text.lines[begin:]))
+            text.lines[begin + 1 : begin + 1] = ["    " * (depth + 1) + line for line in head]
+            text.lines[begin:begin] = ["    " * depth + line for line in before]
+            lines = range(begin, len(text.lines))
+            leaves = [at for at in lines if text.lines[at].split() == [LEAVE]]
+            if len(leaves) == 1:
+                text.lines[leaves[0]] = text.lines[leaves[0]].replace(LEAVE, "return 1")
+        if len(leaves) > 1:
+            self._end()
+
+    def _warp(self, body: str) -> tuple[list[str], list[str]]:
+        """Lines before the loop over the warps, and first in it: those that its body needs.
+
+        What nothing needs would cost the machine nothing, but the compiler time.
+        """
+        width, needed = self.width, set(re.findall(r"\w+", body))
+        before, head = [], []
+        if not self.full or needed & {"block", "dmm", "start"}:
+            # Which block, and which DMM, is counted along: dividing takes long.
+            before = ["block, start = block0, start0"]
+            head = [f"start += {width}", "if start >= block_size:", "    start = 0"]
+            head.append("    block += 1")
+            if "dmm" in needed:
+                before.append("dmm = dmm0")
+                head.append("    dmm = dmm + 1 if dmm + 1 < dmms else 0")
+            head.append("thread = block * block_size + start")
+        elif "thread" in needed:
+            head = [f"thread = warp * {width}"]
+        if "at" in needed:
+            # An index without a sign costs no test for negative ones.
+            head.append(f"at = np.uint64((warp - warp0) * {width})")
+        if not self.full:
+            head.append(f"lanes = min({width}, block_size - start, threads - thread)")
+        return before, head
+
+    @contextmanager
+    def _lanes(self, mask: str | None = None) -> Iterator[None]:
+        """A loop over the lanes of a warp, those that a mask has chosen."""
+        text = self.text
+        text.add("for lane in range(lanes):")
+        text.depth += 1
+        depth = text.depth
+        text.add("here = at + np.uint64(lane)")
+        if mask:
+            text.add(f"if {mask}[here]:")
+            text.depth += 1
+        yield
+        text.depth = depth - 1
+        text.drop("here")
+
+    def _stop(self) -> None:
+        """Look whether somebody wants the kernel to stop."""
+        self.text.add("if control[0]:")
+        self.text.add("    return 0")
+
+    def _give_up(self) -> None:
+        """Leave the loop over the warps if something is amiss, and the kernel with it or behind it.
+
+        A `return` lets go of all that the kernel holds: the fewer, the sooner it is compiled.
+        """
+        if self.text.doubtful:
+            self.text.add("if bad:")
+            self.text.add(f"    {LEAVE}")
+            self.text.doubtful = False
+
+    def _end(self) -> None:
+        """Leave the kernel if something is amiss."""
+        doubtful = self.text.doubtful
+        self.text.add("if bad:")
+        self.text.add("    return 1")
+        self.text.doubtful = doubtful
+
+    def _both(self, line: str) -> None:
+        """A line for the kernel and the skeleton."""
+        self.text.add(line)
+        self.plain.add(line)
+
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
+        """One deeper in both texts; never empty."""
+        self.text.depth += 1
+        self.plain.depth += 1
+        self._both("pass")  # an empty block is no Python
+        yield
+        self.text.depth -= 1
+        self.plain.depth -= 1
+
+    def _same(self, value: ir.Expr, type_: Type) -> str:
+        """The text of a uniform expression; the lines that it needs before go into both texts."""
+        before = len(self.plain.lines)
+        text = self.same.cast(value, type_)
+        deeper = "    " * (self.text.depth - self.plain.depth)
+        self.text.lines += [deeper + line for line in self.plain.lines[before:]]
+        return text
+
+    def _true(self, test: ir.Expr) -> str:
+        """The text of whether a uniform expression counts as true."""
+        type_ = self.typing.of(test)
+        text = self._same(test, type_)
+        return text if type_ == BOOL else f"({text} != 0)"

@@ -1,0 +1,121 @@
+"""What is known of a warp's request beforehand: the lanes want consecutive elements, or one.
+
+Most requests of a textbook's program are for a row of memory, `a[T.id]` or `a[i, j]` with j a
+thread's place in its row. Their elements need not be listed, lane by lane, nor looked through for
+their banks or groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from mmsim.engines.array.fused.analysis import READER, Analysis
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.uniform import follows_from
+
+Row = Literal["row", "one"]
+"""The elements that a warp's lanes want: consecutive ones in the order of the lanes, or one."""
+
+
+OF_ITS_PLACE = ("index", "lane", *ir.UNIFORM_FIELDS)
+"""The fields of T that follow from a thread's place in its block."""
+OF_THE_WARP = ("block", "warp", *ir.UNIFORM_FIELDS)
+"""The fields of T that the lanes of a warp share."""
+
+
+class Rows:
+    """Finds requests for rows in a program.
+
+    `whole` says whether a divisor is a constant multiple of the width, `full` whether all warps
+    have all their lanes.
+    """
+
+    def __init__(self, analysis: Analysis, whole: Callable[[ir.Expr], bool], full: bool) -> None:
+        self.analysis = analysis
+        self.whole = whole
+        self.full = full
+
+    def of(self, index: tuple[ir.Expr, ...]) -> Row | None:
+        """What the active lanes want, if all lanes are active; None if that is not known."""
+        *rows, column = [self._step(part) for part in index]
+        if any(step != 0 for step in rows) or column is None:
+            return None
+        return "row" if column else "one"
+
+    def same_in_all_blocks(self, index: tuple[ir.Expr, ...]) -> bool:
+        """Whether the lanes of each block want the same, whatever has happened."""
+        return all(follows_from(value, OF_ITS_PLACE, self._own_place) for value in index)
+
+    def _own_place(self, variable: str) -> bool:
+        """Whether a variable depends on nothing but the place in the block."""
+        inlined = self.analysis.inlined
+        return variable in inlined and self.same_in_all_blocks((inlined[variable],))
+
+    def _step(self, value: ir.Expr) -> int | None:
+        """By how much the value of a lane exceeds that of the lane before: 0, 1 or not known."""
+        if self._begins_whole(value):
+            return 1
+        match value:
+            case ir.ThreadField(field):
+                return 1 if field == "id" else 0  # blocks may begin anywhere
+            case ir.Var(name):
+                if name in self.analysis.inlined:
+                    return self._step(self.analysis.inlined[name])
+            case ir.Binary(op, left, right):
+                if op == "+":
+                    first, second = self._step(left), self._step(right)
+                    if first is not None and second is not None and first + second < 2:
+                        return first + second
+                    return None
+                if op == "-" and self._step(right) == 0:
+                    return self._step(left)
+                if op == "//" and self._begins_whole(left) and self.whole(right):
+                    return 0
+            case (
+                ir.Const()
+                | ir.Number()
+                | ir.Extent()
+                | ir.Unary()
+                | ir.Compare()
+                | ir.Logic()
+                | ir.Choose()
+                | ir.RegisterRead()
+                | ir.Lookup()
+            ):
+                pass
+            case _:
+                assert_never(value, READER)
+        return 0 if follows_from(value, OF_THE_WARP, self._same) else None
+
+    def _same(self, variable: str) -> bool:
+        """Whether the lanes of a warp have one value of a variable."""
+        if variable in self.analysis.inlined:
+            return self._step(self.analysis.inlined[variable]) == 0
+        return variable in self.analysis.uniform
+
+    def _begins_whole(self, value: ir.Expr) -> bool:
+        """Whether the lanes' values count up from a multiple of the width that is not negative."""
+        match value:
+            case ir.ThreadField(field):
+                return field in ("index", "lane") or (field == "id" and self.full)
+            case ir.Var(name):
+                inlined = self.analysis.inlined
+                return name in inlined and self._begins_whole(inlined[name])
+            case ir.Binary(op, left, right):
+                return op == "%" and self._begins_whole(left) and self.whole(right)
+            case (
+                ir.Const()
+                | ir.Number()
+                | ir.Extent()
+                | ir.Unary()
+                | ir.Compare()
+                | ir.Logic()
+                | ir.Choose()
+                | ir.RegisterRead()
+                | ir.Lookup()
+            ):
+                return False
+            case _:
+                assert_never(value, READER)

@@ -1,0 +1,172 @@
+"""Operators of the language that a fused program calls, where a compiler's own would differ.
+
+They mean what `mmsim.ir.operators` says; the tests compare them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.engines.array.counting import Integers, compiled, inlined
+
+Words = npt.NDArray[Any]
+
+
+@compiled
+def mark(elements: Integers, count: int, marks: npt.NDArray[np.uint64]) -> bool:
+    """Set the bits of the first `count` elements; whether one of them was set already."""
+    one = np.uint64(1)
+    steps = 0
+    for slot in range(1, count):
+        steps |= elements[slot] - elements[slot - 1] - 1
+    if steps == 0:
+        return mark_row(elements[0], count, marks)
+    for slot in range(count):
+        word = elements[slot] >> 6
+        bit = one << np.uint64(elements[slot] & 63)
+        if marks[word] & bit:
+            return True
+        marks[word] |= bit
+    return False
+
+
+@inlined
+def mark_row(first: int, count: int, marks: npt.NDArray[np.uint64]) -> bool:
+    """Set the bits of `count` consecutive elements; whether one of them was set already."""
+    one = np.uint64(1)
+    before = np.uint64(0)
+    done = 0
+    while done < count:
+        word, shift = (first + done) >> 6, (first + done) & 63
+        bits = min(count - done, 64 - shift)
+        row = (((one << np.uint64(bits - 1)) << one) - one) << np.uint64(shift)
+        before |= marks[word] & row
+        marks[word] |= row
+        done += bits
+    return bool(before != 0)
+
+
+@inlined
+def copy_row(target: Words, at: int, source: Words, first: int, count: int) -> None:
+    """Copy `count` words. An index without a sign costs no test for negative ones."""
+    to, begin = np.uint64(at), np.uint64(first)
+    for slot in range(np.uint64(count)):
+        target[to + slot] = source[begin + slot]
+
+
+@inlined
+def copy_one(target: Words, at: int, source: Words, first: int, count: int) -> None:
+    """Copy one word to `count` places."""
+    to, word = np.uint64(at), source[np.uint64(first)]
+    for slot in range(np.uint64(count)):
+        target[to + slot] = word
+
+
+@compiled
+def shift_of(x: int) -> int:
+    """k where x = 2^k, -1 where there is none."""
+    if x <= 0 or x & (x - 1) != 0:
+        return -1
+    shift = 0
+    while x >> shift != 1:
+        shift += 1
+    return shift
+
+
+@compiled
+def trips(nearest: int, farthest: int, step: int) -> tuple[int, int]:
+    """The least and the largest number of trips that a thread takes through a loop.
+
+    From its start to its stop it is at least `nearest` and at most `farthest`, both of any sign.
+    """
+    if step == 0:
+        return 0, 0
+    one, other = -((-nearest) // step), -((-farthest) // step)
+    return max(min(one, other), 0), max(one, other, 0)
+
+
+@compiled
+def floor_divide(x: int, y: int) -> int:
+    """x // y for y != 0; the processor can't divide the least integer by -1."""
+    if y == -1:
+        return -x
+    return x // y
+
+
+@compiled
+def modulo(x: int, y: int) -> int:
+    """x % y for y != 0."""
+    if y == -1:
+        return 0
+    return x % y
+
+
+@compiled
+def shift_left(x: int, y: int) -> int:
+    """x << y for y >= 0."""
+    if y > 63:
+        return 0
+    return x << y
+
+
+@compiled
+def shift_right(x: int, y: int) -> int:
+    """x >> y for y >= 0."""
+    return x >> min(y, 63)
+
+
+@compiled
+def power(x: int, y: int) -> int:
+    """x ** y for y >= 0, modulo 2^64."""
+    result = 1
+    while y > 0:
+        if y & 1:
+            result *= x
+        x *= x
+        y >>= 1
+    return result
+
+
+@compiled
+def float_modulo(x: float, y: float) -> float:
+    """x % y for y != 0, as C, Python and NumPy agree on it."""
+    rest = float(np.fmod(x, y))
+    if rest == 0:
+        return math.copysign(0.0, y)
+    if (y < 0) != (rest < 0):
+        rest += y
+    return rest
+
+
+@compiled
+def float_floor_divide(x: float, y: float) -> float:
+    """x // y for y != 0."""
+    rest = float(np.fmod(x, y))
+    quotient = (x - rest) / y
+    if rest != 0 and (y < 0) != (rest < 0):
+        quotient -= 1.0
+    if quotient == 0:
+        return math.copysign(0.0, x / y)
+    whole = float(np.floor(quotient))
+    return whole + 1.0 if quotient - whole > 0.5 else whole
+
+
+__all__ = [
+    "copy_one",
+    "copy_row",
+    "float_floor_divide",
+    "float_modulo",
+    "floor_divide",
+    "mark",
+    "mark_row",
+    "modulo",
+    "power",
+    "shift_left",
+    "shift_of",
+    "shift_right",
+    "trips",
+]

@@ -1,0 +1,106 @@
+"""Runs a skeleton: the list of accesses that every piece of a fused program makes."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+from mmsim.engines.array.fused.analysis import CannotFuse
+
+
+class Whole(int):
+    """An integer whose arithmetic refuses what 64 bits can't hold, where the kernel would wrap."""
+
+    def __new__(cls, value: Any) -> Whole:
+        whole = int.__new__(cls, value)
+        if not -(2**63) <= whole < 2**63:
+            raise OverflowError
+        return whole
+
+
+def _checked(name: str) -> Callable[..., Any]:
+    function = getattr(int, name)
+
+    def method(*operands: Any) -> Any:
+        result = function(*operands)
+        return Whole(result) if type(result) is int else result
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift"):
+    for _form in (f"__{_name}__", f"__r{_name}__"):
+        setattr(Whole, _form, _checked(_form))
+for _form in ("__neg__", "__abs__", "__invert__"):
+    setattr(Whole, _form, _checked(_form))
+
+
+def _shift_left(x: int, y: int) -> int:
+    return Whole(x << y) if y < 64 else Whole(0)
+
+
+def _power(x: int, y: int) -> int:
+    if y > 64 and abs(x) > 1:
+        raise OverflowError
+    return Whole(x**y)
+
+
+def _range(*bounds: int) -> range:
+    """A range whose length, too, is far from what 64 bits can't hold."""
+    if max(map(abs, bounds)) >= 2**62:
+        raise OverflowError
+    return range(*bounds)
+
+
+def _trips(nearest: int, farthest: int, step: int) -> tuple[int, int]:
+    """As `runtime.trips`, of integers without an end; a step of 0 has no trips to tell."""
+    one, other = -(-nearest // step), -(-farthest // step)
+    return Whole(max(min(one, other), 0)), Whole(max(one, other, 0))
+
+
+NAMES = {
+    "range": _range,
+    "np": SimpleNamespace(
+        int64=Whole,
+        float64=float,
+        bool_=bool,
+        nan=math.nan,
+        inf=math.inf,
+        sqrt=math.sqrt,
+        isinf=math.isinf,
+    ),
+    "floor_divide": operator.floordiv,
+    "trips": _trips,
+    "modulo": operator.mod,
+    "float_floor_divide": operator.floordiv,
+    "float_modulo": operator.mod,
+    "shift_left": _shift_left,
+    "shift_right": lambda x, y: Whole(x >> min(y, 63)),
+    "power": _power,
+}
+
+
+@lru_cache(maxsize=256)
+def _function(text: str) -> Callable[..., tuple[list[int], int]]:
+    namespace: dict[str, Any] = dict(NAMES)
+    exec(compile(text, "<a skeleton>", "exec"), namespace)
+    function: Callable[..., tuple[list[int], int]] = namespace["skeleton"]
+    return function
+
+
+def accesses(text: str, limit: int, numbers: list[int | float | bool]) -> tuple[list[int], int]:
+    """The site of each access in order, -1 for a barrier, and the steps: accesses, trips of loops.
+
+    `limit` is as `max_accesses`, the most steps.
+
+    Raises `CannotFuse` for what goes on too long, or leaves the 64 bits, or has no value.
+    """
+    whole = [Whole(value) if type(value) is int else value for value in numbers]
+    try:
+        return _function(text)(limit, *whole)
+    except (ArithmeticError, ValueError) as error:
+        raise CannotFuse(f"its loops can't be unrolled: {error!r}") from None

@@ -1,0 +1,383 @@
+"""Writes a program as one function over pieces of its grid: address, conflicts and movement fused.
+
+A piece is some consecutive warps. The function runs one statement after the other over the warps of
+a piece, which is lock step inside the piece; every memory access is one loop over those warps that
+finds the addresses, counts the stages and moves the data. What is not inlined or the same for all
+threads lives in an array with a place for every lane of the piece.
+
+Beside it stands the *skeleton*: the same loops without the lanes, as plain Python, which lists the
+accesses that every piece makes, in order.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+from mmsim.engines.array.fused.accesses import Accesses
+from mmsim.engines.array.fused.analysis import READER, CannotFuse, breaks
+from mmsim.engines.array.fused.expressions import numpy_name
+from mmsim.engines.array.fused.loops import needs_lanes, together
+from mmsim.engines.array.fused.pieces import full, of_divisors
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.ranges import EXTREMES, extremes
+from mmsim.ir.types import INT, wide
+from mmsim.ir.walk import parts
+from mmsim.meaning.launch import Launch
+from mmsim.model.conflicts import InParts
+
+GEOMETRY = (
+    *("threads", "block_size", "blocks", "warps", "warps_per_block", "piece_warps", "dmms"),
+    "width",
+)
+LARGEST = {"id": "threads", "index": "block_size", "block": "blocks", "warp": "warps"}
+"""How many values a field of T has; T.lane has as many as the machine is wide."""
+
+
+@dataclass
+class Fused:
+    """A program written out: the texts, and the names of what has to be passed.
+
+    `kernel(first, last, control, sums, requests, operations, scratch, *arguments)` runs pieces;
+    `skeleton(*numbers)` gives the number of the site of each access, and how many
+    steps that takes: accesses and trips of loops. `marked` are the arrays whose
+    writes have to be marked, `lane_bytes` what is kept for each lane of a piece beside registers.
+    Programs that run `in_order` make one piece of the grid, those `by_block` one of each block.
+    """
+
+    kernel: str
+    skeleton: str
+    arguments: list[str]
+    numbers: list[str]
+    marked: list[str]
+    lane_bytes: int
+    in_order: bool
+    by_block: bool
+
+
+def write(launch: Launch) -> Fused:
+    """Write the program of a launch, once for equal launches; or raise `CannotFuse`."""
+    machine, typing = launch.machine, launch.meaning.typing
+    key = (
+        "fused",
+        machine.width,
+        machine.line,
+        machine.memory.conflict,
+        bool(machine.shared),
+        machine.shared_conflict if machine.shared else None,
+        full(launch),
+        of_divisors(launch),
+        *((name, len(a.shape), a.offsets is None) for name, a in launch.arrays.items()),
+        *typing.arrays.items(),
+        *typing.numbers.items(),
+    )
+    fused: Fused | str = launch.program.kept(key, lambda: _written(launch))
+    if isinstance(fused, str):
+        raise CannotFuse(fused)
+    return fused
+
+
+def _written(launch: Launch) -> Fused | str:
+    """The program written out, or why it can't be."""
+    machine = launch.machine
+    for conflict in {launch.conflict(name) for name in launch.arrays}:
+        if conflict is None or not conflict.compiled or machine.line % conflict.width:
+            return "there is no compiled counter for a unit's rule"
+        if conflict.width < machine.width and not isinstance(conflict, InParts):
+            return "there is no compiled counter for a unit's rule"
+    writer = None
+    try:
+        writer = _Writer(launch)
+        fused = writer.write()
+        for text in (fused.kernel, fused.skeleton):
+            compile(text, "<a fused program>", "exec")
+    except CannotFuse as error:
+        return str(error)
+    except (SyntaxError, RecursionError, MemoryError):  # Python's bounds on loops, blocks, brackets
+        return "it is nested too deeply"
+    finally:
+        if writer is not None:
+            vars(writer).clear()  # it is part of a cycle, which would keep the launch's arrays
+    return fused
+
+
+class _Writer(Accesses):
+    """Writes one program, statement by statement."""
+
+    def write(self) -> Fused:
+        arrays, shapes = self.launch.arrays, self.launch.meaning.shapes
+        numbers = [f"number_{name}" for name in self.launch.meaning.numbers]
+        for name, shape in shapes.items():
+            numbers += [f"size_{name}", *(f"extent_{name}_{axis}" for axis in range(len(shape)))]
+        numbers += GEOMETRY
+        data = [f"data_{name}" for name, array in arrays.items() if not array.shared]
+        data += [f"offsets_{name}" for name, array in arrays.items() if array.offsets is not None]
+        marks = [f"marks_{name}" for name in self.marked]
+        self._head()
+        self._block(self.body)
+        self._foot()
+        parameters = ["first_piece", "last_piece", "control", "sums", "requests", "operations"]
+        parameters += ["tables", "marking", *marks, *data, *numbers]
+        held = {name: dtype.name for name, dtype in self.typing.arrays.items()}
+        # The types make the text unlike that for others: one text, one compiled kernel.
+        kernel = [f"def kernel({', '.join(parameters)}):", f"    # {held}", *self.text.lines]
+        skeleton = [f"def skeleton(limit, {', '.join(numbers)}):", *self._skeleton()]
+        skeleton.append("    return sites, steps")
+        return Fused(
+            "\n".join(kernel) + "\n",
+            "\n".join(skeleton) + "\n",
+            [*marks, *data, *numbers],
+            numbers,
+            self.marked,
+            self._lane_bytes(),
+            self.in_order,
+            bool(self.shared),
+        )
+
+    def _block(self, block: ir.Block) -> None:
+        for group in together(block, self.analysis):
+            if any(needs_lanes(statement, self.analysis) for statement in group):
+                self._together(group)
+            else:
+                for statement in group:
+                    self._statement(statement)
+
+    def _statement(self, statement: ir.Stmt) -> None:
+        assigned = self.lanes.assigned
+        match statement:
+            case ir.Assign(target, value):
+                self._assign(target, value)
+            case ir.Load(target, array, index):
+                self._load(statement.site, array, index, target)
+                if target is not None:
+                    assigned.add(target)
+            case ir.Store(array, index, value):
+                self._store(statement.site, array, index, value)
+            case ir.RegisterWrite(array, index, value):
+                self._register_write(array, index, value)
+            case ir.If(test, then, orelse):
+                self._if(test, then, orelse)
+            case ir.While(prelude, test, body):
+                if not self.analysis.is_uniform(test):
+                    raise CannotFuse("a loop whose end depends on the thread")
+                self._both("while True:")
+                self._loop(prelude, test, body)
+            case ir.For(target, start, stop, step, body):
+                self._for(target, start, stop, step, body)
+            case ir.Break() | ir.Continue():
+                if self.mask != self.loops[-1]:
+                    raise CannotFuse("some threads leave a loop before others")
+                self._both("break" if isinstance(statement, ir.Break) else "continue")
+            case ir.Forget(names, registers):
+                assigned.difference_update(names)
+                for name in registers:
+                    self._clear(name)
+            case ir.Barrier():
+                if self.mask:
+                    raise CannotFuse("a barrier under a condition")
+                self._barrier()
+            case ir.Return() | ir.Scope() | ir.Leave():
+                raise CannotFuse("a call in the test of a loop")  # else it has been straightened
+            case _:
+                assert_never(statement, READER)
+
+    def _assign(self, target: str, value: ir.Expr) -> None:
+        type_ = self.typing.variables[target]
+        if target in self.analysis.uniform:
+            text = self._same(value, type_)
+            self._both(f"same_{target} = {f'np.int64({text})' if type_ == INT else text}")
+        elif target in self.analysis.inlined:
+            if isinstance(value, ir.Var) and value.name not in self.lanes.assigned:
+                raise CannotFuse(f"{value.name} may be read before it is assigned")
+            with self.text.earlier() if self.text.marks else nullcontext():
+                self._check_divisors(value)
+        else:
+            with self._warps():
+                with self._lanes(self.mask):
+                    text = self.lanes.cast(value, type_)
+                    self.text.add(f"own_{target}[here] = {text}")
+                self._give_up()
+        self.lanes.assigned.add(target)
+
+    def _check_divisors(self, value: ir.Expr) -> None:
+        """What is inlined may never be needed, but dividing by zero is an error here."""
+        for part in parts(value):
+            if (
+                isinstance(part, ir.Binary)
+                and part.op in ("//", "%")
+                and not self.lanes.folded(part.right)
+            ):
+                text = self._same(part.right, wide(self.typing.of(part.right)))
+                self.text.add(f"if {text} == 0:")
+                self.text.add("    return 1")
+
+    def _if(self, test: ir.Expr, then: ir.Block, orelse: ir.Block) -> None:
+        assigned = self.lanes.assigned
+        before = set(assigned)
+        if self.analysis.is_uniform(test):
+            self._both(f"if {self._true(test)}:")
+            with self._inside():
+                self._block(then)
+            after_then = set(assigned)
+            assigned.intersection_update(before)
+            self._both("else:")
+            with self._inside():
+                self._block(orelse)
+        else:
+            yes, no = f"mask_{self.masks + 1}", f"mask_{self.masks + 2}"
+            self.masks += 2 if orelse else 1
+            outer = self.mask
+            with self._warps():
+                if outer:
+                    with self._lanes():
+                        self.text.add(f"{yes}[here] = False")
+                        if orelse:
+                            self.text.add(f"{no}[here] = False")
+                with self._lanes(outer):
+                    self.text.add(f"chosen = {self.lanes.truth(test)}")
+                    self.text.add(f"{yes}[here] = chosen")
+                    if orelse:
+                        self.text.add(f"{no}[here] = not chosen")
+                self._give_up()
+            self.mask = yes
+            self._block(then)
+            after_then = set(assigned)
+            assigned.intersection_update(before)
+            self.mask = no
+            self._block(orelse)
+            self.mask = outer
+        assigned.intersection_update(after_then)
+
+    def _loop(self, prelude: ir.Block, test: ir.Expr | None, body: ir.Block) -> None:
+        assigned = self.lanes.assigned
+        before = set(assigned)
+        self.loops.append(self.mask)
+        with self._inside():
+            self._stop()
+            self.plain.add("steps += 1")
+            self.plain.add("if steps > limit:")
+            self.plain.add("    raise OverflowError")
+            self._block(prelude)
+            if test is not None:
+                self._both(f"if not {self._true(test)}:")
+                self._both("    break")
+            self._block(body)
+        self.loops.pop()
+        assigned.intersection_update(before)
+
+    def _for(
+        self, target: str, start: ir.Expr, stop: ir.Expr, step: ir.Expr, body: ir.Block
+    ) -> None:
+        bounds = (start, stop, step)
+        if not all(map(self.analysis.is_uniform, bounds)):
+            self._varying_for(target, start, stop, step, body)
+            return
+        texts = [self._same(bound, INT) for bound in bounds]
+        type_ = self.typing.variables[target]
+        counter = self.text.temporary()
+        before = set(self.lanes.assigned)
+        self._both(f"for {counter} in range({', '.join(texts)}):")
+        if target in self.analysis.uniform:
+            self.text.depth += 1
+            self.plain.depth += 1
+            self._both(f"same_{target} = {numpy_name(type_)}({counter})")
+            self.text.depth -= 1
+            self.plain.depth -= 1
+        else:
+            self.text.depth += 1
+            with self._warps(), self._lanes(self.mask):
+                self.text.add(f"own_{target}[here] = {counter}")
+            self.text.depth -= 1
+        self.lanes.assigned.add(target)
+        self._loop((), None, body)
+        self.lanes.assigned.intersection_update(before)
+
+    def _varying_for(
+        self, target: str, start: ir.Expr, stop: ir.Expr, step: ir.Expr, body: ir.Block
+    ) -> None:
+        """A loop of which each thread takes its own number of trips.
+
+        The trips that every thread takes come first, without a mask. How many those are, and how
+        many there are in all, follows from what is known of the bounds.
+        """
+        if not self.analysis.is_uniform(step):
+            raise CannotFuse("a loop whose step depends on the thread")
+        low, high = (self._limits(bound) for bound in (start, stop))
+        by = self._same(step, INT)
+        least, most, trip = (self.text.temporary() for _ in range(3))
+        nearest, farthest = f"({high[0]}) - ({low[1]})", f"({high[1]}) - ({low[0]})"
+        self._both(f"{least}, {most} = trips({nearest}, {farthest}, {by})")
+        first, trips = f"first_{trip}", f"trips_{trip}"
+        self.own += [first, trips]
+        with self._warps():
+            with self._lanes(self.mask):
+                begin, end = self.lanes.cast(start, INT), self.lanes.cast(stop, INT)
+                self.text.add(f"{first}[here] = {begin}")
+                distance = f"{first}[here] - ({end})"
+                self.text.add(f"{trips}[here] = -floor_divide({distance}, {by})")
+            self._give_up()
+        assigned, outer = self.lanes.assigned, self.mask
+        before = set(assigned)
+        # A break would leave the first part alone.
+        together = outer or self.depth or breaks(body)
+        parts_ = [("0", most)] if together else [("0", least), (least, most)]
+        self.depth += 1
+        for begin, end in parts_:
+            masked = end == most
+            self._both(f"for {trip} in range({begin}, {end}):")
+            self.text.depth += 1
+            if masked:
+                self.masks += 1
+                mask = f"mask_{self.masks}"
+                active = f"{trip} < {trips}[here]"
+                if outer:
+                    active = f"{outer}[here] and {active}"
+                with self._warps(), self._lanes():
+                    self.text.add(f"{mask}[here] = {active}")
+                self.mask = mask
+            with self._warps(), self._lanes(self.mask):
+                self.text.add(f"own_{target}[here] = {first}[here] + {trip} * {by}")
+            self.text.depth -= 1
+            assigned.add(target)
+            self._loop((), None, body)
+            assigned.intersection_update(before)
+            self.mask = outer
+        self.depth -= 1
+
+    def _limits(self, value: ir.Expr) -> tuple[str, str]:
+        """Uniform texts of the least and the largest value that a thread may find."""
+        if self.analysis.is_uniform(value):
+            text = self._same(value, INT)
+            return text, text
+        match value:
+            case ir.ThreadField(field):
+                return "0", f"({LARGEST.get(field, str(self.width))} - 1)"
+            case ir.Var(name):
+                if name in self.analysis.inlined:
+                    return self._limits(self.analysis.inlined[name])
+            case ir.Binary(op, left, right):
+                if op in EXTREMES:
+                    least, greatest = extremes(op, self._limits(left), self._limits(right))
+                    return _extreme("min", op, least), _extreme("max", op, greatest)
+            case (
+                ir.Const()
+                | ir.Number()
+                | ir.Extent()
+                | ir.Unary()
+                | ir.Compare()
+                | ir.Logic()
+                | ir.Choose()
+                | ir.RegisterRead()
+                | ir.Lookup()
+            ):
+                pass
+            case _:
+                assert_never(value, READER)
+        raise CannotFuse("a loop whose length isn't known beforehand")
+
+
+def _extreme(which: str, op: str, operands: list[tuple[str, str]]) -> str:
+    """The text of the least or the greatest result of an operation for such operands."""
+    results = [f"{left} {op} {right}" for left, right in operands]
+    return f"({results[0]})" if len(results) == 1 else f"{which}({', '.join(results)})"

@@ -1,0 +1,334 @@
+"""All warps at once: the program interpreted on NumPy, one memory access after the other.
+
+The synchronous sequencer runs all p lanes, so that its rounds come one by one. For the asynchronous
+schedule the same run gives every warp's sequence of requests and barriers, because what a race-free
+program reads doesn't depend on when the other warps run; the time follows from the sequences alone
+(see `schedule`). One thing lock step gets wrong there: it would let some warps of a block pass a
+barrier before others have come near it. Such a program is run warp by warp, barrier to barrier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.engines.array.asynchronous_time import bytes_prepared
+from mmsim.engines.array.operations import ByWarp, InStep
+from mmsim.engines.array.scheduled import scheduled
+from mmsim.engines.array.turns_compiled import BARRIER
+from mmsim.engines.held import per_lane
+from mmsim.engines.tally import Tally
+from mmsim.errors import BarrierError, EndlessError
+from mmsim.host.cores import on_all_cores
+from mmsim.host.progress import Progress
+from mmsim.meaning.frame import Frame, Request, Waiting, frame_fields
+from mmsim.meaning.launch import Launch
+from mmsim.meaning.meaning import Steps
+from mmsim.meaning.memory_budget import Growth, check_memory, copies, shared
+from mmsim.model.conflicts import Conflict
+from mmsim.model.memory import ArrayInMemory
+from mmsim.model.rounds import dispatch_times, round_time
+from mmsim.monitors.listener import Access
+from mmsim.monitors.watch import Monitors, bytes_watched
+
+Integers = npt.NDArray[np.int64]
+ACCESS = 112
+"""Bytes a thread for its numbers in the grid and for what one access computes on the way."""
+OF_A_WARP, OF_A_BLOCK = 64, 40
+"""Bytes for what one access counts by warp, and where the copies of shared arrays lie."""
+SEQUENCER, OBJECT = 5120, 256
+"""Bytes of a sequencer of its own, and of an array in it beside its values."""
+MANY = 1 << 14
+"""Lanes from which a request's conflicts are counted by the compiled counter."""
+
+
+class NotInStep(Exception):
+    """Some warps of a block are at a barrier and others are not: lock step is the wrong order."""
+
+
+class Counted:
+    """One SIMD request of many warps, with what it costs each.
+
+    `warps` are the warps that it concerns, in order, `stages` their stages, `least` what all take
+    at best, `firsts` where in the lanes each begins. `lanes` are the active lanes' threads,
+    `lane_warps` and `lane_blocks` where those belong.
+    """
+
+    def __init__(self, launch: Launch, request: Request, lanes: Integers | None) -> None:
+        grid = launch.grid
+        self.array: ArrayInMemory = launch.arrays[request.site.array]
+        self.lanes = grid.id if lanes is None else lanes
+        self.lane_warps, self.lane_blocks = grid.warp, grid.block
+        if lanes is not None:
+            self.lane_warps, self.lane_blocks = grid.warp[lanes], grid.block[lanes]
+        addresses = self.array.addresses(request.elements, self.lane_blocks)
+        changes = np.flatnonzero(self.lane_warps[1:] != self.lane_warps[:-1]) + 1
+        self.firsts = np.concatenate([[0], changes])
+        self.warps = self.lane_warps[self.firsts]
+        self.own_units = bool(self.array.shared and launch.machine.shared)
+        conflict = launch.conflict(self.array.name)
+        numbers = None
+        if launch.machine.by_lane:
+            numbers = grid.lane if lanes is None else grid.lane[lanes]
+        self.least = len(self.firsts)
+        if len(addresses) >= MANY and conflict is not None and conflict.compiled:
+            parts = conflict.parts(self.firsts, numbers)
+            self.least = len(parts)
+            self.stages: Integers = _compiled_count(addresses, parts, conflict)
+            if self.least > len(self.firsts):
+                self.stages = np.add.reduceat(self.stages, np.searchsorted(parts, self.firsts))
+            return
+        sizes = np.diff(self.firsts, append=len(addresses))
+        warps = np.repeat(np.arange(len(sizes)), sizes)
+        units = self.units(grid.dmms, self.lane_blocks)
+        how = self.array.name, units
+        self.stages = launch.stage_counts(*how, addresses, warps, len(sizes), numbers)
+        self.least = launch.least(*how, self.firsts, numbers)
+
+    def units(self, dmms: int, blocks: Integers) -> Integers:
+        """The numbers of the units in front of the array's copies of such blocks."""
+        return 1 + blocks % dmms if self.own_units else np.zeros_like(blocks)
+
+
+def _compiled_count(addresses: Integers, firsts: Integers, conflict: Conflict) -> Integers:
+    """The stages of requests that follow one another in `addresses`."""
+    ends = np.append(firsts[1:], len(addresses))
+    from mmsim.engines.array.counting import count_stages, scratch
+
+    stages = np.empty(len(firsts), dtype=np.int64)
+    lanes = int((ends - firsts).max())
+
+    def count(first: int, last: int) -> None:
+        by_group = conflict.compiled == "group"
+        how = conflict.width, by_group, scratch(lanes)
+        count_stages(addresses, ends, first, last, *how, stages)
+
+    on_all_cores(count, len(firsts))
+    return stages
+
+
+class Interpreted:
+    """One launch, interpreted; `step` hears of each step in lock step, see `Frame`."""
+
+    def __init__(
+        self,
+        launch: Launch,
+        progress: Progress,
+        monitors: Monitors | None = None,
+        step: Callable[[int], None] | None = None,
+    ) -> None:
+        self.launch = launch
+        self.grid = launch.grid
+        self.progress = progress
+        self.monitors = monitors
+        self.growth = Growth(launch, "the list of its warps' requests")
+        self.step = step
+        self.now = -1  # when the round begins, if that is known
+        self._begin()
+
+    def _begin(self) -> None:
+        """Forget all that has been counted; `intervals` are the barriers that each warp has passed,
+        or the rounds."""
+        self.tally = Tally(self.launch)
+        self.intervals = np.zeros(self.grid.warps, dtype=np.int64)
+        if self.monitors is not None:
+            self.monitors.forget()
+
+    def needed(self) -> int:
+        """Bytes that running it takes, roughly, beyond the arguments.
+
+        What grows with the accesses is asked for when it does.
+        """
+        launch, grid = self.launch, self.grid
+        of_lanes = grid.threads * (per_lane(launch.meaning) + ACCESS)
+        most = of_lanes + OF_A_WARP * grid.warps + OF_A_BLOCK * grid.blocks
+        if launch.schedule == "asynchronous":
+            most = max(most, bytes_prepared(launch.machine, grid))
+        watched = 0 if self.monitors is None else bytes_watched(launch)
+        return copies(launch) + shared(launch) + most + watched
+
+    def needed_by_warp(self) -> int:
+        """The same where every warp runs for itself: those of a block are on their way at once."""
+        launch, grid = self.launch, self.grid
+        warps = min(grid.warps_per_block, grid.warps)
+        of_lanes = min(grid.block_size, grid.threads) * per_lane(launch.meaning)
+        objects = SEQUENCER + OBJECT * len(launch.meaning.typing.variables)
+        return self.needed() + of_lanes + warps * objects
+
+    def run(self) -> int:
+        """Run to the end; the time. Memory and `tally` hold the rest."""
+        check_memory(self.launch, self.needed())
+        if self.launch.schedule == "synchronous":
+            return self.synchronous()
+        return self.asynchronous()
+
+    def synchronous(self) -> int:
+        """Round by round."""
+        time = self.now = 0
+        machine = self.launch.machine
+        latencies = machine.latencies(1 + min(len(machine.shared), self.grid.blocks))
+        for request, counted in self.lock_step():
+            units = counted.units(self.grid.dmms, counted.lane_blocks[counted.firsts])
+            sums = np.bincount(units, weights=counted.stages).astype(np.int64)
+            took = round_time(sums, latencies[: len(sums)])
+            self.tally.round(
+                request.site,
+                time,
+                took,
+                len(counted.warps),
+                int(counted.stages.sum()),
+                counted.least,
+            )
+            time += took
+            self.now = time
+            self.intervals += 1
+        return time
+
+    def asynchronous(self) -> int:
+        """Every warp's operations first, in lock step if that is right, then the time they take."""
+        operations: InStep | ByWarp | None = None
+        with suppress(NotInStep, EndlessError, BarrierError):
+            operations = self.operations_in_step()
+        if operations is None:
+            # A sequencer of its own for every warp: the limit of accesses is a warp's too.
+            for array in self.launch.arrays.values():
+                array.rewind()
+            self._begin()
+            operations = self.operations_by_warp()
+        return scheduled(self.launch, *operations.by_warp(), self.progress)
+
+    def operations_in_step(self) -> InStep:
+        """The warps' operations, from a run in lock step."""
+        operations = InStep(self.growth)
+        for request, counted in self.lock_step(operations):
+            operations.requests(counted.warps, counted.stages, counted.own_units)
+            stages = int(counted.stages.sum())
+            self.tally.count(request.site, len(counted.warps), stages, counted.least)
+        return operations
+
+    def lock_step(self, operations: InStep | None = None) -> Iterator[tuple[Request, Counted]]:
+        """The program over all threads; barriers idle, or are noted in `operations`."""
+        meaning = self.launch.meaning
+        frame = meaning.frame(*frame_fields(self.grid, None, meaning.fields))
+        frame.watched = self.step
+        steps = meaning.start(frame)
+        values: Any = None
+        try:
+            while True:
+                want = steps.send(values)
+                values = None
+                if isinstance(want, Request):
+                    counted = Counted(self.launch, want, want.lanes)
+                    values = self.move(want, counted)
+                    self.progress.requested(len(want.elements))
+                    yield want, counted
+                elif operations is None:
+                    if self.monitors is not None:
+                        self.monitors.met(want.place, want.lanes, frame.live, self.now)
+                else:
+                    waiting = self.warps_waiting(want, frame.live)
+                    operations.barrier(waiting)
+                    self.intervals[waiting] += 1
+        except StopIteration:
+            return
+
+    def move(self, request: Request, counted: Counted) -> Any:
+        """Read, or write in order of warp id; the values read."""
+        if self.monitors is not None:
+            self.report(self.monitors, request, counted)
+        if request.values is None:
+            return counted.array.read(request.elements, counted.lane_blocks)
+        counted.array.write(
+            request.elements, counted.lane_blocks, request.values, counted.lane_warps
+        )
+        return None
+
+    def report(self, monitors: Monitors, request: Request, counted: Counted) -> None:
+        """Tell what a request touches."""
+        blocks = counted.lane_blocks
+        times: Integers | int = -1
+        if self.now >= 0:
+            units = counted.units(self.grid.dmms, blocks[counted.firsts])
+            times = dispatch_times(self.now, counted.stages, units)
+            times = np.repeat(times, np.diff(counted.firsts, append=len(blocks)))
+        monitors.accessed(
+            Access(
+                request.site,
+                counted.array,
+                counted.lanes,
+                counted.lane_warps,
+                blocks,
+                request.elements,
+                request.values,
+                self.intervals[counted.lane_warps],
+                times,
+            )
+        )
+
+    def warps_waiting(self, at: Waiting, live: Any) -> Integers:
+        """The warps at a barrier: of every block all that live, or none, else `NotInStep`."""
+        grid = self.grid
+        if at.lanes is True and live is True:
+            return np.arange(grid.warps)
+        here = np.broadcast_to(at.lanes, grid.threads)
+        missing = np.broadcast_to(live, grid.threads) & ~here
+        if np.isin(grid.block[missing], grid.block[here]).any():
+            raise NotInStep
+        return np.unique(grid.warp[here])
+
+    def operations_by_warp(self) -> ByWarp:
+        """The warps' operations, each run by itself from barrier to barrier."""
+        check_memory(self.launch, self.needed_by_warp())
+        operations = ByWarp(self.growth)
+        for block in range(self.grid.blocks):
+            first = block * self.grid.warps_per_block
+            warps = range(first, min(first + self.grid.warps_per_block, self.grid.warps))
+            operations.begin(warps)
+            waiting = {}
+            for warp in warps:
+                sequencer = self.start(warp)
+                if self.to_barrier(warp, sequencer, operations):
+                    waiting[warp] = sequencer
+            while waiting:
+                for warp in list(waiting):
+                    if not self.to_barrier(warp, waiting[warp], operations):
+                        del waiting[warp]
+        return operations
+
+    def start(self, warp: int) -> tuple[Frame, Steps]:
+        """A warp's own sequencer."""
+        meaning = self.launch.meaning
+        frame = meaning.frame(*frame_fields(self.grid, warp, meaning.fields))
+        return frame, meaning.start(frame)
+
+    def to_barrier(self, warp: int, sequencer: tuple[Frame, Steps], operations: ByWarp) -> bool:
+        """Run a warp to its next barrier; False if it ends before."""
+        frame, steps = sequencer
+        begin = self.grid.warp_threads(warp).start
+        values: Any = None
+        try:
+            while True:
+                want = steps.send(values)
+                if isinstance(want, Waiting):
+                    if self.monitors is not None:
+                        self.monitors.arrived(warp, want.place, want.lanes)
+                    operations.append(warp, BARRIER)
+                    self.intervals[warp] += 1
+                    return True
+                lanes = begin + (
+                    np.arange(len(want.elements)) if want.lanes is None else want.lanes
+                )
+                counted = Counted(self.launch, want, lanes)
+                values = self.move(want, counted)
+                self.progress.requested(len(want.elements))
+                stages = int(counted.stages[0])
+                operations.append(warp, 2 * stages + counted.own_units)
+                self.tally.count(want.site, 1, stages, counted.least)
+        except StopIteration:
+            if self.monitors is not None:
+                self.monitors.ended(warp, frame.live)
+            return False

@@ -1,0 +1,147 @@
+"""What every warp did, one operation after the other: all that the asynchronous schedule asks.
+
+An operation is one number: 0 for nothing, `BARRIER`, or 2k for a request of k stages at the unit in
+front of the array parameters, 2k + 1 for one at the shared memory of the warp's own DMM. There are
+as many as there are accesses, so they are kept in the narrowest type that holds them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.engines.array.asynchronous_time import copies
+from mmsim.engines.array.turns_compiled import BARRIER
+from mmsim.meaning.memory_budget import Growth
+
+Integers = npt.NDArray[np.int64]
+NOTE = 400
+"""Bytes of a note beside its numbers: two small arrays, a pair and a place in a queue."""
+
+
+def narrowest(most: int) -> np.dtype[np.integer]:
+    """The type for operations up to `most`: the schedule is compiled for these three only."""
+    return np.dtype(np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.int64)
+
+
+class InStep:
+    """Collects the operations of warps that run in lock step, of many warps at a time."""
+
+    def __init__(self, growth: Growth) -> None:
+        self.growth = growth
+        self.warps = growth.launch.grid.warps
+        self.copies = 1 + copies(growth.launch)
+        self.lengths = np.zeros(self.warps, dtype=np.int64)
+        self.most = BARRIER  # the largest operation
+        self._notes: deque[tuple[npt.NDArray[np.integer] | None, npt.NDArray[np.integer] | int]]
+        self._notes = deque()
+        self._held = self._operations = 0  # bytes of the notes, operations in them
+
+    def requests(self, warps: Integers, stages: Integers, own_units: bool) -> None:
+        """Each of some warps made a request, of so many stages."""
+        operations = 2 * stages + own_units
+        most = int(operations.max())
+        self.most = max(self.most, most)
+        same = most == int(operations.min())
+        self._note(warps, most if same else operations.astype(narrowest(most)))
+
+    def barrier(self, warps: Integers) -> None:
+        """Some warps came to a barrier."""
+        self._note(warps, BARRIER)
+
+    def _note(self, warps: Integers, operation: npt.NDArray[np.integer] | int) -> None:
+        here = None if len(warps) == self.warps else _packed(warps, self.warps)
+        if here is None:
+            self.lengths += 1
+        else:
+            self.lengths[warps] += 1
+        self._notes.append((here, operation))
+        self._operations += len(warps)
+        self._held += NOTE + sum(x.nbytes for x in (here, operation) if isinstance(x, np.ndarray))
+        flat = self._operations * narrowest(self.most).itemsize
+        self.growth.need(self._held + int(self.copies * flat), self._held)
+
+    def by_warp(self) -> tuple[npt.NDArray[np.integer], Integers]:
+        """All operations, warp after warp, and where each warp's begin (and the last one's end).
+
+        The notes are gone then.
+        """
+        start = np.concatenate([[0], np.cumsum(self.lengths)])
+        operations = np.zeros(start[-1], narrowest(self.most))
+        at = start[:-1].copy()
+        while self._notes:
+            here, operation = self._notes.popleft()
+            if here is None:
+                operations[at] = operation
+                at += 1
+            else:
+                warps = _unpacked(here, self.warps)
+                operations[at[warps]] = operation
+                at[warps] += 1
+        return operations, start
+
+
+def _packed(warps: Integers, of: int) -> npt.NDArray[np.integer]:
+    """Some of the warps: a bit for each warp there is, or their numbers, whichever is smaller."""
+    if 32 * len(warps) < of:
+        return warps.astype(np.int32)
+    here = np.zeros(of, dtype=bool)
+    here[warps] = True
+    return np.packbits(here)
+
+
+def _unpacked(packed: npt.NDArray[Any], of: int) -> npt.NDArray[Any]:
+    """The numbers of the warps again."""
+    if packed.dtype == np.uint8:
+        return np.flatnonzero(np.unpackbits(packed, count=of))
+    return packed
+
+
+class ByWarp:
+    """Collects the operations of warps that run for themselves, the blocks one after the other."""
+
+    def __init__(self, growth: Growth) -> None:
+        self.growth = growth
+        self.copies = 2 + copies(growth.launch)
+        self._dtype = narrowest(BARRIER)
+        self._all = array(self._dtype.char)  # of the blocks that have ended
+        self._first = 0
+        self._own: list[array[int]] = []  # of the warps of the block that runs
+        self._lengths = [0]
+        self._operations = 0
+
+    def begin(self, warps: range) -> None:
+        """The warps of a block begin, those of the block before have ended."""
+        self.end()
+        self._first = warps.start
+        self._own = [array(self._dtype.char) for _ in warps]
+
+    def end(self) -> None:
+        """The warps that ran have ended."""
+        for own in self._own:
+            self._all.extend(own)
+            self._lengths.append(len(own))
+        self._own = []
+
+    def append(self, warp: int, operation: int) -> None:
+        """One warp's next operation."""
+        try:
+            self._own[warp - self._first].append(operation)
+        except OverflowError:
+            self._dtype = narrowest(operation)
+            self._all = array(self._dtype.char, self._all)
+            self._own = [array(self._dtype.char, own) for own in self._own]
+            self._own[warp - self._first].append(operation)
+        self._operations += 1
+        if not self._operations & 0xFFF:
+            held = self._operations * self._dtype.itemsize
+            self.growth.need(int(self.copies * held), held)
+
+    def by_warp(self) -> tuple[npt.NDArray[np.integer], Integers]:
+        """All operations, warp after warp, and where each warp's begin (and the last one's end)."""
+        self.end()
+        return np.frombuffer(self._all, self._dtype), np.cumsum(self._lengths)

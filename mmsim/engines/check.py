@@ -1,0 +1,152 @@
+"""Looks for mistakes in a program: one run that is watched, and some for each doubtful winner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from mmsim.engines.events.engine import ask_for_room, drive, driver_of, trace_of
+from mmsim.engines.events.recorder import Recorder
+from mmsim.errors import LaunchError, ProgramError, shown
+from mmsim.host.arguments import several, whole, yes_or_no
+from mmsim.meaning.launch import Launch
+from mmsim.model.machines import Machine, Schedule
+from mmsim.monitors.faults import finding_before, finding_of
+from mmsim.monitors.placing import capacity, placement
+from mmsim.monitors.watch import Monitors
+from mmsim.monitors.winners import Other
+from mmsim.results import Run
+from mmsim.results.findings import Finding
+from mmsim.results.report import Report
+
+UNSET = "unset must be the name of an array parameter, or several names"
+OTHERS: dict[Other, str] = {"lowest": "the other's", "highest": "the last other's"}
+
+
+def check(
+    machine: Machine,
+    program: Any,
+    args: tuple[Any, ...],
+    *,
+    threads: int,
+    block_size: int | None,
+    schedule: Schedule,
+    max_accesses: int,
+    shared_words: int | None,
+    unset: str | Collection[str],
+    trace: bool,
+) -> Report:
+    """What `Machine.check` documents."""
+
+    def launch() -> Launch:
+        return Launch(machine, program, args, threads, block_size, schedule, max_accesses)
+
+    if shared_words is not None:
+        whole("shared_words", shared_words)
+    tracing = yes_or_no("trace", trace)
+    names = [unset] if isinstance(unset, str) else several(UNSET, unset)
+    try:
+        bound = launch()
+        bound.meaning.ready()
+    except ProgramError as error:  # one that types and shapes alone tell
+        size = int(threads if block_size is None else block_size)
+        found_at_once = (finding_before(error),)
+        return Report(machine, program.name, int(threads), size, schedule, 0, found_at_once)
+    _check_names(bound, names)
+    found = [*placement(bound, args), *capacity(bound, shared_words)]
+    ask_for_room(bound, tracing, checking=True)
+    monitors = Monitors(bound, names, thorough=True)
+    recorder = Recorder(bound) if tracing else None
+    driver = driver_of(bound, monitors, recorder)
+    run: Run | None = None
+    try:
+        drive(driver)
+        time = driver.now
+        record = trace_of(driver, recorder, time)
+        run = driver.tally.result("events", time, monitors.findings(), record)
+        found += run.findings or ()
+        found += _winners(launch, monitors, run)
+    except ProgramError as error:
+        time = driver.now
+        record = trace_of(driver, recorder, time)
+        found += monitors.findings()
+        found.append(finding_of(error, bound, monitors, time))
+    return Report(
+        machine,
+        program.name,
+        bound.grid.threads,
+        bound.grid.block_size,
+        schedule,
+        time,
+        tuple(found),
+        run,
+        record,
+    )
+
+
+def _check_names(launch: Launch, unset: Collection[str]) -> None:
+    for name in unset:
+        if not isinstance(name, str) or name not in launch.parameters:
+            known = ", ".join(launch.parameters) or "none"
+            raise LaunchError(
+                f"unset={shown(name)}, but {launch.program.name!r} has no such array parameter; it "
+                f"has {known}"
+            )
+
+
+def _winners(launch: Callable[[], Launch], monitors: Monitors, run: Run) -> Iterator[Finding]:
+    """The lines whose concurrent writes change the results if another one wins: run again.
+
+    Each line alone, then those together that make no difference alone.
+    """
+    concurrent_writes = monitors.concurrent_writes
+    assert concurrent_writes is not None
+
+    def difference(lines: Collection[int]) -> str:
+        for other, whose in OTHERS.items():
+            sites = np.flatnonzero(np.isin(monitors.lines.of_site, list(lines))).tolist()
+            note = _again(launch(), dict.fromkeys(sites, other), whose, run)
+            if note:
+                return note
+        return ""
+
+    alone = []
+    for line in sorted(concurrent_writes.first):
+        if note := difference([line]):
+            yield concurrent_writes.finding(line, note)
+        else:
+            alone.append(line)
+    if len(alone) > 1 and difference(alone):
+        for line in list(alone):
+            without = [one for one in alone if one != line]
+            if difference(without):
+                alone = without
+        lines = ", ".join(str(monitors.lines.sites[line].place.line) for line in alone)
+        yield concurrent_writes.finding(alone[0], f"{difference(alone)} (in lines {lines} at once)")
+
+
+def _again(bound: Launch, others: Mapping[int, Other], whose: str, run: Run) -> str:
+    """What changes in a run with other winners, in words; empty if nothing."""
+    ask_for_room(bound, recording=False, checking=False)
+    driver = driver_of(bound)
+    driver.others = others
+    try:
+        drive(driver)
+    except ProgramError as error:
+        return f"if {whose} stays, {error.message}"
+    return _difference(run, bound, whose)
+
+
+def _difference(run: Run, other: Launch, whose: str) -> str:
+    """The first element that another winner has changed, in words; empty if none."""
+    for name, now in other.results().items():
+        before = run.arrays[name]
+        same = before.view(f"u{before.itemsize}") == now.view(f"u{now.itemsize}")
+        if not same.all():
+            index = tuple(map(int, np.argwhere(~same)[0]))
+            shown = ", ".join(map(str, index))
+            ends = f"{name}[{shown}] ends as {before[index]}"
+            return f"{ends}, but as {now[index]} if {whose} stays"
+    return ""

@@ -1,0 +1,1 @@
+"""The discrete-event engine: every dispatch and every completion is an event."""

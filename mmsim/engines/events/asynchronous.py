@@ -1,0 +1,200 @@
+"""The asynchronous schedule: the rule of turns and nothing more (docs/machines.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from simpy import Event
+
+from mmsim.engines.events.driver import Driver
+from mmsim.engines.events.moment import COMPLETION, Moment
+from mmsim.engines.events.units import Job
+from mmsim.errors import MMSimError
+from mmsim.meaning.frame import Request, Waiting, frame_fields
+from mmsim.meaning.launch import Launch
+from mmsim.model.machines import Unit
+from mmsim.model.turns import DMMsInTurn, Turns, WarpsInTurn
+from mmsim.monitors.listener import Access, Listener, Stay
+
+Integers = npt.NDArray[np.int64]
+
+
+class Asynchronous(Driver):
+    """Every warp has its own sequencer and runs as soon as it may."""
+
+    def __init__(self, launch: Launch, listeners: Sequence[Listener]) -> None:
+        super().__init__(launch, listeners)
+        self.by_lane = launch.machine.by_lane
+        self.fields = launch.meaning.fields
+        arrays = [launch.arrays[site.array] for site in launch.meaning.sites]
+        self.ways = [
+            (array, [self.units[unit] for unit in array.unit_of_copy.tolist()]) for array in arrays
+        ]
+        """Of each site the array, and the units in front of its copies."""
+        barriers = [Barrier(self, block) for block in range(self.grid.blocks)]
+        warps = [
+            Warp(self, number, barriers[self.grid.block_of_warp(number)])
+            for number in range(self.grid.warps)
+        ]
+        start = Moment(self.env)
+        start.callbacks = [warp.begin for warp in warps]
+        start.after(0, COMPLETION)
+
+    def turns(self, unit: Unit) -> Turns:
+        if self.launch.machine.shared and unit.dmm is None:
+            return DMMsInTurn(self.grid.dmm_of_warp)
+        return WarpsInTurn()
+
+
+class Warp(Job):
+    """One warp: local work at no time, then the next request or barrier.
+
+    It happens when it goes on: at a completion, at the release from a barrier. `values` are what
+    its request has read; `passed` counts barriers.
+    """
+
+    def __init__(self, driver: Asynchronous, number: int, barrier: Barrier) -> None:
+        super().__init__(driver.env, number)
+        self.driver = driver
+        self.block = barrier.block
+        self.barrier = barrier
+        self.values: npt.NDArray[Any] | None = None
+        self.passed = 0
+        self.request: Request
+        barrier.unfinished += 1
+
+    def begin(self, event: Event) -> None:
+        """Make the warp's sequencer and let it go on to its first request or barrier."""
+        driver, meaning = self.driver, self.driver.launch.meaning
+        try:
+            self.frame = meaning.frame(*frame_fields(driver.grid, self.warp, driver.fields))
+        except MMSimError as error:
+            driver.fail(error)
+            return
+        self.steps = meaning.start(self.frame)
+        for listener in driver.listeners:
+            listener.began(self.frame, range(self.warp, self.warp + 1))
+        self.happen(event)
+
+    def happen(self, _: Event) -> None:
+        """Work up to the next request or barrier."""
+        driver, values = self.driver, self.values
+        self.values = None
+        try:
+            want = self.steps.send(values)
+        except StopIteration:
+            self.end()
+            return
+        except MMSimError as error:
+            driver.fail(error)
+            return
+        for listener in driver.listeners:
+            listener.worked(self.frame, driver.now)
+        if isinstance(want, Waiting):
+            self.wait(want)
+            return
+        self.request = want
+        self.array, units = driver.ways[want.site.number]
+        self.elements = want.elements
+        self.stages = 0
+        unit = units[self.block if self.array.shared else 0]
+        if driver.by_lane:
+            self.count(unit.unit)
+        unit.submit(self)
+
+    def count(self, unit: Unit) -> None:
+        """Count the stages of its request at a unit that may have to know its lanes."""
+        rule = unit.conflict.of_words(self.array.dtype.itemsize)
+        lanes = self.driver.grid.lane[self.threads()]
+        self.stages = rule.stages(self.addresses.tolist(), lanes)
+        self.least = len(rule.parts(np.zeros(1, np.int64), lanes))
+
+    def wait(self, at: Waiting) -> None:
+        """Come to a barrier."""
+        driver = self.driver
+        for listener in driver.listeners:
+            listener.arrived(self.warp, at.place, at.lanes, driver.now)
+        self.passed += 1
+        self.barrier.arrive(self.warp, at.place.line, self)
+
+    def end(self) -> None:
+        """Nothing is left to do."""
+        driver = self.driver
+        for listener in driver.listeners:
+            listener.worked(self.frame, driver.now)
+            listener.ended(self.warp, self.frame.live)
+        self.barrier.finish()
+
+    def dispatched(self, unit: Unit) -> None:
+        """The data move; of what the request reads, the warp learns when it has completed."""
+        driver, request, array = self.driver, self.request, self.array
+        driver.tally.count(request.site, 1, self.stages, self.least)
+        if driver.listeners:
+            access = self.access()
+            for listener in driver.listeners:
+                listener.accessed(access)
+        if request.values is None:
+            self.values = array.read(request.elements, self.block)
+        else:
+            driver.write(request, array, self.block, 0)
+        if driver.listeners:
+            access.values = request.values if self.values is None else self.values
+            for listener in driver.listeners:
+                listener.dispatched(access, unit, self.ready, self.stages)
+
+    def threads(self) -> Integers:
+        """The threads whose lanes are active in its request."""
+        grid, lanes = self.driver.grid, self.request.lanes
+        own = grid.warp_threads(self.warp)
+        threads = grid.id[own.start : own.stop]
+        return threads if lanes is None else threads[lanes]
+
+    def access(self) -> Access:
+        """What listeners hear of its request."""
+        driver, request = self.driver, self.request
+        return Access(
+            request.site,
+            self.array,
+            self.threads(),
+            self.warp,
+            self.block,
+            request.elements,
+            request.values,
+            self.passed,
+            driver.now,
+            self.addresses,
+        )
+
+
+class Barrier:
+    """The barrier of one block: it opens when every unfinished warp is there."""
+
+    def __init__(self, driver: Any, block: int) -> None:
+        self.driver = driver
+        self.block = block
+        self.unfinished = 0
+        self.waiting: dict[int, tuple[int, int, Moment]] = {}  # warp: since when, line, event
+
+    def arrive(self, warp: int, line: int, moment: Moment) -> None:
+        """A warp is here, in such a line; `moment` is when it will go on."""
+        self.waiting[warp] = (self.driver.now, line, moment)
+        self._open()
+
+    def finish(self) -> None:
+        """A warp of the block has ended and is waited for no more."""
+        self.unfinished -= 1
+        self._open()
+
+    def _open(self) -> None:
+        if not self.waiting or len(self.waiting) < self.unfinished:
+            return
+        waiting, self.waiting = sorted(self.waiting.items()), {}
+        if self.driver.listeners:
+            stays = [Stay(warp, since, line) for warp, (since, line, _) in waiting]
+            for listener in self.driver.listeners:
+                listener.released(self.block, stays, self.driver.now)
+        for _, (_, _, moment) in waiting:
+            moment.after(0, COMPLETION)

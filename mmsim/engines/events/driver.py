@@ -1,0 +1,81 @@
+"""What both schedules of the event engine share: the clock, the memory units, the counts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from simpy import Environment, Event
+
+from mmsim.engines.events.moment import COMPLETION, Recurring
+from mmsim.engines.events.units import MemoryUnit
+from mmsim.engines.tally import Tally
+from mmsim.errors import MMSimError
+from mmsim.meaning.frame import Request
+from mmsim.meaning.launch import Launch
+from mmsim.model.machines import Unit
+from mmsim.model.memory import ArrayInMemory
+from mmsim.model.turns import Turns
+from mmsim.monitors.listener import Listener
+from mmsim.monitors.winners import Other, write_otherwise
+
+Process = Generator[Event, Any, None]
+
+
+class Failure(Recurring):
+    """The end of a run that an error brings."""
+
+    def __init__(self, env: Environment, error: MMSimError) -> None:
+        super().__init__(env)
+        self.error = error
+
+    def happen(self, _: Event) -> None:
+        raise self.error from None
+
+
+class Driver(ABC):
+    """What both schedules share: the clock, the memory units, the counts."""
+
+    def __init__(self, launch: Launch, listeners: Sequence[Listener]) -> None:
+        self.launch = launch
+        self.grid = launch.grid
+        self.listeners = listeners
+        self.others: Mapping[int, Other] = {}  # at which sites another concurrent write wins
+        self.env = Environment()
+        self.units = [
+            MemoryUnit(self.env, unit, self.turns(unit))
+            for unit in launch.machine.units[: 1 + self.grid.blocks]  # the others hold no block
+        ]
+        self.tally = Tally(launch)
+
+    @property
+    def now(self) -> int:
+        """The time, whole because every delay is; after the run the time of its last completion."""
+        return self.env.now  # type: ignore[return-value]
+
+    @abstractmethod
+    def turns(self, unit: Unit) -> Turns:
+        """The order in which a unit dispatches ready warps."""
+
+    def fail(self, error: MMSimError) -> None:
+        """End the run with an error, after what has been due before at this instant."""
+        Failure(self.env, error).after(0, COMPLETION)
+
+    def write(
+        self,
+        request: Request,
+        array: ArrayInMemory,
+        blocks: npt.NDArray[np.int64] | int,
+        warps: npt.NDArray[np.int64] | int,
+    ) -> None:
+        """Store what a request sends."""
+        assert request.values is not None
+        if request.site.number in self.others:
+            other = self.others[request.site.number]
+            write_otherwise(array, request.elements, blocks, request.values, warps, other)
+        else:
+            several = warps if isinstance(warps, np.ndarray) else None
+            array.write(request.elements, blocks, request.values, several)

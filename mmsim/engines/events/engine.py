@@ -1,0 +1,85 @@
+"""The discrete-event engine: warps, memory units, turns, rounds and barriers as SimPy processes.
+
+It takes every dispatch and every completion as an event of its own, so that it is exact for any
+program, races included, and can tell all that happened. The two schedules are
+two ways to drive the same memory units: `Asynchronous` lets every warp run for itself,
+`Synchronous` has one sequencer that waits for each round.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mmsim.engines.array.interpreted import ACCESS, OBJECT, SEQUENCER
+from mmsim.engines.events.asynchronous import Asynchronous
+from mmsim.engines.events.driver import Driver
+from mmsim.engines.events.recorder import Recorder
+from mmsim.engines.events.synchronous import Synchronous
+from mmsim.engines.events.variables import traced_variables
+from mmsim.engines.held import per_lane
+from mmsim.meaning.launch import Launch
+from mmsim.meaning.memory_budget import check_memory, copies, shared
+from mmsim.monitors.listener import Listener
+from mmsim.monitors.watch import Monitors, bytes_watched
+from mmsim.results import Run
+from mmsim.results.trace import Trace
+
+OF_A_WARP, OF_A_UNIT = 1024, 2048
+"""Bytes of a warp's request on its way, and of a memory unit."""
+OF_A_THING = 40
+"""Bytes of a number that Python holds in a list."""
+
+
+def ask_for_room(launch: Launch, recording: bool, checking: bool) -> None:
+    """Refuse a run for which there is no room; what grows with the accesses is asked for then."""
+    check_memory(launch, needed(launch, recording, checking))
+
+
+def needed(launch: Launch, recording: bool, checking: bool) -> int:
+    """Bytes that running it takes, roughly, beyond the arguments and what grows."""
+    grid, meaning = launch.grid, launch.meaning
+    held = grid.threads * (per_lane(meaning) + ACCESS)
+    held += OF_A_WARP * grid.warps + OF_A_UNIT * min(len(launch.machine.units), 1 + grid.blocks)
+    if launch.schedule == "asynchronous":
+        held += grid.warps * (SEQUENCER + OBJECT * len(meaning.typing.variables))
+    if recording:
+        cells = sum(array.size * len(array.bases) for array in launch.arrays.values())
+        held += OF_A_THING * cells
+        elements = sum(one.elements for one in traced_variables(launch))
+        held += 2 * OF_A_THING * elements * grid.threads
+    if checking:
+        held += bytes_watched(launch)
+    return copies(launch) + shared(launch) + held
+
+
+def run(launch: Launch, recording: bool, checking: bool) -> Run:
+    """Run a launch to its end."""
+    ask_for_room(launch, recording, checking)
+    recorder = Recorder(launch) if recording else None
+    monitors = Monitors(launch) if checking else None
+    driver = driver_of(launch, monitors, recorder)
+    drive(driver)
+    return driver.tally.result(
+        "events",
+        driver.now,
+        None if monitors is None else monitors.findings(),
+        trace_of(driver, recorder, driver.now),
+    )
+
+
+def driver_of(launch: Launch, *listeners: Listener | None) -> Driver:
+    """The schedule's driver, before its first event."""
+    schedule = Synchronous if launch.schedule == "synchronous" else Asynchronous
+    return schedule(launch, [listener for listener in listeners if listener is not None])
+
+
+def drive(driver: Driver) -> None:
+    """Let the program run to its end; raises what goes wrong, and the driver stands there."""
+    with np.errstate(all="ignore"):  # inactive lanes may compute nonsense
+        driver.env.run()
+
+
+def trace_of(driver: Driver, recorder: Recorder | None, time: int) -> Trace | None:
+    """What was recorded up to a time, if anything was."""
+    rounds = tuple(row.start for row in driver.tally.rounds)
+    return None if recorder is None else recorder.trace(time, rounds)

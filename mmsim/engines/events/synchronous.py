@@ -1,0 +1,210 @@
+"""The synchronous schedule: one sequencer drives all threads, round by round (docs/machines.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from simpy import Environment, Event
+
+from mmsim.engines.events.driver import Driver, Process
+from mmsim.engines.events.moment import COMPLETION, Moment
+from mmsim.engines.events.units import Job
+from mmsim.errors import MMSimError
+from mmsim.meaning.frame import Request, frame_fields
+from mmsim.meaning.launch import Launch
+from mmsim.model.machines import Unit
+from mmsim.model.memory import ArrayInMemory
+from mmsim.model.rounds import dispatch_times
+from mmsim.model.turns import Turns, WarpsInOrder
+from mmsim.monitors.listener import Access, Listener
+
+Integers = npt.NDArray[np.int64]
+
+
+class Round:
+    """A round: of each warp with an active lane its number, its stages, its unit.
+
+    The lanes of such a warp begin at `firsts`. `least` are the stages that all requests would take
+    at best. `over` is the last completion.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        warps: Integers,
+        stages: Integers,
+        units: Integers,
+        firsts: Integers,
+        least: int,
+    ) -> None:
+        self.warps = warps
+        self.stages = stages
+        self.units = units
+        self.firsts = firsts
+        self.least = least
+        self.missing = len(warps)  # completions
+        self.over = Moment(env)
+        self.listeners: Sequence[Listener] = ()
+        self.access: Access | None = None
+
+    def completed(self) -> None:
+        """One of its requests has completed."""
+        self.missing -= 1
+        if self.missing == 0:
+            self.over.after(0, COMPLETION)
+
+    def dispatched(self, number: int, unit: Unit, job: Job) -> None:
+        """A unit has dispatched the request of that number."""
+        if self.access is None:
+            return
+        first, end = [*self.firsts[number : number + 2].tolist(), len(self.access.threads)][:2]
+        part = self.access.of_lanes(slice(first, end))
+        for listener in self.listeners:
+            listener.dispatched(part, unit, job.ready, job.stages)
+
+
+class Part(Job):
+    """A warp's part of a round, the one of that `number`; its data have moved before."""
+
+    round: Round
+    number: int
+
+    def happen(self, _: Event) -> None:
+        self.round.completed()
+
+    def dispatched(self, unit: Unit) -> None:
+        self.round.dispatched(self.number, unit, self)
+
+
+class Synchronous(Driver):
+    """One sequencer drives all threads; each memory instruction is a round."""
+
+    def __init__(self, launch: Launch, listeners: Sequence[Listener]) -> None:
+        super().__init__(launch, listeners)
+        meaning = launch.meaning
+        self.frame = meaning.frame(*frame_fields(self.grid, None, meaning.fields))
+        self.round: Round
+        self.parts: dict[int, Part] = {}
+        self.env.process(self.sequencer())
+
+    def turns(self, unit: Unit) -> Turns:
+        return WarpsInOrder()
+
+    def sequencer(self) -> Process:
+        """The program over all threads, one round after the other; barriers idle."""
+        frame, listeners = self.frame, self.listeners
+        steps = self.launch.meaning.start(frame)
+        for listener in listeners:
+            listener.began(frame, range(self.grid.warps))
+        values: Any = None
+        try:
+            while True:
+                want = steps.send(values)
+                values = None
+                for listener in listeners:
+                    listener.worked(frame, self.now)
+                if not isinstance(want, Request):
+                    for listener in listeners:
+                        listener.met(want.place, want.lanes, frame.live, self.now)
+                    continue
+                start = self.now
+                values = self.begin(want)
+                yield self.round.over
+                self.end(want, start)
+        except StopIteration:
+            for listener in listeners:
+                listener.worked(frame, self.now)
+        except MMSimError as error:
+            self.fail(error)
+
+    def begin(self, request: Request) -> npt.NDArray[Any] | None:
+        """Dispatch every warp with an active lane once, in order of warp id; the values read.
+
+        Within a round all requests read, or all write and take effect in order of warp id, so the
+        data move at once.
+        """
+        array = self.launch.arrays[request.site.array]
+        warps, blocks = self.grid.warp, self.grid.block
+        if request.lanes is not None:
+            warps, blocks = warps[request.lanes], blocks[request.lanes]
+        addresses = array.addresses(request.elements, blocks)
+        lanes = None
+        if self.launch.machine.by_lane:
+            lanes = self.grid.lane if request.lanes is None else self.grid.lane[request.lanes]
+        self.round = round_ = self.cost(array, addresses, warps, blocks, lanes)
+        values = None
+        if request.values is None:
+            values = array.read(request.elements, blocks)
+        if self.listeners:
+            moved = request.values if values is None else values
+            self.report(request, array, addresses, warps, blocks, moved)
+        if request.values is not None:
+            self.write(request, array, blocks, warps)
+        columns = round_.warps.tolist(), round_.stages.tolist(), round_.units.tolist()
+        for number, (warp, stages, unit) in enumerate(zip(*columns, strict=True)):
+            part = self.parts.get(warp)
+            if part is None:
+                part = self.parts[warp] = Part(self.env, warp)
+            part.round, part.number, part.stages = round_, number, stages
+            self.units[unit].submit(part)
+        return values
+
+    def cost(
+        self,
+        array: ArrayInMemory,
+        addresses: Integers,
+        warps: Integers,
+        blocks: Integers,
+        lanes: Integers | None,
+    ) -> Round:
+        """The stages of each warp's request, and at which unit it takes them."""
+        units = array.unit_of_copy[blocks if array.shared else np.zeros_like(blocks)]
+        counts = self.launch.stage_counts(
+            array.name, units, addresses, warps, self.grid.warps, lanes
+        )
+        active = np.flatnonzero(counts)
+        firsts = np.searchsorted(warps, active)
+        least = self.launch.least(array.name, units, firsts, lanes)
+        return Round(self.env, active, counts[active], units[firsts], firsts, least)
+
+    def report(
+        self,
+        request: Request,
+        array: ArrayInMemory,
+        addresses: Integers,
+        warps: Integers,
+        blocks: Integers,
+        values: npt.NDArray[Any] | None,
+    ) -> None:
+        """Report to the listeners what the round does."""
+        round_ = self.round
+        times = dispatch_times(self.now, round_.stages, round_.units)
+        round_.access = Access(
+            request.site,
+            array,
+            self.grid.id if request.lanes is None else request.lanes,
+            warps,
+            blocks,
+            request.elements,
+            values,
+            len(self.tally.rounds),
+            np.repeat(times, np.diff(round_.firsts, append=len(warps))),
+            addresses,
+        )
+        round_.listeners = self.listeners
+        for listener in self.listeners:
+            listener.accessed(round_.access)
+
+    def end(self, request: Request, start: int) -> None:
+        """The round is over."""
+        round_ = self.round
+        stages = int(round_.stages.sum())
+        self.tally.round(
+            request.site, start, self.now - start, len(round_.warps), stages, round_.least
+        )
+        if round_.access is not None:
+            for listener in self.listeners:
+                listener.round_ended(round_.access, start, self.now, self.frame.live)

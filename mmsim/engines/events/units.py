@@ -1,0 +1,113 @@
+"""A memory unit of the event engine (docs/machines.md, *The pipeline*).
+
+A unit takes one stage per time unit: a request of k stages dispatched at t keeps it busy until
+t + k and completes at t + k + l - 1. At one instant completions and barriers come before
+dispatches: that is the order of the two priorities of `moment`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from simpy import Environment, Event
+
+from mmsim.engines.events.moment import COMPLETION, DISPATCH, Recurring
+from mmsim.model.machines import Unit
+from mmsim.model.memory import ArrayInMemory
+from mmsim.model.rounds import completion
+from mmsim.model.turns import Turns
+
+FEW = 4  # requests below which counting them one by one is faster
+
+Integers = npt.NDArray[np.int64]
+
+
+class Job(Recurring):
+    """What a warp has at a unit, one request at a time; it happens when that has completed.
+
+    The request is for `elements` of an `array`, one for each active lane (at least one), by a warp
+    of a `block`. `stages` is 0 until they are counted; `least` are those that it would take at
+    best. `ready` is when the warp became ready.
+    """
+
+    least = 1
+    array: ArrayInMemory
+    block: int
+    elements: Integers
+    stages: int
+    ready: int
+
+    def __init__(self, env: Environment, warp: int) -> None:
+        super().__init__(env)
+        self.warp = warp
+
+    @property
+    def addresses(self) -> Integers:
+        """Where the elements lie."""
+        return self.array.addresses(self.elements, self.block)
+
+    def dispatched(self, unit: Unit) -> None:
+        """A unit dispatches the request: memory takes effect."""
+
+
+class MemoryUnit(Recurring):
+    """One memory unit: takes jobs, dispatches them in turn, completes them.
+
+    It happens when the unit is free, or when a job comes to the idle unit.
+    """
+
+    def __init__(self, env: Environment, unit: Unit, turns: Turns) -> None:
+        super().__init__(env)
+        self.unit = unit
+        self.turns = turns
+        self.jobs: dict[int, Job] = {}
+        self.uncounted: list[Job] = []
+        self.idle = True
+
+    def submit(self, job: Job) -> None:
+        """A warp is ready from now on."""
+        job.ready = self.env.now  # type: ignore[assignment]  # time is whole: every delay is
+        self.jobs[job.warp] = job
+        self.turns.push(job.warp)
+        if not job.stages:
+            self.uncounted.append(job)
+        if self.idle:
+            self.idle = False
+            self.after(0, DISPATCH)
+
+    def happen(self, _: Event) -> None:
+        """The unit is free: dispatch the next ready warp."""
+        warp = self.turns.pop()
+        if warp is None:
+            self.idle = True
+            return
+        job = self.jobs.pop(warp)
+        if not job.stages:
+            self._count()
+        stages = job.stages
+        job.dispatched(self.unit)
+        job.after(completion(0, stages, self.unit.latency), COMPLETION)
+        self.after(stages, DISPATCH)
+
+    def _count(self) -> None:
+        """Count the stages of all ready requests: many at once cost little more than one."""
+        waiting, self.uncounted = self.uncounted, []
+        if len(waiting) < FEW:
+            for job in waiting:
+                job.stages = self.unit.conflict.stages(job.addresses.tolist())
+            return
+        lanes = [len(job.elements) for job in waiting]
+        counts = self.unit.conflict.stage_counts(
+            _addresses(waiting, lanes), np.repeat(np.arange(len(waiting)), lanes), len(waiting)
+        )
+        for job, count in zip(waiting, counts.tolist(), strict=True):
+            job.stages = count
+
+
+def _addresses(jobs: list[Job], lanes: list[int]) -> Integers:
+    """The addresses of all elements of jobs that have so many lanes."""
+    if any(job.array.offsets is not None for job in jobs):
+        return np.concatenate([job.addresses for job in jobs])
+    elements = np.concatenate([job.elements for job in jobs])
+    elements += np.repeat([job.array.base(job.block) for job in jobs], lanes)
+    return elements

@@ -1,6 +1,0 @@
-"""Programs fused into one compiled function each: the array engine's fast road.
-
-Another reader of the representation beside `mmsim.language.meaning`, for programs whose loops are
-the same for all threads. It knows nothing of errors: where anything is amiss it gives up, and the
-interpreter runs the program again.
-"""

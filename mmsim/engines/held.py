@@ -1,0 +1,101 @@
+"""How many bytes the interpreter holds for each lane while it runs a program's text.
+
+Variables stay; loops hold their bounds and masks while they go round; an expression holds what its
+parts have given until they are put together. Most of it are values of 8 bytes, which are counted
+here; `ACCESS` is what one memory access takes, beside the values that come and go with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from weakref import WeakKeyDictionary
+
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
+from mmsim.meaning.meaning import Meaning
+
+READER = "the estimate of memory"
+VALUE = 8
+MASKS = 8  # of a branch or a loop: who is inside, who has left which way
+BOUNDS = 4 * VALUE  # of a loop: start, stop, step, number of trips
+
+_known: WeakKeyDictionary[Meaning, int] = WeakKeyDictionary()
+
+
+def per_lane(meaning: Meaning) -> int:
+    """The most that a lane holds at once, without what an access takes and without memory."""
+    if meaning not in _known:
+        _known[meaning] = _per_lane(meaning)
+    return _known[meaning]
+
+
+def _per_lane(meaning: Meaning) -> int:
+    meaning.ready()
+    typing = meaning.typing
+    variables = sum(type_.itemsize + 1 for type_ in typing.variables.values())
+    registers = sum(
+        math.prod(meaning.locals[local.name]) * typing.arrays[local.name].itemsize
+        for local in meaning.code.locals
+        if local.kind == "registers"
+    )
+    return variables + registers + _block(meaning, meaning.code.body)
+
+
+def _block(meaning: Meaning, block: ir.Block) -> int:
+    return max((_statement(meaning, statement) for statement in block), default=0)
+
+
+def _statement(meaning: Meaning, statement: ir.Stmt) -> int:
+    match statement:
+        case ir.Assign(_, value):
+            return VALUE * (1 + _most(meaning, (value,)))
+        case ir.Load(_, _, index):
+            return VALUE * _most(meaning, index)
+        case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
+            return VALUE * (2 + _most(meaning, (*index, value)))
+        case ir.If(test, then, orelse):
+            own = VALUE * _most(meaning, (test,))
+            return MASKS + max(own, _block(meaning, then), _block(meaning, orelse))
+        case ir.While(prelude, test, body):
+            own = VALUE * _most(meaning, (test,))
+            return MASKS + max(own, _block(meaning, prelude), _block(meaning, body))
+        case ir.For(_, start, stop, step, body):
+            own = VALUE * _most(meaning, (start, stop, step)) + BOUNDS
+            return MASKS + BOUNDS + max(own, _block(meaning, body))
+        case ir.Scope(_, body):
+            return MASKS + _block(meaning, body)
+        case ir.Break() | ir.Continue() | ir.Return() | ir.Forget() | ir.Leave() | ir.Barrier():
+            return MASKS
+        case _:
+            assert_never(statement, READER)
+
+
+def _most(meaning: Meaning, values: Iterable[ir.Expr]) -> int:
+    """The most values at once while some are found one after the other, and are then there."""
+    held = most = 0
+    for value in values:
+        most = max(most, held + _value(meaning, value))
+        held += 1
+    return max(most, held)
+
+
+def _value(meaning: Meaning, value: ir.Expr) -> int:
+    """The most values at once while an expression is found, its own among them."""
+    if meaning.constant(value) is not None:
+        return 0
+    match value:
+        case ir.Unary(_, operand):
+            return max(_value(meaning, operand), 2)
+        case ir.Binary(_, left, right) | ir.Compare(_, left, right):
+            return max(_most(meaning, (left, right)), 3)
+        case ir.Logic(_, left, right):
+            return 1 + max(_most(meaning, (left, right)), 3)
+        case ir.Choose(test, then, other):
+            return 1 + max(_most(meaning, (test, then, other)), 3)
+        case ir.RegisterRead(index=index) | ir.Lookup(index=index):
+            return max(_most(meaning, index), 3)
+        case ir.Const() | ir.Var() | ir.Number() | ir.ThreadField() | ir.Extent():
+            return 1
+        case _:
+            assert_never(value, READER)

@@ -1,0 +1,140 @@
+"""Calls: Python's own functions that a program can call, and what else is called."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Callable
+from typing import Any
+
+from mmsim.frontend import aliases
+from mmsim.frontend.grammar import CASTS
+from mmsim.frontend.lowering import Lowering
+from mmsim.frontend.scope import Alias, Missing, Role, Value
+from mmsim.frontend.source import written
+from mmsim.frontend.trees import root
+from mmsim.frontend.values import Values
+from mmsim.ir import nodes as ir
+
+BUILTINS = (min, max, abs, len, divmod, *CASTS)
+
+
+class Calls:
+    """The calls of one function; `inline` gives what a call of a helper does, None for nothing."""
+
+    def __init__(
+        self,
+        lowering: Lowering,
+        values: Values,
+        inline: Callable[[ast.Call, types.FunctionType], Value | None],
+    ) -> None:
+        self.function = lowering.function
+        self.lowering = lowering
+        self.values = values
+        self.tuples = values.tuples
+        self.inline = inline
+
+    def number(self, node: ast.Call) -> ir.Expr:
+        """A call that gives one number."""
+        return self.values.single(self.result(node), node)
+
+    def result(self, node: ast.Call) -> Value:
+        """What a call gives."""
+        own = self.lowering.dialect.value(node, self.function)
+        if own is not None:
+            return own
+        callee = self.callee(node)
+        if isinstance(callee, types.FunctionType):
+            value = self.inline(node, callee)
+            if value is None:
+                raise self.function.refuse(node, f"{written(node.func)!r} returns nothing")
+            return value
+        if callee in (min, max):
+            return self.least_or_most(node, callee.__name__)
+        if callee is divmod:
+            return self.divmod_of(node)
+        if callee is len:
+            return self.length(node)
+        return self.cast(node, callee)
+
+    def least_or_most(self, node: ast.Call, op: str) -> ir.Expr:
+        """min(...) and max(...)."""
+        if len(node.args) < 2 or node.keywords:
+            raise self.function.refuse(node, f"{op} takes two or more numbers here")
+        place = self.function.place(node)
+        first, *rest = self.lowering.operands(*node.args)
+        for position, other in enumerate(rest, start=1):
+            first = self.lowering.link(ir.Binary(op, first, other, place), position, place)
+        return first
+
+    def divmod_of(self, node: ast.Call) -> tuple[ir.Expr, ir.Expr]:
+        """divmod(x, y)."""
+        if len(node.args) != 2 or node.keywords:
+            raise self.function.refuse(node, "divmod takes two numbers")
+        place = self.function.place(node)
+        operands = self.lowering.operands(*node.args)
+        left, right = (self.lowering.spill(one, place) for one in operands)
+        return ir.Binary("//", left, right, place), ir.Binary("%", left, right, place)
+
+    def cast(self, node: ast.Call, callee: Any) -> ir.Expr:
+        """abs(x), int(x), float(x) and bool(x)."""
+        if callee is float and len(node.args) == 1 and not node.keywords:
+            written_float = self.float_of_text(node.args[0])
+            if written_float is not None:
+                return written_float
+        name = "abs" if callee is abs else CASTS[callee]
+        if len(node.args) != 1 or node.keywords:
+            raise self.function.refuse(node, f"{name} takes one number here")
+        return ir.Unary(name, self.lowering.expression(node.args[0]), self.function.place(node))
+
+    def float_of_text(self, node: ast.expr) -> ir.Const | None:
+        """float('inf') and other floats that stand as a text."""
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            return None
+        try:
+            return ir.Const(float(node.value))
+        except ValueError:
+            raise self.function.refuse(
+                node, f"{node.value!r} is no float", "write float('inf') or float('nan')"
+            ) from None
+
+    def length(self, node: ast.Call) -> ir.Expr:
+        """len(a) of an array, a tuple or a table."""
+        if len(node.args) == 1 and not node.keywords:
+            (owner,) = node.args
+            array = self.function.array(owner)
+            if array is None and isinstance(owner, ast.Subscript):
+                array = self.array_of_len(owner)
+            if array is not None:
+                return aliases.extent_of(array, 0, None, self.function.place(node))
+            if self.tuples.gives_tuple(owner) or isinstance(owner, ast.Attribute):
+                value = self.values.value(owner)
+                if isinstance(value, tuple):
+                    return ir.Const(len(value))
+        raise self.function.refuse(node, "len takes an array, a tuple or a table")
+
+    def array_of_len(self, owner: ast.Subscript) -> Alias | None:
+        """The row that len(a[i]) is asked for."""
+        if self.function.array(root(owner)) is None:
+            return None
+        return self.values.alias(owner, Role(self.function.place(owner)))
+
+    def callee(self, node: ast.Call) -> Any:
+        """The outside function that is called; refuses everything else that is called."""
+        target = self.function.captured(node.func)
+        if any(target is function for function in BUILTINS):
+            return target
+        helper = self.lowering.dialect.helper(target)
+        if helper is not None:
+            return helper
+        text = written(node.func)
+        if isinstance(target, Missing):
+            advice = "define the function above the program"
+            if isinstance(node.func, ast.Name) and node.func.id in self.function.bound:
+                advice = f"{text!r} is a name of this function; give that another name"
+            raise self.function.refuse(node.func, f"{text!r} is no function here", advice)
+        raise self.function.refuse(
+            node.func,
+            f"the call of {text!r} isn't in the language of programs",
+            "call min, max, abs, divmod, len, int, float, bool or a function of the language",
+        )

@@ -1,0 +1,70 @@
+"""What a dialect of the language has to say; all else is Python's and parsed the same for all.
+
+A dialect is how a program says which thread it is, how threads wait for each other, and how arrays
+are made: `T.id`, `T.barrier()` and `mm.shared(...)` in the dialect of `mm.program`. Parsing asks it
+first what a name, an attribute or a call is. With the node it gets the function around it, which
+knows what names mean (`entity`, `captured`), where a node stands and how it is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from mmsim.errors import Place
+from mmsim.frontend.function import Function
+from mmsim.frontend.scope import Entity, Value
+from mmsim.frontend.source import FunctionText
+from mmsim.ir import nodes as ir
+
+
+@dataclass(frozen=True)
+class Maker:
+    """What makes an array: of which kind, what it is called, and what messages call the array.
+
+    Its first parameter, the shape of the array, is called `shape`, the second one "dtype".
+    """
+
+    kind: Literal["shared", "registers"]
+    called: str
+    array: str
+    shape: str
+
+
+class Dialect(Protocol):
+    """How a program names its thread, its barriers and its arrays.
+
+    Messages say `decorator` for what makes programs of functions, `launch` for what takes their
+    arguments, `own_array` for an array of each thread, and `uniform` for what sizes are made of.
+    """
+
+    decorator: str
+    launch: str
+    own_array: str
+    uniform: str
+
+    def bound(self, text: FunctionText) -> dict[str, Entity]:
+        """What names of a program mean from the beginning; its other parameters are a launch's.
+
+        Raises `LanguageError` where the text can't be a program.
+        """
+
+    def value(self, node: ast.expr, function: Function) -> Value | None:
+        """What a name, an attribute or a call of the dialect gives; None for what isn't its own.
+
+        Raises `LanguageError` where it is the dialect's own and can't stand there.
+        """
+
+    def statement(self, call: ast.Call, place: Place, function: Function) -> ir.Stmt | None:
+        """What a call means as a statement, which stands at `place`; None if it isn't its own."""
+
+    def maker(self, called: Any) -> Maker | None:
+        """What makes an array, if that is what an outside object is called for."""
+
+    def helper(self, called: Any) -> types.FunctionType | None:
+        """The function that a call of an outside object inlines; None for what can't be inlined."""
+
+    def element_type(self, given: Any) -> str:
+        """The name of NumPy's type that an outside object or a text stands for, "" for none."""

@@ -1,0 +1,224 @@
+"""A function that is being parsed: its text, what its names mean, and how it refuses.
+
+What a name holds may show only after it was used: a variable that is assigned an array, a parameter
+that a later line uses as one. Then parsing begins again with what it learnt (`Learnt`).
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import inspect
+import types
+from typing import Any, NoReturn
+
+from mmsim.errors import LanguageError, Place
+from mmsim.frontend.parameters import assignment_counts
+from mmsim.frontend.scope import (
+    Alias,
+    ArrayName,
+    Captured,
+    DialectName,
+    Entity,
+    Learnt,
+    Missing,
+    NameKey,
+    NoArray,
+    ParameterUse,
+    Part,
+    Role,
+    Shared,
+    VariableName,
+    outside,
+)
+from mmsim.frontend.source import FunctionText
+from mmsim.ir import nodes as ir
+
+
+class Function:
+    """The program itself, or a helper at one of its calls.
+
+    `python` is the function itself, `bound` what its own names mean.
+    """
+
+    def __init__(
+        self,
+        shared: Shared,
+        python: types.FunctionType,
+        text: FunctionText,
+        bound: dict[str, Entity],
+    ) -> None:
+        self.shared = shared
+        self.python = python
+        self.text = text
+        self.bound = bound
+        self.assignments = assignment_counts(text.node)
+        self.assigned = list(self.assignments)
+
+    # Places and refusals
+
+    def place(self, node: ast.AST) -> Place:
+        """Where a node stands."""
+        return self.text.place(node)
+
+    def refuse(self, node: ast.AST, message: str, advice: str = "") -> LanguageError:
+        """An error for a node: what is wrong, and what to write instead."""
+        return LanguageError(message, self.place(node), advice)
+
+    def entity(self, name: str) -> Entity:
+        """What a name means here; names of this function hide those outside."""
+        found = self.bound.get(name)
+        return found if found is not None else outside(self.python, name)
+
+    def captured(self, node: ast.expr) -> Any:
+        """The outside object that a name or a dotted name means, else `Missing()`."""
+        if isinstance(node, ast.Name):
+            entity = self.entity(node.id)
+            return entity.value if isinstance(entity, Captured) else Missing()
+        if isinstance(node, ast.Attribute):
+            owner = self.captured(node.value)
+            return member(owner, node.attr)
+        return Missing()
+
+    def array(self, node: ast.expr) -> Alias | None:
+        """What `node` stands for if it names an array, None if it names something else.
+
+        Naming a parameter like this makes it an array parameter.
+        """
+        if not isinstance(node, ast.Name):
+            return None
+        entity = self.entity(node.id)
+        match entity:
+            case ArrayName(name):
+                return Alias((Part(name),))
+            case ParameterUse(name):
+                self.use(entity, "array", node)
+                return Alias((Part(name),))
+            case Alias():
+                return entity
+            case NoArray():
+                raise self.refuse(
+                    node,
+                    f"{node.id!r} need not name one array here",
+                    "assign an array to it on every way to this line",
+                )
+            case VariableName():
+                self.learn(node.id, Role(self.place(node)))
+        return None
+
+    def is_array(self, node: ast.expr) -> bool:
+        """Whether an expression is the name of what is an array for certain."""
+        entity = self.entity(node.id) if isinstance(node, ast.Name) else None
+        return isinstance(entity, ArrayName | Alias) or (
+            isinstance(entity, ParameterUse) and entity.use == "array"
+        )
+
+    def learn(self, name: str, role: Role) -> NoReturn:
+        """Begin again, knowing what a name that this function assigns holds."""
+        self.shared.known.roles[self.python, name] = role
+        raise Learnt
+
+    def learn_array(self, parameter: str, wrong: LanguageError) -> NoReturn:
+        """Begin again with a parameter as an array; `wrong` is the error if it is none."""
+        if parameter in self.shared.known.arrays:
+            raise self.shared.known.arrays[parameter]
+        self.shared.known.arrays[parameter] = wrong
+        raise Learnt
+
+    def learn_once(self, key: NameKey, role: Role) -> None:
+        """Begin again, knowing a role, if it was not known yet."""
+        if key not in self.shared.known.roles:
+            self.shared.known.roles[key] = role
+            raise Learnt
+
+    def role(self, name: str) -> Role | None:
+        """What a name that this function assigns holds where it is no number."""
+        return self.shared.known.roles.get((self.python, name))
+
+    def use(self, parameter: ParameterUse, use: ir.Use, node: ast.AST) -> None:
+        """Note what a parameter is used as; if it was used as something else, begin again."""
+        if parameter.use not in ("unused", use):
+            before = parameter.used_at.line if parameter.used_at else 0
+            wrong = self.refuse(
+                node,
+                f"{parameter.name!r} is used as {with_article(use)} here and as "
+                f"{with_article(parameter.use)} in line {before}",
+                "a parameter is either an array or a number",
+            )
+            self.learn_array(parameter.name, wrong)
+        if parameter.use == "unused":
+            parameter.use, parameter.used_at = use, self.place(node)
+
+    def variable(self, node: ast.Name) -> str:
+        """The unique name of a variable that is being assigned."""
+        entity = self.bound.get(node.id)
+        if isinstance(entity, VariableName):
+            return entity.name
+        if isinstance(entity, DialectName):
+            raise self.refuse(node, f"{node.id!r} is {entity.meaning}; it can't be assigned")
+        if isinstance(entity, ArrayName | Alias | NoArray | ParameterUse):
+            raise self.refuse(
+                node,
+                f"{node.id!r} is the name of an array already",
+                "give every array and variable a name of its own",
+            )
+        raise AssertionError(f"unbound {node.id!r}")  # every assigned name is bound at the start
+
+    def array_names(self) -> dict[str, Entity]:
+        """What the names that this function gives to arrays stand for."""
+        found: dict[str, Entity] = {}
+        for name in self.assigned:
+            role = self.role(name)
+            if role is not None and role.shape is None:
+                found[name] = self.bound[name]
+        return found
+
+    def stands_for(self, entity: Entity) -> Alias | None:
+        """The array that a name stands for, None if there is none."""
+        match entity:
+            case Alias():
+                return entity
+            case ArrayName(name) | ParameterUse(name):
+                return Alias((Part(name),))
+        return None
+
+    def bind_variables(self) -> None:
+        """Bind every name that the function assigns, unless it is bound already.
+
+        It is a variable, unless it has another role.
+        """
+        own = self.python.__name__
+        for name in self.assigned:
+            if name in self.bound:
+                continue
+            role = self.role(name)
+            if role is None:
+                self.bound[name] = self.shared.variable(name, own)
+            elif role.shape is None:
+                self.bound[name] = NoArray()
+            else:
+                self.bound[name] = self.shared.tuple_name(name, role.shape, own)
+
+
+def with_article(noun: str) -> str:
+    """A noun with its article."""
+    return f"an {noun}" if noun[0] in "aeiouAEIOU" else f"a {noun}"
+
+
+def member(owner: Any, name: str) -> Any:
+    """owner.name of a module, a class or a member of an enumeration, else `Missing()`.
+
+    It is looked up where it is kept: getattr may run code.
+    """
+    if isinstance(owner, types.ModuleType):
+        return vars(owner).get(name, Missing())
+    if isinstance(owner, enum.Enum):
+        return vars(owner).get("_value_", Missing()) if name == "value" else Missing()
+    if type(owner) is enum.EnumMeta:
+        members: dict[str, Any] = vars(owner).get("_member_map_", {})
+        if name in members:
+            return members[name]
+    if isinstance(owner, type):
+        found = inspect.getattr_static(owner, name, Missing())
+        return found.__func__ if isinstance(found, staticmethod) else found
+    return Missing()

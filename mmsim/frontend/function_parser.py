@@ -1,0 +1,274 @@
+"""Functions are parsed by parts of one idea each; a helper is parsed at each of its calls."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Iterable, Iterator
+
+from mmsim.errors import LanguageError, Place
+from mmsim.frontend import tables
+from mmsim.frontend.arrays import Arrays
+from mmsim.frontend.assignments import Assignments
+from mmsim.frontend.calls import Calls
+from mmsim.frontend.declarations import Declarations
+from mmsim.frontend.dialect import Dialect
+from mmsim.frontend.expressions import Expressions
+from mmsim.frontend.function import Function
+from mmsim.frontend.grammar import MOST_CALLS
+from mmsim.frontend.loops import Loops
+from mmsim.frontend.lowering import Lowering
+from mmsim.frontend.merging import Merging
+from mmsim.frontend.parameters import default_numbers, parameter_names, source_key
+from mmsim.frontend.returns import Returns
+from mmsim.frontend.scope import (
+    Alias,
+    Captured,
+    DialectName,
+    Entity,
+    Missing,
+    Role,
+    TupleName,
+    Value,
+    VariableName,
+)
+from mmsim.frontend.source import FunctionText, read
+from mmsim.frontend.statements import Statements
+from mmsim.frontend.tuples import Tuples
+from mmsim.frontend.values import Values
+from mmsim.ir import nodes as ir
+
+
+class FunctionParser:
+    """Parses one function: the program itself, or a helper at one of its calls.
+
+    A helper has a `scope` that it leaves where it returns, and a variable for its value. `looping`
+    says whether its call stands in a loop. What the parts lower, and so what is in the language,
+    stands in two tables by the kind of node.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        dialect: Dialect,
+        scope: str | None = None,
+        given_name: str = "",
+        looping: bool = False,
+    ) -> None:
+        self.function = function
+        self.lowering = lowering = Lowering(function, dialect, looping)
+        tuples = Tuples(lowering)
+        values = Values(lowering, Arrays(lowering), tuples, self.result)
+        self.declarations = Declarations(lowering)
+        self.returns = Returns(lowering, values, scope, given_name)
+        self.calls = Calls(lowering, values, Inlining(lowering, values, self.declarations).call)
+        merging = Merging(lowering)
+        assignments = Assignments(lowering, values, self.declarations)
+        loops = Loops(lowering, values, assignments, merging)
+        statements = Statements(lowering, values, self.calls, merging)
+        expressions = Expressions(lowering, values)
+        lowering.expression_forms = {
+            ast.Constant: expressions.literal,
+            ast.Name: expressions.name,
+            ast.Attribute: expressions.attribute,
+            ast.UnaryOp: expressions.unary,
+            ast.BinOp: expressions.binary,
+            ast.BoolOp: expressions.bool_op,
+            ast.Compare: expressions.comparison,
+            ast.IfExp: expressions.choice,
+            ast.Subscript: values.item,
+            ast.Call: self.calls.number,
+        }
+        lowering.statement_forms = {
+            ast.Assign: assignments.assignment,
+            ast.AnnAssign: assignments.annotated,
+            ast.AugAssign: assignments.augmented,
+            ast.If: statements.branch,
+            ast.While: loops.while_loop,
+            ast.For: loops.for_loop,
+            ast.Break: loops.break_loop,
+            ast.Continue: loops.continue_loop,
+            ast.Pass: statements.nothing,
+            ast.Return: self.returns.return_,
+            ast.Expr: statements.alone,
+        }
+
+    def result(self, node: ast.Call) -> Value:
+        """What a call gives: values hold calls, whose arguments are values."""
+        return self.calls.result(node)
+
+    def body(self) -> ir.Block:
+        """The function's body."""
+        self.lowering.statements(self.function.text.node.body)
+        return tuple(self.lowering.block)
+
+
+class Inlining:
+    """The calls of helpers in one function: what a helper does stands in place of its call."""
+
+    def __init__(self, lowering: Lowering, values: Values, declarations: Declarations) -> None:
+        self.function = lowering.function
+        self.lowering = lowering
+        self.values = values
+        self.tuples = values.tuples
+        self.declarations = declarations
+
+    def call(self, node: ast.Call, function: types.FunctionType) -> Value | None:
+        """Inline a call; its value, None if it has none."""
+        shared = self.function.shared
+        self.check_call(node, function)
+        text = read(function, self.lowering.dialect.decorator)
+        arguments = arguments_of(node, self.function, function, text)
+        scope = shared.unique(text.node.name)
+        value = shared.unique(f"{text.node.name}_value")
+        looping = self.lowering.looping or self.lowering.loops > 0
+        own = Function(shared, function, text, {})
+        inner = FunctionParser(own, self.lowering.dialect, scope, value, looping)
+        for name, argument in arguments.items():
+            own.bound[name] = self.argument(name, argument, inner)
+        own.bind_variables()
+        shared.sources[source_key(text.source)] = text.source
+        shared.stack.append(function)
+        body = inner.body()
+        shared.stack.pop()
+        if looping:
+            self.lowering.emit(forget(inner, arguments))
+        if inner.returns.leaves:
+            self.lowering.emit(ir.Scope(scope, body))
+        else:
+            self.lowering.block.extend(body)
+        given = inner.returns.given
+        return None if given is None else placed(given, self.function.place(node))
+
+    def check_call(self, node: ast.Call, function: types.FunctionType) -> None:
+        """Refuse recursion, and more calls than a program may have."""
+        if function in self.function.shared.stack:
+            raise self.function.refuse(
+                node, f"{function.__name__!r} calls itself", "write a loop instead of recursion"
+            )
+        self.function.shared.calls += 1
+        if self.function.shared.calls > MOST_CALLS:
+            raise self.function.refuse(
+                node,
+                f"the program grows to more than {MOST_CALLS} calls",
+                "a call stands for the function's body; call fewer functions from functions",
+            )
+
+    def argument(self, name: str, argument: ast.expr | Captured, inner: FunctionParser) -> Entity:
+        """What the parameter `name` of an inlined function stands for."""
+        own = inner.function
+        assigned = name in own.assigned
+        if isinstance(argument, Captured):  # a default
+            if not assigned:
+                return argument
+            default = default_numbers(own.python, own.text)[name]
+            return self.number_argument(name, ir.Const(default), inner, own.place(own.text.node))
+        role = own.role(name)
+        if role is not None and role.shape is None:
+            return self.values.alias(argument, role)
+        if isinstance(argument, ast.Name):
+            entity = self.function.entity(argument.id)
+            if not assigned and not isinstance(entity, VariableName | TupleName | Missing):
+                return entity
+            if isinstance(entity, DialectName):
+                raise own.refuse(
+                    own.text.node, f"{own.python.__name__!r} assigns its parameter {name!r}"
+                )
+        value, place = self.values.value(argument), self.function.place(argument)
+        if isinstance(value, Alias):
+            if assigned:
+                own.learn(name, Role(place))
+            return value
+        if isinstance(value, tuple):
+            return self.tuple_argument(name, value, own, place)
+        return self.number_argument(name, value, inner, place)
+
+    def number_argument(
+        self, name: str, value: ir.Expr, inner: FunctionParser, place: Place
+    ) -> VariableName:
+        """A number that is handed to an inlined function."""
+        known = self.declarations.launch_constant(value)
+        if known is not None and name not in inner.function.assigned:
+            inner.declarations.constants[name] = known
+        variable = self.function.shared.variable(name, inner.function.python.__name__)
+        self.lowering.emit(ir.Assign(variable.name, value, place))
+        return variable
+
+    def tuple_argument(
+        self, name: str, value: tuple[Value, ...], own: Function, place: Place
+    ) -> Entity:
+        """A tuple that is handed to an inlined function."""
+        shape, role = tables.shape_of(value), own.role(name)
+        assert shape is not None
+        if any(isinstance(leaf, Alias) for leaf in tables.leaves(value)):
+            raise LanguageError(
+                "a tuple of arrays is handed to a function", place, "hand the arrays one by one"
+            )
+        if name in own.assigned and role is None:
+            own.learn(name, Role(place, shape))
+        if role is not None and role.shape != shape:
+            raise LanguageError(
+                f"{name!r} of {own.python.__name__!r} is given tuples of several sizes",
+                place,
+                "write a function for each size",
+            )
+        given = self.function.shared.tuple_name(name, shape, own.python.__name__)
+        variables = self.tuples.tuple_value(given, own.text.node)
+        self.tuples.set_all(variables, self.lowering.spill_all(value, place), place)
+        return given
+
+
+def arguments_of(
+    node: ast.Call, caller: Function, function: types.FunctionType, text: FunctionText
+) -> dict[str, ast.expr | Captured]:
+    """Parameter names and what the call gives for them."""
+    parameters = parameter_names(text)
+    given: dict[str, ast.expr | Captured] = {}
+    if len(node.args) > len(parameters):
+        raise caller.refuse(
+            node,
+            f"{function.__name__!r} takes {len(parameters)} arguments, not {len(node.args)}",
+        )
+    given.update(zip(parameters, node.args, strict=False))
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise caller.refuse(
+                keyword.value, "** isn't in the language", "write the arguments one by one"
+            )
+        if keyword.arg not in parameters or keyword.arg in given:
+            raise caller.refuse(node, f"{function.__name__!r} can't take {keyword.arg!r} here")
+        given[keyword.arg] = keyword.value
+    defaults = function.__defaults__ or ()
+    for name, value in zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True):
+        given.setdefault(name, Captured(value))
+    missing = [name for name in parameters if name not in given]
+    if missing:
+        raise caller.refuse(node, f"the call of {function.__name__!r} lacks {missing[0]!r}")
+    return given
+
+
+def forget(inner: FunctionParser, arguments: Iterable[str]) -> ir.Forget:
+    """What an inlined call begins with in a loop: none of its names hold what they held before."""
+    function = inner.function
+    own = [function.bound[name] for name in function.assigned if name not in arguments]
+    arrays = inner.declarations.arrays.values()
+    registers = tuple(one.name for one in arrays if one.kind == "registers")
+    return ir.Forget((*variables_of(own), *inner.returns.variables()), registers)
+
+
+def variables_of(names: Iterable[Entity]) -> Iterator[str]:
+    """The variables that names stand for."""
+    for name in names:
+        if isinstance(name, VariableName):
+            yield name.name
+        elif isinstance(name, TupleName):
+            yield from variables_of(name.items)
+
+
+def placed(value: Value, place: Place) -> Value:
+    """What a call gives, at the place of the call."""
+    if isinstance(value, tuple):
+        return tuple(placed(part, place) for part in value)
+    if isinstance(value, ir.Var):
+        return ir.Var(value.name, place)
+    return value

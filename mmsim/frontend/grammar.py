@@ -1,0 +1,75 @@
+"""What of Python is in the language, and what to write instead of what isn't."""
+
+from __future__ import annotations
+
+import ast
+
+BINARY = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+}
+COMPARE = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
+CASTS = {int: "int", float: "float", bool: "bool"}
+
+DEEPEST = 100
+"""Levels of nesting that a program may have, so that nothing that walks it meets Python's bound."""
+MOST_CALLS = 1000
+"""Calls that a program may have, counting those inside the functions that it calls."""
+MOST_TRIPS = 1000
+"""Trips of loops over tuples that a program may have, all together: each is written out."""
+LONGEST = 25
+"""Operators after which a long chain, such as a sum, is kept in a variable and begun anew."""
+
+ADVICE: dict[type[ast.AST], tuple[str, str]] = {  # {own_array}: what the dialect calls one
+    ast.Lambda: ("a lambda", "write a function with def and call it"),
+    ast.NamedExpr: ("an assignment inside an expression", "assign in a statement of its own"),
+    ast.ListComp: ("a list comprehension", "write a loop and {own_array}"),
+    ast.SetComp: ("a set comprehension", "write a loop"),
+    ast.DictComp: ("a dict comprehension", "write a loop"),
+    ast.GeneratorExp: ("a generator expression", "write a loop"),
+    ast.List: ("a list", "use {own_array}"),
+    ast.Tuple: ("a tuple", "assign it to a name, or to several"),
+    ast.Set: ("a set", "use {own_array}"),
+    ast.Dict: ("a dict", "use arrays"),
+    ast.JoinedStr: ("a string", "programs compute with numbers only"),
+    ast.Slice: ("a slice", "give one index for each dimension"),
+    ast.Starred: ("a starred expression", "write the items one by one"),
+    ast.Yield: ("yield", "programs store their results in arrays"),
+    ast.YieldFrom: ("yield from", "programs store their results in arrays"),
+}
+
+
+STATEMENT_ADVICE: dict[type[ast.AST], tuple[str, str]] = {
+    ast.FunctionDef: ("a function inside a program", "define it outside and call it"),
+    ast.AsyncFunctionDef: ("async", "define a plain function outside"),
+    ast.ClassDef: ("a class", "programs compute with numbers and arrays"),
+    ast.Delete: ("del", "leave it out; variables vanish with their thread"),
+    ast.With: ("with", "write its body alone"),
+    ast.Match: ("match", "write if, elif, else"),
+    ast.Raise: ("raise", "store a mark in an array and check it after the run"),
+    ast.Try: ("try", "avoid the error with an if"),
+    ast.TryStar: ("try", "avoid the error with an if"),
+    ast.Assert: ("assert", "check the arrays after the run"),
+    ast.Import: ("import", "import outside the program"),
+    ast.ImportFrom: ("import", "import outside the program"),
+    ast.Global: ("global", "pass numbers as parameters, store results in arrays"),
+    ast.Nonlocal: ("nonlocal", "pass numbers as parameters, store results in arrays"),
+}

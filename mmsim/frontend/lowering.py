@@ -1,0 +1,171 @@
+"""What all lowering shares: where statements go, and in which order operands are evaluated.
+
+An access inside an expression becomes a `Load` statement in front of it, in Python's order of
+evaluation. What a later operand's statements could change is kept in a variable before them (it is
+spilled). Which part of the parser lowers which kind of node stands in two tables.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from mmsim.errors import LanguageError, Place, shown
+from mmsim.frontend.dialect import Dialect
+from mmsim.frontend.function import Function
+from mmsim.frontend.grammar import ADVICE, DEEPEST, LONGEST, STATEMENT_ADVICE
+from mmsim.frontend.scope import INT_MAX, INT_MIN, Alias, Value
+from mmsim.ir import nodes as ir
+from mmsim.ir.walk import reads_registers, writes_registers
+
+
+class Lowering:
+    """The lowering of one function: the block at work, and how each kind of node is lowered.
+
+    `expression_forms` and `statement_forms` say by which method a node is lowered, by the
+    kind of node; what isn't there is refused. `depth` counts the loops and branches around the
+    statement at work, `loops` the loops whose body or test runs again. `looping` says whether the
+    function's call stands in such a loop.
+    """
+
+    def __init__(self, function: Function, dialect: Dialect, looping: bool = False) -> None:
+        self.function = function
+        self.dialect = dialect
+        self.looping = looping
+        self.block: list[ir.Stmt] = []
+        self.expression_forms: dict[type[ast.expr], Callable[[Any], ir.Expr]] = {}
+        self.statement_forms: dict[type[ast.stmt], Callable[[Any], None]] = {}
+        self.depth = 0
+        self.loops = 0
+
+    def refuse_kind(self, node: ast.AST) -> LanguageError:
+        """The error for what isn't in the language at all."""
+        what, advice = ADVICE.get(
+            type(node), (f"Python's {type(node).__name__!r}", "see the language page of the docs")
+        )
+        advice = advice.format(own_array=self.dialect.own_array)
+        return self.function.refuse(node, f"{what} isn't in the language of programs", advice)
+
+    # Emitting
+
+    def emit(self, statement: ir.Stmt) -> None:
+        """Put a statement at the end of the current block."""
+        self.block.append(statement)
+
+    def temporary(self, hint: str = "t") -> str:
+        """A variable of no name in the text."""
+        return self.function.shared.unique(hint)
+
+    def spill(self, value: ir.Expr, place: Place, hint: str = "t") -> ir.Expr:
+        """`value` in a variable of its own, unless nothing can change it."""
+        if isinstance(value, ir.Const | ir.Number | ir.ThreadField | ir.Extent):
+            return value
+        name = self.temporary(hint)
+        self.emit(ir.Assign(name, value, place))
+        return ir.Var(name, place)
+
+    def spill_all(self, value: Value, place: Place) -> Value:
+        """A value whose numbers are in variables of their own."""
+        if isinstance(value, tuple):
+            return tuple(self.spill_all(part, place) for part in value)
+        return value if isinstance(value, Alias) else self.spill(value, place)
+
+    def apart(self, node: ast.expr) -> tuple[ir.Expr, list[ir.Stmt]]:
+        """An expression and the statements in front of it, kept apart from the current block."""
+        outer, self.block = self.block, []
+        value = self.expression(node)
+        block, self.block = self.block, outer
+        return value, block
+
+    @contextmanager
+    def aside(self) -> Iterator[list[ir.Stmt]]:
+        """Gather statements apart from the current block."""
+        outer, self.block = self.block, []
+        yield self.block
+        self.block = outer
+
+    def operands(self, *nodes: ast.expr) -> list[ir.Expr]:
+        """Operands from left to right. What a later one's call could change is kept before it."""
+        values: list[ir.Expr] = []
+        for node in nodes:
+            values = self.followed(values, node)
+        return values
+
+    def followed(self, values: list[ir.Expr], node: ast.expr) -> list[ir.Expr]:
+        """Operands and one more after them."""
+        value, statements = self.apart(node)
+        kept = self.kept(values, statements, node)
+        self.block.extend(statements)
+        return [*kept, value]
+
+    def kept(
+        self, values: Sequence[ir.Expr], statements: list[ir.Stmt], node: ast.expr
+    ) -> list[ir.Expr]:
+        """Values that `statements` can't change any more."""
+        if not any(writes_registers(statement) for statement in statements):
+            return list(values)
+        place = self.function.place(node)
+        return [self.spill(one, place) if reads_registers(one) else one for one in values]
+
+    def link(self, value: ir.Expr, position: int, place: Place) -> ir.Expr:
+        """A chain's value after so many operators: in a variable now and then, so it stays flat."""
+        return self.spill(value, place) if position % LONGEST == 0 else value
+
+    @contextmanager
+    def nested(self, node: ast.AST) -> Iterator[None]:
+        """One level further down in the program."""
+        shared = self.function.shared
+        shared.depth += 1
+        if shared.depth > DEEPEST:
+            raise self.function.refuse(
+                node,
+                f"this is nested more than {DEEPEST} levels deep",
+                "take it apart into several statements",
+            )
+        yield
+        shared.depth -= 1
+
+    # What is inside of what
+
+    def expression(self, node: ast.expr) -> ir.Expr:
+        """What gives one number."""
+        lower = self.expression_forms.get(type(node))
+        if lower is None:
+            raise self.refuse_kind(node)
+        with self.nested(node):
+            return lower(node)
+
+    def statements(self, nodes: list[ast.stmt]) -> None:
+        """Statements, one after the other."""
+        for node in nodes:
+            lower = self.statement_forms.get(type(node))
+            if lower is None:
+                what, advice = STATEMENT_ADVICE.get(
+                    type(node), (f"Python's {type(node).__name__!r}", "leave it out")
+                )
+                raise self.function.refuse(
+                    node, f"{what} isn't in the language of programs", advice
+                )
+            lower(node)
+
+    def inner(self, nodes: list[ast.stmt]) -> ir.Block:
+        """A block inside a loop or a branch."""
+        if not nodes:
+            return ()
+        self.depth += 1
+        with self.aside() as block, self.nested(nodes[0]):
+            self.statements(nodes)
+        self.depth -= 1
+        return tuple(block)
+
+    def constant(self, value: int | float | bool, node: ast.AST) -> ir.Const:
+        """A number as it stands."""
+        if isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
+            raise self.function.refuse(
+                node,
+                f"the integer {shown(value)} doesn't fit into 64 bits",
+                "programs compute with 64-bit integers",
+            )
+        return ir.Const(value)

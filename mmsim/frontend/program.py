@@ -1,0 +1,188 @@
+"""A program: its parsed code, and the function that it was parsed from."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from mmsim.errors import LanguageError, MMSimError, Place, shown
+from mmsim.frontend.packed import Packed, packed
+from mmsim.ir import nodes as ir
+from mmsim.tracebacks import said
+
+T = TypeVar("T")
+MOST_KEPT = 100
+STAYING = ("__wrapped__", "__annotations__", "__annotate__", "__type_params__")
+"""What isn't pickled of a program: its function goes another way, the others are for readers."""
+
+
+class Program:
+    """A program in the language of docs/language.md. Made by `mm.program`, run by a machine.
+
+    A function that returns a value is no program but a helper: other programs call it.
+
+    `name` is the function's name, `code` its intermediate representation. A program can be pickled;
+    what travels is the code.
+
+    A front end makes it of a function and what it parsed it to: its code, or the place where a
+    helper returns a value.
+    """
+
+    def __init__(self, function: types.FunctionType, parsed: ir.Code | Place) -> None:
+        functools.update_wrapper(self, function)  # first: it takes over the function's attributes
+        self._function: types.FunctionType | Packed = function
+        self.name = function.__name__
+        self._returns = parsed if isinstance(parsed, Place) else None
+        self._code = None if isinstance(parsed, Place) else parsed
+        self._example: Callable[..., Example] | Packed | None = None
+        self._memo: dict[Any, Any] = {}
+        self._last: tuple[Any, Any] = (None, None)  # comparing is quicker than hashing
+
+    @property
+    def is_helper(self) -> bool:
+        """Whether it returns a value: other programs call it, and no machine runs it."""
+        return self._returns is not None
+
+    @property
+    def code(self) -> ir.Code:
+        """The program's representation; an error for a helper, which has none of its own."""
+        if self._returns is not None:
+            raise LanguageError(
+                f"{self.name!r} returns a value; it is a helper",
+                self._returns,
+                "call it from a program, or store the result in an array",
+            )
+        assert self._code is not None
+        return self._code
+
+    def __repr__(self) -> str:
+        if self._code is None:
+            return f"<helper {self.name}>"
+        parameters = ", ".join(parameter.name for parameter in self.code.parameters)
+        source = self.code.sources[0]
+        return f"<program {self.name}({parameters}) from {source.file}, line {source.first}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was parsed, as data: another process runs the same, whatever its files say.
+
+        What is made again from it is left out, as compiled functions can't go to another process.
+        """
+        kept = {name: value for name, value in self.__dict__.items() if name not in STAYING}
+        for what, function in (("function", self._function), ("example", self._example)):
+            if function is not None and not isinstance(function, Packed):
+                about = f"the {what} of the program {self.name!r}"
+                kept[f"_{what}"] = packed(about, function, self._files())
+        return {**kept, "_memo": {}, "_last": (None, None)}
+
+    def _files(self) -> set[str]:
+        """The files that its text comes from."""
+        if self._code is None:
+            return {self.function.__code__.co_filename}
+        return {source.file for source in self._code.sources}
+
+    def __copy__(self) -> Program:
+        return self  # as Python does with functions
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Program:
+        return self
+
+    @property
+    def function(self) -> types.FunctionType:
+        """The function itself, so that other programs can call it.
+
+        Raises `MMSimError` in a process to which the program came without it.
+        """
+        if isinstance(self._function, Packed):
+            self._function = cast(types.FunctionType, self._function.unpacked())
+        return self._function
+
+    @property
+    def example_function(self) -> Callable[..., Example] | None:
+        """The function decorated with `example`, None without one.
+
+        Raises `MMSimError` in a process to which the program came without it.
+        """
+        if isinstance(self._example, Packed):
+            self._example = self._example.unpacked()
+        return self._example
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self.code  # noqa: B018  # an error for a helper
+        raise MMSimError(
+            f"a program is run by a machine: mm.DMM(32, 5).run({self.name}, ..., threads=...)"
+        )
+
+    def kept(self, key: Any, make: Callable[[], T]) -> T:
+        """What `make()` returns, made once for each key: what follows from the program's text.
+
+        The key must name all else that it follows from. What was asked for last is kept longest.
+        """
+        found: T | None = self.kept_before(key)
+        if found is None:  # nothing that is kept is None
+            found = self._memo[key] = make()
+            if len(self._memo) > MOST_KEPT:
+                self._memo.pop(next(iter(self._memo)), None)
+        return found
+
+    def kept_before(self, key: Any) -> Any:
+        """What is kept for a key, None if nothing is."""
+        last, found = self._last
+        if last == key:
+            return found
+        found = self._memo.pop(key, None)
+        if found is not None:
+            self._memo[key] = found
+            self._last = key, found
+        return found
+
+    def example(self, function: Callable[..., Example]) -> Callable[..., Example]:
+        """Decorate the host code that prepares arguments for a trial run (`mmsim run`).
+
+        `function(width, size, seed)` returns an `Example`; `width` is the machine's, `size` and
+        `seed` what the user asked for, or the function's own defaults.
+        """
+        self._example = function
+        return function
+
+    @property
+    def has_example(self) -> bool:
+        """Whether `prepare` has arguments to give."""
+        return self._example is not None
+
+    def prepare(self, width: int, **choices: int) -> Example:
+        """The arguments of a trial run, by the function decorated with `example`.
+
+        Raises `MMSimError` if there is none, if it fails, or if it gives something else.
+        """
+        example = self.example_function
+        if example is None:
+            raise MMSimError(f"the program {self.name!r} has no example; give its arguments")
+        called = f"width={shown(width)}" + "".join(f", {k}={shown(v)}" for k, v in choices.items())
+        try:
+            found = example(width, **choices)
+        except (MMSimError, MemoryError):
+            raise
+        except (Exception, SystemExit) as error:  # whatever the user's own code raises
+            text = f"the example of the program {self.name!r} failed with {called}: {said(error)}"
+            raise MMSimError(text) from error
+        if not isinstance(found, Example):
+            raise MMSimError(
+                f"the example of the program {self.name!r} returned {_kind(found)} with {called}; "
+                "it must return an mmsim.Example"
+            )
+        return found
+
+
+def _kind(value: object) -> str:
+    return "nothing" if value is None else f"a {type(value).__name__}"
+
+
+class Example:
+    """Arguments of one run: `arguments` after T in order, `threads`, `block_size`."""
+
+    def __init__(self, *arguments: Any, threads: int, block_size: int | None = None) -> None:
+        self.arguments = arguments
+        self.threads = threads
+        self.block_size = block_size

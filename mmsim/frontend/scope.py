@@ -1,0 +1,231 @@
+"""What a name means inside a function of the language.
+
+A name is the dialect's (the thread), a variable, a parameter, an array of the program, or something
+captured from outside: a number, a function, a type, a module. Everything is resolved once, at
+decoration.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+import types
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mmsim.errors import LanguageError, Place
+from mmsim.ir import nodes as ir
+
+INT_MIN, INT_MAX = -(2**63), 2**63 - 1
+
+
+@dataclass(frozen=True)
+class DialectName:
+    """A name that the dialect gives a meaning, such as the thread T; `meaning` is for messages."""
+
+    meaning: str
+
+
+@dataclass
+class ParameterUse:
+    """A parameter of the program, and how it turned out to be used."""
+
+    name: str
+    place: Place
+    default: int | float | bool | None = None
+    use: ir.Use = "unused"
+    used_at: Place | None = None
+
+
+@dataclass(frozen=True)
+class ArrayName:
+    """An array that the program makes."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class VariableName:
+    """A variable under its unique name."""
+
+    name: str
+
+
+FIRST = ir.Const(0)
+"""Which part an alias of one part stands for."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """An array of the program under its unique name, with its leading indices fixed."""
+
+    array: str
+    index: tuple[ir.Expr, ...] = ()
+
+
+@dataclass(frozen=True)
+class Alias:
+    """What a name of an array stands for: one of `parts`, by the value of `which`."""
+
+    parts: tuple[Part, ...]
+    which: ir.Expr = FIRST
+
+
+@dataclass(frozen=True)
+class NoArray:
+    """A name of arrays where it names none, or not the same one on every way to here."""
+
+
+@dataclass(frozen=True)
+class TupleName:
+    """A name of a tuple: a variable, or a tuple again, for each of its values."""
+
+    items: tuple[VariableName | TupleName, ...]
+
+
+@dataclass(frozen=True)
+class Captured:
+    """An object from outside the function."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A name that means nothing, or not yet."""
+
+
+Entity = (
+    DialectName
+    | ParameterUse
+    | ArrayName
+    | Alias
+    | NoArray
+    | VariableName
+    | TupleName
+    | Captured
+    | Missing
+)
+Value = ir.Expr | Alias | tuple["Value", ...]
+"""What an expression gives while a program is parsed: a number, an array, or a tuple of these."""
+
+NameKey = tuple[types.FunctionType, str]
+"""A name that a function assigns, a parameter of the program, or `RETURNED`."""
+
+RETURNED = "return"
+"""Stands for what a function returns; no name is called so."""
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a name that a function assigns holds, where it is no number.
+
+    It holds arrays if `shape` is None, else tuples of that shape; `place` says what shows it.
+    """
+
+    place: Place
+    shape: Shape | None = None
+    declared: bool = False  # as an array that the program makes
+
+
+Shape = tuple["Shape | None", ...]
+"""What a tuple is made of: a tuple's shape, or None for a number."""
+
+
+class Learnt(Exception):
+    """Parsing found what a name or a parameter holds, and has to begin again with it."""
+
+
+@dataclass
+class Known:
+    """What is known of a program from parsing it before.
+
+    `arrays` are the parameters that are used as arrays, though another use seemed to be one as a
+    number; each has the error that is right if that use is one.
+    """
+
+    roles: dict[NameKey, Role] = field(default_factory=dict)
+    arrays: dict[str, LanguageError] = field(default_factory=dict)
+
+
+@dataclass
+class Shared:
+    """What the parsing of one program gathers over all its functions."""
+
+    name: str
+    sources: dict[str, ir.Source] = field(default_factory=dict)
+    locals: list[ir.LocalArray] = field(default_factory=list)
+    variables: list[ir.Variable] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
+    stack: list[types.FunctionType] = field(default_factory=list)
+    known: Known = field(default_factory=Known)
+    parameters: list[str] = field(default_factory=list)
+    doubtful: LanguageError | None = None  # right, unless a later line shows what a name holds
+    calls: int = 0
+    trips: int = 0  # of unrolled loops
+    depth: int = 0  # of blocks and expressions
+
+    def order(self, array: str) -> int:
+        """The place of an array: parameters come first, then arrays as they are declared."""
+        names = [*self.parameters, *(local.name for local in self.locals)]
+        return names.index(array)
+
+    def unique(self, name: str) -> str:
+        """`name`, or `name_2`, `name_3`, ... where it is taken."""
+        candidate, number = name, 1
+        while candidate in self.taken:
+            number += 1
+            candidate = f"{name}_{number}"
+        self.taken.add(candidate)
+        return candidate
+
+    def variable(self, text: str, function: str) -> VariableName:
+        """A variable, or an array, that `function` calls `text`, under a unique name."""
+        name = self.unique(text)
+        self.variables.append(ir.Variable(name, text, function))
+        return VariableName(name)
+
+    def tuple_name(self, text: str, shape: Shape, function: str) -> TupleName:
+        """Variables for the values of a tuple that `function` calls `text`."""
+        items: list[VariableName | TupleName] = []
+        for position, inner in enumerate(shape):
+            part = f"{text}[{position}]"
+            if inner is not None:
+                items.append(self.tuple_name(part, inner, function))
+                continue
+            name = self.unique(re.sub(r"\W+", "_", part).rstrip("_"))
+            self.variables.append(ir.Variable(name, part, function))
+            items.append(VariableName(name))
+        return TupleName(tuple(items))
+
+
+def outside(function: types.FunctionType, name: str) -> Captured | Missing:
+    """What `name` means outside `function`: enclosing functions, the module, builtins."""
+    code = function.__code__
+    if name in code.co_freevars:
+        cell = (function.__closure__ or ())[code.co_freevars.index(name)]
+        try:
+            return Captured(cell.cell_contents)
+        except ValueError:
+            return Missing()
+    if name in function.__globals__:
+        return Captured(function.__globals__[name])
+    if hasattr(builtins, name):
+        return Captured(getattr(builtins, name))
+    return Missing()
+
+
+def number(value: Any) -> int | float | bool | None:
+    """`value` as a Python number where it is one (NumPy scalars too), else None."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, np.timedelta64):  # which NumPy counts among the integers
+        return None
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return float(value)
+    return None

@@ -1,0 +1,114 @@
+"""The dialect of `mm.program`: the thread T, `T.barrier()`, `mm.shared` and `mm.registers`."""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any, cast
+
+from mmsim.errors import LanguageError, Place
+from mmsim.frontend import names
+from mmsim.frontend.dialect import Maker
+from mmsim.frontend.element_types import numpy_name
+from mmsim.frontend.function import Function
+from mmsim.frontend.parameters import parameter_names
+from mmsim.frontend.program import Program
+from mmsim.frontend.scope import DialectName, Entity
+from mmsim.frontend.source import FunctionText, written
+from mmsim.ir import nodes as ir
+
+THREAD = DialectName("the thread")
+OWN_ARRAY = "an mm.registers array"
+MAKERS = (
+    (names.shared, Maker("shared", "mm.shared", "an mm.shared array", "shape")),
+    (names.registers, Maker("registers", "mm.registers", OWN_ARRAY, "size")),
+)
+
+
+class ThreadDialect:
+    """A program's first parameter is its thread; the functions that it calls may be handed it."""
+
+    decorator = "mm.program"
+    launch = "run"
+    own_array = OWN_ARRAY
+    uniform = "numbers, parameters, shapes, T.count, T.block_size and T.blocks"
+
+    def bound(self, text: FunctionText) -> dict[str, Entity]:
+        """The first parameter is the thread."""
+        parameters = parameter_names(text)
+        if not parameters:
+            name = text.source.function
+            raise LanguageError(
+                f"the program {name!r} has no parameter",
+                text.place(text.node),
+                f"its first parameter is the thread: def {name}(T, ...)",
+            )
+        return {parameters[0]: THREAD}
+
+    def value(self, node: ast.expr, function: Function) -> ir.Expr | None:
+        """T.id and the other fields of a thread. T itself has no value."""
+        match node:
+            case ast.Name() if is_thread(node, function):
+                raise function.refuse(
+                    node, f"{node.id!r} is the thread", "use one of its fields, as T.id"
+                )
+            case ast.Attribute() if is_thread(node.value, function):
+                return thread_field(node, function)
+            case ast.Call(ast.Attribute() as called) if is_thread(called.value, function):
+                thread_field(called, function)
+                text = written(called)
+                raise function.refuse(node, f"{text!r} is a number", "write it without ()")
+            case ast.Call(called) if (maker := self.maker(function.captured(called))) is not None:
+                raise function.refuse(
+                    node,
+                    f"{maker.called} stands inside an expression",
+                    f"write name = {maker.called}(...) at the top level of the function",
+                )
+        return None
+
+    def statement(self, call: ast.Call, place: Place, function: Function) -> ir.Stmt | None:
+        """T.barrier()."""
+        called = call.func
+        if not isinstance(called, ast.Attribute) or called.attr != "barrier":
+            return None
+        if not is_thread(called.value, function):
+            return None
+        if call.args or call.keywords:
+            raise function.refuse(call, "a barrier takes no arguments", "write T.barrier()")
+        return ir.Barrier(place)
+
+    def maker(self, called: Any) -> Maker | None:
+        """mm.shared and mm.registers."""
+        return next((maker for known, maker in MAKERS if called is known), None)
+
+    def helper(self, called: Any) -> types.FunctionType | None:
+        """A plain function, or one that is decorated with `mm.program`; none of mmsim's own."""
+        if isinstance(called, Program):
+            return cast(types.FunctionType, called.function)
+        if type(called) is types.FunctionType and not str(called.__module__).startswith("mmsim."):
+            return called
+        return None
+
+    def element_type(self, given: Any) -> str:
+        """NumPy's types and Python's."""
+        return numpy_name(given)
+
+
+def is_thread(node: ast.expr, function: Function) -> bool:
+    """Whether a node is the name of the thread."""
+    return isinstance(node, ast.Name) and function.entity(node.id) is THREAD
+
+
+def thread_field(node: ast.Attribute, function: Function) -> ir.ThreadField:
+    """T.id and the like; refuses what a thread hasn't."""
+    if node.attr in ir.THREAD_FIELDS:
+        return ir.ThreadField(node.attr)
+    if node.attr == "barrier":
+        raise function.refuse(
+            node, "a barrier has no value", "write T.barrier() as a statement of its own"
+        )
+    thread = written(node.value)
+    known = ", ".join(f"{thread}.{name}" for name in ir.THREAD_FIELDS)
+    raise function.refuse(
+        node, f"the thread has no {node.attr!r}", f"it has {known} and {thread}.barrier()"
+    )

@@ -1,0 +1,48 @@
+"""Checks of the arguments that users give: words for whatever else they may be."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mmsim.errors import LaunchError, shown
+
+
+def whole(name: str, value: object, least: int | None = 1) -> None:
+    """Refuse a count that is no whole number from `least` on."""
+    if isinstance(value, bool | np.timedelta64) or not isinstance(value, int | np.integer):
+        raise LaunchError(f"{name} must be a whole number, not {shown(value)}")
+    if least is not None and value < least:
+        raise LaunchError(f"{name}={shown(value)}, but it must be at least {least}")
+
+
+def one_of(name: str, value: object, known: tuple[str, ...]) -> None:
+    """Refuse what isn't one of a few words."""
+    if not isinstance(value, str) or value not in known:
+        listed = " or ".join(map(repr, known))
+        raise LaunchError(f"{name}={shown(value)}, but {name} must be {listed}")
+
+
+def yes_or_no(name: str, value: object) -> bool:
+    """True or False; anything else is refused."""
+    if not isinstance(value, bool | np.bool_):
+        raise LaunchError(f"{name}={shown(value)}, but {name} must be True or False")
+    return bool(value)
+
+
+def file_path(name: str, value: str | PathLike[str]) -> Path:
+    """The path of a file; what can't name one is refused."""
+    if not isinstance(value, str | PathLike) or "\0" in str(value):
+        raise LaunchError(f"{name}={shown(value)}, but {name} must be the name of a file")
+    return Path(value)
+
+
+def several(what: str, value: Any) -> list[Any]:
+    """The items of a list or of anything else that has some."""
+    try:
+        return list(value)
+    except TypeError:
+        raise LaunchError(f"{what}, not {shown(value)}") from None

@@ -1,0 +1,36 @@
+"""A progress bar on the terminal for many runs.
+
+What a single run reports of itself is a line of its own (`mmsim.host.progress`): Rich takes longer
+to load than most runs take.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+
+
+def bar(*columns: ProgressColumn, shown: bool = True) -> Progress:
+    """A bar on the standard error, with these columns too; nothing if it is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    console = Console(stderr=True)
+    terminal = sys.stderr is not None and sys.stderr.isatty()  # Rich believes FORCE_COLOR
+    if hidden := not (shown and (terminal or console.is_jupyter)):
+        console = Console(quiet=True)  # until 14.2 Rich ends a hidden bar with an empty line
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        *columns,
+        console=console,
+        transient=True,
+        disable=hidden,
+        # Of Rich's 30 seconds no rate follows where each case takes longer than that.
+        speed_estimate_period=math.inf,
+    )

@@ -1,0 +1,132 @@
+"""Numba's compiler; the machine code that it makes is kept in a directory of mmsim's own.
+
+Importing this file loads Numba. What is kept changes the speed and nothing else: code that cannot
+be kept, or was kept and cannot be read, is compiled again in every process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import pickle
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+
+# Any, for mypy: what Numba declares of its types is another thing in each version.
+numba: Any = import_module("numba")
+NullCache: Any = import_module("numba.core.caching").NullCache
+CompileResult: Any = import_module("numba.core.compiler").CompileResult
+Dispatcher: Any = import_module("numba.core.dispatcher").Dispatcher
+dumps: Any = import_module("numba.core.serialize").dumps
+
+F = TypeVar("F", bound=Callable[..., object])
+DIGEST = 32  # bytes of a SHA-256
+
+
+def cache_directory() -> Path | None:
+    """Where machine code is kept: MMSIM_CACHE_DIR, or the user's cache directory, if any."""
+    if given := os.environ.get("MMSIM_CACHE_DIR"):
+        return Path(given)
+    try:
+        home = Path.home()
+    except RuntimeError:  # HOME is not set, and the system does not know the user
+        home = Path()
+    if sys.platform == "win32":
+        caches = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        caches = home / "Library" / "Caches"
+    else:
+        caches = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    return caches / "mmsim" if caches.is_absolute() else None
+
+
+def enabled() -> bool:
+    """Whether Numba compiles: where NUMBA_DISABLE_JIT is 1, it leaves functions as they are."""
+    return not numba.config.DISABLE_JIT
+
+
+def compiled(function: F, source: str | None = None, **options: Any) -> F:
+    """A function that Numba compiles for the types of its arguments; runs without the global lock.
+
+    `source` is all that the machine code comes from: the function and what it calls. Default: the
+    file that the function stands in.
+    """
+    dispatcher = numba.njit(nogil=True, **options)(function)
+    if source is None:
+        with suppress(OSError):  # an installation without its sources
+            source = inspect.getsource(sys.modules[function.__module__])
+    if source is not None and isinstance(dispatcher, Dispatcher):
+        dispatcher._cache = _Kept(function, f"{source} {options}")
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def kept(name: str) -> Iterator[Path]:
+    """The files of machine code that come from the Python file `name`.py."""
+    directory = _directory()
+    if directory is not None:
+        with suppress(OSError):
+            yield from directory.glob(f"{name}.*.code")
+
+
+def _directory() -> Path | None:
+    directory = cache_directory()
+    return directory and directory / f"numba-{numba.__version__}"
+
+
+class _Kept(NullCache):  # type: ignore[misc]  # a class of Any
+    """The machine code of a function on the disk, a file for each choice of argument types.
+
+    A file holds a SHA-256 and what it is of, a pickle. A damaged file is the same as none.
+    """
+
+    def __init__(self, function: Callable[..., object], source: str) -> None:
+        code = function.__code__
+        self.name = f"{Path(code.co_filename).stem}.{code.co_name}"
+        self.source = f"{source} {code.co_firstlineno} {code.co_code.hex()}"
+
+    def _file(self, types: object, codegen: Any) -> Path | None:
+        directory = _directory()
+        if directory is None:
+            return None
+        python = sys.version_info[:2]
+        key = repr((types, codegen.magic_tuple(), python, self.source)).encode()
+        return directory / f"{self.name}.{hashlib.sha256(key).hexdigest()[:24]}.code"
+
+    def load_overload(self, sig: object, target_context: Any) -> Any:
+        """The code for such arguments, None where there is none."""
+        target_context.refresh()
+        file = self._file(sig, target_context.codegen())
+        try:
+            data = file.read_bytes() if file else b""
+        except OSError:
+            return None
+        body = data[DIGEST:]
+        if hashlib.sha256(body).digest() != data[:DIGEST]:
+            return None
+        try:
+            return CompileResult._rebuild(target_context, *pickle.loads(body))
+        except Exception:  # another build of Numba made it, which shows in many ways
+            return None
+
+    def save_overload(self, sig: object, data: Any) -> None:
+        """Keep the code for such arguments, if that can be done."""
+        file = self._file(sig, data.codegen)
+        if file is None or data.library.has_dynamic_globals:
+            return
+        body: bytes = dumps(data._reduce())
+        with suppress(OSError):  # the disk is full, or another user's
+            file.parent.mkdir(parents=True, exist_ok=True)
+            descriptor, name = tempfile.mkstemp(dir=file.parent, suffix=".tmp")
+            try:
+                with open(descriptor, "wb") as new:
+                    new.write(hashlib.sha256(body).digest() + body)
+                os.replace(name, file)  # two processes may do this at once
+            except OSError:
+                os.unlink(name)
+                raise

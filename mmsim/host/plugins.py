@@ -1,0 +1,39 @@
+"""What installed packages register, by entry points; which name somebody may have meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from mmsim.errors import MMSimError
+from mmsim.tracebacks import said
+
+
+def registered_in(group: str) -> list[Any]:
+    """All that the functions return which packages name in an entry point group, by point name.
+
+    Raises `MMSimError` where a package doesn't load.
+    """
+    points = sorted(entry_points(group=group), key=lambda point: point.name)
+    return [one for point in points for one in _called(point)]
+
+
+def _called(point: EntryPoint) -> list[Any]:
+    try:
+        return list(point.load()())
+    except MMSimError:
+        raise
+    except (Exception, SystemExit) as error:  # whatever the package's own code raises
+        raise MMSimError(
+            f"the entry point {point.name} = {point.value} of the group {point.group} cannot be "
+            f"loaded: {said(error)}"
+        ) from error
+
+
+def nearest(wanted: str, known: Iterable[str]) -> str:
+    """Advice for an id that doesn't exist."""
+    names = list(known)
+    near = get_close_matches(wanted, names, cutoff=0.4)
+    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"

@@ -1,0 +1,76 @@
+"""Tells a person who waits how far a run is; silent for runs that are quick or unwatched."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+PATIENCE = 1.0  # seconds before the first word, and between two
+
+
+_wanted = ContextVar("wanted", default=True)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Within it runs say nothing: they are many, and the caller reports how far all are."""
+    before = _wanted.set(False)
+    try:
+        yield
+    finally:
+        _wanted.reset(before)
+
+
+class Progress:
+    """One line on the terminal (standard error), written over and over and wiped at the end.
+
+    `what` is the program's name. Nothing appears where standard error is no terminal.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self._watched: bool | None = None if _wanted.get() else False  # not known yet
+        self.accesses = 0
+        self.rounds = 0
+        self.begun = time.monotonic()
+        self.next = self.begun + PATIENCE
+        self._written = 0
+
+    @property
+    def watched(self) -> bool:
+        """Whether somebody looks; quick runs never ask."""
+        if self._watched is None:
+            self._watched = sys.stderr is not None and sys.stderr.isatty()
+        return self._watched
+
+    def requested(self, accesses: int) -> None:
+        """A round more, of so many threads' accesses."""
+        self.accesses += accesses
+        self.rounds += 1
+        self.report(f"{self.rounds:,} rounds", self.accesses, "thread accesses")
+
+    def report(self, what: str, count: int, unit: str) -> None:
+        """Say what is going on, how far it is and how fast, if that is due."""
+        if self.watched and (now := time.monotonic()) >= self.next:
+            rate = count / (now - self.begun)
+            self.say(f"{what}, {count:,} {unit} ({rate / 1e6:,.1f} million a second)")
+
+    def say(self, text: str) -> None:
+        """Show a line now, if anybody looks."""
+        if not self.watched:
+            return
+        self.next = time.monotonic() + PATIENCE
+        line = f"mmsim: {self.what}: {text}"
+        sys.stderr.write("\r" + line.ljust(self._written))
+        sys.stderr.flush()
+        self._written = len(line)
+
+    def close(self) -> None:
+        """Wipe the line."""
+        if self._written:
+            sys.stderr.write("\r" + " " * self._written + "\r")
+            sys.stderr.flush()
+            self._written = 0

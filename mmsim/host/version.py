@@ -1,0 +1,3 @@
+"""The version of mmsim."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,81 @@
+"""Constant folding: the values of expressions that are known before the program runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from mmsim.ir import nodes as ir
+from mmsim.ir.memo import Memo
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.operators import BINARY, COMPARE, UNARY, NoValue, convert
+from mmsim.ir.types import Typing, operand_types
+from mmsim.ir.walk import parts
+
+Number = int | float | bool
+
+
+class Constants:
+    """The constants of a program for one launch.
+
+    `numbers` are the values of number parameters, `uniform` those of the fields of T that are the
+    same for all threads, and `extent` gives the size of an array.
+    """
+
+    def __init__(
+        self,
+        typing: Typing,
+        numbers: Mapping[str, Number],
+        uniform: Mapping[str, int],
+        extent: Callable[[ir.Extent], int],
+    ) -> None:
+        self._typing = typing
+        self._numbers = numbers
+        self._uniform = uniform
+        self._extent = extent
+        self.of = Memo(self._find)
+        """The value of an expression; None where it isn't known, or there is none."""
+
+    def _find(self, value: ir.Expr) -> Number | None:
+        match value:
+            case ir.Var() | ir.Logic() | ir.Choose() | ir.RegisterRead() | ir.Lookup():
+                return None
+            case ir.Const(number):
+                return number
+            case ir.Number(name):
+                return self._numbers[name]
+            case ir.Extent():
+                return self._extent(value)
+            case ir.ThreadField(field):
+                return self._uniform.get(field)
+            case ir.Unary(op, operand):
+                return self._result(UNARY[op], value, operand)
+            case ir.Binary(op, left, right):
+                return self._result(BINARY[op], value, left, right)
+            case ir.Compare(op, left, right):
+                compare = COMPARE[op]
+                return self._result(lambda x, y, mask: compare(x, y), value, left, right)
+            case _:
+                assert_never(value, "constant folding")
+
+    def _result(
+        self,
+        operator: Callable[..., Number],
+        value: ir.Unary | ir.Binary | ir.Compare,
+        *operands: ir.Expr,
+    ) -> Number | None:
+        known = []
+        for operand in operands:
+            number = self.of(operand)
+            if number is None:
+                return None
+            known.append(number)
+        held = [self._typing.of(operand) for operand in operands]
+        try:
+            return operator(*map(convert, known, held, operand_types(value, *held)), True)
+        except NoValue:
+            return None  # it is an error only if a thread gets there
+
+
+def made_of(value: ir.Expr, kinds: tuple[type, ...]) -> bool:
+    """Whether an expression has no other parts than nodes of these kinds."""
+    return all(isinstance(part, kinds) for part in parts(value))

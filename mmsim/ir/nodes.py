@@ -1,0 +1,376 @@
+"""The intermediate representation: what a program looks like to everything that runs it.
+
+Parsing gives a tree of statements over *pure* expressions. Memory is touched by `Load` and `Store`
+statements alone, in Python's order of evaluation, so a reader of this file meets every memory
+access, barrier and branch of a program as a statement of its own, and an expression never touches
+the memory. Calls to other functions of the language are inlined; a `Scope` is what is left of one.
+
+Names: every variable and array of a program has one unique name (a helper's get a number). Types
+are not here: they depend on the arguments of a launch (see `types`).
+
+Every `match` over nodes names all of them and ends in `assert_never`, so that mypy finds the
+readers of the representation that a new node has to be taught to, and none passes it over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, Never
+
+from mmsim.errors import Place
+
+THREAD_FIELDS = ("id", "index", "block", "lane", "warp", "count", "block_size", "blocks")
+Use = Literal["array", "number", "unused"]
+UNIFORM_FIELDS = ("count", "block_size", "blocks")
+UNNUMBERED = -1
+
+
+def assert_never(node: Never, reader: str) -> Never:
+    """As `typing.assert_never`: refuse a node that `reader` has no case for, by name."""
+    raise NotImplementedError(f"{reader} has no case for the node {type(node).__name__}")
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A number written in the program or captured from outside."""
+
+    value: int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A thread's own variable."""
+
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A parameter that holds a number."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadField:
+    """T.id, T.index, T.block, T.lane, T.warp, T.count, T.block_size or T.blocks."""
+
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """a.shape[axis]; the number of elements where `axis` is None, that of axes where it is "ndim".
+
+    `rank` is the number of dimensions that the program takes for granted, None if it doesn't.
+    """
+
+    array: str
+    axis: int | Literal["ndim"] | None
+    rank: int | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """-x, +x, ~x, not x, abs(x) and the casts int(x), float(x), bool(x)."""
+
+    op: str
+    operand: Expr
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """x op y: + - * / // % ** & | ^ << >> min max."""
+
+    op: str
+    left: Expr
+    right: Expr
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """x op y: == != < <= > >=."""
+
+    op: str
+    left: Expr
+    right: Expr
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Logic:
+    """x and y, x or y: the value of an operand; y only for the lanes that need it."""
+
+    op: Literal["and", "or"]
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """then if test else other, each side only for its own lanes."""
+
+    test: Expr
+    then: Expr
+    other: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterRead:
+    """r[i] of an `mm.registers` array: local to the thread, free."""
+
+    array: str
+    index: tuple[Expr, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """table[index] of a captured constant table: local to the thread, free.
+
+    `values` are its numbers in row-major order; a negative index counts from the end, as Python's.
+    """
+
+    table: str
+    values: tuple[int | float | bool, ...]
+    shape: tuple[int, ...]
+    index: tuple[Expr, ...]
+    place: Place
+
+
+Expr = (
+    Const
+    | Var
+    | Number
+    | ThreadField
+    | Extent
+    | Unary
+    | Binary
+    | Compare
+    | Logic
+    | Choose
+    | RegisterRead
+    | Lookup
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbered:
+    """A statement: `number` says which one of the program's, in the order of the text.
+
+    It distinguishes statements that are equal otherwise. `walk.numbered` gives the numbers.
+    """
+
+    number: int = field(default=UNNUMBERED, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryAccess(Numbered):
+    """A statement that accesses memory: `site` says which one, in the order of the text."""
+
+    site: int = field(default=UNNUMBERED, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Numbered):
+    """target = value."""
+
+    target: str
+    value: Expr
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Load(MemoryAccess):
+    """target = array[index]: one memory access; the value is dropped where `target` is None."""
+
+    target: str | None
+    array: str
+    index: tuple[Expr, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Store(MemoryAccess):
+    """array[index] = value: one memory access."""
+
+    array: str
+    index: tuple[Expr, ...]
+    value: Expr
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterWrite(Numbered):
+    """r[i] = value of an `mm.registers` array."""
+
+    array: str
+    index: tuple[Expr, ...]
+    value: Expr
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class If(Numbered):
+    """The lanes where `test` is true run `then`, after them the others run `orelse`."""
+
+    test: Expr
+    then: Block
+    orelse: Block
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class While(Numbered):
+    """Until its last lane has left: `prelude` (the test's accesses), `test`, `body`."""
+
+    prelude: Block
+    test: Expr
+    body: Block
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class For(Numbered):
+    """for target in range(start, stop, step), every lane with its own bounds."""
+
+    target: str
+    start: Expr
+    stop: Expr
+    step: Expr
+    body: Block
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Break(Numbered):
+    """Leave the innermost loop."""
+
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Numbered):
+    """Go on with the innermost loop's next iteration."""
+
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Numbered):
+    """The thread ends."""
+
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Forget(Numbered):
+    """An inlined call starts anew: its variables are unassigned again, its registers hold 0."""
+
+    names: tuple[str, ...]
+    registers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope(Numbered):
+    """The body of an inlined call; `Leave` with the same name jumps to its end."""
+
+    name: str
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Leave(Numbered):
+    """Return from an inlined call."""
+
+    scope: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier(Numbered):
+    """T.barrier()."""
+
+    place: Place
+
+
+Stmt = (
+    Assign
+    | Load
+    | Store
+    | RegisterWrite
+    | If
+    | While
+    | For
+    | Break
+    | Continue
+    | Return
+    | Forget
+    | Scope
+    | Leave
+    | Barrier
+)
+Block = tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalArray:
+    """An array made by the program: `mm.shared` (one a block) or `mm.registers` (one a thread).
+
+    `shape` is made of launch constants. `dtype` is a NumPy dtype name, the name of the parameter
+    whose dtype it takes ("dtype of a" is `("a",)`), or None where it follows from what is stored.
+    """
+
+    name: str
+    kind: Literal["shared", "registers"]
+    shape: tuple[Expr, ...]
+    dtype: str | tuple[str] | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter after T: whether the program uses it as an array, as a number, or not at all."""
+
+    name: str
+    use: Use
+    default: int | float | bool | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A name that a function of the program assigns: `text` there, unique as `name`.
+
+    A function that is called at several places has variables for each of them.
+    """
+
+    name: str
+    text: str
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text of a function: `lines[0]` stands in `file` at line `first`."""
+
+    function: str
+    file: str
+    first: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A parsed program."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    locals: tuple[LocalArray, ...]
+    variables: tuple[Variable, ...]
+    body: Block
+    sources: tuple[Source, ...]

@@ -1,0 +1,247 @@
+"""What values the integers of a program can take. A range is (low, high), both included.
+
+It allows the writer of CUDA C plain arithmetic: C's integers have no meaning where they overflow,
+and its `/` and `%` round towards zero. Where the numbers show that neither can matter (a thread's
+id is less than p, an extent is known) the text may say `i * 32 + j` and `i / 32`, as the papers do;
+elsewhere it calls a function that wraps around or rounds down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import product, starmap
+from operator import add, floordiv, lshift, mul, rshift, sub
+from typing import TypeVar
+
+import numpy as np
+
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.types import Typing, is_int
+
+Range = tuple[int, int]
+
+WHOLE: Range = (-(2**63), 2**63 - 1)
+READER = "the search for ranges"
+PATIENCE = 4
+"""How often a variable's range may grow before it is taken to hold anything."""
+
+_EVERY = tuple(product((0, 1), (0, 1)))
+EXTREMES = {"+": (((0, 0),), ((1, 1),)), "-": (((0, 1),), ((1, 0),)), "*": (_EVERY, _EVERY)}
+"""At which ends of its operands an operation has its least result, and at which its greatest."""
+_PLAIN: dict[str, Callable[[int, int], int]] = {"+": add, "-": sub, "*": mul}
+
+End = TypeVar("End")
+
+
+def extremes(
+    op: str, left: tuple[End, End], right: tuple[End, End]
+) -> tuple[list[tuple[End, End]], list[tuple[End, End]]]:
+    """The operands among which an operation of two ranges has its least, and its greatest result.
+
+    The ends of a range may be numbers, or texts that stand for numbers:
+
+    >>> extremes("-", ("a", "b"), ("c", "d"))
+    ([('a', 'd')], [('b', 'c')])
+    """
+    least, greatest = EXTREMES[op]
+    return [(left[i], right[j]) for i, j in least], [(left[i], right[j]) for i, j in greatest]
+
+
+def fits(found: Range) -> bool:
+    """Whether 64 bits hold all of a range."""
+    return WHOLE[0] <= found[0] and found[1] <= WHOLE[1]
+
+
+class Ranges:
+    """The ranges of a program's variables and expressions, for the arguments of one launch.
+
+    `fields` are the ranges of T.id and so on, `numbers` the values of number parameters.
+    """
+
+    def __init__(
+        self,
+        body: ir.Block,
+        typing: Typing,
+        fields: dict[str, Range],
+        numbers: dict[str, int | float | bool],
+        extent: Callable[[ir.Extent], int],
+    ) -> None:
+        self.typing = typing
+        self.fields = fields
+        self.numbers = numbers
+        self.extent = extent
+        self.variables: dict[str, Range] = {}
+        settings = list(self._settings(body))
+        grown: dict[str, int] = {}
+        changed = True
+        while changed:
+            changed = False
+            for name, found in settings:
+                before = self.variables.get(name)
+                after = found()
+                if after is None:
+                    continue
+                if before is not None:
+                    after = (min(before[0], after[0]), max(before[1], after[1]))
+                if after != before:
+                    grown[name] = grown.get(name, 0) + 1
+                    self.variables[name] = WHOLE if grown[name] > PATIENCE else after
+                    changed = True
+
+    def _settings(
+        self, block: Iterable[ir.Stmt]
+    ) -> Iterable[tuple[str, Callable[[], Range | None]]]:
+        """Every assignment to a variable of integers, and the range of what is assigned."""
+        for statement in block:
+            match statement:
+                case ir.Assign(target, value):
+                    if self._counts(target):
+                        yield target, partial(self.of, value)
+                case ir.Load(target, array):
+                    if target is not None and self._counts(target):
+                        yield target, partial(self._element, array)
+                case ir.For(target, start, stop, step, body):
+                    if self._counts(target):
+                        yield target, partial(self._trips, start, stop, step)
+                    yield from self._settings(body)
+                case ir.If(_, then, orelse):
+                    yield from self._settings((*then, *orelse))
+                case ir.While(prelude, _, body):
+                    yield from self._settings((*prelude, *body))
+                case ir.Scope(_, body):
+                    yield from self._settings(body)
+                case (
+                    ir.Store()
+                    | ir.RegisterWrite()
+                    | ir.Break()
+                    | ir.Continue()
+                    | ir.Return()
+                    | ir.Forget()
+                    | ir.Leave()
+                    | ir.Barrier()
+                ):
+                    pass
+                case _:
+                    assert_never(statement, READER)
+
+    def _counts(self, name: str) -> bool:
+        return self.typing.variables[name].kind != "f"
+
+    def _element(self, array: str) -> Range:
+        dtype = self.typing.arrays[array]
+        if is_int(dtype):
+            limits = np.iinfo(dtype.name)
+            return int(limits.min), int(limits.max)
+        return (0, 1) if dtype.kind == "b" else WHOLE
+
+    def _trips(self, start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> Range | None:
+        """The values of a loop's variable."""
+        first, last, by = self.of(start), self.of(stop), self.of(step)
+        if first is None or last is None or by is None:
+            return None
+        if by[0] > 0:
+            return first[0], max(first[1], last[1] - 1)
+        if by[1] < 0:
+            return min(first[0], last[0] + 1), first[1]
+        return min(first[0], last[0]), max(first[1], last[1])
+
+    def of(self, value: ir.Expr) -> Range | None:
+        """The range of an integer or a bool; None where nothing has been assigned yet."""
+        return WHOLE if self.typing.of(value).kind == "f" else self._of(value)
+
+    def _of(self, value: ir.Expr) -> Range | None:
+        """The same of what is known to be no float: then no operand is one, but for int(...)."""
+        match value:
+            case ir.Const(number):
+                return int(number), int(number)
+            case ir.Number(name):
+                return int(self.numbers[name]), int(self.numbers[name])
+            case ir.Extent():
+                return self.extent(value), self.extent(value)
+            case ir.ThreadField(field):
+                return self.fields[field]
+            case ir.Var(name):
+                return self.variables.get(name)
+            case ir.RegisterRead(array):
+                return self._element(array)
+            case ir.Lookup(_, values):
+                return int(min(values)), int(max(values))
+            case ir.Compare():
+                return 0, 1
+            case ir.Unary(op, operand):
+                if op in ("not", "bool"):
+                    return 0, 1
+                return _unary(op, self.of(operand) if op == "int" else self._of(operand))
+            case ir.Binary(op, left, right):
+                first, second = self._of(left), self._of(right)
+                if first is None or second is None:
+                    return None
+                return _exact(op, first, second) or WHOLE
+            case ir.Logic(_, left, right) | ir.Choose(_, left, right):
+                first, second = self._of(left), self._of(right)
+                if first is None or second is None:
+                    return first or second
+                return min(first[0], second[0]), max(first[1], second[1])
+            case _:
+                assert_never(value, READER)
+
+    def exact(self, value: ir.Binary) -> Range | None:
+        """The range of an operation that can't leave the 64 bits; None if it may."""
+        left, right = self.of(value.left), self.of(value.right)
+        return None if left is None or right is None else _exact(value.op, left, right)
+
+
+def _unary(op: str, operand: Range | None) -> Range | None:
+    if operand is None:
+        return None
+    low, high = operand
+    if op == "~":
+        return ~high, ~low
+    if op == "-":
+        return (-high, -low) if low > WHOLE[0] else WHOLE
+    if op == "abs":
+        if low == WHOLE[0]:
+            return WHOLE
+        return (0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
+    return operand
+
+
+def _exact(op: str, left: Range, right: Range) -> Range | None:
+    found = _binary(op, left, right)
+    return found if found is not None and fits(found) else None
+
+
+def _binary(op: str, left: Range, right: Range) -> Range | None:
+    if op in _PLAIN:
+        least, greatest = extremes(op, left, right)
+        return min(starmap(_PLAIN[op], least)), max(starmap(_PLAIN[op], greatest))
+    if op == "//":
+        return _hull(floordiv, left, right) if right[0] > 0 else None
+    if op == "%" and right[0] > 0:
+        high = right[1] - 1
+        return 0, min(high, left[1]) if left[0] >= 0 else high
+    if op == "%":
+        return (right[0] + 1, 0) if right[1] < 0 else None
+    if op == "min":
+        return min(left[0], right[0]), min(left[1], right[1])
+    if op == "max":
+        return max(left[0], right[0]), max(left[1], right[1])
+    if op in ("<<", ">>"):
+        inside = right[0] >= 0 and right[1] < 64
+        return _hull(lshift if op == "<<" else rshift, left, right) if inside else None
+    natural = [high for low, high in (left, right) if low >= 0]
+    if op == "&":
+        return (0, min(natural)) if natural else WHOLE
+    if op in "|^":
+        if len(natural) == 2:
+            return 0, 2 ** max(natural).bit_length() - 1
+        return WHOLE
+    return None
+
+
+def _hull(function: Callable[[int, int], int], left: Range, right: Range) -> Range:
+    """The least and the greatest value where a function of two numbers has them: in a corner."""
+    corners = [function(x, y) for x, y in product(left, right)]
+    return min(corners), max(corners)

@@ -1,0 +1,199 @@
+"""Takes out the variables that only the parser needed, so that the text reads like the program.
+
+The representation keeps operands in variables `t`, `t_2`, ...; most of them are set once and read
+once. Such a variable is replaced by its value, or a load goes straight into the variable that it is
+meant for, where that changes neither what is computed nor the order of memory accesses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.walk import (
+    expressions,
+    operands,
+    parts,
+    reads_registers,
+    statements,
+    with_inside,
+    writes_registers,
+)
+
+_TEMPORARY = re.compile(r"t(_\d+)?")
+READER = "the tidying of programs"
+DEEPEST = 20
+"""Levels that an expression may have to be put into another: the parser keeps long chains flat."""
+
+
+def depth(value: ir.Expr) -> int:
+    """Levels of an expression."""
+    return 1 + max(map(depth, operands(value)), default=0)
+
+
+def read_by(statement: ir.Stmt) -> list[str]:
+    """The variables that a statement itself reads, as often as it does."""
+    return [
+        part.name
+        for value in expressions(statement)
+        for part in parts(value)
+        if isinstance(part, ir.Var)
+    ]
+
+
+def set_by(statement: ir.Stmt) -> set[str]:
+    """The variables that a statement sets, or one inside it."""
+    return {
+        one.target
+        for one in statements((statement,))
+        if isinstance(one, ir.Assign | ir.Load | ir.For) and one.target is not None
+    }
+
+
+def tidy(body: ir.Block) -> ir.Block:
+    """The program without the variables that can be spared."""
+    reads = Counter(name for one in statements(body) for name in read_by(one))
+    settings = Counter(
+        one.target for one in statements(body) if isinstance(one, ir.Assign | ir.Load | ir.For)
+    )
+    spare = {
+        name: reads[name]
+        for name, times in settings.items()
+        if name and times == 1 and _TEMPORARY.fullmatch(name)
+    }
+    return _block(body, spare)
+
+
+def _block(block: ir.Block, spare: dict[str, int]) -> ir.Block:
+    """A block without the variables of `spare`, which says how often each is read."""
+    result = [with_inside(statement, lambda inner: _block(inner, spare)) for statement in block]
+    position = 0
+    while position < len(result):
+        statement = result[position]
+        if isinstance(statement, ir.Assign | ir.Load) and statement.target in spare:
+            if isinstance(statement, ir.Assign):
+                changed = _into_its_readers(result, position, statement, spare[statement.target])
+            else:
+                once = spare[statement.target] == 1
+                changed = once and _into_its_variable(result, position, statement)
+            if changed:
+                position = max(position - 1, 0) if isinstance(statement, ir.Assign) else position
+                continue
+        position += 1
+    return tuple(result)
+
+
+def _into_its_readers(
+    block: list[ir.Stmt], position: int, statement: ir.Assign, reads: int
+) -> bool:
+    """Replace a variable by its value where it is read, if nothing on the way could change that.
+
+    Only another variable may stand for it in several places.
+    """
+    name, value = statement.target, statement.value
+    if depth(value) > DEEPEST or not (reads == 1 or isinstance(value, ir.Var)):
+        return False
+    needed = {part.name for part in parts(value) if isinstance(part, ir.Var)}
+    changed: dict[int, ir.Stmt] = {}
+    for later in range(position + 1, len(block)):
+        reader = block[later]
+        found = read_by(reader).count(name)
+        if found:
+            if isinstance(reader, ir.While):  # it reads more than once
+                return False
+            changed[later] = _replaced(reader, name, value)
+            reads -= found
+        if reads == 0:
+            for at, new in changed.items():
+                block[at] = new
+            del block[position]
+            return True
+        if needed & set_by(reader) or isinstance(reader, ir.Scope | ir.Forget):
+            return False
+        if reads_registers(value) and writes_registers(reader):
+            return False
+    return False
+
+
+def _into_its_variable(block: list[ir.Stmt], position: int, statement: ir.Load) -> bool:
+    """Load straight into the variable that is set to the loaded value, and to nothing else, a few
+    lines later, if nothing asks for it in between."""
+    for later in range(position + 1, len(block)):
+        reader = block[later]
+        if not isinstance(reader, ir.Assign | ir.Load | ir.Store):
+            return False
+        if isinstance(reader, ir.Assign) and _is(reader.value, statement.target):
+            target, between = reader.target, block[position + 1 : later]
+            if any(target in (*set_by(one), *read_by(one)) for one in between):
+                return False
+            block[position] = replace(statement, target=target)
+            del block[later]
+            return True
+        if statement.target in read_by(reader):
+            return False
+    return False
+
+
+def _is(value: ir.Expr, variable: str | None) -> bool:
+    """Whether an expression is a variable and nothing more."""
+    return isinstance(value, ir.Var) and value.name == variable
+
+
+def _replaced(statement: ir.Stmt, name: str, by: ir.Expr) -> ir.Stmt:
+    """A statement that reads `by` where it read the variable `name`."""
+
+    def new(value: ir.Expr) -> ir.Expr:
+        return substituted(value, name, by)
+
+    match statement:
+        case ir.Assign(_, value):
+            return replace(statement, value=new(value))
+        case ir.Load(_, _, index):
+            return replace(statement, index=tuple(map(new, index)))
+        case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
+            return replace(statement, index=tuple(map(new, index)), value=new(value))
+        case ir.If(test):
+            return replace(statement, test=new(test))
+        case ir.For(_, start, stop, step):
+            return replace(statement, start=new(start), stop=new(stop), step=new(step))
+        case (
+            ir.While()  # whose test is read more than once
+            | ir.Break()
+            | ir.Continue()
+            | ir.Return()
+            | ir.Forget()
+            | ir.Scope()
+            | ir.Leave()
+            | ir.Barrier()
+        ):
+            raise AssertionError(f"nothing can be put into {statement}")
+        case _:
+            assert_never(statement, READER)
+
+
+def substituted(value: ir.Expr, name: str, by: ir.Expr) -> ir.Expr:
+    """An expression with `by` in the place of the variable `name`."""
+
+    def new(part: ir.Expr) -> ir.Expr:
+        return substituted(part, name, by)
+
+    match value:
+        case ir.Var(own):
+            return by if own == name else value
+        case ir.Unary(_, operand):
+            return replace(value, operand=new(operand))
+        case ir.Binary(_, left, right) | ir.Compare(_, left, right) | ir.Logic(_, left, right):
+            return replace(value, left=new(left), right=new(right))
+        case ir.Choose(test, then, other):
+            return replace(value, test=new(test), then=new(then), other=new(other))
+        case ir.RegisterRead(_, index):
+            return replace(value, index=tuple(map(new, index)))
+        case ir.Lookup():
+            return replace(value, index=tuple(map(new, value.index)))
+        case ir.Const() | ir.Number() | ir.ThreadField() | ir.Extent():
+            return value
+        case _:
+            assert_never(value, READER)

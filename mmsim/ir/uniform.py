@@ -1,0 +1,117 @@
+"""Uniformity: what is the same for all threads, and what an expression follows from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.walk import expressions, inside, parts, statements
+
+READER = "the search for uniform values"
+Path = tuple[tuple[int, int], ...]
+"""The branches of varying tests that lead to a statement: each one's number and the side."""
+
+
+def follows_from(value: ir.Expr, fields: Collection[str], variable: Callable[[str], bool]) -> bool:
+    """Whether a value follows from such fields of T, such variables, and what all threads share."""
+    return all(_leaf_follows(part, fields, variable) for part in parts(value))
+
+
+def _leaf_follows(part: ir.Expr, fields: Collection[str], variable: Callable[[str], bool]) -> bool:
+    """The same of a part of an expression, looked at without its own parts."""
+    match part:
+        case ir.ThreadField(field):
+            return field in fields
+        case ir.Var(name):
+            return variable(name)
+        case ir.RegisterRead():
+            return False
+        case (
+            ir.Const()
+            | ir.Number()
+            | ir.Extent()
+            | ir.Unary()
+            | ir.Binary()
+            | ir.Compare()
+            | ir.Logic()
+            | ir.Choose()
+            | ir.Lookup()
+        ):
+            return True
+        case _:
+            assert_never(part, READER)
+
+
+class Uniformity:
+    """The variables of a program that are `uniform`: one value for all threads that can see it."""
+
+    def __init__(self, body: ir.Block) -> None:
+        self._body = body
+        every = list(statements(body))
+        targets = {one.target for one in every if isinstance(one, ir.Assign | ir.For)}
+        self.uniform = targets - {one.target for one in every if isinstance(one, ir.Load)}
+        while varying := self._varying():
+            self.uniform -= varying
+
+    def is_uniform(self, value: ir.Expr) -> bool:
+        """Whether an expression has one value for all threads that evaluate it."""
+        return follows_from(value, ir.UNIFORM_FIELDS, self.uniform.__contains__)
+
+    def _varying(self) -> set[str]:
+        """Names in `uniform` that don't belong there, as far as the others show.
+
+        A variable with one value for all is set by a uniform expression, always in the same branch,
+        and read nowhere else.
+        """
+        home: dict[str, Path] = {}
+        varying: set[str] = set()
+        placed = list(self._placed(self._body, ()))
+        for statement, path in placed:
+            if isinstance(statement, ir.Assign | ir.For):
+                name, values = statement.target, expressions(statement)
+                if home.setdefault(name, path) != path or not all(map(self.is_uniform, values)):
+                    varying.add(name)
+        for statement, path in placed:
+            for value in expressions(statement):
+                for part in parts(value):
+                    if isinstance(part, ir.Var) and part.name in home:
+                        name = part.name
+                        if path[: len(home[name])] != home[name]:
+                            varying.add(name)
+        return varying & self.uniform
+
+    def _placed(self, block: ir.Block, path: Path) -> Iterator[tuple[ir.Stmt, Path]]:
+        """Every statement with its path."""
+        for statement in block:
+            yield statement, path
+            parting = self._parts_threads(statement)
+            for side, inner in enumerate(inside(statement)):
+                inner_path = (*path, (statement.number, side)) if parting else path
+                yield from self._placed(inner, inner_path)
+
+    def _parts_threads(self, statement: ir.Stmt) -> bool:
+        """Whether some threads may do the statements inside, and others not.
+
+        A loop whose end is found as it goes round counts as one that all threads leave together.
+        """
+        match statement:
+            case ir.If() | ir.For():
+                return not all(map(self.is_uniform, expressions(statement)))
+            case (
+                ir.Assign()
+                | ir.Load()
+                | ir.Store()
+                | ir.RegisterWrite()
+                | ir.While()
+                | ir.Break()
+                | ir.Continue()
+                | ir.Return()
+                | ir.Forget()
+                | ir.Scope()
+                | ir.Leave()
+                | ir.Barrier()
+            ):
+                return False
+            case _:
+                assert_never(statement, READER)

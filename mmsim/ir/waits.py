@@ -1,0 +1,163 @@
+"""Which reads of a program are waits: the end of their `while` loop depends on what they read.
+
+A loop waits where another thread could end it by a write. So its end must depend on the value that
+is read, and the program must write that array somewhere, or the loop must read the same elements
+each time, as one that waits for a flag. A search that doesn't get on, in an array that no line
+writes, is no wait: it chooses itself what it reads next, and no other thread can end it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mmsim.errors import Place
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.walk import accesses, expressions, parts, statements
+
+READER = "the search for waits"
+READ = "memory"
+"""Stands among names for what is read; no variable is called so where a program can see it."""
+
+
+class Waits:
+    """Of each access in the order of the text whether it is a wait, and its innermost loop."""
+
+    def __init__(self, code: ir.Code) -> None:
+        written = {one.array for one in accesses(code.body) if isinstance(one, ir.Store)}
+        waits: set[int] = set()
+        loops: dict[int, Place] = {}
+        for loop in statements(code.body):
+            if isinstance(loop, ir.While):
+                dependences = _Dependences(loop)
+                loops |= {one.site: loop.place for one in accesses((loop,))}
+                waits |= {
+                    load.site
+                    for load in dependences.loads_of_the_end()
+                    if load.array in written or not dependences.moves(load.index)
+                }
+        sites = [one.site for one in accesses(code.body)]
+        self.is_wait = [site in waits for site in sites]
+        self.loop = [loops.get(site) for site in sites]
+
+
+class _Dependences:
+    """What the variables of a loop depend on: `on[name]` are the names behind an assignment."""
+
+    def __init__(self, loop: ir.While) -> None:
+        self.on: dict[str, set[str]] = {}
+        self.loads: list[ir.Load] = []
+        self.end = _names((loop.test,))
+        self._block(loop.prelude, set(), True)
+        self._block(loop.body, _jumps(loop.body), True)
+
+    def loads_of_the_end(self) -> list[ir.Load]:
+        """The reads whose values decide whether the loop ends."""
+        behind = self._behind(self.end)
+        return [load for load in self.loads if load.target in behind]
+
+    def moves(self, index: Iterable[ir.Expr]) -> bool:
+        """Whether an index follows from what was read, or from its own last value."""
+        return any(
+            {READ, name} & self._behind(self.on.get(name, set()))
+            for name in self._behind(_names(index))
+        )
+
+    def _behind(self, names: Iterable[str]) -> set[str]:
+        """Names and all that they depend on."""
+        found: set[str] = set()
+        left = list(names)
+        while left:
+            name = left.pop()
+            if name not in found:
+                found.add(name)
+                left += self.on.get(name, ())
+        return found
+
+    def _assigned(self, name: str, *behind: Iterable[str]) -> None:
+        self.on.setdefault(name, set()).update(*behind)
+
+    def _block(self, block: ir.Block, control: set[str], own: bool) -> None:
+        """`control` are the names that decide whether the block is run.
+
+        `own` says that a `break` in it leaves the loop itself.
+        """
+        for one in block:
+            read = _names(expressions(one))
+            match one:
+                case ir.Assign(target):
+                    self._assigned(target, read, control)
+                case ir.RegisterWrite(array):
+                    self._assigned(array, read, control)
+                case ir.Load(target):
+                    self.loads.append(one)
+                    if target is not None:
+                        self._assigned(target, read, control, {READ})
+                case ir.If():
+                    self._block(one.then, control | read, own)
+                    self._block(one.orelse, control | read, own)
+                case ir.For(target):
+                    self._assigned(target, read, control)
+                    self._block(one.body, control | read | _jumps(one.body), False)
+                case ir.While():
+                    self._block(one.prelude, control, False)
+                    self._block(one.body, control | read | _jumps(one.body), False)
+                case ir.Scope():
+                    self._block(one.body, control | _jumps(one.body), own)
+                case ir.Return():
+                    self.end |= control
+                case ir.Break():
+                    if own:
+                        self.end |= control
+                case ir.Store() | ir.Continue() | ir.Forget() | ir.Leave() | ir.Barrier():
+                    pass
+                case _:
+                    assert_never(one, READER)
+
+
+def _names(values: Iterable[ir.Expr]) -> set[str]:
+    """The variables and the register arrays in expressions."""
+    found = set()
+    for value in values:
+        for part in parts(value):
+            if isinstance(part, ir.Var):
+                found.add(part.name)
+            elif isinstance(part, ir.RegisterRead):
+                found.add(part.array)
+    return found
+
+
+def _jumps(block: ir.Block, control: frozenset[str] = frozenset(), loop: bool = False) -> set[str]:
+    """The names that decide whether a part of a block is left out by a jump.
+
+    In an inner `loop` a `break` or a `continue` leaves out nothing of the block.
+    """
+    found: set[str] = set()
+    for one in block:
+        match one:
+            case ir.If():
+                around = control | _names((one.test,))
+                found |= _jumps(one.then, around, loop) | _jumps(one.orelse, around, loop)
+            case ir.For() | ir.While():
+                around = control | _names(expressions(one))
+                found |= _jumps(one.body, around, True)
+            case ir.Scope():
+                found |= _jumps(one.body, control, loop)
+            case ir.Leave():
+                found |= control
+            case ir.Break() | ir.Continue():
+                if not loop:
+                    found |= control
+            case (
+                ir.Assign()
+                | ir.Load()
+                | ir.Store()
+                | ir.RegisterWrite()
+                | ir.Return()
+                | ir.Forget()
+                | ir.Barrier()
+            ):
+                pass
+            case _:
+                assert_never(one, READER)
+    return found

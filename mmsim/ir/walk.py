@@ -1,0 +1,157 @@
+"""Walks through a program's representation, for everything that looks at all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import count
+
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
+
+WALK = "a walk through the program"
+
+
+def inside(statement: ir.Stmt) -> tuple[ir.Block, ...]:
+    """The blocks inside a statement, in the order of the text."""
+    match statement:
+        case ir.If(_, then, orelse):
+            return then, orelse
+        case ir.While(prelude, _, body):
+            return prelude, body
+        case ir.For(_, _, _, _, body) | ir.Scope(_, body):
+            return (body,)
+        case (
+            ir.Assign()
+            | ir.Load()
+            | ir.Store()
+            | ir.RegisterWrite()
+            | ir.Break()
+            | ir.Continue()
+            | ir.Return()
+            | ir.Forget()
+            | ir.Leave()
+            | ir.Barrier()
+        ):
+            return ()
+        case _:
+            assert_never(statement, WALK)
+
+
+def with_inside(statement: ir.Stmt, changed: Callable[[ir.Block], ir.Block]) -> ir.Stmt:
+    """A statement with other blocks inside, changed in the order of the text."""
+    match statement:
+        case ir.If(_, then, orelse):
+            return replace(statement, then=changed(then), orelse=changed(orelse))
+        case ir.While(prelude, _, body):
+            return replace(statement, prelude=changed(prelude), body=changed(body))
+        case ir.For(_, _, _, _, body) | ir.Scope(_, body):
+            return replace(statement, body=changed(body))
+        case (
+            ir.Assign()
+            | ir.Load()
+            | ir.Store()
+            | ir.RegisterWrite()
+            | ir.Break()
+            | ir.Continue()
+            | ir.Return()
+            | ir.Forget()
+            | ir.Leave()
+            | ir.Barrier()
+        ):
+            return statement
+        case _:
+            assert_never(statement, WALK)
+
+
+def numbered(body: ir.Block) -> ir.Block:
+    """A program with numbers for its statements, and for its accesses among themselves."""
+    numbers, sites = count(), count()
+
+    def block(old: ir.Block) -> ir.Block:
+        return tuple(map(one, old))
+
+    def one(statement: ir.Stmt) -> ir.Stmt:
+        number = next(numbers)
+        statement = with_inside(statement, block)
+        if isinstance(statement, ir.Load | ir.Store):
+            return replace(statement, number=number, site=next(sites))
+        return replace(statement, number=number)
+
+    return block(body)
+
+
+def statements(block: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
+    """All statements of a block and of the blocks inside, in the order of the text."""
+    for statement in block:
+        yield statement
+        for inner in inside(statement):
+            yield from statements(inner)
+
+
+def accesses(block: Iterable[ir.Stmt]) -> Iterator[ir.Load | ir.Store]:
+    """All memory accesses of a block, in the order of the text."""
+    return (one for one in statements(block) if isinstance(one, ir.Load | ir.Store))
+
+
+def expressions(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
+    """The expressions that a statement itself evaluates."""
+    match statement:
+        case ir.Assign(_, value):
+            return (value,)
+        case ir.Load(_, _, index):
+            return index
+        case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
+            return (*index, value)
+        case ir.If(test) | ir.While(_, test):
+            return (test,)
+        case ir.For(_, start, stop, step):
+            return (start, stop, step)
+        case (
+            ir.Break()
+            | ir.Continue()
+            | ir.Return()
+            | ir.Forget()
+            | ir.Scope()
+            | ir.Leave()
+            | ir.Barrier()
+        ):
+            return ()
+        case _:
+            assert_never(statement, WALK)
+
+
+def operands(value: ir.Expr) -> tuple[ir.Expr, ...]:
+    """The expressions that an expression is made of."""
+    match value:
+        case ir.Unary(_, operand):
+            return (operand,)
+        case ir.Binary(_, left, right) | ir.Compare(_, left, right) | ir.Logic(_, left, right):
+            return left, right
+        case ir.Choose(test, then, other):
+            return test, then, other
+        case ir.RegisterRead(_, index):
+            return index
+        case ir.Lookup():
+            return value.index
+        case ir.Const() | ir.Var() | ir.Number() | ir.ThreadField() | ir.Extent():
+            return ()
+        case _:
+            assert_never(value, WALK)
+
+
+def parts(value: ir.Expr) -> Iterator[ir.Expr]:
+    """An expression and all expressions inside."""
+    yield value
+    for operand in operands(value):
+        yield from parts(operand)
+
+
+def writes_registers(statement: ir.Stmt) -> bool:
+    """Whether a statement, or one inside it, writes a register array."""
+    return any(isinstance(one, ir.RegisterWrite) for one in statements((statement,)))
+
+
+def reads_registers(value: ir.Expr) -> bool:
+    """Whether an expression reads a register array."""
+    return any(isinstance(part, ir.RegisterRead) for part in parts(value))

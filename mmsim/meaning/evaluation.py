@@ -1,0 +1,438 @@
+"""What an expression means: its value at the active lanes, without touching the memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import (
+    AddressError,
+    ArithmeticFault,
+    EndlessError,
+    Place,
+    ProgramError,
+    TypeFault,
+    UnassignedError,
+)
+from mmsim.ir import nodes as ir
+from mmsim.ir.fold import Constants
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.operators import (
+    BINARY,
+    COMPARE,
+    UNARY,
+    Mask,
+    NoValue,
+    Value,
+    both,
+    convert,
+    refuse_where,
+    select,
+    truth,
+    without,
+)
+from mmsim.ir.types import Type, Typing, operand_types, wide
+from mmsim.ir.walk import operands as operands_of
+from mmsim.meaning.frame import Frame
+
+Evaluate = Callable[[Frame, Mask], Value]
+Elements = Callable[[Frame, Mask, npt.NDArray[np.int64] | None], npt.NDArray[np.int64]]
+
+
+class Expressions:
+    """Turns the expressions of a program, for one launch, into functions on a `Frame`.
+
+    `slots` numbers the variables, `_fields` collects the fields of T that the program uses.
+    """
+
+    def __init__(
+        self,
+        code: ir.Code,
+        typing: Typing,
+        numbers: dict[str, int | float | bool],
+        shapes: dict[str, tuple[int, ...]],
+        uniform: dict[str, int],
+        max_accesses: int,
+    ) -> None:
+        self.code = code
+        self.typing = typing
+        self.numbers = numbers
+        self.shapes = dict(shapes)
+        self.uniform = uniform
+        self.max_accesses = max_accesses
+        self._fields: set[str] = set()
+        self.slots: dict[str, int] = {}
+        self._constants = Constants(typing, numbers, uniform, self.extent)
+        self.locals: dict[str, tuple[int, ...]] = {}
+        with np.errstate(all="ignore"):
+            for local in code.locals:  # the size of one may be that of one before
+                self.locals[local.name] = self.shapes[local.name] = self._local_shape(local)
+
+    # Errors
+
+    def _fault(
+        self,
+        kind: type[ProgramError],
+        message: str,
+        place: Place,
+        frame: Frame | None = None,
+        lane: int | None = None,
+        **facts: Any,
+    ) -> NoReturn:
+        thread = None if frame is None or lane is None else frame.thread(lane)
+        raise kind(message, program=self.code.name, place=place, thread=thread, **facts)
+
+    def _step(self, frame: Frame, mask: Mask, place: Place) -> None:
+        """Count an access or a loop iteration; a program may not go on for ever."""
+        frame.steps += 1
+        if frame.watched is not None:
+            frame.watched(frame.steps)
+        if frame.steps > self.max_accesses:
+            self._fault(
+                EndlessError,
+                f"no end after max_accesses={self.max_accesses} accesses and loop iterations; if "
+                "the program is meant to run longer, give run a larger max_accesses",
+                place,
+                frame,
+                int(np.argmax(np.broadcast_to(mask, frame.lanes))),
+            )
+
+    # Arrays
+
+    def _local_shape(self, local: ir.LocalArray) -> tuple[int, ...]:
+        extents = []
+        for part in local.shape:
+            value = self.constant(part)
+            if type(value) is not int or value < 1:
+                size = "an extent without a value" if value is None else f"an extent of {value}"
+                self._fault(
+                    TypeFault,
+                    f"{local.name!r} can't have {size}; extents are whole numbers from 1 on",
+                    local.place,
+                    array=local.name,
+                )
+            extents.append(value)
+        return tuple(extents)
+
+    def extent(self, extent: ir.Extent) -> int:
+        """A size of an array; an error where the array has no such axis."""
+        shape = self.shapes[extent.array]
+        if extent.rank is not None and extent.rank != len(shape):
+            self._fault(
+                AddressError,
+                self._wrong_rank(extent.array, extent.rank),
+                extent.place,
+                array=extent.array,
+            )
+        if extent.axis is None:
+            return math.prod(shape)
+        if extent.axis == "ndim":
+            return len(shape)
+        if not -len(shape) <= extent.axis < len(shape):
+            self._fault(
+                AddressError,
+                f"{extent.array!r} has {dimensions(len(shape))}, no axis {extent.axis}",
+                extent.place,
+                array=extent.array,
+            )
+        return shape[extent.axis]
+
+    def _wrong_rank(self, array: str, rank: int) -> str:
+        shape = self.shapes[array]
+        return f"{array!r} has {dimensions(len(shape))} (shape {shape}) but is used with {rank}"
+
+    def _elements(self, array: str, index: tuple[ir.Expr, ...], place: Place) -> Elements:
+        """A function that gives the element number of each active lane, all in range."""
+        shape = self.shapes[array]
+        if len(index) != len(shape):
+            return self._refused(array, index, place, self._wrong_rank(array, len(index)))
+        if any(self.typing.of(part).kind == "f" for part in index):
+            message = "an address is a whole number, no float; write // for a whole quotient"
+            return self._refused(array, index, place, message)
+        parts = [
+            (self._wide(part), extent, np.array(extent, dtype=np.uint64))
+            for part, extent in zip(index, shape, strict=True)
+        ]
+
+        def elements(
+            frame: Frame, mask: Mask, lanes: npt.NDArray[np.int64] | None
+        ) -> npt.NDArray[np.int64]:
+            number: Value = None
+            for evaluate, extent, bound in parts:
+                value = evaluate(frame, mask)
+                if isinstance(value, np.ndarray):
+                    known, most = frame.within
+                    if value is not known or extent < most:
+                        value = value if lanes is None else value[lanes]
+                        # One comparison catches both ends: a negative index is a huge unsigned one.
+                        if np.count_nonzero(value.view(np.uint64) >= bound):
+                            self._out_of_range(array, parts, place, frame, mask)
+                        if lanes is None:
+                            frame.within = value, extent
+                    elif lanes is not None:
+                        value = value[lanes]
+                elif not 0 <= value < extent:
+                    self._out_of_range(array, parts, place, frame, mask)
+                number = value if number is None else number * extent + value
+            if isinstance(number, np.ndarray):
+                return number
+            return np.full(frame.lanes if lanes is None else len(lanes), number, dtype=np.int64)
+
+        return elements
+
+    def _refused(
+        self, array: str, index: tuple[ir.Expr, ...], place: Place, message: str
+    ) -> Elements:
+        """An index that can't be: an error for the first thread that gets there."""
+        parts = [self._evaluate(part) for part in index]
+
+        def refuse(
+            frame: Frame, mask: Mask, lanes: npt.NDArray[np.int64] | None
+        ) -> npt.NDArray[np.int64]:
+            lane = 0 if lanes is None else int(lanes[0])
+            values = [np.broadcast_to(part(frame, mask), frame.lanes)[lane] for part in parts]
+            at = tuple(value.item() for value in values)
+            shown = ", ".join(map(str, at))
+            self._fault(
+                AddressError,
+                f"index [{shown}] of {array!r}: {message}",
+                place,
+                frame,
+                lane,
+                array=array,
+                index=at,
+            )
+
+        return refuse
+
+    def _out_of_range(
+        self,
+        array: str,
+        parts: list[tuple[Evaluate, int, npt.NDArray[np.uint64]]],
+        place: Place,
+        frame: Frame,
+        mask: Mask,
+    ) -> NoReturn:
+        index = [np.broadcast_to(evaluate(frame, mask), frame.lanes) for evaluate, _, _ in parts]
+        outside = [
+            (value < 0) | (value >= extent)
+            for value, (_, extent, _) in zip(index, parts, strict=True)
+        ]
+        bad = both(mask, np.logical_or.reduce(outside))
+        lane = int(np.argmax(bad))
+        at = tuple(int(value[lane]) for value in index)
+        shown = ", ".join(map(str, at))
+        wrong = next(axis for axis, out in enumerate(outside) if out[lane])
+        extent = self.shapes[array][wrong]
+        if extent == 0:
+            reason = "the array is empty"
+        else:
+            reason = f"{f'axis {wrong}' if len(at) > 1 else 'the array'} has {extent} elements"
+            if at[wrong] < 0:
+                reason = "an address is not negative, and indices don't wrap"
+            reason += f"; indices run from 0 to {extent - 1}"
+        self._fault(
+            AddressError,
+            f"index [{shown}] of {array!r} is out of range: {reason}",
+            place,
+            frame,
+            lane,
+            array=array,
+            index=at,
+        )
+
+    # Expressions
+
+    def constant(self, value: ir.Expr) -> int | float | bool | None:
+        """The value of an expression that is known before the launch, else None."""
+        return self._constants.of(value)
+
+    def _evaluate(self, value: ir.Expr) -> Evaluate:
+        """A function that gives the value of an expression at the active lanes."""
+        known = self.constant(value)
+        if known is not None:
+            return lambda frame, mask: known
+        match value:
+            case ir.ThreadField(field):
+                self._fields.add(field)
+                return lambda frame, mask: frame.fields[field]
+            case ir.Var(name, place):
+                return self._variable(name, place)
+            case ir.Unary(_, _, place) | ir.Binary(_, _, _, place):
+                return self._guarded(self._operation(value), place)
+            case ir.Compare():
+                return self._operation(value)
+            case ir.Logic():
+                return self._logic(value)
+            case ir.Choose():
+                return self._choose(value)
+            case ir.RegisterRead(array, index, place):
+                return self._register_read(array, index, place)
+            case ir.Lookup():
+                return self._lookup(value)
+            case ir.Const() | ir.Number() | ir.Extent():
+                raise AssertionError(f"{value} is a constant")
+            case _:
+                assert_never(value, "the interpreter")
+
+    def _as(self, value: ir.Expr, wanted: Type) -> Evaluate:
+        """An expression converted to a type that can hold it."""
+        evaluate, held = self._evaluate(value), self.typing.of(value)
+        if held == wanted:
+            return evaluate
+        known = self.constant(value)
+        if known is not None:
+            converted = convert(known, held, wanted)
+            return lambda frame, mask: converted
+        return lambda frame, mask: convert(evaluate(frame, mask), held, wanted)
+
+    def _wide(self, value: ir.Expr) -> Evaluate:
+        return self._as(value, wide(self.typing.of(value)))
+
+    def _guarded(self, evaluate: Evaluate, place: Place) -> Evaluate:
+        """`evaluate` with what has no value reported at its place."""
+
+        def run(frame: Frame, mask: Mask) -> Value:
+            try:
+                return evaluate(frame, mask)
+            except NoValue as fault:
+                self._fault(ArithmeticFault, fault.message, place, frame, fault.lane)
+
+        return run
+
+    def _variable(self, name: str, place: Place) -> Evaluate:
+        slot = self.slots.setdefault(name, len(self.slots))
+
+        def run(frame: Frame, mask: Mask) -> Value:
+            value = frame.variables[slot]
+            if value is None or (slot in frame.partial):
+                self._check_assigned(name, slot, place, frame, mask)
+            return value
+
+        return run
+
+    def _check_assigned(self, name: str, slot: int, place: Place, frame: Frame, mask: Mask) -> None:
+        """Refuse a variable that an active lane hasn't assigned yet."""
+        known: Mask = False if frame.variables[slot] is None else frame.partial[slot]
+        bare = without(mask, known)
+        if bare is not False:
+            lane = 0 if bare is True else int(np.argmax(bare))
+            text = place.text[place.column : place.end_column]  # a helper's names have numbers
+            message = f"the variable {text!r} is read before this thread has assigned it"
+            if not text.isidentifier():
+                message = f"{text!r} gives this thread no value: its function returned without one"
+            self._fault(
+                UnassignedError,
+                message,
+                place,
+                frame,
+                lane,
+            )
+
+    def _operation(self, value: ir.Unary | ir.Binary | ir.Compare) -> Evaluate:
+        parts = operands_of(value)
+        operands = list(map(self._as, parts, operand_types(value, *map(self.typing.of, parts))))
+        if isinstance(value, ir.Unary):
+            unary, (operand,) = UNARY[value.op], operands
+            return lambda frame, mask: unary(operand(frame, mask), mask)
+        left, right = operands
+        if isinstance(value, ir.Compare):
+            compare = COMPARE[value.op]
+            return lambda frame, mask: compare(left(frame, mask), right(frame, mask))
+        operator = BINARY[value.op]
+        return lambda frame, mask: operator(left(frame, mask), right(frame, mask), mask)
+
+    def _logic(self, value: ir.Logic) -> Evaluate:
+        result = self.typing.of(value)
+        left, right = self._as(value.left, result), self._as(value.right, result)
+        is_and = value.op == "and"
+
+        def run(frame: Frame, mask: Mask) -> Value:
+            first = left(frame, mask)
+            test = truth(first)
+            if not isinstance(test, np.ndarray):
+                return right(frame, mask) if test is is_and else first
+            open_ = test if is_and else ~test
+            needed = both(mask, open_)
+            if not np.count_nonzero(needed):
+                return first
+            return select(open_, right(frame, needed), first, result)
+
+        return run
+
+    def _choose(self, value: ir.Choose) -> Evaluate:
+        result = self.typing.of(value)
+        test = self._evaluate(value.test)
+        then, other = self._as(value.then, result), self._as(value.other, result)
+
+        def run(frame: Frame, mask: Mask) -> Value:
+            chosen = truth(test(frame, mask))
+            if not isinstance(chosen, np.ndarray):
+                return then(frame, mask) if chosen else other(frame, mask)
+            yes, no = both(mask, chosen), both(mask, ~chosen)
+            if not np.count_nonzero(yes):
+                return other(frame, mask)
+            if not np.count_nonzero(no):
+                return then(frame, mask)
+            return select(chosen, then(frame, yes), other(frame, no), result)
+
+        return run
+
+    def _register_read(self, array: str, index: tuple[ir.Expr, ...], place: Place) -> Evaluate:
+        elements = self._elements(array, index, place)
+        dtype = self.typing.arrays[array]
+
+        def run(frame: Frame, mask: Mask) -> Value:
+            lanes = active_lanes(mask)
+            number = elements(frame, mask, lanes)
+            held = frame.registers[array]
+            if lanes is None:
+                return held[number, np.arange(frame.lanes)]
+            value = np.zeros(frame.lanes, dtype)
+            value[lanes] = held[number, lanes]
+            return value
+
+        return run
+
+    def _lookup(self, value: ir.Lookup) -> Evaluate:
+        dtype, shape = self.typing.of(value), value.shape
+        table = np.array(value.values, dtype)
+        numbers = table.tolist()
+        parts = [self._wide(part) for part in value.index]
+
+        def run(frame: Frame, mask: Mask) -> Value:
+            number: Value = 0
+            for part, extent in zip(parts, shape, strict=True):
+                at = part(frame, mask)
+                try:
+                    outside = (at < -extent) | (at >= extent)
+                    refuse_where(outside, mask, f"it has {extent} values along this axis")
+                except NoValue as fault:
+                    found = int(np.broadcast_to(at, frame.lanes)[fault.lane])
+                    self._fault(
+                        AddressError,
+                        f"index {found} of the table {value.table!r} is out of range: "
+                        f"{fault.message}, from {-extent} to {extent - 1}",
+                        value.place,
+                        frame,
+                        fault.lane,
+                        index=(found,),
+                    )
+                number = number * extent + at % extent  # which counts from the end, as Python does
+            return table[number] if isinstance(number, np.ndarray) else numbers[number]
+
+        return run
+
+
+def active_lanes(mask: Mask) -> npt.NDArray[np.int64] | None:
+    """Positions of the active lanes, None for all."""
+    return None if mask is True else np.flatnonzero(mask)
+
+
+def dimensions(count: int) -> str:
+    """A number of dimensions, in words."""
+    return f"{count} dimension{'s' * (count != 1)}"

@@ -1,0 +1,153 @@
+"""The state of one sequencer: a set of lanes that runs a program in SIMD fashion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import Place
+from mmsim.ir.operators import Mask, Value
+from mmsim.model.threads import Grid
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """One memory access of the program's text: a `Load` or a `Store`."""
+
+    number: int
+    array: str
+    kind: Literal["read", "write"]
+    place: Place
+
+
+class Request:
+    """One SIMD memory access of a sequencer, as it is yielded to the engine.
+
+    `elements` holds, for each active lane in order, the row-major number of the element in its
+    array; `lanes` the positions of those lanes in the sequencer (None: all of them); `values` what
+    a write stores, of the array's type. For a read the engine sends the values back.
+    """
+
+    __slots__ = ("elements", "lanes", "site", "values")
+
+    def __init__(
+        self,
+        site: Site,
+        elements: Integers,
+        lanes: Integers | None,
+        values: npt.NDArray[Any] | None,
+    ) -> None:
+        self.site = site
+        self.elements = elements
+        self.lanes = lanes
+        self.values = values
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What a sequencer yields at a barrier: where it stands and the lanes that are there."""
+
+    place: Place
+    lanes: Mask
+
+
+class Frame:
+    """Variables, registers and masks of the lanes of one sequencer.
+
+    `variables[slot]` is None until a lane assigns it; `partial[slot]` holds the lanes that have,
+    while it isn't all of them. `live` are the lanes that haven't returned. `steps` counts accesses
+    and trips of loops; `watched` is called with it at each. `within` is the latest index of all
+    lanes that was found in range, and of which extent: arrays of a frame don't change.
+    """
+
+    __slots__ = (
+        "broken",
+        "continued",
+        "fields",
+        "lanes",
+        "left",
+        "live",
+        "partial",
+        "registers",
+        "steps",
+        "variables",
+        "watched",
+        "within",
+    )
+
+    def __init__(self, lanes: int, fields: dict[str, Value], variables: int) -> None:
+        self.lanes = lanes
+        self.fields = fields
+        self.variables: list[Value] = [None] * variables
+        self.partial: dict[int, npt.NDArray[np.bool_]] = {}
+        self.registers: dict[str, npt.NDArray[Any]] = {}
+        self.broken: dict[int, Mask] = {}
+        self.continued: dict[int, Mask] = {}
+        self.left: dict[str, Mask] = {}
+        self.live: Mask = True
+        self.steps = 0
+        self.watched: Callable[[int], None] | None = None
+        self.within: tuple[Value, int] = (None, 0)
+
+    def thread(self, lane: int) -> int:
+        """The thread id of a lane."""
+        return int(self.fields["id"][lane])
+
+    def assign(self, slot: int, value: Value, mask: Mask) -> None:
+        """Set a variable at the active lanes."""
+        if mask is True:
+            self.variables[slot] = value
+            if self.partial:
+                self.partial.pop(slot, None)
+            return
+        assert isinstance(mask, np.ndarray)
+        old = self.variables[slot]
+        if old is None:
+            self.variables[slot] = value
+            self.partial[slot] = mask
+            return
+        self.variables[slot] = np.where(mask, value, old)
+        if slot in self.partial:
+            known = self.partial[slot] | mask
+            if known.all():
+                del self.partial[slot]
+            else:
+                self.partial[slot] = known
+
+    def forget(self, slot: int, mask: Mask) -> None:
+        """Make a variable unassigned at the active lanes."""
+        if mask is True:
+            self.variables[slot] = None
+            self.partial.pop(slot, None)
+        elif self.variables[slot] is not None:
+            kept = np.logical_not(mask)
+            self.partial[slot] = kept & self.partial.get(slot, True)
+
+
+def frame_fields(
+    grid: Grid, warp: int | None, needed: Collection[str]
+) -> tuple[int, dict[str, Value]]:
+    """Number of lanes and the needed fields of T, for one warp or (None) for all threads.
+
+    A field that is the same for all lanes is one number. `id` is always there.
+    """
+    if warp is None:
+        threads = range(grid.threads)
+        block: Value = grid.block if grid.blocks > 1 else 0
+        own: Value = grid.warp if grid.warps > 1 else 0
+    else:
+        threads = grid.warp_threads(warp)
+        block, own = grid.block_of_warp(warp), warp
+    part = slice(threads.start, threads.stop)
+    fields: dict[str, Value] = {"id": grid.id[part], "block": block, "warp": own}
+    if "index" in needed:
+        fields["index"] = grid.index[part]
+    if "lane" in needed:
+        fields["lane"] = grid.lane[part]
+    return len(threads), fields

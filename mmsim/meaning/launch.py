@@ -1,0 +1,380 @@
+"""A program bound to its arguments on a machine: what every engine starts from."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import LaunchError, RoomError, shown
+from mmsim.frontend.program import Program
+from mmsim.frontend.scope import number
+from mmsim.host.arguments import one_of, whole
+from mmsim.ir import nodes as ir
+from mmsim.ir.types import SUPPORTED_TEXT, Typing, supported, type_of_number
+from mmsim.ir.walk import accesses
+from mmsim.meaning.meaning import Meaning, check_numbers
+from mmsim.model.conflicts import Conflict
+from mmsim.model.layout import MASKED, Placed, RowMajor
+from mmsim.model.machines import Machine, Schedule
+from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_out
+from mmsim.model.threads import Grid, make_grid
+
+Integers = npt.NDArray[np.int64]
+ROW_MAJOR = RowMajor()
+NONE: frozenset[str] = frozenset()
+FEW_BLOCKS = 1 << 12
+"""Blocks up to which the addresses of their shared arrays are kept for the next launch."""
+
+
+class Launch:
+    """A program bound to its arguments on a machine: what every engine starts from.
+
+    Raises a `LaunchError` that says what doesn't fit.
+
+    `grid` says how threads form warps, `meaning` runs the program, `arrays` are its memory; those
+    `placed` have a layout of their own.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        program: Program,
+        args: tuple[Any, ...],
+        threads: int,
+        block_size: int | None,
+        schedule: Schedule,
+        max_accesses: int,
+    ) -> None:
+        if not isinstance(program, Program):
+            text = f"{shown(program)} is no program; decorate the function with mmsim.program"
+            raise LaunchError(text)
+        one_of("schedule", schedule, ("synchronous", "asynchronous"))
+        whole("max_accesses", max_accesses)
+        self.machine = machine
+        self.program = program
+        self.schedule = schedule
+        key = _quick_key(machine, args, threads, block_size, max_accesses)
+        again: _Again | None = program.kept_before(key) if key else None
+        if again is not None:
+            bound = again.bound
+            again.refuse_overlap(program, args)
+            arrays = again.filled(args)
+        else:
+            grid = make_grid(threads, block_size, machine.width, max(len(machine.shared), 1))
+            parameters, numbers = _bind(program, args)
+            bound = _bound(machine, program, grid, parameters, numbers, max_accesses)
+            arrays = bound.arrays or lay_out(machine, grid, parameters, bound.shared)
+            arrays = fill(arrays, parameters)
+            if key and bound.arrays:
+                again = _Again(program, bound, args)
+                program.kept(key, lambda: again)
+        self.grid: Grid = bound.grid.unused()
+        self.key = bound.key
+        self.meaning = bound.meaning
+        self.kept = bound.kept
+        self.arrays: dict[str, ArrayInMemory] = arrays
+        self.placed: frozenset[str] = NONE
+        if again is None:
+            placed = (name for name, array in arrays.items() if array.offsets is not None)
+            self.placed = frozenset(placed)
+        self.parameters = bound.parameters
+
+    def conflict(self, array: str) -> Conflict | None:
+        """The rule for an array's words at the units in front of it; None if those have several."""
+        machine, memory = self.machine, self.arrays[array]
+        if machine.shared and memory.shared:
+            conflict = machine.shared_conflict
+            return None if conflict is None else conflict.of_words(memory.dtype.itemsize)
+        return machine.memory.conflict.of_words(memory.dtype.itemsize)
+
+    def stage_counts(
+        self,
+        array: str,
+        units: Integers,
+        addresses: Integers,
+        warps: Integers,
+        count: int,
+        lanes: Integers | None,
+    ) -> Integers:
+        """Stages of each of `count` warp requests for words of an array.
+
+        As `Conflict.stage_counts`; `units` are the numbers of the units that the lanes' requests go
+        to.
+        """
+        conflict = self.conflict(array)
+        if conflict is not None:
+            return conflict.stage_counts(addresses, warps, count, lanes)
+        size = self.arrays[array].dtype.itemsize
+        stages = np.zeros(count, dtype=np.int64)
+        for unit in np.unique(units).tolist():
+            own = units == unit
+            rule = self.machine.units[unit].conflict.of_words(size)
+            of_lanes = None if lanes is None else lanes[own]
+            stages += rule.stage_counts(addresses[own], warps[own], count, of_lanes)
+        return stages
+
+    def least(self, array: str, units: Integers, firsts: Integers, lanes: Integers | None) -> int:
+        """The fewest stages that the requests which begin at `firsts` can take together."""
+        if lanes is None:
+            return len(firsts)
+        size = self.arrays[array].dtype.itemsize
+        ends = np.append(firsts[1:], len(lanes))
+        least = 0
+        for unit in np.unique(units).tolist():
+            rule = self.machine.units[unit].conflict.of_words(size)
+            own = units[firsts] == unit
+            lengths = (ends - firsts)[own]
+            least += len(rule.parts(np.cumsum(lengths) - lengths, lanes[units == unit]))
+        return least
+
+    def results(self) -> dict[str, npt.NDArray[Any]]:
+        """The array parameters as they stand now."""
+        return {name: self.arrays[name].contents() for name in self.parameters}
+
+
+class _Bound:
+    """What launches share that differ in nothing but what their arrays hold.
+
+    `kept` is for what an engine finds out about them.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        program: Program,
+        grid: Grid,
+        parameters: list[Parameter],
+        numbers: dict[str, int | float | bool],
+        max_accesses: int,
+        key: tuple[Any, ...],
+    ) -> None:
+        code = program.code
+        dtypes = {parameter.name: parameter.data.dtype for parameter in parameters}
+        kinds = {name: type_of_number(value) for name, value in numbers.items()}
+        shapes = {parameter.name: parameter.data.shape for parameter in parameters}
+        types = (*dtypes.items(), *kinds.items())
+        typing = program.kept(("types", *types), lambda: Typing(code, dtypes, kinds))
+        uniform = {"count": grid.threads, "block_size": grid.block_size, "blocks": grid.blocks}
+        self.grid = grid
+        self.key = key
+        self.meaning = Meaning(code, typing, numbers, shapes, uniform, max_accesses)
+        self.shared = [
+            SharedArray(local.name, self.meaning.locals[local.name], typing.arrays[local.name])
+            for local in code.locals
+            if local.kind == "shared"
+        ]
+        self.parameters = tuple(dtypes)
+        self.kept: dict[Any, Any] = {}
+        self.arrays: dict[str, ArrayInMemory] = {}
+        """The arrays, with nothing in them."""
+        if grid.blocks <= FEW_BLOCKS:
+            self.arrays = lay_out(machine, grid, parameters, self.shared)
+
+
+def _bound(
+    machine: Machine,
+    program: Program,
+    grid: Grid,
+    parameters: list[Parameter],
+    numbers: dict[str, int | float | bool],
+    max_accesses: int,
+) -> _Bound:
+    """What is the same for all launches with equal keys, found once."""
+    # As text, numbers differ that are equal to Python: 1 and 1.0, 0.0 and -0.0.
+    key = (
+        *((p.name, p.data.dtype, p.data.shape) for p in parameters),
+        *((name, repr(value)) for name, value in numbers.items()),
+        *(grid.threads, grid.block_size, max_accesses),
+    )
+    return program.kept(
+        ("bound", machine, *key),
+        lambda: _Bound(machine, program, grid, parameters, numbers, max_accesses, key),
+    )
+
+
+def _quick_key(
+    machine: Machine,
+    args: tuple[Any, ...],
+    threads: int,
+    block_size: int | None,
+    max_accesses: int,
+) -> tuple[Any, ...] | None:
+    """What a launch that needs no check can be known again by; None where one needs checks.
+
+    Those have arguments that are no plain arrays or numbers.
+    """
+    plain = type(threads) is int and type(max_accesses) is int
+    if not plain or (block_size is not None and type(block_size) is not int):
+        return None
+    key: list[Any] = ["again", machine, threads, block_size, max_accesses]
+    for value in args:
+        kind = type(value)
+        if kind is np.ndarray:
+            key += value.dtype, value.shape
+        elif kind is int:
+            key += int, value
+        elif kind is float or kind is bool:
+            key += kind, repr(value)
+        else:
+            return None
+    return tuple(key)
+
+
+class _Again:
+    """A launch whose arguments have been checked, for those that have the same key."""
+
+    def __init__(self, program: Program, bound: _Bound, args: tuple[Any, ...]) -> None:
+        self.bound = bound
+        names = [parameter.name for parameter in program.code.parameters]
+        self.given = [
+            (place, names[place], bound.arrays[names[place]])
+            for place, value in enumerate(args)
+            if type(value) is np.ndarray
+        ]
+        self.shared = [(one.name, bound.arrays[one.name]) for one in bound.shared]
+        pairs = combinations(self.given, 2)
+        self.pairs = [(a[0], b[0]) for a, b in pairs if a[2].written or b[2].written]
+
+    def refuse_overlap(self, program: Program, args: tuple[Any, ...]) -> None:
+        """Check anew what the key doesn't hold: which arguments are one array."""
+        for first, second in self.pairs:
+            if np.may_share_memory(args[first], args[second]):
+                _bind(program, args)
+                return
+
+    def filled(self, args: tuple[Any, ...]) -> dict[str, ArrayInMemory]:
+        """As `fill`."""
+        arrays = {name: array.holding(args[place], None) for place, name, array in self.given}
+        for name, array in self.shared:
+            arrays[name] = array.holding(None, None)
+        return arrays
+
+
+NO_ROOM = (RecursionError, MemoryError, OverflowError)
+"""What Python raises where it has no more room."""
+
+
+def in_words(error: BaseException, program: Program, threads: int) -> LaunchError:
+    """What it means for a program that Python has no more room."""
+    if isinstance(error, RecursionError):
+        return LaunchError(
+            f"program {program.name!r} is nested too deeply for Python's recursion limit "
+            f"of {sys.getrecursionlimit()}; take its long expressions apart, or raise the limit"
+        )
+    return RoomError(
+        f"program {program.name!r} with {shown(threads)} threads needs more "
+        f"memory than there is ({error}); take fewer threads or smaller arrays"
+    )
+
+
+def _bind(
+    program: Program, args: tuple[Any, ...]
+) -> tuple[list[Parameter], dict[str, int | float | bool]]:
+    """Arrays and numbers by parameter name."""
+    parameters = program.code.parameters
+    signature = ""
+    if len(args) != len(parameters):
+        signature = f"{program.name}({', '.join(['T', *(p.name for p in parameters)])})"
+    if len(args) > len(parameters):
+        raise LaunchError(f"{signature} takes {len(parameters)} arguments, not {len(args)}")
+    given = list(args)
+    for parameter in parameters[len(args) :]:
+        if parameter.default is None:
+            raise LaunchError(f"{signature} lacks its argument {parameter.name!r}")
+        given.append(parameter.default)
+    written = program.kept("written", lambda: _written(program.code))
+    arrays: list[Parameter] = []
+    numbers: dict[str, int | float | bool] = {}
+    for parameter, value in zip(parameters, given, strict=True):
+        if _plain(value) and parameter.use != "number":  # the common case: nothing to refuse
+            own = parameter.name in written
+            arrays.append(Parameter(parameter.name, value, ROW_MAJOR, own))
+            continue
+        as_number = number(value)
+        if as_number is not None and not (
+            isinstance(value, np.ndarray) or parameter.use == "array"
+        ):
+            numbers[parameter.name] = as_number
+        else:
+            arrays.append(_array(program, parameter, value, parameter.name in written))
+    check_numbers(program.name, numbers)
+    _refuse_overlap(program, arrays)
+    return arrays, numbers
+
+
+def _written(code: ir.Code) -> set[str]:
+    """The arrays that a program writes."""
+    return {one.array for one in accesses(code.body) if isinstance(one, ir.Store)}
+
+
+def _array(program: Program, parameter: ir.Parameter, value: Any, written: bool) -> Parameter:
+    """An array argument, checked."""
+    where = f"argument {parameter.name!r} of program {program.name!r}"
+    place = f"(line {parameter.place.line} of {parameter.place.file})"
+    placed = isinstance(value, Placed)
+    layout = value.layout if isinstance(value, Placed) else RowMajor()
+    data = value.data if isinstance(value, Placed) else value
+    if parameter.use == "number":
+        raise LaunchError(f"{where} must be a number, not {_describe(data)} {place}")
+    if not placed and not isinstance(data, np.ndarray):
+        if not isinstance(data, list | tuple):
+            raise LaunchError(f"{where} must be an array, not {_describe(data)} {place}")
+        try:
+            data = np.array(data)
+        except ValueError as error:
+            raise LaunchError(f"{where} is no array of numbers: {error} {place}") from None
+    if isinstance(data, np.ma.MaskedArray):
+        raise LaunchError(f"{where} {MASKED} {place}")
+    if data.ndim == 0:
+        raise LaunchError(f"{where} must have at least one dimension {place}")
+    if not _held(data.dtype):
+        raise LaunchError(
+            f"{where} holds {data.dtype}; arrays hold {SUPPORTED_TEXT}: convert it with "
+            f"astype {place}"
+        )
+    return Parameter(parameter.name, np.asarray(data), layout, written)
+
+
+def _plain(value: Any) -> bool:
+    """Whether an argument is an array as it should be."""
+    return type(value) is np.ndarray and value.ndim > 0 and _held(value.dtype)
+
+
+@cache
+def _held(dtype: np.dtype[Any]) -> bool:
+    return supported(dtype.name) and dtype.isnative
+
+
+def _describe(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    return shown(value) if isinstance(value, int | float | str) else f"a {type(value).__name__}"
+
+
+def _refuse_overlap(program: Program, arrays: list[Parameter]) -> None:
+    """Two parameters that are one array: Python would see writes through both, the model can't."""
+    for position, first in enumerate(arrays):
+        for second in arrays[position + 1 :]:
+            if not first.written and not second.written:
+                continue
+            if _overlap(first.data, second.data):
+                raise LaunchError(
+                    f"arguments {first.name!r} and {second.name!r} of program {program.name!r} "
+                    "are the same array, but each parameter has memory of its own; pass a copy"
+                )
+
+
+def _overlap(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> bool:
+    """Whether two arrays have a word in common; views too intricate to tell count as such."""
+    if not np.may_share_memory(first, second):  # which is quick
+        return False
+    most: Any = 1000  # candidates; some versions of NumPy declare too few types for it
+    try:
+        return np.shares_memory(first, second, max_work=most)
+    except np.exceptions.TooHardError:
+        return True

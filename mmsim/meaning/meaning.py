@@ -1,0 +1,482 @@
+"""What a program means: the one place where statements do what they do.
+
+`Meaning` turns a program's representation, for the arguments of one launch, into functions on a
+`Frame`: a set of lanes that runs in SIMD fashion under a mask. Running it is a generator that
+yields each memory access (`Request`) and each barrier (`Waiting`) to whoever drives it, and is sent
+the values read. The synchronous sequencer is this over all p lanes, an asynchronous warp the same
+over its own; an engine only decides when an access happens and what it costs.
+
+Lanes that branch differently run one part after the other, the then-part first. A statement takes
+the mask of active lanes and gives back the mask of those that go on to the next statement; `False`
+means no lane.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import (
+    ArithmeticFault,
+    BarrierError,
+    LaunchError,
+    Place,
+    TypeFault,
+    shown,
+)
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.operators import (
+    BINARY,
+    Mask,
+    NoValue,
+    Value,
+    both,
+    convert,
+    count,
+    refuse_where,
+    trip_count,
+    truth,
+    union,
+    without,
+)
+from mmsim.ir.types import INT, Typing, is_int
+from mmsim.ir.walk import accesses
+from mmsim.meaning.evaluation import Expressions, active_lanes
+from mmsim.meaning.frame import Frame, Request, Site, Waiting
+from mmsim.model.memory import zeros
+
+Evaluate = Callable[[Frame, Mask], Value]
+Execute = Callable[[Frame, Mask], Mask]
+Steps = Generator[Request | Waiting, Any, Mask]
+Begin = Callable[[Frame, Mask], Request]
+Finish = Callable[[Frame, Request, Any, Mask], None]
+Elements = Callable[[Frame, Mask, npt.NDArray[np.int64] | None], npt.NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Local:
+    """A statement that touches no memory."""
+
+    execute: Execute
+
+
+@dataclass(frozen=True)
+class Access:
+    """One memory access: `begin` makes the request, `finish` takes what was read."""
+
+    begin: Begin
+    finish: Finish | None
+
+
+@dataclass(frozen=True)
+class Nested:
+    """A statement with statements inside, or a barrier: a generator of its own."""
+
+    steps: Callable[[Frame, Mask], Steps]
+
+
+class Meaning(Expressions):
+    """A program made ready to run, for equal launches.
+
+    `numbers` are the values of number parameters, `shapes` those of array parameters, `uniform` the
+    values of T.count, T.block_size and T.blocks. `locals` gives the shapes of shared and register
+    arrays, `sites` all accesses in the order of the text.
+    """
+
+    def __init__(
+        self,
+        code: ir.Code,
+        typing: Typing,
+        numbers: dict[str, int | float | bool],
+        shapes: dict[str, tuple[int, ...]],
+        uniform: dict[str, int],
+        max_accesses: int,
+    ) -> None:
+        super().__init__(code, typing, numbers, shapes, uniform, max_accesses)
+        self.sites = [
+            Site(
+                access.site,
+                access.array,
+                "read" if isinstance(access, ir.Load) else "write",
+                access.place,
+            )
+            for access in accesses(code.body)
+        ]
+        self._making = Lock()  # launches of several threads may share it
+        self._loops: list[int] = []
+        self._loop_count = 0
+
+    @cached_property
+    def _body(self) -> Callable[[Frame, Mask], Steps]:
+        with np.errstate(all="ignore"):
+            return self._block(self.code.body)
+
+    def ready(self) -> Callable[[Frame, Mask], Steps]:
+        """The program as a function; making it numbers the variables and notes the fields of T."""
+        with self._making:
+            return self._body
+
+    @property
+    def fields(self) -> set[str]:
+        """The fields of T that the program uses."""
+        self.ready()
+        return self._fields
+
+    def frame(self, lanes: int, fields: dict[str, Value]) -> Frame:
+        """The state of `lanes` lanes with the given fields of T, before their first statement."""
+        self.ready()
+        frame = Frame(lanes, {**fields, **self.uniform}, len(self.slots))
+        for local in self.code.locals:
+            if local.kind == "registers":
+                size = math.prod(self.locals[local.name])
+                dtype = self.typing.arrays[local.name]
+                frame.registers[local.name] = zeros((size, lanes), dtype)
+        return frame
+
+    def start(self, frame: Frame) -> Steps:
+        """Run the program for the lanes of a frame."""
+        return self._body(frame, True)
+
+    # Statements
+
+    def _block(self, block: Iterable[ir.Stmt]) -> Callable[[Frame, Mask], Steps]:
+        items = [self._statement(statement) for statement in block]
+
+        def run(frame: Frame, mask: Mask) -> Steps:
+            for item in items:
+                if type(item) is Local:
+                    mask = item.execute(frame, mask)
+                elif type(item) is Access:
+                    request = item.begin(frame, mask)
+                    values = yield request
+                    if item.finish is not None:
+                        item.finish(frame, request, values, mask)
+                else:
+                    mask = yield from item.steps(frame, mask)  # type: ignore[union-attr]
+                if mask is False:
+                    return False
+            return mask
+
+        return run
+
+    def _statement(self, statement: ir.Stmt) -> Local | Access | Nested:
+        match statement:
+            case ir.Assign():
+                return Local(self._assign(statement))
+            case ir.Load():
+                return self._load(statement)
+            case ir.Store():
+                return self._store(statement)
+            case ir.RegisterWrite():
+                return Local(self._register_write(statement))
+            case ir.If():
+                return Nested(self._if(statement))
+            case ir.While():
+                return Nested(self._while(statement))
+            case ir.For():
+                return Nested(self._for(statement))
+            case ir.Break():
+                return Local(partial(_leave_loop, self._loops[-1], "broken"))
+            case ir.Continue():
+                return Local(partial(_leave_loop, self._loops[-1], "continued"))
+            case ir.Return():
+                return Local(_return)
+            case ir.Forget(names, registers):
+                slots = [self.slots.setdefault(name, len(self.slots)) for name in names]
+                return Local(partial(_forget, slots, registers))
+            case ir.Scope(name, body):
+                return Nested(partial(_scope, name, self._block(body)))
+            case ir.Leave(scope):
+                return Local(partial(_leave, scope))
+            case ir.Barrier(place):
+                return Nested(partial(self._barrier, place))
+            case _:
+                assert_never(statement, "the interpreter")
+
+    def _assign(self, statement: ir.Assign) -> Execute:
+        slot = self.slots.setdefault(statement.target, len(self.slots))
+        value = self._as(statement.value, self.typing.variables[statement.target])
+
+        def run(frame: Frame, mask: Mask) -> Mask:
+            frame.assign(slot, value(frame, mask), mask)
+            return mask
+
+        return run
+
+    def _load(self, statement: ir.Load) -> Access:
+        site, step, place = self.sites[statement.site], self._step, statement.place
+        elements = self._elements(statement.array, statement.index, place)
+
+        def begin(frame: Frame, mask: Mask) -> Request:
+            step(frame, mask, place)
+            lanes = None if mask is True else active_lanes(mask)
+            return Request(site, elements(frame, mask, lanes), lanes, None)
+
+        if statement.target is None:
+            return Access(begin, None)
+        slot = self.slots.setdefault(statement.target, len(self.slots))
+        wanted = self.typing.variables[statement.target]
+        converts = self.typing.arrays[statement.array] != wanted
+
+        def finish(frame: Frame, request: Request, values: Any, mask: Mask) -> None:
+            if converts:
+                values = values.astype(wanted)
+            if request.lanes is not None:
+                spread = np.zeros(frame.lanes, wanted)
+                spread[request.lanes] = values
+                values = spread
+            frame.assign(slot, values, mask)
+
+        return Access(begin, finish)
+
+    def _store(self, statement: ir.Store) -> Access:
+        site = self.sites[statement.site]
+        elements = self._elements(statement.array, statement.index, statement.place)
+        value = self._evaluate(statement.value)
+        fit = self._fit(statement.array, statement.value, statement.place)
+        dtype = self.typing.arrays[statement.array]
+
+        def begin(frame: Frame, mask: Mask) -> Request:
+            self._step(frame, mask, site.place)
+            lanes = active_lanes(mask)
+            number = elements(frame, mask, lanes)
+            stored = value(frame, mask)
+            if fit is not None:
+                fit(stored, number, frame, mask)
+            if not isinstance(stored, np.ndarray):
+                stored = np.full(len(number), stored, dtype)
+            else:
+                if lanes is not None:
+                    stored = stored[lanes]
+                if stored.dtype != dtype:
+                    stored = stored.astype(dtype)
+            return Request(site, number, lanes, stored)
+
+        return Access(begin, None)
+
+    def _fit(
+        self, array: str, value: ir.Expr, place: Place
+    ) -> Callable[[Value, npt.NDArray[np.int64], Frame, Mask], None] | None:
+        """A check that stored integers fit the array's type; None where they always do."""
+        dtype, stored = self.typing.arrays[array], self.typing.of(value)
+        if not is_int(dtype) or not is_int(stored) or dtype == stored:
+            return None
+        limits, reach = np.iinfo(dtype.name), np.iinfo(stored.name)
+        if limits.min <= reach.min and reach.max <= limits.max:
+            return None
+        low, high = int(limits.min), int(limits.max)
+
+        def check(value: Value, elements: npt.NDArray[np.int64], frame: Frame, mask: Mask) -> None:
+            wide_value = np.broadcast_to(np.asarray(value, dtype=np.int64), frame.lanes)
+            bad = both(mask, (wide_value < low) | (wide_value > high))
+            if np.count_nonzero(bad):
+                lane = int(np.argmax(bad))
+                before = np.count_nonzero(np.broadcast_to(mask, frame.lanes)[:lane])
+                element = elements[before]  # it holds active lanes only
+                at = tuple(map(int, np.unravel_index(element, self.shapes[array])))
+                shown = ", ".join(map(str, at))
+                self._fault(
+                    TypeFault,
+                    f"{wide_value[lane]} doesn't fit {array}[{shown}]: {array!r} holds {dtype}, "
+                    f"from {low} to {high}",
+                    place,
+                    frame,
+                    lane,
+                    array=array,
+                    index=at,
+                )
+
+        return check
+
+    def _register_write(self, statement: ir.RegisterWrite) -> Execute:
+        elements = self._elements(statement.array, statement.index, statement.place)
+        value = self._evaluate(statement.value)
+        fit = self._fit(statement.array, statement.value, statement.place)
+        array = statement.array
+
+        def run(frame: Frame, mask: Mask) -> Mask:
+            lanes = active_lanes(mask)
+            number = elements(frame, mask, lanes)
+            stored = value(frame, mask)
+            if fit is not None:
+                fit(stored, number, frame, mask)
+            if lanes is None:
+                lanes = np.arange(frame.lanes)
+            elif isinstance(stored, np.ndarray):
+                stored = stored[lanes]
+            frame.registers[array][number, lanes] = stored
+            return mask
+
+        return run
+
+    def _if(self, statement: ir.If) -> Callable[[Frame, Mask], Steps]:
+        test = self._evaluate(statement.test)
+        then, orelse = self._block(statement.then), self._block(statement.orelse)
+
+        def run(frame: Frame, mask: Mask) -> Steps:
+            chosen = truth(test(frame, mask))
+            if isinstance(chosen, np.ndarray):
+                yes, no = both(mask, chosen), both(mask, ~chosen)
+                if np.count_nonzero(yes) and np.count_nonzero(no):
+                    first = yield from then(frame, yes)
+                    second = yield from orelse(frame, no)
+                    if first is yes and second is no:
+                        return mask  # no lane left on the way
+                    return union(first, second)
+                chosen = bool(np.count_nonzero(yes))
+            if chosen:
+                return (yield from then(frame, mask))
+            return (yield from orelse(frame, mask))
+
+        return run
+
+    def _loop(self, body: ir.Block) -> tuple[int, Callable[[Frame, Mask], Steps]]:
+        """The number of a new loop and one iteration of it.
+
+        An iteration gives back the lanes that go on to the next one.
+        """
+        self._loop_count += 1
+        loop = self._loop_count
+        self._loops.append(loop)
+        block = self._block(body)
+        self._loops.pop()
+
+        def iteration(frame: Frame, mask: Mask) -> Steps:
+            frame.continued[loop] = False
+            through = yield from block(frame, mask)
+            return union(through, frame.continued[loop])
+
+        return loop, iteration
+
+    def _while(self, statement: ir.While) -> Callable[[Frame, Mask], Steps]:
+        prelude, test = self._block(statement.prelude), self._evaluate(statement.test)
+        loop, iteration = self._loop(statement.body)
+
+        def run(frame: Frame, mask: Mask) -> Steps:
+            frame.broken[loop] = False
+            done: Mask = False
+            while mask is not False:
+                mask = yield from prelude(frame, mask)
+                stay = truth(test(frame, mask))
+                if isinstance(stay, np.ndarray):
+                    inside = both(mask, stay)
+                    if not np.count_nonzero(inside):
+                        break
+                    if np.count_nonzero(inside) < count(mask, frame.lanes):
+                        done = union(done, both(mask, ~stay))
+                        mask = inside
+                elif not stay:
+                    break
+                self._step(frame, mask, statement.place)
+                mask = yield from iteration(frame, mask)
+            return union(union(done, mask), frame.broken[loop])
+
+        return run
+
+    def _for(self, statement: ir.For) -> Callable[[Frame, Mask], Steps]:
+        slot = self.slots.setdefault(statement.target, len(self.slots))
+        held = self.typing.variables[statement.target]
+        bounds = [self._as(part, INT) for part in (statement.start, statement.stop, statement.step)]
+        loop, iteration = self._loop(statement.body)
+        place = statement.place
+
+        def run(frame: Frame, mask: Mask) -> Steps:
+            start, stop, step = (bound(frame, mask) for bound in bounds)
+            try:
+                refuse_where(step == 0, mask, "the step of a range is 0")
+            except NoValue as fault:
+                self._fault(ArithmeticFault, fault.message, place, frame, fault.lane)
+            frame.broken[loop] = False
+            done: Mask = False
+            trips = trip_count(start, stop, step)
+            trip = 0
+            while mask is not False:
+                inside = trip < trips
+                if isinstance(inside, np.ndarray):
+                    going = both(mask, inside)
+                    if not np.count_nonzero(going):
+                        break
+                    if np.count_nonzero(going) < count(mask, frame.lanes):
+                        done = union(done, both(mask, ~inside))
+                        mask = going
+                elif not inside:
+                    break
+                self._step(frame, mask, place)
+                value = BINARY["+"](start, BINARY["*"](trip, step, mask), mask)
+                frame.assign(slot, convert(value, INT, held), mask)
+                mask = yield from iteration(frame, mask)
+                trip += 1
+            return union(union(done, mask), frame.broken[loop])
+
+        return run
+
+    def _barrier(self, place: Place, frame: Frame, mask: Mask) -> Steps:
+        """Every live lane of a warp must be here, or none."""
+        missing = without(frame.live, mask)
+        if missing is not False:
+            warps = np.broadcast_to(frame.fields["warp"], frame.lanes)
+            here = np.broadcast_to(mask, frame.lanes)
+            absent = np.broadcast_to(missing, frame.lanes) & np.isin(warps, warps[here])
+            if absent.any():
+                lane = int(np.argmax(absent))
+                warp = int(warps[lane])
+                present = frame.thread(int(np.argmax(here & (warps == warp))))
+                self._fault(
+                    BarrierError,
+                    f"thread {present} waits at this barrier but thread {frame.thread(lane)} of "
+                    f"the same warp {warp} is elsewhere; move the barrier to where all threads of "
+                    "a warp meet",
+                    place,
+                    frame,
+                    lane,
+                    other=present,
+                )
+        yield Waiting(place, mask)
+        return mask
+
+
+def _leave_loop(loop: int, how: str, frame: Frame, mask: Mask) -> Mask:
+    leavers = getattr(frame, how)
+    leavers[loop] = union(leavers[loop], mask)
+    return False
+
+
+def _return(frame: Frame, mask: Mask) -> Mask:
+    frame.live = without(frame.live, mask)
+    return False
+
+
+def _forget(slots: list[int], registers: tuple[str, ...], frame: Frame, mask: Mask) -> Mask:
+    for slot in slots:
+        frame.forget(slot, mask)
+    for name in registers:
+        frame.registers[name][:, slice(None) if mask is True else mask] = 0
+    return mask
+
+
+def _scope(name: str, body: Callable[[Frame, Mask], Steps], frame: Frame, mask: Mask) -> Steps:
+    frame.left[name] = False
+    through = yield from body(frame, mask)
+    return union(through, frame.left[name])
+
+
+def _leave(scope: str, frame: Frame, mask: Mask) -> Mask:
+    frame.left[scope] = union(frame.left[scope], mask)
+    return False
+
+
+def check_numbers(program: str, numbers: dict[str, Any]) -> None:
+    """Refuse integers that 64 bits can't hold."""
+    for name, value in numbers.items():
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise LaunchError(
+                f"{name}={shown(value)} of program {program!r} doesn't fit into 64 bits"
+            )

@@ -1,0 +1,343 @@
+"""Stages: what one warp's request costs at a memory unit (docs/machines.md, *One warp's access*).
+
+A memory of width w is w banks. Bank b holds the addresses congruent to b modulo w; address group g
+holds the w addresses g*w .. g*w + w - 1. Requests of one warp for one address are one request. The
+papers (SMM section 2, RAP section II) charge a warp
+
+- on banks, the *congestion*: the largest number of distinct addresses in one bank;
+- on address groups, the number of distinct groups.
+
+Each is a rule that a unit owns, and so may be another: a `Conflict`. Whoever wants to know what a
+request costs, or what the reason is called, asks the rule of the unit.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Conflict(ABC):
+    """A rule by which the words of one warp's request conflict, for a unit of such a width.
+
+    A rule of your own says where a word lies and in which stage each lane's request travels. It is
+    given the `lanes` of the warp ask only if it is `by_lane`; None stands for all, from lane 0 on.
+
+    >>> @dataclass(frozen=True)
+    ... class Sectors(Conflict):
+    ...     name = "sector"
+    ...     place = "sector"
+    ...     free = "coalesced"
+    ...     def cells(self, addresses):
+    ...         return addresses // 8
+    ...     def stage_of(self, addresses, lanes=None):
+    ...         order = sorted({address // 8 for address in addresses})
+    ...         return [order.index(address // 8) for address in addresses]
+    >>> Sectors(32).stages([0, 7, 8, 100]), Sectors(32).width
+    (3, 32)
+    """
+
+    width: int
+
+    by_lane: ClassVar[bool] = False
+    """Whether it matters which lanes ask, or how many bytes their words have."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What traces and files call it."""
+
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """What a word lies in: "bank", "address group"."""
+
+    @property
+    @abstractmethod
+    def free(self) -> str:
+        """The class of accesses that take the least stages: "conflict-free", "coalesced"."""
+
+    @property
+    def compiled(self) -> str | None:
+        """What the compiled counters (`mmsim.engines.array.counting`) begin with, None without."""
+        return None
+
+    @property
+    def title(self) -> str:
+        """What the memory consists of, in words."""
+        return f"{self.place}s"
+
+    @property
+    def met(self) -> str:
+        """What a request of several stages has met, in words; {} stands for their number.
+
+        >>> Banks(4).met.format(2), Groups(4).met.format(2)
+        ('bank conflict of 2 stages', '2 address groups')
+        """
+        return f"{{}} {self.place}s"
+
+    def of_words(self, size: int) -> Conflict:
+        """The rule for an array whose words have so many bytes; in the papers size is no matter."""
+        return self
+
+    @abstractmethod
+    def cells(self, addresses: Integers) -> Integers:
+        """The number of the bank, or of whatever the rule counts, in which each address lies."""
+
+    def table(self, width: int) -> tuple[list[int] | None, bool]:
+        """What a memory that is drawn in rows of `width` words shows of the rule.
+
+        That is the number of each column, if all its words lie in one bank, and whether each row is
+        the address group of its number.
+
+        >>> Banks(2).table(4), Groups(4).table(4), Groups(2).table(4)
+        (([0, 1, 0, 1], False), (None, True), (None, False))
+        """
+        cells = self.cells(np.arange(3 * width)).reshape(3, width)
+        by_column = bool((cells == cells[0]).all())
+        by_row = bool((cells == np.arange(3)[:, None]).all())
+        return cells[0].tolist() if by_column else None, by_row
+
+    @abstractmethod
+    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+        """The stage, counted from 0, in which each lane's request travels."""
+
+    def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
+        """Stages of one warp's request, given the addresses of its active lanes (at least one)."""
+        return max(self.stage_of(addresses, lanes)) + 1
+
+    def stage_counts(
+        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+    ) -> Integers:
+        """Stages of each of `count` warp requests at once.
+
+        `addresses` holds one address for each requesting lane and `warps`, of the same length, the
+        number (0 .. count-1) of the warp that the lane belongs to. Returns `count` whole numbers; a
+        warp without a request gets 0.
+        """
+        found = np.zeros(count, dtype=np.int64)
+        if len(addresses) == 0:
+            return found
+        order = np.argsort(warps, kind="stable")
+        numbers, firsts = np.unique(warps[order], return_index=True)
+        requests = np.split(addresses[order], firsts[1:])
+        of_requests = (
+            [None] * len(requests) if lanes is None else np.split(lanes[order], firsts[1:])
+        )
+        for number, request, own in zip(numbers.tolist(), requests, of_requests, strict=True):
+            found[number] = self.stages(request.tolist(), own)
+        return found
+
+    def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
+        """Where the parts begin that are served one after the other: each is a stage at least.
+
+        The requests begin at `firsts` in a list of lanes. Most rules serve a request as one part.
+        """
+        return firsts
+
+    def classify(self, least: int, stages: int) -> str:
+        """The class of accesses that took so many stages, `least` at best (ICPP section III)."""
+        return "casual" if stages > least else self.free
+
+
+@dataclass(frozen=True)
+class Banks(Conflict):
+    """By bank: the congestion, as in the DMM.
+
+    >>> Banks(4).stages([0, 1, 10, 6]), Banks(4).stage_of([0, 1, 10, 6])  # SMM Figure 4
+    (2, [0, 0, 1, 0])
+    >>> Banks(4).stages([5, 5, 5, 5])  # RAP Figure 2 (3): merged
+    1
+    >>> addresses = np.array([7, 5, 15, 0, 10, 11, 12, 9])  # ICPP Figure 3, w = 4
+    >>> Banks(4).stage_counts(addresses, np.array([0, 0, 0, 0, 1, 1, 1, 1]), 2)
+    array([2, 1])
+    """
+
+    name = "bank"
+    place = "bank"
+    free = "conflict-free"
+    compiled = "bank"
+
+    met = "bank conflict of {} stages"
+
+    @property
+    def title(self) -> str:
+        return f"{self.width} banks"
+
+    def cells(self, addresses: Integers) -> Integers:
+        return addresses % self.width
+
+    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+        """Within a bank the stages are filled in ascending address order."""
+        filled: dict[int, int] = {}
+        stage: dict[int, int] = {}
+        for address in sorted(set(addresses)):
+            bank = address % self.width
+            stage[address] = filled.get(bank, 0)
+            filled[bank] = stage[address] + 1
+        return [stage[address] for address in addresses]
+
+    def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
+        width = self.width
+        if len({address % width for address in addresses}) == len(addresses):
+            return 1  # conflict-free, the common case
+        return max(Counter([address % width for address in set(addresses)]).values())
+
+    def stage_counts(
+        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+    ) -> Integers:
+        if len(addresses) == 0:
+            return np.zeros(count, dtype=np.int64)
+        loads = self._loads(addresses, warps, count)
+        if int(loads.max()) == 1:
+            return loads  # conflict-free, the common case: equal addresses would be two loads
+        owner, distinct = _distinct(addresses, warps)
+        return self._loads(distinct, owner, count)
+
+    def _loads(self, addresses: Integers, warps: Integers, count: int) -> Integers:
+        """The most addresses of each warp in one bank."""
+        width = self.width
+        loads = np.bincount(warps * width + addresses % width, minlength=count * width)
+        most: Integers = loads.reshape(count, width).max(axis=1)
+        return most
+
+
+@dataclass(frozen=True)
+class Groups(Conflict):
+    """By address group: how many the request meets, as in the UMM.
+
+    >>> Groups(4).stages([0, 1, 10, 6]), Groups(4).stage_of([0, 1, 10, 6])  # SMM Figure 4
+    (3, [0, 0, 2, 1])
+    >>> addresses = np.array([7, 5, 15, 0, 10, 11, 12, 9])  # ICPP Figure 3, w = 4
+    >>> Groups(4).stage_counts(addresses, np.array([0, 0, 0, 0, 1, 1, 1, 1]), 2)
+    array([3, 2])
+    """
+
+    name = "group"
+    place = "address group"
+    free = "coalesced"
+    compiled = "group"
+
+    @property
+    def title(self) -> str:
+        return f"address groups of {self.width}"
+
+    def cells(self, addresses: Integers) -> Integers:
+        return addresses // self.width
+
+    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+        """The groups come in ascending order."""
+        order = sorted({address // self.width for address in addresses})
+        return [order.index(address // self.width) for address in addresses]
+
+    def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
+        return len({address // self.width for address in addresses})
+
+    def stage_counts(
+        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+    ) -> Integers:
+        owner, _ = _distinct(addresses // self.width, warps)
+        return np.bincount(owner, minlength=count)
+
+
+@dataclass(frozen=True)
+class InParts(Conflict):
+    """By another rule, `width` lanes at a time: the parts of a warp come one after the other.
+
+    So a GPU serves words that are longer than a bank: those of 8 bytes by half-warps. Each part
+    takes as many stages as it would alone.
+
+    >>> halves = InParts(2, Banks(2))
+    >>> halves.stages([0, 1, 2, 3]), halves.stages([0, 2, 4, 6]), halves.stages([5, 5, 5, 5])
+    (2, 4, 2)
+    >>> halves.stage_of([0, 2, 9, 9])
+    [0, 1, 2, 2]
+    """
+
+    rule: Conflict
+
+    by_lane = True
+
+    @property
+    def name(self) -> str:
+        return f"{self.rule.name} in parts"
+
+    @property
+    def place(self) -> str:
+        return self.rule.place
+
+    @property
+    def free(self) -> str:
+        return self.rule.free
+
+    @property
+    def compiled(self) -> str | None:
+        return self.rule.compiled
+
+    @property
+    def title(self) -> str:
+        return f"{self.rule.title} for {self.width} lanes at a time"
+
+    @property
+    def met(self) -> str:
+        return self.rule.met
+
+    def cells(self, addresses: Integers) -> Integers:
+        return self.rule.cells(addresses)
+
+    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+        part_of = self._part_of(len(addresses) if lanes is None else lanes).tolist()
+        stage_of = [0] * len(addresses)
+        before = 0
+        for part in sorted(set(part_of)):
+            here = [at for at, own in enumerate(part_of) if own == part]
+            stages = self.rule.stage_of([addresses[at] for at in here])
+            for at, stage in zip(here, stages, strict=True):
+                stage_of[at] = before + stage
+            before += max(stages) + 1
+        return stage_of
+
+    def stage_counts(
+        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+    ) -> Integers:
+        assert lanes is not None
+        if len(addresses) == 0:
+            return np.zeros(count, dtype=np.int64)
+        part_of = self._part_of(lanes)
+        parts = int(part_of.max()) + 1
+        stages = self.rule.stage_counts(addresses, warps * parts + part_of, count * parts)
+        result: Integers = stages.reshape(count, parts).sum(axis=1)
+        return result
+
+    def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
+        assert lanes is not None
+        new = np.diff(self._part_of(lanes), prepend=-1) != 0
+        new[firsts] = True
+        return np.flatnonzero(new)
+
+    def _part_of(self, lanes: Integers | int) -> Integers:
+        """The number of each lane's part."""
+        result: Integers = (np.arange(lanes) if isinstance(lanes, int) else lanes) // self.width
+        return result
+
+
+def _distinct(numbers: Integers, warps: Integers) -> tuple[Integers, Integers]:
+    """The distinct numbers of each warp, all in one list, and the warp of each."""
+    if len(numbers) == 0:
+        return warps, numbers
+    span = int(numbers.max()) + 1
+    keys = np.sort(warps * span + numbers)
+    new = np.empty(len(keys), dtype=np.bool_)
+    new[0] = True
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    distinct = keys[new]
+    owner = distinct // span
+    return owner, distinct - owner * span

@@ -1,0 +1,415 @@
+"""Layouts: where element (i, j) of an array lies.
+
+A layout maps the elements of an array of a given shape to word offsets from the array's start, one
+word each. The program never sees it: `mm.place(data, layout)` gives the array one, and the same
+transpose runs under all of them. The rotating layouts here see the memory as rows of w words and
+rotate row i by r_i, so that word j of row i lies at i*w + (j + r_i) mod w:
+
+- `RowMajor` (the papers' RAW): r_i = 0, for any shape;
+- `RAS`: independent random r_i (RAP section IV);
+- `RAP`: r is one random permutation of 0..w-1, hence w rows (RAP section IV);
+- `Diagonal`: r_i = i (ICPP section V);
+- `OneP`, `R1P`, `ThreeP`, `W2P`, `OnePW2R`: RAP for w x w x w x w arrays, whose row (i, j, k) is
+  rotated by f(i, j, k) (RAP section VII, where they are called 1P, R1P, 3P, w²P and 1Pw²R).
+
+Random shifts come from NumPy's frozen `RandomState`, so that a seed means the same everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import LayoutError, shown
+from mmsim.tracebacks import said
+
+WIDEST = 2**31 - 1
+"""The largest width, as of machines."""
+
+Offsets = npt.NDArray[np.int64]
+Shape = tuple[int, ...]
+
+MASKED = "is masked; fill what is masked: pass array.filled(...)"
+"""Why a masked array is refused, bare or placed, and what to write instead."""
+
+
+@runtime_checkable
+class Layout(Protocol):
+    """Anything that says where the elements of an array lie."""
+
+    def offsets(self, shape: Shape) -> Offsets:
+        """Word offset of every element, an integer array of shape `shape`.
+
+        A permutation of 0 .. size-1. Raises `LayoutError` where the shape doesn't fit.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class RowMajor:
+    """Elements in row-major order, one after the other: the papers' RAW.
+
+    >>> RowMajor().offsets((2, 3))
+    array([[0, 1, 2],
+           [3, 4, 5]])
+    """
+
+    def offsets(self, shape: Shape) -> Offsets:
+        return np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
+
+
+@dataclass(frozen=True)
+class _Rotating(ABC):
+    """Rows of `width` words, row i rotated by the shift r_i that a subclass chooses."""
+
+    width: int
+
+    def __post_init__(self) -> None:
+        width = _whole(self.width, f"the width of a {type(self).__name__} layout", 1, WIDEST)
+        object.__setattr__(self, "width", width)
+
+    def offsets(self, shape: Shape) -> Offsets:
+        """Word offset of every element of an array whose rows are `width` words wide.
+
+        Raises `LayoutError` unless the last extent is `width` (or, for one dimension, a multiple
+        of it).
+        """
+        width, size = self.width, math.prod(shape)
+        fits = size % width == 0 if len(shape) == 1 else bool(shape) and shape[-1] == width
+        if not fits:
+            raise LayoutError(
+                f"{self} rotates rows of {width} words, so it can't hold an array of shape "
+                f"{shape}; give it an array whose last extent is {width}, or another width"
+            )
+        rows = size // width
+        row = np.arange(rows, dtype=np.int64)[:, None]
+        word = (np.arange(width, dtype=np.int64) + self._shifts(rows)[:, None]) % width
+        return (row * width + word).reshape(shape)
+
+    @abstractmethod
+    def _shifts(self, rows: int) -> Offsets:
+        """The shift r_i of each of `rows` rows."""
+
+
+@dataclass(frozen=True)
+class Diagonal(_Rotating):
+    """Row i rotated by i: the diagonal arrangement (ICPP section V).
+
+    >>> Diagonal(4).offsets((2, 4))
+    array([[0, 1, 2, 3],
+           [5, 6, 7, 4]])
+    """
+
+    def _shifts(self, rows: int) -> Offsets:
+        return np.arange(rows, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class _Seeded(_Rotating):
+    """Shifts drawn from a seed."""
+
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "seed", _whole(self.seed, "a layout's seed", 0, 2**32 - 1))
+
+
+@dataclass(frozen=True)
+class _Random(_Seeded):
+    """A shift of its own for every row, drawn or given."""
+
+    shifts: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.shifts is not None:
+            try:
+                given = None if isinstance(self.shifts, str) else tuple(self.shifts)
+            except TypeError:
+                given = None
+            if given is None:
+                raise LayoutError(f"the shifts of a layout are numbers, not {shown(self.shifts)}")
+            what = "a shift of a layout"
+            shifts = tuple(_whole(shift, what, -(2**63), 2**63 - 1) for shift in given)
+            object.__setattr__(self, "shifts", shifts)
+
+    def _given(self, rows: int) -> Offsets | None:
+        if self.shifts is None:
+            return None
+        if len(self.shifts) != rows:
+            raise LayoutError(
+                f"{self} has {len(self.shifts)} shifts for {rows} rows; give one for each row"
+            )
+        return np.array([shift % self.width for shift in self.shifts], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class RAS(_Random):
+    """Random address shift: every row rotated by its own random number (RAP section IV).
+
+    `shifts` gives the numbers r_0, r_1, ... instead of drawing them from `seed`.
+    """
+
+    def _shifts(self, rows: int) -> Offsets:
+        given = self._given(rows)
+        if given is not None:
+            return given
+        drawn: Offsets = np.random.RandomState(self.seed).randint(self.width, size=rows)
+        return drawn.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class RAP(_Random):
+    """Random address permute-shift: the shifts are a permutation of 0..w-1 (RAP section IV).
+
+    It holds w rows of w words, no more and no less. `shifts` gives the permutation instead of
+    drawing it from `seed`.
+
+    >>> RAP(4, shifts=(2, 0, 3, 1)).offsets((16,))[10]  # RAP Figure 6
+    np.int64(9)
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.shifts is not None and (
+            len(self.shifts) != self.width or sorted(self.shifts) != list(range(self.width))
+        ):
+            raise LayoutError(
+                f"the shifts of a RAP layout of width {self.width} are a permutation of "
+                f"0..{self.width - 1}, not {self.shifts}"
+            )
+
+    def _shifts(self, rows: int) -> Offsets:
+        if rows != self.width:
+            raise LayoutError(
+                f"{self} is a matrix of {self.width} rows of {self.width} words, so it can't hold "
+                f"{rows} rows; use RAS for other numbers of rows"
+            )
+        given = self._given(rows)
+        if given is not None:
+            return given
+        return np.random.RandomState(self.seed).permutation(self.width).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _Higher(_Seeded):
+    """A w x w x w x w array whose row (i, j, k), a[i][j][k], is rotated by f(i, j, k) (RAP VII).
+
+    It holds w³ rows of w words, no more and no less, whether its shape shows all four extents or
+    not. Row (i, j, k) is row (i*w + j)*w + k of the memory.
+    """
+
+    paper_name: ClassVar[str]
+
+    def __str__(self) -> str:
+        return f"{self.paper_name}(width={self.width}, seed={self.seed})"
+
+    @property
+    @abstractmethod
+    def numbers(self) -> int:
+        """How many random numbers it uses (the last row of RAP Table IV)."""
+
+    @abstractmethod
+    def draw(self) -> Offsets:
+        """The random numbers, `numbers` of them, in the order in which `f` wants them."""
+
+    @abstractmethod
+    def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
+        """The shift of row (i, j, k), modulo w, given the random numbers.
+
+        `numbers` may hold many layouts at once: its last axis is the random numbers'.
+        """
+
+    def _shifts(self, rows: int) -> Offsets:
+        w = self.width
+        if rows != w**3:
+            raise LayoutError(
+                f"{self} is an array of {w}*{w}*{w} rows of {w} words, so it can't hold {rows} "
+                "rows; use RAS for other numbers of rows"
+            )
+        i, j, k = np.indices((w, w, w), dtype=np.int64).reshape(3, rows)
+        return self.f(self.draw(), i, j, k)
+
+    def _permutations(self, count: int, random: np.random.RandomState) -> Offsets:
+        """`count` random permutations of 0..w-1, one after the other."""
+        drawn = [random.permutation(self.width) for _ in range(count)]
+        return np.concatenate(drawn).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class OneP(_Higher):
+    """1P, one permutation: f(i, j, k) = r_k for a random permutation r (RAP section VII).
+
+    >>> str(OneP(4, seed=1)), OneP(4, seed=1).numbers
+    ('1P(width=4, seed=1)', 4)
+    """
+
+    paper_name: ClassVar[str] = "1P"
+
+    @property
+    def numbers(self) -> int:
+        return self.width
+
+    def draw(self) -> Offsets:
+        return self._permutations(1, np.random.RandomState(self.seed))
+
+    def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
+        shift: Offsets = numbers[..., k]
+        return shift
+
+
+@dataclass(frozen=True)
+class R1P(_Higher):
+    """R1P, repeated one permutation: f(i, j, k) = r_i + r_j + r_k (RAP section VII).
+
+    The six rows whose i, j, k are the same three numbers in another order have one shift.
+    """
+
+    paper_name: ClassVar[str] = "R1P"
+
+    @property
+    def numbers(self) -> int:
+        return self.width
+
+    def draw(self) -> Offsets:
+        return self._permutations(1, np.random.RandomState(self.seed))
+
+    def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
+        shift: Offsets = numbers[..., i] + numbers[..., j] + numbers[..., k]
+        return shift
+
+
+@dataclass(frozen=True)
+class ThreeP(_Higher):
+    """3P, three permutations: f(i, j, k) = r_i + s_j + t_k (RAP section VII, which prefers it)."""
+
+    paper_name: ClassVar[str] = "3P"
+
+    @property
+    def numbers(self) -> int:
+        return 3 * self.width
+
+    def draw(self) -> Offsets:
+        return self._permutations(3, np.random.RandomState(self.seed))
+
+    def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
+        w = self.width
+        shift: Offsets = numbers[..., i] + numbers[..., w + j] + numbers[..., 2 * w + k]
+        return shift
+
+
+@dataclass(frozen=True)
+class W2P(_Higher):
+    """w²P, w² permutations: f(i, j, k) = r^(i w + j)_k, a RAP for every i, j (RAP section VII)."""
+
+    paper_name: ClassVar[str] = "w²P"
+
+    @property
+    def numbers(self) -> int:
+        return self.width**3
+
+    def draw(self) -> Offsets:
+        return self._permutations(self.width**2, np.random.RandomState(self.seed))
+
+    def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
+        shift: Offsets = numbers[..., (i * self.width + j) * self.width + k]
+        return shift
+
+
+@dataclass(frozen=True)
+class OnePW2R(_Higher):
+    """1Pw²R, one permutation and w² numbers: f(i, j, k) = s_(i w + j) + r_k (RAP section VII)."""
+
+    paper_name: ClassVar[str] = "1Pw²R"
+
+    @property
+    def numbers(self) -> int:
+        return self.width**2 + self.width
+
+    def draw(self) -> Offsets:
+        random = np.random.RandomState(self.seed)
+        permutation = self._permutations(1, random)
+        numbers = random.randint(self.width, size=self.width**2).astype(np.int64)
+        return np.concatenate([permutation, numbers])
+
+    def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
+        w = self.width
+        shift: Offsets = numbers[..., k] + numbers[..., w + i * w + j]
+        return shift
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """An array with the layout that says where its elements lie. Made by `place`."""
+
+    data: npt.NDArray[Any]
+    layout: Layout
+
+    def __repr__(self) -> str:
+        return f"place({self.data.dtype} array of shape {self.data.shape}, {self.layout})"
+
+
+def place(data: npt.ArrayLike, layout: Layout) -> Placed:
+    """`data` under a layout, to be passed to `run` in the place of the bare array.
+
+    Raises `LayoutError` when the layout can't hold an array of that shape.
+
+    >>> place(np.zeros((4, 4)), RAP(4, seed=1))
+    place(float64 array of shape (4, 4), RAP(width=4, seed=1, shifts=None))
+    """
+    if isinstance(data, Placed):
+        raise LayoutError(f"this array is placed already: {data}")
+    if isinstance(data, np.ma.MaskedArray):
+        raise LayoutError(f"this array {MASKED}")
+    try:
+        array = np.asarray(data)
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever an object says that is asked for an array
+        raise LayoutError(f"this is no array: {error}") from None
+    if array.dtype.kind not in "biuf":
+        raise LayoutError(f"an array of {array.dtype} holds no numbers")
+    if isinstance(layout, type) or not isinstance(layout, Layout):
+        raise LayoutError(
+            f"{shown(layout)} is no layout; give one of mmsim.layout's, or an object with a method "
+            "offsets(shape)"
+        )
+    offsets_of(layout, array.shape)
+    return Placed(array, layout)
+
+
+def offsets_of(layout: Layout, shape: Shape) -> Offsets:
+    """`layout.offsets(shape)`, refused with a `LayoutError` unless it is a permutation.
+
+    Two elements in one word, or a gap, would make the memory something else than the papers' one.
+    """
+    try:
+        offsets = np.asarray(layout.offsets(shape))
+    except (LayoutError, MemoryError):
+        raise
+    except Exception as error:  # whatever the user's own code raises
+        raise LayoutError(f"{layout}.offsets({shape}) failed: {said(error)}") from error
+    size = math.prod(shape)
+    if offsets.shape != shape or offsets.dtype.kind not in "iu":
+        raise LayoutError(f"{layout}.offsets({shape}) must give an integer array of that shape")
+    flat = offsets.astype(np.int64).ravel()
+    if size and not np.array_equal(np.sort(flat), np.arange(size)):
+        raise LayoutError(f"{layout} doesn't give each element of shape {shape} a word of its own")
+    return flat.reshape(shape)
+
+
+def _whole(value: object, what: str, least: int | None = None, most: int | None = None) -> int:
+    """A whole number within its bounds, or a `LayoutError`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise LayoutError(f"{what} is a whole number, not {shown(value)}")
+    if least is not None and value < least:
+        raise LayoutError(f"{what} is at least {least}, not {shown(value)}")
+    if most is not None and value > most:
+        raise LayoutError(f"{what} is at most {most}, not {shown(value)}")
+    return int(value)

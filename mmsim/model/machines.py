@@ -1,0 +1,160 @@
+"""What a machine is made of: memory units, each with a rule of conflicts and a latency.
+
+Nothing else about a machine matters to an engine. `mmsim.api.machines` has the papers' machines.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import MachineError, shown
+from mmsim.model.conflicts import Conflict
+
+LARGEST = 2**31 - 1
+"""The largest width, latency or number of DMMs: times and addresses must fit into 64 bits."""
+
+Schedule = Literal["synchronous", "asynchronous"]
+Engine = Literal["array", "events"]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One memory unit: its name, its rule of conflicts, its latency, the DMM that it serves.
+
+    `dmm` is None for the unit that every warp reaches; `space` is what rows call its memory.
+    """
+
+    name: str
+    conflict: Conflict
+    latency: int
+    dmm: int | None = None
+    space: str = "memory"
+
+
+@dataclass(frozen=True, eq=False)
+class Units(Sequence[Unit]):
+    """The units `before`, then the shared memories of `dmms` DMMs, made when they are asked for.
+
+    A machine may have more DMMs than memory has room for. All of them are the same.
+
+    >>> from mmsim.model.conflicts import Banks
+    >>> units = Units((), dmms=2**31 - 1, latency=1, conflict=Banks(32))
+    >>> len(units), units[-1].name, units[:2] == units[0:2]
+    (2147483647, 'shared[2147483646]', True)
+    """
+
+    before: tuple[Unit, ...]
+    dmms: int
+    latency: int
+    conflict: Conflict
+
+    def __len__(self) -> int:
+        return len(self.before) + self.dmms
+
+    @overload
+    def __getitem__(self, index: int) -> Unit: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Unit, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Unit | tuple[Unit, ...]:
+        numbers = range(len(self))[index]
+        return (
+            tuple(map(self._unit, numbers)) if isinstance(numbers, range) else self._unit(numbers)
+        )
+
+    def _unit(self, number: int) -> Unit:
+        dmm = number - len(self.before)
+        if dmm < 0:
+            return self.before[number]
+        return Unit(f"shared[{dmm}]", self.conflict, self.latency, dmm, "shared")
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Units):
+            mine = (self.before, self.dmms, self.latency, self.conflict)
+            return mine == (other.before, other.dmms, other.latency, other.conflict)
+        return isinstance(other, tuple) and len(other) == len(self) and other == self[:]
+
+    def __hash__(self) -> int:
+        return hash((self.before, self.dmms, self.latency, self.conflict))
+
+
+class Machine(ABC):
+    """What an engine knows of a machine: a width and memory units."""
+
+    width: int
+
+    @property
+    @abstractmethod
+    def memory(self) -> Unit:
+        """The unit in front of the memory that holds the array parameters."""
+
+    @cached_property
+    def shared(self) -> Sequence[Unit]:
+        """The units of the DMMs' shared memories, one for each DMM.
+
+        Empty where shared arrays lie in the machine's one memory.
+        """
+        return ()
+
+    @cached_property
+    def units(self) -> Sequence[Unit]:
+        """All memory units."""
+        return (self.memory, *self.shared)
+
+    @property
+    def line(self) -> int:
+        """Arrays begin at multiples of so many words."""
+        return self.width
+
+    def latencies(self, count: int) -> npt.NDArray[np.int64]:
+        """The latencies of the first `count` units."""
+        units = self.units
+        if isinstance(units, Units):  # the shared memories are the same
+            found = np.full(count, units.latency)
+            found[: len(units.before)] = [unit.latency for unit in units.before[:count]]
+            return found
+        return np.array([unit.latency for unit in units[:count]], dtype=np.int64)
+
+    @cached_property
+    def shared_conflict(self) -> Conflict | None:
+        """The rule that the shared memories have in common, None if they have no such rule."""
+        rules = self._shared_conflicts
+        return next(iter(rules)) if len(rules) == 1 else None
+
+    @cached_property
+    def by_lane(self) -> bool:
+        """Whether a unit has a rule to which it matters which lanes ask."""
+        return any(rule.by_lane for rule in {self.memory.conflict, *self._shared_conflicts})
+
+    @cached_property
+    def _shared_conflicts(self) -> set[Conflict]:
+        if isinstance(self.shared, Units):
+            return {self.shared.conflict}
+        return {unit.conflict for unit in self.shared}
+
+
+def check_numbers(machine: Machine, *names: str) -> None:
+    """Refuse a machine whose numbers aren't whole numbers from 1 on; NumPy's become Python's."""
+    for name in names:
+        value = getattr(machine, name)
+        if isinstance(value, np.integer) and not isinstance(value, np.timedelta64):
+            value = int(value)
+            object.__setattr__(machine, name, value)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise MachineError(
+                f"{name} of a {type(machine).__name__} must be a whole number, not {shown(value)}"
+            )
+        if not 1 <= value <= LARGEST:
+            bound = "at least 1" if value < 1 else f"at most {LARGEST}"
+            raise MachineError(
+                f"{name}={shown(value)}, but the {name} of a {type(machine).__name__} "
+                f"must be {bound}"
+            )

@@ -1,0 +1,265 @@
+"""The memories of a machine: where arrays lie, what reading and writing does.
+
+A word holds one array element. Arrays lie in parameter order, each starting at the next multiple of
+w; shared arrays lie in their DMM's memory in the order of its blocks, each again at the next
+multiple of w. Where there is no shared memory (DMM, UMM) they follow the parameters in the
+machine's one memory. The contents are kept in row-major order and a layout only decides addresses:
+it gives each element a word of its own, so that there is no difference to see.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import RoomError
+from mmsim.host.cores import on_all_cores
+from mmsim.model.layout import Layout, RowMajor, offsets_of
+from mmsim.model.machines import Machine
+from mmsim.model.threads import Grid
+
+Integers = npt.NDArray[np.int64]
+MANY = 1 << 16
+"""Bytes above which results share memory where no thread has written it."""
+LARGEST_ADDRESS = 2**62
+"""Words of all shared arrays together: far beyond any memory, and well within 64 bits."""
+SOON = 1 << 22
+"""Bytes that one core has copied before another one is awake."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayInMemory:
+    """One array parameter, or one shared array with a copy for each block.
+
+    `bases` are the first addresses of the copies, `unit_of_copy` the numbers of the units in front
+    of them, counted in `Machine.units`. `offsets` are a layout's word offsets in row-major order,
+    None where they are 0, 1, 2, ... `source` is the caller's array, None for a shared one.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    bases: Integers
+    unit_of_copy: Integers
+    offsets: Integers | None
+    source: npt.NDArray[Any] | None
+    written: bool
+
+    def holding(self, source: npt.NDArray[Any] | None, offsets: Integers | None) -> ArrayInMemory:
+        """The same array for another launch, as `dataclasses.replace` makes it, but quickly."""
+        new = object.__new__(ArrayInMemory)
+        new.__dict__.update(self.__dict__, source=source, offsets=offsets)
+        return new
+
+    @property
+    def shared(self) -> bool:
+        """Whether each block has a copy of its own."""
+        return self.source is None
+
+    @property
+    def size(self) -> int:
+        """Elements of one copy."""
+        return math.prod(self.shape)
+
+    @property
+    def data(self) -> npt.NDArray[Any]:
+        """The contents, a row for each copy: made when it is first asked for.
+
+        Where the program doesn't write a parameter this is the caller's own array, else a copy.
+        """
+        found: npt.NDArray[Any] | None = self.__dict__.get("made")
+        if found is None:  # `cached_property` would take a lock
+            found = self.__dict__["made"] = self._made()
+        return found
+
+    def _made(self) -> npt.NDArray[Any]:
+        if self.source is None:
+            return zeros((len(self.bases), self.size), self.dtype)
+        return self.flat.reshape(1, -1)
+
+    @property
+    def flat(self) -> npt.NDArray[Any]:
+        """The contents of a parameter, in one dimension: a view of its own."""
+        found: npt.NDArray[Any] | None = self.__dict__.get("in_a_row")
+        if found is None:
+            assert self.source is not None
+            found = self.source.reshape(-1)
+            if self.written and np.may_share_memory(found, self.source):
+                found = _copy(found)
+            self.__dict__["in_a_row"] = found
+        return found
+
+    @cached_property
+    def base_of_copy(self) -> list[Integers]:
+        """The bases one by one, as arrays without a dimension: NumPy is quick to add those."""
+        return [np.array(base) for base in self.bases]
+
+    def base(self, block: int) -> int:
+        """The first address of the copy that a block has."""
+        return int(self.bases[0 if self.source is not None else block])
+
+    def addresses(self, elements: Integers, blocks: Integers | int) -> Integers:
+        """The addresses of elements; `blocks` are the blocks of the threads that ask."""
+        within = elements if self.offsets is None else self.offsets[elements]
+        if self.source is not None:
+            return within + self.base_of_copy[0]
+        if isinstance(blocks, np.ndarray):
+            return within + self.bases[blocks]
+        return within + self.base_of_copy[blocks]
+
+    def read(self, elements: Integers, blocks: Integers | int) -> npt.NDArray[Any]:
+        """The values of elements."""
+        data = self.data
+        values: npt.NDArray[Any]
+        if self.source is None:
+            values = data[blocks, elements]
+        else:
+            values = data[0][elements]
+        return values
+
+    def write(
+        self,
+        elements: Integers,
+        blocks: Integers | int,
+        values: npt.NDArray[Any],
+        warps: Integers | None = None,
+    ) -> None:
+        """Store what the lanes of one warp send, or of several warps dispatched in order.
+
+        Lanes come in order of thread number, `warps` says to which warp each belongs (None: all to
+        one). Of several writes to one element within a warp the lowest-numbered thread's stays; of
+        two warps the later one's. NumPy keeps the last of equal indices, hence the order below, in
+        full: where all indices are reversed views, NumPy turns them around again.
+        """
+        if warps is None and not isinstance(blocks, np.ndarray):
+            copy = self.data[blocks if self.source is None else 0]
+            copy[elements[::-1].copy()] = values[::-1].copy()
+            return
+        if warps is None:
+            order = np.arange(len(elements) - 1, -1, -1)
+        else:
+            lanes = np.bincount(warps)
+            ends = np.cumsum(lanes)
+            order = np.repeat(2 * ends - lanes - 1, lanes) - np.arange(len(warps))
+        copies = blocks[order] if self.shared and isinstance(blocks, np.ndarray) else blocks
+        self.data[copies if self.shared else 0, elements[order]] = values[order]
+
+    def contents(self) -> npt.NDArray[Any]:
+        """A parameter's values in its shape.
+
+        Where the program doesn't write them they are the caller's: a copy of those, or a read-only
+        view if they are many.
+        """
+        values = self.flat.reshape(self.shape)
+        if self.written:
+            return values
+        if values.nbytes <= MANY:
+            return values.copy()
+        values.flags.writeable = False
+        return values
+
+    def rewind(self) -> None:
+        """Make the contents again what they were before the launch."""
+        self.__dict__.pop("made", None)
+        self.__dict__.pop("in_a_row", None)
+
+
+def zeros(shape: tuple[int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """An array of zeros, or a `MemoryError`: NumPy has others for what no address can reach."""
+    if math.prod(shape) * dtype.itemsize > sys.maxsize:
+        raise MemoryError(f"an array of {shape[0]:,} times {shape[1]:,} elements")
+    return np.zeros(shape, dtype)
+
+
+def _copy(flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy, made on all cores if there is much to copy."""
+    if flat.nbytes <= SOON:
+        return flat.copy()
+    new = np.empty_like(flat)
+
+    def copy(first: int, last: int) -> None:
+        new[first:last] = flat[first:last]
+
+    on_all_cores(copy, flat.size)
+    return new
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What an array parameter brings: its data, copied if they are to be written, its layout."""
+
+    name: str
+    data: npt.NDArray[Any]
+    layout: Layout
+    written: bool
+
+
+@dataclass(frozen=True)
+class SharedArray:
+    """What an `mm.shared` array needs."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+def lay_out(
+    machine: Machine, grid: Grid, parameters: Iterable[Parameter], shared: Iterable[SharedArray]
+) -> dict[str, ArrayInMemory]:
+    """All arrays of a launch at their addresses, with nothing in them yet; see `fill`."""
+    line = machine.line
+    free = 0  # the first free address among the parameters
+    arrays: dict[str, ArrayInMemory] = {}
+
+    for parameter in parameters:
+        data = parameter.data
+        base = -(-free // line) * line
+        free = base + data.size
+        arrays[parameter.name] = ArrayInMemory(
+            parameter.name,
+            data.shape,
+            data.dtype,
+            np.array([base], dtype=np.int64),
+            np.zeros(1, dtype=np.int64),
+            None,
+            None,
+            parameter.written,
+        )
+    shared = list(shared)
+    sizes = [-(-math.prod(array.shape) // line) * line for array in shared]
+    if grid.blocks * sum(sizes) > LARGEST_ADDRESS:
+        raise RoomError(
+            f"the shared arrays of {grid.blocks:,} blocks have more words than can be numbered; "
+            "take smaller arrays"
+        )
+    block = np.arange(grid.blocks if shared else 0)
+    if machine.shared:
+        units, before, base = 1 + block % grid.dmms, block // grid.dmms, 0
+    else:
+        units, before, base = np.zeros_like(block), block, -(-free // line) * line
+    for number, array in enumerate(shared):
+        bases = base + before * sum(sizes) + sum(sizes[:number])
+        arrays[array.name] = ArrayInMemory(
+            array.name, array.shape, array.dtype, bases, units, None, None, True
+        )
+    return arrays
+
+
+def fill(
+    arrays: dict[str, ArrayInMemory], parameters: Iterable[Parameter]
+) -> dict[str, ArrayInMemory]:
+    """The arrays that `lay_out` has laid out, for one launch: with its parameters' data."""
+    filled = {}
+    for parameter in parameters:
+        offsets = None
+        if not isinstance(parameter.layout, RowMajor):
+            offsets = offsets_of(parameter.layout, parameter.data.shape).ravel()
+        filled[parameter.name] = arrays[parameter.name].holding(parameter.data, offsets)
+    return {name: filled.get(name) or array.holding(None, None) for name, array in arrays.items()}

@@ -1,0 +1,104 @@
+"""Errors of a program as findings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mmsim.errors import (
+    AddressError,
+    ArithmeticFault,
+    BarrierError,
+    EndlessError,
+    ProgramError,
+    TypeFault,
+    UnassignedError,
+)
+from mmsim.meaning.launch import Launch
+from mmsim.monitors.lines import found_access, index_of
+from mmsim.monitors.watch import Monitors
+from mmsim.results.findings import Action, Finding, FindingKind, FoundAccess
+
+KINDS: dict[type[ProgramError], FindingKind] = {
+    AddressError: "out-of-range",
+    ArithmeticFault: "arithmetic",
+    UnassignedError: "unassigned",
+    TypeFault: "type",
+    EndlessError: "endless",
+    BarrierError: "barrier",
+}
+
+
+def finding_of(error: ProgramError, launch: Launch, monitors: Monitors, time: int) -> Finding:
+    """An error that ended a run at `time`, as a finding."""
+    if isinstance(error, EndlessError):
+        return _endless(error, launch, monitors, time)
+    if isinstance(error, BarrierError):
+        accesses = (
+            _action(error, launch, error.other, time, "barrier"),
+            monitors.barriers.last(error.thread or 0),
+        )
+        return Finding("barrier", None, None, None, accesses)
+    array = launch.arrays.get(error.array or "")
+    thread = error.thread or 0
+    whole = error.index is not None and all(isinstance(part, int) for part in error.index)
+    return Finding(
+        KINDS[type(error)] if whole or error.index is None else "type",
+        error.array,
+        tuple(map(int, error.index or ())) if whole else None,
+        int(launch.grid.block[thread]) if array is not None and array.shared else None,
+        (_action(error, launch, thread, time),),
+        note=error.message,
+    )
+
+
+def finding_before(error: ProgramError) -> Finding:
+    """An error that types and shapes tell before any thread has begun: thread 0 stands for all."""
+    assert error.place is not None
+    action = found_access(error.place, "statement", 0, 0)
+    return Finding(KINDS[type(error)], error.array, None, None, (action,), note=error.message)
+
+
+def _endless(error: ProgramError, launch: Launch, monitors: Monitors, time: int) -> Finding:
+    """A deadlock if nothing changes any more while a warp waits, else a program without end."""
+    deadlock = monitors.deadlock
+    assert deadlock is not None
+    if not deadlock.reached:
+        action, note = _action(error, launch, error.thread, time), error.message
+        idler = deadlock.idler()
+        if idler is not None:
+            array, loop = launch.arrays[idler.site.array], deadlock.waits.loop[idler.site.number]
+            assert loop is not None
+            action = found_access(loop, "statement", idler.thread, idler.block, idler.time)
+            index = ", ".join(map(str, index_of(array, idler.element)))
+            value = array.read(np.array([idler.element]), idler.block)[0]
+            note += (
+                f"; it reads {array.name}[{index}], which is {value}, in line "
+                f"{idler.site.place.line} again and again, and no write could end the loop"
+            )
+        return Finding("endless", None, None, None, (action,), note=note)
+    first, *others = deadlock.readers()
+    array = launch.arrays[first.site.array]
+    also = [
+        found_access(one.site.place, "waits", one.thread, one.block, one.time) for one in others
+    ]
+    waiting = monitors.barriers.waiting()
+    return Finding(
+        "deadlock",
+        array.name,
+        index_of(array, first.element),
+        first.copy if array.shared else None,
+        (
+            found_access(first.site.place, "read", first.thread, first.block, first.time),
+            *(also if waiting is None else [waiting]),
+        ),
+        note="it reads this again and again, and no thread changes anything",
+    )
+
+
+def _action(
+    error: ProgramError, launch: Launch, thread: int | None, time: int, kind: Action = "statement"
+) -> FoundAccess:
+    assert error.place is not None
+    thread = thread or 0
+    block = int(launch.grid.block[thread])
+    return found_access(error.place, kind, thread, block, time)

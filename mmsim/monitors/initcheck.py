@@ -1,0 +1,73 @@
+"""Finds reads of uninitialized memory.
+
+What an `mm.shared` array holds at first is zero on the simulator and anything on a GPU. The
+parameters come from the caller and are written, except those named as `unset`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.meaning.launch import Launch
+from mmsim.monitors.lines import Lines, found_access, index_of
+from mmsim.monitors.listener import Access, Listener
+from mmsim.results.findings import Finding
+
+
+class UnwrittenReads(Listener):
+    """Notes what has been written, and the first of the reads of everything else, line by line."""
+
+    def __init__(self, launch: Launch, lines: Lines, unset: Collection[str] = ()) -> None:
+        self.lines = lines
+        self.arrays = {
+            name: array for name, array in launch.arrays.items() if array.shared or name in unset
+        }
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget all accesses: the run begins anew."""
+        self.written = {
+            name: np.zeros((len(array.bases), array.size), dtype=bool)
+            for name, array in self.arrays.items()
+        }
+        self.read: dict[int, npt.NDArray[np.bool_]] = {}  # by line, the elements found
+        self.first: dict[int, tuple[int, ...]] = {}  # and the first: cell, thread, block, time
+
+    def accessed(self, access: Access) -> None:
+        written = self.written.get(access.site.array)
+        if written is None:
+            return
+        elements, copies, threads = access.elements, access.copies, access.threads
+        if access.writes:
+            written[copies, elements] = True
+            return
+        unknown = np.flatnonzero(~written[copies, elements])
+        if not len(unknown):
+            return
+        line = int(self.lines.of_site[access.site.number])
+        cells = np.broadcast_to(copies, len(elements))[unknown] * written.shape[1]
+        cells = cells + elements[unknown]
+        self.read.setdefault(line, np.zeros(written.size, dtype=bool))[cells] = True
+        at = np.lexsort((threads[unknown], cells))[0]
+        lane = int(unknown[at])
+        block, time = access.of_lane(access.blocks, lane), access.of_lane(access.times, lane)
+        found = (int(cells[at]), int(threads[lane]), block, time)
+        self.first[line] = min(self.first.get(line, found), found, key=lambda one: one[:2])
+
+    def findings(self) -> Iterator[Finding]:
+        """A finding for each line that read uninitialized memory, in the order of the text."""
+        for line, (cell, thread, block, time) in sorted(self.first.items()):
+            site = self.lines.sites[line]
+            array = self.arrays[site.array]
+            copy, element = divmod(cell, array.size)
+            yield Finding(
+                "unwritten",
+                array.name,
+                index_of(array, element),
+                copy if array.shared else None,
+                (found_access(site.place, "read", thread, block, time),),
+                elements=int(np.count_nonzero(self.read[line])),
+            )

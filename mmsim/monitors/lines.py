@@ -1,0 +1,69 @@
+"""The lines of a program that access memory, and how a check names what it found there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import Place
+from mmsim.meaning.frame import Site
+from mmsim.meaning.launch import Launch
+from mmsim.model.memory import ArrayInMemory
+from mmsim.results.findings import Action, FoundAccess
+
+Integers = npt.NDArray[Any]
+
+
+class Lines:
+    """Accesses of one kind to one array in one source line count as one line.
+
+    `sites` are the first access of each line, `of_site` the line of each access of the text.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        sites = launch.meaning.sites
+        numbers: dict[tuple[Any, ...], int] = {}
+        self.sites: list[Site] = []
+        self.of_site = np.zeros(len(sites), dtype=np.int32)
+        for site in sites:
+            place = site.place
+            key = (place.file, place.line, place.function, site.array, site.kind)
+            if key not in numbers:
+                numbers[key] = len(self.sites)
+                self.sites.append(site)
+            self.of_site[site.number] = numbers[key]
+
+
+def found_access(
+    place: Place, kind: Action, thread: int, block: int, time: int | None = None
+) -> FoundAccess:
+    """What a thread did at a place of the text; a `time` below 0 isn't known."""
+    known = time if time is not None and time >= 0 else None
+    return FoundAccess(thread, block, kind, place.function, place.file, place.line, known)
+
+
+def index_of(array: ArrayInMemory, element: int) -> tuple[int, ...]:
+    """The logical index of an element."""
+    return tuple(map(int, np.unravel_index(element, array.shape)))
+
+
+def row_starts(*columns: Integers) -> Integers:
+    """The positions of the rows that differ from those before them."""
+    return np.flatnonzero(first_rows(*columns))
+
+
+def first_rows(*columns: Integers) -> npt.NDArray[np.bool_]:
+    """Where rows differ from those before them."""
+    first = np.ones(len(columns[0]), dtype=bool)
+    if len(first):
+        first[1:] = False
+        for column in columns:
+            first[1:] |= column[1:] != column[:-1]
+    return first
+
+
+def bits_of(values: npt.NDArray[Any]) -> Integers:
+    """Values as integers that are equal where all bits are."""
+    return np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}").astype(np.uint64)

@@ -1,0 +1,127 @@
+"""What an engine reports of a run, and who hears it: monitors, the recorder of a trace.
+
+An engine makes an `Access` only if somebody listens, so a run without a listener loses no time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import Place
+from mmsim.ir.operators import Mask
+from mmsim.meaning.frame import Frame, Site
+from mmsim.model.machines import Unit
+from mmsim.model.memory import ArrayInMemory
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(slots=True, eq=False)
+class Access:
+    """One memory instruction: a warp's request, or those of many warps at once.
+
+    The arrays have an entry for each active lane, by thread number; there is at most one request of
+    each warp. What is the same for all lanes may be one number.
+
+    Attributes
+    ----------
+    threads, warps, blocks
+        Who makes it.
+    elements
+        Row-major element numbers in `array`.
+    values
+        What a write stores, of the array's type; what a read has read, None before.
+    intervals
+        How many barriers a lane's warp has passed, or how many rounds there have been.
+    times
+        When the requests are dispatched, -1 where that isn't known.
+    addresses
+        Where the elements lie, None where only monitors listen.
+    """
+
+    site: Site
+    array: ArrayInMemory
+    threads: Integers
+    warps: Integers | int
+    blocks: Integers | int
+    elements: Integers
+    values: npt.NDArray[Any] | None
+    intervals: Integers | int
+    times: Integers | int = -1
+    addresses: Integers | None = None
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes."""
+        return self.site.kind == "write"
+
+    @property
+    def copies(self) -> Integers | int:
+        """The copy of the array that each lane touches: its block's if the array is shared."""
+        return self.blocks if self.array.shared else 0
+
+    @staticmethod
+    def of_lane(column: Integers | int, lane: int) -> int:
+        """What a column says of one lane; lanes are counted among the active ones."""
+        return int(column[lane]) if isinstance(column, np.ndarray) else column
+
+    def of_lanes(self, lanes: slice) -> Access:
+        """The part of some lanes, all of one warp."""
+        first = lanes.start
+        return Access(
+            self.site,
+            self.array,
+            self.threads[lanes],
+            self.of_lane(self.warps, first),
+            self.of_lane(self.blocks, first),
+            self.elements[lanes],
+            None if self.values is None else self.values[lanes],
+            self.of_lane(self.intervals, first),
+            self.of_lane(self.times, first),
+            None if self.addresses is None else self.addresses[lanes],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """A warp's stay at a barrier: since when, and in which line it waits."""
+
+    warp: int
+    since: int
+    line: int
+
+
+class Listener:
+    """Hears what happens in a run; does nothing but what a subclass adds."""
+
+    def accessed(self, access: Access) -> None:
+        """A memory instruction is about to take effect; reads may have been done."""
+
+    def dispatched(self, access: Access, unit: Unit, ready: int, stages: int) -> None:
+        """A unit has dispatched a warp's request, which was ready since then; its data moved."""
+
+    def round_ended(self, access: Access, start: int, time: int, live: Mask) -> None:
+        """A round of lock step is over; threads that `live` have not returned."""
+
+    def met(self, place: Place, here: Mask, live: Mask, time: int = -1) -> None:
+        """In lock step the threads `here` come to a barrier, of all those that `live`."""
+
+    def arrived(self, warp: int, place: Place, here: Mask, time: int = -1) -> None:
+        """A warp that runs for itself comes to a barrier, with those of its lanes that live."""
+
+    def released(self, block: int, stays: Sequence[Stay], time: int) -> None:
+        """A block's barrier lets its warps go on, by warp number."""
+
+    def began(self, frame: Frame, warps: range) -> None:
+        """A sequencer of such warps is about to begin."""
+
+    def worked(self, frame: Frame, time: int) -> None:
+        """A sequencer has done local work, up to its next access or barrier, or to its end."""
+
+    def ended(self, warp: int, live: Mask) -> None:
+        """A warp that runs for itself has ended; threads that `live` have not returned."""

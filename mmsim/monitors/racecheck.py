@@ -1,0 +1,292 @@
+"""Finds the data races of a run; engines of every kind report their accesses to it.
+
+Two accesses to one element of one copy of an array *race* if threads of different warps make them,
+at least one of them writes, and nothing orders them:
+
+- under the asynchronous schedule, accesses of one block are ordered if a barrier lies between them,
+  that is if their warps had passed different numbers of barriers; those of different blocks never;
+- under the synchronous schedule, only accesses of one round are unordered.
+
+Two writes of the same bits don't race: their order makes no difference. Of a warp's writes to one
+element in one request the lowest-numbered thread's stays (docs/machines.md), so the others' values
+count for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.meaning.launch import Launch
+from mmsim.meaning.memory_budget import Growth
+from mmsim.monitors.lines import Lines, bits_of, first_rows, found_access, index_of, row_starts
+from mmsim.monitors.listener import Access, Listener
+from mmsim.results.findings import Finding, FoundAccess, Scope
+
+BATCH = 1 << 18
+"""Reported lanes after which they are taken in."""
+
+MOST_HELD = 1 << 21
+"""Held accesses after which equal ones are merged."""
+
+OF_REPORTED, OF_HELD = 240, 200
+"""Bytes of a reported lane and of a held access, with what they are sorted and compared in."""
+
+Integers = npt.NDArray[Any]
+
+
+class Accesses(NamedTuple):
+    """Accesses, one entry each. A `cell` is one element of one copy of one array, `line` the number
+    of a source line's accesses of one kind to one array, `bits` what a write stores, `time` when it
+    was dispatched, -1 where that isn't known."""
+
+    cell: Integers
+    line: Integers
+    warp: Integers
+    block: Integers
+    interval: Integers
+    thread: Integers
+    bits: Integers
+    time: Integers
+
+    def at(self, where: Any) -> Accesses:
+        """Some of them."""
+        return Accesses(*(column[where] for column in self))
+
+
+class RaceDetector(Listener):
+    """Collects accesses in any order, and reports at the end which of them race."""
+
+    def __init__(self, launch: Launch, lines: Lines) -> None:
+        self.synchronous = launch.schedule == "synchronous"
+        self.arrays = launch.arrays
+        self.first_cell: dict[str, int] = {}
+        cells = 0
+        for name, array in launch.arrays.items():
+            self.first_cell[name] = cells
+            cells += array.size * len(array.bases)
+        sites = launch.meaning.sites
+        self.written = {site.array for site in sites if site.kind == "write"}
+        self.sites, self.line_of_site = lines.sites, lines.of_site
+        self.writes = np.array([site.kind == "write" for site in self.sites], dtype=bool)
+        self.growth = Growth(launch, "the list of those to be checked for races")
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget all accesses: the run begins anew."""
+        self._reported: list[tuple[Any, ...]] = []
+        self._lanes = 0
+        self._held: list[Accesses] = []
+        self._most_held = MOST_HELD
+
+    def accessed(self, access: Access) -> None:
+        """Under the synchronous schedule a whole round."""
+        site, array = access.site, access.array
+        if site.array not in self.written or (self.synchronous and not access.writes):
+            return
+        bits: Integers | int = 0
+        if access.writes:
+            assert access.values is not None
+            bits = bits_of(access.values.astype(array.dtype, copy=False))
+        columns = access.elements, access.threads, access.warps, access.blocks, access.intervals
+        self._reported.append(
+            (
+                self.line_of_site[site.number],
+                self.first_cell[site.array] + access.copies * array.size,
+                *map(_kept, columns),
+                bits,
+                _kept(access.times),
+            )
+        )
+        self._lanes += len(access.elements)
+        self._ask()
+        if self._lanes >= BATCH:
+            self._take_in()
+
+    def findings(self) -> tuple[Finding, ...]:
+        """A finding for each pair of lines that race for elements of an array, in their order."""
+        self._take_in()
+        if not self._held:
+            return ()
+        held = _joined(self._held)
+        self._held = [held]
+        if self.synchronous:
+            races = self._races(held, (held.cell, held.interval), held.warp)
+        else:
+            races = np.concatenate(
+                [
+                    self._races(held, (held.cell, held.block, held.interval), held.warp),
+                    self._races(held, (held.cell,), held.block),
+                ]
+            )
+        return tuple(self._found(races))
+
+    def _ask(self) -> None:
+        held = sum(len(one.cell) for one in self._held)
+        taken = 64 * self._lanes + 44 * held
+        self.growth.need(OF_REPORTED * self._lanes + OF_HELD * held, taken)
+
+    def _take_in(self) -> None:
+        """Make accesses of what was reported."""
+        reported, self._reported, self._lanes = self._reported, [], 0
+        if not reported:
+            return
+        lanes = [len(one[2]) for one in reported]
+
+        def column(number: int, dtype: Any) -> Integers:
+            parts = [one[number] for one in reported]
+            if not any(isinstance(part, np.ndarray) for part in parts):
+                return np.repeat(np.array(parts, dtype), lanes)
+            arrays = [
+                part if isinstance(part, np.ndarray) else np.full(n, part, dtype)
+                for part, n in zip(parts, lanes, strict=True)
+            ]
+            return np.concatenate(arrays, dtype=dtype, casting="unsafe")
+
+        cell = column(1, np.int64) + column(2, np.int64)
+        line, thread, warp = column(0, np.int32), column(3, np.int32), column(4, np.int32)
+        block, interval, bits = column(5, np.int32), column(6, np.int32), column(7, np.uint64)
+        time = column(8, np.int64)
+        accesses = Accesses(cell, line, warp, block, interval, thread, bits, time)
+        # One access for each element that a warp's request touches, of its lowest-numbered thread.
+        request = np.repeat(np.arange(len(lanes)), lanes)
+        order = np.lexsort((warp, request, cell))
+        accesses = accesses.at(order[row_starts(cell[order], request[order], warp[order])])
+        if self.synchronous:  # nothing else comes into these rounds
+            groups = (accesses.cell, accesses.interval)
+            accesses = accesses.at(self._racing(accesses, groups, accesses.warp))
+        self._held.append(accesses)
+        self._ask()
+        if sum(len(one.cell) for one in self._held) > self._most_held:
+            self._held = [_merged(_joined(self._held))]
+            self._most_held = max(MOST_HELD, 2 * len(self._held[0].cell))
+
+    def _racing(
+        self, accesses: Accesses, groups: tuple[Integers, ...], actor: Integers
+    ) -> Integers:
+        """Which accesses stand in a group with a race, by group, line and thread.
+
+        The accesses of a group are unordered where their actors differ. There is a race exactly if
+        there are two actors, a write, and either a read or two values: were every reader and every
+        writer the same actor, there would be only one.
+        """
+        order = np.lexsort((accesses.thread, accesses.line, *groups))
+        if not len(order):
+            return order
+        starts = row_starts(*(column[order] for column in groups))
+        actor, bits = actor[order], accesses.bits[order]
+        writes = self.writes[accesses.line[order]]
+        lowest = np.minimum.reduceat(np.where(writes, bits, np.iinfo(bits.dtype).max), starts)
+        highest = np.maximum.reduceat(np.where(writes, bits, 0), starts)
+        race = np.minimum.reduceat(actor, starts) < np.maximum.reduceat(actor, starts)
+        race &= np.logical_or.reduceat(writes, starts)
+        race &= ~np.logical_and.reduceat(writes, starts) | (lowest != highest)
+        return order[np.repeat(race, np.diff(starts, append=len(order)))]
+
+    def _races(self, accesses: Accesses, groups: tuple[Integers, ...], actor: Integers) -> Integers:
+        """Pairs that race, a row (line, line, cell, thread, thread, block, block, time, time)
+        each.
+
+        Not all of them: of each pair of lines and cell at least the lowest-numbered threads.
+        """
+        order = self._racing(accesses, groups, actor)
+        group = np.cumsum(first_rows(*(column[order] for column in groups)))
+        keep = _needed(group, accesses.line[order], actor[order], accesses.bits[order])
+        order, group = order[keep], group[keep]
+        accesses, actor = accesses.at(order), actor[order]
+        writes = self.writes[accesses.line]
+        pairs = [np.zeros((0, 9), dtype=np.int64)]
+        distance = 1
+        while True:  # every access with the one so far behind it in its group
+            first = np.flatnonzero(group[:-distance] == group[distance:])
+            if not len(first):
+                return np.concatenate(pairs)
+            second = first + distance
+            race = (actor[first] != actor[second]) & (writes[first] | writes[second])
+            race &= ~(writes[first] & writes[second]) | (
+                accesses.bits[first] != accesses.bits[second]
+            )
+            one, other = accesses.at(first[race]), accesses.at(second[race])
+            columns = (one.line, other.line, one.cell, one.thread, other.thread)
+            rest = (one.block, other.block, one.time, other.time)
+            pairs.append(np.stack([*columns, *rest], axis=1).astype(np.int64))
+            distance += 1
+
+    def _found(self, races: Integers) -> Iterator[Finding]:
+        """Of each pair of lines the first element and its lowest-numbered threads."""
+        races = races[np.lexsort(races.T[4::-1])]
+        elements = races[first_rows(*races.T[:3])]
+        starts = row_starts(*elements.T[:2])
+        for race, count in zip(
+            elements[starts].tolist(), np.diff(starts, append=len(elements)).tolist(), strict=True
+        ):
+            line, other_line, cell, thread, other_thread, block, other_block, *times = race
+            array = self.arrays[self.sites[line].array]
+            copy, element = divmod(cell - self.first_cell[array.name], array.data.shape[1])
+            scope: Scope = "interval" if block == other_block else "blocks"
+            yield Finding(
+                "race",
+                array.name,
+                index_of(array, element),
+                copy if array.shared else None,
+                (
+                    self._found_access(line, thread, block, times[0]),
+                    self._found_access(other_line, other_thread, other_block, times[1]),
+                ),
+                "round" if self.synchronous else scope,
+                count,
+            )
+
+    def _found_access(self, line: int, thread: int, block: int, time: int) -> FoundAccess:
+        site = self.sites[line]
+        return found_access(site.place, site.kind, thread, block, time)
+
+
+def _kept(numbers: Integers | int) -> Integers | int:
+    """A copy, since who reports may use the array again."""
+    return numbers.copy() if isinstance(numbers, np.ndarray) else int(numbers)
+
+
+def _joined(parts: list[Accesses]) -> Accesses:
+    return Accesses(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def _merged(accesses: Accesses) -> Accesses:
+    """Without accesses that differ from another one in nothing but a higher thread."""
+    kinds = (accesses.bits, accesses.interval, accesses.line, accesses.warp, accesses.cell)
+    order = np.lexsort((accesses.thread, *kinds))
+    return accesses.at(order[row_starts(*(column[order] for column in kinds))])
+
+
+def _needed(group: Integers, line: Integers, actor: Integers, bits: Integers) -> Integers:
+    """The few accesses of each line and group that decide who races; all come by thread number.
+
+    Whatever an access of another line (w, v) asks for, the first access here with another actor
+    than w and other bits than v, it is among these: the first of all, (w1, v1); for those who share
+    w1, the first with another actor, and the first after that with other bits too; for those who
+    share v1, the first with other bits, and the first after that with another actor too.
+    """
+    starts = row_starts(group, line)
+    of = np.cumsum(first_rows(group, line)) - 1
+
+    def first(candidates: npt.NDArray[np.bool_]) -> Integers:
+        """The first candidate of each line and group, the very first one where there is none."""
+        found = starts.copy()
+        positions = np.flatnonzero(candidates)[::-1]
+        found[of[positions]] = positions  # the last of equal indices stays
+        return found
+
+    other_actor = actor != actor[starts][of]
+    other_bits = bits != bits[starts][of]
+    by_actor, by_bits = first(other_actor), first(other_bits)
+    needed = [
+        starts,
+        by_actor,
+        first(other_actor & (bits != bits[by_actor][of])),
+        by_bits,
+        first(other_bits & (actor != actor[by_bits][of])),
+    ]
+    return np.unique(np.concatenate(needed))

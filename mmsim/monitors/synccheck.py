@@ -1,0 +1,141 @@
+"""Finds barriers that not all threads of a block reach.
+
+A barrier opens when every unfinished warp of its block waits at one (docs/machines.md). On a GPU
+all threads of the block that haven't returned must come to the *same* barrier: where warps wait at
+two different ones, or a thread runs past a barrier at which others wait, nothing is promised.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import Place
+from mmsim.ir.operators import Mask
+from mmsim.meaning.launch import Launch
+from mmsim.meaning.memory_budget import Growth
+from mmsim.monitors.lines import found_access
+from mmsim.monitors.listener import Access, Listener
+from mmsim.results.findings import Action, Finding, FoundAccess
+
+OF_AN_ARRIVAL = 600  # bytes
+
+
+class SyncCheck(Listener):
+    """Notes where each warp waits, and reports which of a block's warps don't wait together."""
+
+    def __init__(self, launch: Launch) -> None:
+        self.grid = launch.grid
+        source = launch.program.code.sources[0]
+        texts = enumerate(source.lines, source.first)
+        begin = next(line for line, text in texts if re.match(r"\s*def\b", text))
+        self.places = [site.place for site in launch.meaning.sites]
+        self.places.append(Place(source.function, source.file, begin))
+        self.begin = len(self.places) - 1
+        self.number: dict[Place, int] = {}  # of a barrier in `places`
+        self.growth = Growth(launch, "the list of those who came to a barrier")
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget all: the run begins anew."""
+        self.latest = np.full(self.grid.threads, self.begin, dtype=np.int32)
+        self.since = np.full(self.grid.threads, -1, dtype=np.int64)
+        self.came: dict[int, list[FoundAccess]] = {}
+        self.arrivals = 0
+        self.gone: set[int] = set()  # warps
+        self.apart: list[tuple[FoundAccess, FoundAccess]] = []  # in lock step
+
+    def accessed(self, access: Access) -> None:
+        self.latest[access.threads] = access.site.number
+        self.since[access.threads] = access.times
+
+    def met(self, place: Place, here: Mask, live: Mask, time: int = -1) -> None:
+        if here is True and live is True:
+            self._note(place, slice(None), time)
+            return
+        grid = self.grid
+        here = np.broadcast_to(here, grid.threads)
+        absent = np.broadcast_to(live, grid.threads) & ~here
+        blocks = np.intersect1d(grid.block[absent], grid.block[here])
+        for block in blocks.tolist():
+            own = grid.block == block
+            waits, elsewhere = int(np.argmax(here & own)), int(np.argmax(absent & own))
+            action = found_access(place, "barrier", waits, block, time)
+            self.apart.append((action, self.last(elsewhere)))
+        self._note(place, np.flatnonzero(here), time)
+
+    def arrived(self, warp: int, place: Place, here: Mask, time: int = -1) -> None:
+        lanes = self.grid.warp_threads(warp)
+        threads = lanes.start + np.flatnonzero(np.broadcast_to(here, len(lanes)))
+        block = self.grid.block_of_warp(warp)
+        action = found_access(place, "barrier", int(threads[0]), block, time)
+        self.came.setdefault(warp, []).append(action)
+        self.arrivals += 1
+        self.growth.need(OF_AN_ARRIVAL * self.arrivals, OF_AN_ARRIVAL * self.arrivals)
+        self._note(place, threads, time)
+
+    def ended(self, warp: int, live: Mask) -> None:
+        self.gone.add(warp)
+        threads = self.grid.warp_threads(warp)
+        stayed = np.flatnonzero(np.broadcast_to(live, len(threads)))
+        if len(stayed):
+            last = self.last(threads.start + int(stayed[0]), "end")
+            self.came.setdefault(warp, []).append(last)
+
+    def findings(self) -> Iterator[Finding]:
+        """A finding for each barrier and each other place where threads were meanwhile."""
+        found: dict[tuple[FoundAccess, ...], Finding] = {}
+        for actions in (*self.apart, *self._apart()):
+            key = tuple(replace(action, thread=0, block=0) for action in actions)
+            if key in found:
+                found[key] = replace(found[key], elements=found[key].elements + 1)
+            else:
+                found[key] = Finding("barrier", None, None, None, actions)
+        yield from found.values()
+
+    def _apart(self) -> Iterator[tuple[FoundAccess, FoundAccess]]:
+        """Of warps that run for themselves: a thread at a barrier, and one that isn't at it."""
+        blocks: dict[int, list[list[FoundAccess]]] = {}
+        for warp, came in sorted(self.came.items()):
+            blocks.setdefault(self.grid.block_of_warp(warp), []).append(came)
+        for warps in blocks.values():
+            for arrival in range(max(map(len, warps))):
+                actions = [came[arrival] for came in warps if len(came) > arrival]
+                waiting = next((action for action in actions if action.kind == "barrier"), None)
+                for action in actions:
+                    if waiting is not None and _place(action) != _place(waiting):
+                        yield waiting, action
+
+    def last(self, thread: int, kind: Action = "elsewhere") -> FoundAccess:
+        """Where a thread did its last."""
+        place = self.places[self.latest[thread]]
+        block = int(self.grid.block[thread])
+        return found_access(place, kind, thread, block, int(self.since[thread]))
+
+    def waiting(self) -> FoundAccess | None:
+        """The first of the warps that stand at a barrier, for whose blocks it hasn't opened."""
+        fewest: dict[int, int] = {}  # barriers that all of a block's unfinished warps have come to
+        unfinished = [warp for warp in range(self.grid.warps) if warp not in self.gone]
+        for warp in unfinished:
+            block, times = self.grid.block_of_warp(warp), len(self.came.get(warp, ()))
+            fewest[block] = min(fewest.get(block, times), times)
+        for warp in unfinished:
+            came = self.came.get(warp, [])
+            if len(came) > fewest[self.grid.block_of_warp(warp)]:
+                return came[-1]
+        return None
+
+    def _note(self, place: Place, threads: npt.NDArray[Any] | slice, time: int) -> None:
+        if place not in self.number:
+            self.number[place] = len(self.places)
+            self.places.append(place)
+        self.latest[threads], self.since[threads] = self.number[place], time
+
+
+def _place(action: FoundAccess) -> tuple[Any, ...]:
+    return action.kind, action.function, action.file, action.line

@@ -1,0 +1,96 @@
+"""What looks on while a program runs, and reports at the end what is wrong with it.
+
+Engines of every kind tell `Monitors` of each memory instruction, in the order in which memory takes
+effect, and of each barrier (`listener`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from mmsim.errors import Place
+from mmsim.ir.operators import Mask
+from mmsim.meaning.launch import Launch
+from mmsim.monitors.deadlock import DeadlockCheck
+from mmsim.monitors.initcheck import UnwrittenReads
+from mmsim.monitors.lines import Lines
+from mmsim.monitors.listener import Access, Listener
+from mmsim.monitors.racecheck import RaceDetector
+from mmsim.monitors.synccheck import SyncCheck
+from mmsim.monitors.winners import ConcurrentWrites
+from mmsim.results.findings import Finding
+
+OF_A_THREAD = 48  # bytes: where and when it did its last, and what one access is reported with
+
+
+class Monitors(Listener):
+    """Looks for data races, reads of uninitialized memory, and barriers that not all reach.
+
+    `thorough`, it also notes what `mmsim.monitors` asks for: concurrent writes, and whether the
+    program is deadlocked. `unset` are parameters whose first contents mean nothing.
+    """
+
+    def __init__(
+        self, launch: Launch, unset: Collection[str] = (), *, thorough: bool = False
+    ) -> None:
+        lines = Lines(launch)
+        self.lines = lines
+        self.races = RaceDetector(launch, lines)
+        self.unwritten = UnwrittenReads(launch, lines, unset)
+        self.barriers = SyncCheck(launch)
+        self.concurrent_writes = ConcurrentWrites(launch, lines) if thorough else None
+        self.deadlock = DeadlockCheck(launch) if thorough else None
+
+    def forget(self) -> None:
+        """Forget all: the run begins anew."""
+        self.races.forget()
+        self.unwritten.forget()
+        self.barriers.forget()
+
+    def accessed(self, access: Access) -> None:
+        self.races.accessed(access)
+        self.unwritten.accessed(access)
+        self.barriers.accessed(access)
+        if self.concurrent_writes is not None:
+            self.concurrent_writes.accessed(access)
+        if self.deadlock is not None:
+            self.deadlock.accessed(access)
+
+    def met(self, place: Place, here: Mask, live: Mask, time: int = -1) -> None:
+        self.barriers.met(place, here, live, time)
+
+    def arrived(self, warp: int, place: Place, here: Mask, time: int = -1) -> None:
+        self.barriers.arrived(warp, place, here, time)
+
+    def ended(self, warp: int, live: Mask) -> None:
+        self.barriers.ended(warp, live)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """All that was found, races first.
+
+        A line that reads in a race may come too early; that is reported once, as the race.
+        """
+        races = self.races.findings()
+        racing = {(race.array, access) for race in races for access in _places(race)}
+        unwritten = [
+            found
+            for found in self.unwritten.findings()
+            if (found.array, *_places(found)) not in racing
+        ]
+        return (*races, *unwritten, *self.barriers.findings())
+
+
+def bytes_watched(launch: Launch) -> int:
+    """What `Monitors` take, but for what grows with the accesses."""
+    arrays = launch.arrays
+    sites = [site for site in launch.meaning.sites if site.kind == "read"]
+    noted = {name: 1 for name in arrays}  # what is written, and for each line what is not
+    for site in sites:
+        noted[site.array] += 1
+    cells = sum(noted[name] * array.size * len(array.bases) for name, array in arrays.items())
+    return cells + OF_A_THREAD * launch.grid.threads
+
+
+def _places(finding: Finding) -> list[tuple[str, str, int, str]]:
+    """The lines of a finding's accesses."""
+    return [(one.function, one.file, one.line, one.kind) for one in finding.accesses]

@@ -1,0 +1,99 @@
+"""Concurrent writes: where they store different values, and what another winner would leave.
+
+Of several writes to one element in one request the lowest-numbered thread's stays
+(docs/machines.md). A GPU promises only that one of them does.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.meaning.launch import Launch
+from mmsim.meaning.memory_budget import Growth
+from mmsim.model.memory import ArrayInMemory
+from mmsim.monitors.lines import Lines, bits_of, found_access, index_of, row_starts
+from mmsim.monitors.listener import Access, Listener
+from mmsim.results.findings import Finding
+
+Integers = npt.NDArray[Any]
+OF_A_CELL = 200  # bytes of a number in a set that grows
+Other = Literal["lowest", "highest"]  # which thread with another value
+
+
+class ConcurrentWrites(Listener):
+    """Notes the first concurrent writes of different values of each line."""
+
+    def __init__(self, launch: Launch, lines: Lines) -> None:
+        self.arrays, self.lines = launch.arrays, lines
+        self.first: dict[int, tuple[int, ...]] = {}  # cell, winner, loser, block, time
+        self.cells: dict[int, set[int]] = {}
+        self.growth = Growth(launch, "the list of elements that several threads write")
+
+    def accessed(self, access: Access) -> None:
+        if not access.writes:
+            return
+        assert access.values is not None
+        array, threads, lanes = access.array, access.threads, len(access.elements)
+        cells = access.copies * array.size + access.elements
+        warps = np.broadcast_to(access.warps, lanes)
+        bits = bits_of(access.values.astype(array.dtype, copy=False))
+        order = np.lexsort((threads, cells, warps))  # the winner first
+        firsts = row_starts(warps[order], cells[order])
+        winners = order[np.repeat(firsts, np.diff(firsts, append=lanes))]
+        losing = np.flatnonzero(bits[order] != bits[winners])
+        if not len(losing):
+            return
+        line = int(self.lines.of_site[access.site.number])
+        self.cells.setdefault(line, set()).update(cells[order[losing]].tolist())
+        known = OF_A_CELL * sum(map(len, self.cells.values()))
+        self.growth.need(known, known)
+        at = losing[np.lexsort((threads[order[losing]], cells[order[losing]]))[0]]
+        loser, winner = int(order[at]), int(winners[at])
+        block, time = access.of_lane(access.blocks, loser), access.of_lane(access.times, loser)
+        found = (int(cells[loser]), int(threads[winner]), int(threads[loser]), block, time)
+        self.first[line] = min(self.first.get(line, found), found, key=lambda one: one[:3])
+
+    def finding(self, line: int, note: str) -> Finding:
+        """That the results depend on the winner in a line."""
+        site = self.lines.sites[line]
+        cell, winner, loser, block, time = self.first[line]
+        array = self.arrays[site.array]
+        copy, element = divmod(cell, array.size)
+        return Finding(
+            "winner",
+            array.name,
+            index_of(array, element),
+            copy if array.shared else None,
+            tuple(found_access(site.place, "write", one, block, time) for one in (winner, loser)),
+            elements=len(self.cells[line]),
+            note=note,
+        )
+
+
+def write_otherwise(
+    array: ArrayInMemory,
+    elements: Integers,
+    blocks: Integers | int,
+    values: npt.NDArray[Any],
+    warps: Integers | int,
+    other: Other,
+) -> None:
+    """`ArrayInMemory.write`, but of concurrent writes of different values another one stays.
+
+    It is that of the lowest- or the highest-numbered thread whose value differs from the rule's.
+    """
+    of_lane = np.broadcast_to(warps, len(elements))
+    for warp in np.unique(of_lane):
+        own = of_lane == warp
+        mine = blocks[own] if isinstance(blocks, np.ndarray) else blocks
+        array.write(elements[own], mine, values[own])
+        kept = bits_of(array.read(elements[own], mine))
+        losing = np.flatnonzero(bits_of(values[own].astype(array.dtype, copy=False)) != kept)
+        if other == "highest":
+            losing = losing[::-1]  # the first of them stays
+        if len(losing):
+            theirs = mine[losing] if isinstance(mine, np.ndarray) else mine
+            array.write(elements[own][losing], theirs, values[own][losing])

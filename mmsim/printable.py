@@ -1,0 +1,27 @@
+"""Text that may go out: to a terminal, a file, a page.
+
+Names, lines and messages come from programs and from files, and may hold anything: characters that
+steer a terminal, halves of a surrogate pair, which no file can hold, marks that turn the direction
+of writing.
+"""
+
+from __future__ import annotations
+
+
+def printable(text: str) -> str:
+    """Text in which every character that does not print is shown as its escape; tabs are spaces.
+
+    >>> print(printable("a\\x1b[31m" + chr(0xD800)))
+    a\\x1b[31m\\ud800
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text.expandtabs()
+    )
+
+
+def printable_lines(text: str) -> str:
+    """The same of text whose lines stay lines."""
+    return "\n".join(map(printable, text.split("\n")))

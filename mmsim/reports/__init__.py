@@ -1,0 +1,1 @@
+"""Verdicts, paper tables, benchmarks, sweeps and GPU results, as tables and pages."""

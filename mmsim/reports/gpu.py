@@ -1,0 +1,103 @@
+"""What was measured on a GPU, for the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mmsim.view.tables import Column, rich_rows, rich_text, words
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+    from mmsim.gpu.counting import Count, Counters
+    from mmsim.gpu.record import Record, Row
+
+
+def counters_table(counters: Counters) -> Table:
+    """The counts, a row for each program, memory and reads or writes."""
+    columns = (
+        *map(words, ("program", "machine", "memory", "kind", "bytes")),
+        *map(Column, ("hardware", "model")),
+        words("verdict"),
+    )
+    return rich_rows(
+        columns,
+        map(_counted, counters.counts),
+        "what the GPU counts beside the model's stages",
+        "shared: wavefronts of one repetition; global: address groups; bytes: of a word",
+    )
+
+
+def _counted(count: Count) -> list[Text]:
+    """A count's cells, red where nothing explains the difference."""
+    wrong = not count.equal and count.why is None
+    cells = (
+        *(count.program, count.machine, count.memory, count.kind, count.words),
+        *(f"{count.hardware:,}", f"{count.model:,}", count.verdict),
+    )
+    return [rich_text(cell, "red" if wrong else "") for cell in cells]
+
+
+def counters_summary(counters: Counters) -> str:
+    """How many counts are equal, and how many aren't.
+
+    >>> from mmsim.gpu.counting import Counters
+    >>> counters_summary(Counters((), {}))
+    '0 counts: 0 equal, 0 different (0 of them unexplained)'
+    """
+    different = counters.explained + counters.unexplained
+    return (
+        f"{len(counters.counts)} counts: {counters.equal} equal, {different} different "
+        f"({counters.unexplained} of them unexplained)"
+    )
+
+
+def left_out(counters: Counters) -> list[str]:
+    """A line for each reason why programs were left out."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in counters.left_out.items():
+        by_reason.setdefault(reason, []).append(name)
+    return [f"left out: {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
+
+
+def measured_table(record: Record, title: str) -> Table:
+    """An experiment's rows, with the error of the model's prediction."""
+    first = record.rows[0] if record.rows else {}
+    columns = [Column(name, not isinstance(value, str)) for name, value in first.items()]
+    rows = ((*(_cell(row.get(name)) for name in first), _percent(row)) for row in record.rows)
+    return rich_rows((*columns, Column("error")), rows, f"{title} ({record.facts['unit']})")
+
+
+def _percent(row: Row) -> str:
+    off = error(row)
+    return "" if off is None else f"{off:+.1%}"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+def error(row: Row) -> float | None:
+    """By which part of the measured time the model's is longer; None where one is missing.
+
+    >>> error({"measured": 100.0, "predicted": 75.0})
+    -0.25
+    """
+    measured, predicted = row.get("measured"), row.get("predicted")
+    if not isinstance(measured, int | float) or not isinstance(predicted, int | float):
+        return None
+    return predicted / measured - 1
+
+
+def measured_summary(record: Record) -> str:
+    """The errors of all rows in one line."""
+    errors = [abs(off) for off in map(error, record.rows) if off is not None]
+    if not errors:
+        return "nothing is predicted"
+    mean = sum(errors) / len(errors)
+    return (
+        f"{len(errors)} cells predicted: mean absolute error {mean:.2%}, largest {max(errors):.2%}"
+    )

@@ -1,0 +1,178 @@
+"""Verdicts as a table for the terminal and as one self-contained HTML page."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from mmsim.claims.verify import Verdict
+from mmsim.printable import printable
+from mmsim.view.curves import curve_svg
+from mmsim.view.tables import Column, rich_rows, rich_text, words
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+COLOURS = {"holds": "green", "refuted": "cyan", "fails": "bold red", "not refuted": "bold red"}
+
+
+def verdicts_table(verdicts: Sequence[Verdict]) -> Table:
+    """Claim, source, formula, cases, worst case, asynchronous time, verdict."""
+    columns = (
+        Column("claim", numbers=False, whole=True),
+        words("source"),
+        Column("formula", numbers=False, share=3),
+        Column("cases"),
+        Column("worst case", numbers=False, share=3),
+        Column("async/sync", whole=True),
+        Column("verdict", numbers=False, whole=True),
+    )
+    table = rich_rows(columns, map(_cells, verdicts))
+    table.row_styles = ["", "dim"]
+    for row, (verdict, following) in zip(table.rows, pairwise(verdicts), strict=False):
+        row.end_section = verdict.paper != following.paper
+    return table
+
+
+def _cells(verdict: Verdict) -> tuple[str | Text, ...]:
+    return (
+        verdict.id,
+        verdict.source,
+        verdict.statement,
+        str(verdict.cases),
+        "\n".join([worst_case(verdict), *own_size(verdict)]),
+        asynchronous(verdict),
+        rich_text(verdict.result, COLOURS[verdict.result]),
+    )
+
+
+def worst_case(verdict: Verdict) -> str:
+    """The case nearest to breaking the claim; for bounds with the measured by the claimed value."""
+    if verdict.result in ("fails", "not refuted"):
+        return verdict.reason
+    text = str(verdict.worst)
+    return text if verdict.kind == "exact" else f"{text} (ratio {float(verdict.worst.ratio):.3g})"
+
+
+def own_size(verdict: Verdict) -> list[str]:
+    """The largest case of the paper's own size, and why one was left out, if so."""
+    lines = []
+    if verdict.largest_own is not None:
+        more = f" (and {len(verdict.own) - 1} more)" if len(verdict.own) > 1 else ""
+        lines.append(f"own size: {verdict.largest_own}{more}")
+    if verdict.left_out:
+        lines.append(f"own size left out: {verdict.left_out}")
+    return lines
+
+
+def asynchronous(verdict: Verdict) -> str:
+    """The range of asynchronous by synchronous time over the cases."""
+    least, most = float(verdict.earliest.gain), float(verdict.latest.gain)
+    return f"{least:.2f}" if least == most else f"{least:.2f} to {most:.2f}"
+
+
+def summary(verdicts: Sequence[Verdict]) -> str:
+    """One sentence: how many hold, how many misprints are refuted, what is wrong."""
+    holding = sum(verdict.result == "holds" for verdict in verdicts)
+    refuted = sum(verdict.result == "refuted" for verdict in verdicts)
+    bad = [verdict.id for verdict in verdicts if not verdict.good]
+    cases = sum(verdict.cases for verdict in verdicts)
+    own = sum(len(verdict.own) for verdict in verdicts)
+    short = [verdict.id for verdict in verdicts if verdict.left_out]
+    text = (
+        f"{holding} claims hold and {refuted} misprints are refuted, over {cases} cases on both "
+        "schedules"
+    )
+    if own:
+        text += f", {own} of them of a paper's own size"
+    if short:
+        text += f"; left out at its own size for want of memory: {', '.join(short)}"
+    return f"{text}; wrong: {', '.join(bad)}" if bad else text
+
+
+STYLE = """
+:root { color-scheme: light dark; --line: #8886; --good: #1a7f37; --known: #0969da; --bad: #cf222e }
+@media (prefers-color-scheme: dark) { :root { --good: #3fb950; --known: #58a6ff; --bad: #ff7b72 } }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem }
+table { border-collapse: collapse; width: 100% }
+th, td { text-align: left; vertical-align: top; padding: .5rem .75rem; border-bottom: 1px solid
+var(--line) }
+td.number { text-align: right; font-variant-numeric: tabular-nums }
+.holds { color: var(--good) } .refuted { color: var(--known) }
+.fails, .not-refuted { color: var(--bad); font-weight: bold }
+figure { margin: 1rem 0; background: white; color: black; width: fit-content }
+figure svg { width: 31rem; max-width: 100%; height: auto }
+small { opacity: .8 } .wide { overflow-x: auto } math { font-size: 1.2em; text-align: left }
+"""
+
+
+def verdicts_page(verdicts: Sequence[Verdict]) -> str:
+    """A page that needs nothing but itself; formulas are MathML, which browsers typeset."""
+    papers = dict.fromkeys(verdict.paper for verdict in verdicts)
+    sections = "\n".join(
+        _section(paper, [verdict for verdict in verdicts if verdict.paper == paper])
+        for paper in papers
+    )
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>mmsim: verdicts on the papers' claims</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<h1>Verdicts on the papers' claims</h1>
+<p>{_escape(summary(verdicts))}.</p>
+<p>Exact claims are held to the time unit under the synchronous schedule. The asynchronous time is
+given as the range, over all cases, of its ratio to the synchronous one. A claim that a paper
+misprints appears as printed, refuted by the case shown, and as corrected. "Own size" is the largest
+case of the size that the paper itself measures.</p>
+{sections}
+</body>
+</html>
+"""
+
+
+def _escape(text: str) -> str:
+    """Text in a page: no markup, nothing that does not print."""
+    return html.escape(printable(text))
+
+
+def _section(paper: str, verdicts: Sequence[Verdict]) -> str:
+    """One paper's claims: a table, and the curves among them."""
+
+    rows = "\n".join(map(_row, verdicts))
+    curves = "\n".join(
+        f"<figure>{curve_svg(verdict.curve)}<figcaption>{_escape(verdict.id)}: "
+        f"{_escape(verdict.title)}</figcaption></figure>"
+        for verdict in verdicts
+        if verdict.curve is not None
+    )
+    return f"""<h2>{_escape(paper)}</h2>
+<div class="wide"><table>
+<thead><tr><th>Claim</th><th>Formula</th><th>Cases</th><th>Worst case</th>
+<th>Asynchronous by synchronous</th><th>Verdict</th></tr></thead>
+<tbody>
+{rows}
+</tbody>
+</table></div>
+{curves}"""
+
+
+def _row(verdict: Verdict) -> str:
+    where = f"<br><small>where {_escape('; '.join(verdict.requires))}</small>"
+    note = f"<br><small>{_escape(verdict.note)}</small>" if verdict.note else ""
+    own = "".join(f"<br><small>{_escape(line)}</small>" for line in own_size(verdict))
+    return (
+        f'<tr id="{_escape(verdict.id)}"><td><strong>{_escape(verdict.id)}</strong><br>'
+        f"{_escape(verdict.title)}<br><small>{_escape(verdict.source)}</small></td>"
+        f'<td><math display="block">{verdict.mathml}</math>'
+        f"{where if verdict.requires else ''}{note}</td>"
+        f'<td class="number">{verdict.cases}</td><td>{_escape(worst_case(verdict))}{own}</td>'
+        f'<td class="number">{asynchronous(verdict)}</td>'
+        f'<td class="{verdict.result.replace(" ", "-")}">{verdict.result}</td></tr>'
+    )

@@ -1,0 +1,152 @@
+"""A plain function: its text as it runs, and what it takes from its surroundings."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import importlib
+import importlib.util
+import inspect
+import sys
+import types
+import warnings
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from mmsim.frontend.codes import does, functions_in, inside
+from mmsim.frontend.program import Program
+from mmsim.sweeps.canonical import python_text
+
+INSTALLED = {"site-packages", "dist-packages"}
+"""Folders of packages that others wrote."""
+
+
+def function_text(function: types.FunctionType) -> str:
+    """What a function does, by its text; by its code where its text isn't known."""
+    code = function.__code__
+    try:
+        node = _node(code)
+    except (OSError, TypeError, IndexError, SyntaxError):  # typed in, or edited since
+        node = None
+    return repr(does(code)) if node is None else python_text(node)
+
+
+def captured(function: types.FunctionType) -> dict[str, Any]:
+    """What a function names outside itself, or has as defaults.
+
+    Of a module that it names, or imports, what its other names mean there; of a module of an
+    installed package the programs only.
+    """
+    codes = [function.__code__, *inside(function.__code__)]
+    names = {name for code in codes for name in code.co_names if not name.startswith("__")}
+    found = {name: function.__globals__[name] for name in names if name in function.__globals__}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+    modules = [one for one in found.values() if isinstance(one, types.ModuleType)]
+    modules += [module for code in codes for module in _imported(code, function)]
+    seen: set[int] = set()
+    while modules:
+        module = modules.pop()
+        if id(module) in seen:
+            continue
+        seen.add(id(module))
+        own = is_own(module.__name__, function.__module__ or "")
+        for name in names & set(vars(module)):
+            value = vars(module)[name]
+            if isinstance(value, types.ModuleType):
+                modules.append(value)
+            elif own or isinstance(value, Program):
+                found[f"{module.__name__}.{name}"] = value
+    for number, value in enumerate(function.__defaults__ or ()):
+        found[f"default {number}"] = value
+    if "__wrapped__" in vars(function):
+        found["wrapped"] = vars(function)["__wrapped__"]
+    return found | {f"default {name}": one for name, one in (function.__kwdefaults__ or {}).items()}
+
+
+def is_own(module: str, near: str) -> bool:
+    """Whether a module is the user's, or of the package of the module `near`, which names it.
+
+    Others are Python's and those of installed packages. They do not count, whatever their version.
+    """
+    top = module.partition(".")[0]
+    if module == near or top == "mmsim":
+        return module == near
+    return top == near.partition(".")[0] or not _installed(top)
+
+
+@lru_cache
+def _installed(top: str) -> bool:
+    if top in sys.stdlib_module_names and top != "__main__":
+        return True
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):  # __main__, or made by hand
+        return False
+    places = [] if spec is None else [spec.origin or "", *(spec.submodule_search_locations or ())]
+    return any(INSTALLED & set(Path(place).parts) for place in places)
+
+
+def _imported(code: types.CodeType, function: types.FunctionType) -> Iterator[types.ModuleType]:
+    """The user's modules that a function imports itself.
+
+    They are imported here too, so that what is found doesn't depend on whether a case ran before.
+    """
+    if dis.opmap["IMPORT_NAME"] not in code.co_code[::2]:
+        return
+    instructions = list(dis.get_instructions(code))
+    for position, one in enumerate(instructions):
+        if one.opname != "IMPORT_NAME":
+            continue
+        level, names = (before.argval for before in instructions[position - 2 : position])
+        package = function.__globals__.get("__package__") or ""
+        try:
+            name = importlib.util.resolve_name("." * level + one.argval, package)
+            if not is_own(name, function.__module__ or ""):
+                continue
+            wanted = [name.partition(".")[0], name]
+            yield from map(importlib.import_module, wanted)
+            for inner in names or ():
+                if inner not in vars(sys.modules[name]) and inner != "*":
+                    yield importlib.import_module(f"{name}.{inner}")
+        except Exception:  # whatever is wrong with it, a case that imports it reports it
+            continue
+
+
+def _node(code: types.CodeType) -> ast.AST | None:
+    """The function's tree, from its file as that is now; None where it could be another's.
+
+    Raises `OSError` where it isn't there any more: an edited file does not say what runs.
+    """
+    text = "".join(inspect.findsource(code)[0])
+    lines = [
+        one.co_firstlineno
+        for one in functions_in(text)
+        if one.co_name == code.co_name and does(one) == does(code)
+    ]
+    if not lines:
+        raise OSError(f"{code.co_filename} has changed since {code.co_name} was read from it")
+    nearest = min(lines, key=lambda line: abs(line - code.co_firstlineno))
+    nodes = _nodes(text).get((code.co_name, nearest), [])
+    return nodes[0] if len(nodes) == 1 else None
+
+
+@lru_cache(maxsize=16)
+def _nodes(text: str) -> dict[tuple[str, int], list[ast.AST]]:
+    """The functions of a text by name and first line, that of their first decorator."""
+    found: dict[tuple[str, int], list[ast.AST]] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python gave its warnings when it read the text
+        tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min(one.lineno for one in (node, *node.decorator_list))
+            found.setdefault((node.name, first), []).append(node)
+        elif isinstance(node, ast.Lambda):
+            found.setdefault(("<lambda>", node.lineno), []).append(node)
+    return found

@@ -1,0 +1,29 @@
+"""Figures as files, the same bytes for the same figure."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SAVING: dict[str, dict[str, Any]] = {
+    ".svg": {"metadata": {"Date": None}},
+    ".pdf": {"metadata": {"CreationDate": None}},
+    ".png": {},
+}
+
+
+def as_svg(figure: Figure, letters: Literal["none", "path"] = "path", salt: str = "mmsim") -> str:
+    """A figure as SVG, the same text for the same figure.
+
+    Its letters are drawn as curves ("path"), so that they look the same wherever they are shown, or
+    stay text ("none"). Figures of one page differ in their salt, for it makes the names in them.
+    """
+    import matplotlib
+
+    target = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": letters, "svg.hashsalt": salt}):
+        figure.savefig(target, format="svg", **SAVING[".svg"])
+    return target.getvalue()

@@ -1,0 +1,311 @@
+"""What the player needs of a trace, as plain data that JSON can hold.
+
+Only what can't be worked out from the rest goes in: memory and variables at the start, dispatches
+and changes of variables in columns, waits. What the machine holds at a time unit is worked out in
+the page, by `state.js`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import LaunchError, MMSimError, shown
+from mmsim.host.arguments import whole
+from mmsim.model.conflicts import Conflict
+from mmsim.printable import printable, printable_lines
+from mmsim.results.findings import Finding
+from mmsim.results.trace import Dispatch, Reason, Trace, TracedArray
+from mmsim.results.variables import Variables
+
+MOST = 200_000
+"""What one page holds at most of each: requests of threads, waits, words of memory, values of
+variables, registers, warps."""
+
+REASONS: tuple[Reason, ...] = ("turn", "latency", "round", "barrier")
+
+SAFE = 2**53
+"""Whole numbers up to here are numbers to JavaScript too; larger ones are sent as text."""
+
+
+class TooLargeError(MMSimError, ValueError):
+    """A trace that is too large for one page."""
+
+
+def player_data(
+    trace: Trace, start: int = 0, end: int | None = None, findings: Sequence[Finding] = ()
+) -> dict[str, Any]:
+    """The run of `trace` during the time units from `start` to `end`, both of them shown.
+
+    `findings` are what a check of it found.
+
+    Raises `TooLargeError` for more than `MOST` of anything, `LaunchError` for a window that the
+    run doesn't have.
+    """
+    whole("start", start, None)
+    end = trace.time if end is None else end
+    whole("end", end, None)
+    start, end = int(start), int(end)
+    if not 0 <= start <= end <= trace.time:
+        raise LaunchError(
+            f"a player from start={shown(start)} to end={shown(end)}, but the run has time units 0 "
+            f"to {trace.time}, and start comes before end"
+        )
+    numbered = [
+        (number, dispatch)
+        for number, dispatch in enumerate(trace.dispatches)
+        if dispatch.time <= end and dispatch.completion >= start
+    ]
+    dispatches = [dispatch for _, dispatch in numbered]
+    waits = [wait for wait in trace.waits if wait.start <= end and wait.end > start]
+    changes = [change for change in trace.changes if start <= change.time <= end]
+    grid = trace.grid
+    _refuse_too_large(
+        {
+            "words of memory": sum(array.data.size for array in trace.arrays),
+            "pipeline registers": sum(unit.latency for unit in trace.units),
+            "warps": grid.warps,
+            "variables of threads": grid.threads * sum(one.elements for one in trace.variables),
+        },
+        "run it smaller",
+    )
+    _refuse_too_large(
+        {
+            "requests of threads": sum(len(dispatch.threads) for dispatch in dispatches),
+            "waits": len(waits),
+            "values of variables": sum(len(change.values) for change in changes),
+        },
+        f"take a window of the time units 0 to {trace.time}: player(start=..., end=...), "
+        "or --start and --end of mmsim step",
+    )
+    variables = [variable.name for variable in trace.variables]
+    names = [array.name for array in trace.arrays]
+    units = [unit.name for unit in trace.units]
+    sites: dict[tuple[Any, ...], int] = {}
+    return {
+        "program": printable(trace.program),
+        "machine": repr(trace.machine),
+        "width": trace.machine.width,
+        "threads": trace.threads,
+        "blockSize": trace.block_size,
+        "warps": [
+            [threads.start, len(threads), grid.block_of_warp(warp)]
+            for warp, threads in enumerate(map(grid.warp_threads, range(grid.warps)))
+        ],
+        "schedule": trace.schedule,
+        "start": start,
+        "end": end,
+        "time": trace.time,
+        "units": [
+            {
+                "name": unit.name,
+                "conflict": unit.conflict.name,
+                "place": unit.conflict.place,
+                "title": unit.conflict.title,
+                "met": unit.conflict.met,
+                "latency": unit.latency,
+                **_table(unit.conflict, trace.machine.width),
+            }
+            for unit in trace.machine.units[: len(trace.units)]
+        ],
+        "arrays": [
+            _array(array, memory, units, trace)
+            for array, memory in zip(trace.arrays, _memory(trace, start), strict=True)
+        ],
+        "sources": [
+            {
+                "function": printable(source.function),
+                "file": printable(_file_name(source.file)),
+                "first": source.first,
+                "lines": list(map(printable, source.lines)),
+            }
+            for source in trace.sources
+        ],
+        "reasons": REASONS,
+        "dispatches": {
+            "number": [number for number, _ in numbered],
+            "time": [dispatch.time for dispatch in dispatches],
+            "completion": [dispatch.completion for dispatch in dispatches],
+            "unit": [units.index(dispatch.unit) for dispatch in dispatches],
+            "warp": [dispatch.warp for dispatch in dispatches],
+            "copy": [dispatch.copy for dispatch in dispatches],
+            "site": [sites.setdefault(_site(one, names), len(sites)) for one in dispatches],
+            "lanes": [len(dispatch.threads) for dispatch in dispatches],
+            "stages": [dispatch.stage_count for dispatch in dispatches],
+        },
+        "sites": list(sites),
+        "lanes": {
+            "thread": [thread for dispatch in dispatches for thread in dispatch.threads],
+            "element": [element for dispatch in dispatches for element in dispatch.elements],
+            "stage": [stage for dispatch in dispatches for stage in dispatch.stages],
+        },
+        "moved": [
+            value
+            for dispatch in dispatches
+            for value in _moved(dispatch, trace.arrays[names.index(dispatch.array)])
+        ],
+        "variables": _variables(trace, start),
+        "changes": {
+            "time": [change.time for change in changes],
+            "warp": [change.warp for change in changes],
+            "variable": [variables.index(change.name) for change in changes],
+            "element": [change.element for change in changes],
+        },
+        "held": [_plain_value(value) for change in changes for value in change.values],
+        "waits": {
+            "warp": [wait.warp for wait in waits],
+            "reason": [REASONS.index(wait.reason) for wait in waits],
+            "start": [wait.start for wait in waits],
+            "end": [wait.end for wait in waits],
+            "unit": [-1 if wait.unit is None else units.index(wait.unit) for wait in waits],
+            "line": [wait.line for wait in waits],
+        },
+        "findings": [_finding(finding, trace.arrays, units) for finding in findings],
+        "rounds": [time for time in trace.rounds if start <= time <= end],
+        "releases": [
+            [release.time, release.block]
+            for release in trace.releases
+            if start <= release.time <= end
+        ],
+    }
+
+
+def _file_name(file: str) -> str:
+    """The name of a source file as a reader knows it: that of a notebook's cell is a number.
+
+    >>> _file_name("/home/me/sort.py"), _file_name("/tmp/ipykernel_77/2268659247.py")
+    ('sort.py', 'a cell of the notebook')
+    """
+    path = Path(file)
+    return "a cell of the notebook" if path.parent.name.startswith("ipykernel_") else path.name
+
+
+def _finding(finding: Finding, arrays: tuple[TracedArray, ...], units: list[str]) -> dict[str, Any]:
+    """A finding; `cell` is its element's unit and address."""
+    cell = None
+    array = next((one for one in arrays if one.name == finding.array), None)
+    if array is not None and finding.index is not None and _within(finding.index, array.shape):
+        copy = finding.copy or 0
+        element = int(np.ravel_multi_index(finding.index, array.shape))
+        cell = [units.index(array.units[copy]), int(array.addresses[copy, element])]
+    return {
+        "title": finding.title,
+        "element": finding.element,
+        "note": printable_lines(finding.note),
+        "advice": finding.advice,
+        "cell": cell,
+        "accesses": [
+            {"text": str(access), "thread": access.thread, "time": access.time}
+            for access in finding.accesses
+        ],
+    }
+
+
+def _within(index: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    return len(index) == len(shape) and all(
+        0 <= part < extent for part, extent in zip(index, shape, strict=True)
+    )
+
+
+def _refuse_too_large(counts: dict[str, int], advice: str) -> None:
+    for what, count in counts.items():
+        if count > MOST:
+            raise TooLargeError(
+                f"this trace has {count} {what}, and a page draws at most {MOST}; {advice}"
+            )
+
+
+def _site(dispatch: Dispatch, arrays: list[str]) -> tuple[Any, ...]:
+    """What all dispatches of one access of the program's text have in common."""
+    return printable(dispatch.function), dispatch.line, arrays.index(dispatch.array), dispatch.kind
+
+
+def _memory(trace: Trace, start: int) -> list[npt.NDArray[Any]]:
+    """The contents of every array just before the dispatches of time unit `start`."""
+    memory = {array.name: array.data.copy() for array in trace.arrays}
+    for dispatch in trace.dispatches:
+        if dispatch.time < start and dispatch.kind == "write":
+            # Within a warp the lowest-numbered thread's write stays.
+            target = memory[dispatch.array][dispatch.copy]
+            target[list(dispatch.elements[::-1])] = dispatch.values[::-1]
+    return list(memory.values())
+
+
+def _table(rule: Conflict, width: int) -> dict[str, Any]:
+    """How a memory that is drawn in rows of `width` words shows a rule: `Conflict.table`."""
+    columns, rows = rule.table(width)
+    return {"columns": columns, "rows": rows}
+
+
+def _array(
+    array: TracedArray, memory: npt.NDArray[Any], units: list[str], trace: Trace
+) -> dict[str, Any]:
+    """An array; the addresses of a copy are one number where they follow one another.
+
+    `table` is that of its words, which other words of its unit need not share.
+    """
+    rule = trace.conflict(array.units[0]).of_words(array.data.dtype.itemsize)
+    return {
+        "table": _table(rule, trace.machine.width),
+        "name": printable(array.name),
+        "shape": list(array.shape),
+        "shared": array.shared,
+        "float": array.data.dtype.kind == "f",
+        "units": [units.index(unit) for unit in array.units],
+        "addresses": [
+            int(row[0]) if len(row) and (np.diff(row) == 1).all() else row.tolist()
+            for row in array.addresses
+        ],
+        "data": [plain(row) for row in memory],
+    }
+
+
+def _variables(trace: Trace, start: int) -> list[dict[str, Any]]:
+    """The variables; what every thread holds before time unit `start`, if anything has changed."""
+    variables = Variables(trace.variables, trace.grid)
+    changed = set()
+    for change in trace.changes:
+        if change.time < start:
+            variables.change(change)
+            changed.add(change.name)
+    held = variables.held()
+    return [
+        {
+            "name": printable(one.name),
+            "text": printable(one.text),
+            "function": printable(one.function),
+            "float": one.dtype.startswith("float"),
+            "shape": None if one.shape is None else list(one.shape),
+            "start": list(map(_plain_value, held[one.name].ravel().tolist()))
+            if one.name in changed
+            else None,
+        }
+        for one in trace.variables
+    ]
+
+
+def _moved(dispatch: Dispatch, array: TracedArray) -> list[Any]:
+    """What a request reads from its array, or writes into it."""
+    values = np.empty(len(dispatch.values), dtype=array.data.dtype)
+    values[:] = dispatch.values
+    return plain(values)
+
+
+def plain(values: npt.NDArray[Any]) -> list[Any]:
+    """Values as JSON holds them exactly: as text where it has no number for one.
+
+    >>> plain(np.array([1.5, np.nan, -np.inf])), plain(np.array([7, 2**60]))
+    ([1.5, 'nan', '-inf'], [7, '1152921504606846976'])
+    """
+    return list(map(_plain_value, values.tolist()))
+
+
+def _plain_value(value: int | float | bool | None) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return str(value) if value is not None and abs(value) > SAFE else value

@@ -1,0 +1,92 @@
+/* What all panels are made of: elements, warp badges, and lists that the arrow keys walk through.
+
+   Text of the run (names, source, values) only ever becomes textContent or a title. */
+
+const COLOURS = [ // Okabe and Ito's, distinguishable for all; warp numbers stand beside them always
+  "#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7", "#a6a6a6",
+];
+
+/** A new element with a class, a text and a title. */
+function make(tag, className = "", text = "", title = "") {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (text !== "") element.textContent = text;
+  if (title) element.title = title;
+  return element;
+}
+
+function badge(player, warp) {
+  const [first, count, block] = player.data.warps[warp];
+  const { follow } = player.view;
+  const own = make(
+    "button", `badge w${warp % COLOURS.length}`, `W${warp}`,
+    `warp ${warp}: threads ${first} to ${first + count - 1}, block ${block}; click to follow`,
+  );
+  own.dataset.warp = warp;
+  own.tabIndex = -1;
+  if (follow?.kind === "warp" && follow.warp === warp) own.classList.add("followed");
+  return own;
+}
+
+/** Numbers in ascending order as runs of neighbours: 0 1 2 5 as [0, 2] [5, 5]. */
+function runsOf(numbers) {
+  const runs = [];
+  for (const number of numbers) {
+    if (runs.length && runs[runs.length - 1][1] === number - 1) runs[runs.length - 1][1] = number;
+    else runs.push([number, number]);
+  }
+  return runs;
+}
+
+/* Walking. A box of many things is one tab stop: the thing that had the focus last. Up and down go
+   to its neighbours; in a table left and right do, and up and down go by rows. */
+
+function walkable(box, selector, isTable = false) {
+  box.walk = { selector, at: 0 };
+  box.addEventListener("focusin", (event) => {
+    const at = things(box).indexOf(event.target.closest(selector));
+    if (at >= 0) stopAt(box, at);
+  });
+  box.addEventListener("keydown", (event) => {
+    const steps = { ArrowUp: -1, ArrowDown: 1, ...(isTable ? { ArrowLeft: -1, ArrowRight: 1 } : {}) };
+    const step = steps[event.key];
+    const here = event.target.closest(selector);
+    if (!here || !step || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault(); // and so no step in time
+    const byRow = isTable && (event.key === "ArrowUp" || event.key === "ArrowDown");
+    const next = byRow ? inNextRow(here, step, selector) : things(box)[box.walk.at + step];
+    if (next) next.focus();
+  });
+}
+
+/** The cell above or below one, past rows that have none there. */
+function inNextRow(cell, step, selector) {
+  for (let row = cell.parentElement; row;) {
+    row = step < 0 ? row.previousElementSibling : row.nextElementSibling;
+    if (row?.cells[cell.cellIndex]?.matches(selector)) return row.cells[cell.cellIndex];
+  }
+  return null;
+}
+
+function things(box) {
+  return [...box.querySelectorAll(box.walk.selector)];
+}
+
+/** Make thing number `at` of a box, or the last one, its only tab stop. */
+function stopAt(box, at) {
+  const all = things(box);
+  const old = all[box.walk.at];
+  if (old) old.tabIndex = -1;
+  box.walk.at = Math.max(0, Math.min(at, all.length - 1));
+  if (all.length) all[box.walk.at].tabIndex = 0;
+  return all[box.walk.at];
+}
+
+/** Put new things into a walkable box; the focus stays at the place where it was. */
+function refill(box, ...children) {
+  const focused = box.walk && box.contains(box.getRootNode().activeElement);
+  box.replaceChildren(...children);
+  if (!box.walk) return;
+  const stop = stopAt(box, box.walk.at);
+  if (focused && stop) stop.focus({ preventScroll: true });
+}

@@ -1,0 +1,228 @@
+/* A unit's panel: its pipeline, and its memory as rows of w cells: a column is a bank, a row an
+   address group. */
+
+const ROWS = 64; // of memory on one page
+
+/** A unit's panel: its registers, and its memory as rows of w cells. */
+function buildUnit(player, u) {
+  const { data, model } = player;
+  const unit = data.units[u];
+  const section = make("section", "unit");
+  const heading = make("h2", "", `${unit.name} `);
+  heading.append(make("small", "", `${unit.title}, latency ${unit.latency}`));
+  const pipeline = make("div", "pipeline");
+  const pages = make("div", "pages");
+  const memory = make("div", "memory");
+  walkable(pipeline, ".badge");
+  walkable(memory, "td[data-address]", true);
+  section.append(
+    heading, make("h3", "", "Pipeline registers"), pipeline,
+    make("h3", "", unit.rows ? `Memory: a row is ${withArticle(unit.place)}`
+      : unit.columns && new Set(unit.columns).size === data.width ? `Memory: a column is ${withArticle(unit.place)}` : "Memory"),
+    pages, memory,
+  );
+  player.part("units").append(section);
+  const cells = new Map();
+  data.arrays.forEach((array, a) => array.units.forEach((of, copy) => {
+    if (of === u) model.addresses[a][copy].forEach((address, element) => cells.set(address, [a, copy, element]));
+  }));
+  const rows = [...new Set([...cells.keys()].map((address) => Math.floor(address / data.width)))].sort((a, b) => a - b);
+  const panel = { unit, u, pipeline, pages, memory, cells, rows, page: -1, shown: [], label: null };
+  if (rows.length === 0) memory.append(make("p", "empty", "no array"));
+  if (rows.length > ROWS) {
+    panel.label = make("span");
+    const back = make("button", "", "‹ rows");
+    const next = make("button", "", "rows ›");
+    back.addEventListener("click", () => { showPage(player, panel, panel.page - 1); drawMemory(player, panel); });
+    next.addEventListener("click", () => { showPage(player, panel, panel.page + 1); drawMemory(player, panel); });
+    pages.append(back, next, panel.label);
+  }
+  if (rows.length) {
+    const label = make("label", "", "follow address");
+    const input = make("input", "number");
+    input.type = "number";
+    input.min = 0;
+    input.addEventListener("change", () => {
+      if (cells.has(Number(input.value))) toggle(player, { kind: "cell", unit: u, address: Number(input.value) });
+    });
+    label.append(input);
+    pages.append(label);
+    showPage(player, panel, 0);
+  }
+  return panel;
+}
+
+/** A row that names the array of the rows below. */
+function nameRow(data, name) {
+  const row = make("tr");
+  const cell = make("th", "array", name);
+  cell.colSpan = data.width + 1;
+  row.append(cell);
+  return row;
+}
+
+/** Put a page of rows into a unit's table. */
+function showPage(player, panel, page) {
+  const { data } = player;
+  const last = Math.ceil(panel.rows.length / ROWS) - 1;
+  page = Math.max(0, Math.min(last, page));
+  if (page === panel.page) return;
+  panel.page = page;
+  panel.shown = [];
+  const { unit, u } = panel;
+  const table = make("table");
+  table.setAttribute("role", "grid");
+  table.setAttribute("aria-label", `Memory of ${unit.name}`);
+  const head = make("tr");
+  head.append(make("th"));
+  panel.loads = [];
+  for (let bank = 0; bank < data.width; bank++) {
+    const name = make("th", "", unit.columns ? `${unit.conflict} ${unit.columns[bank]}` : `+${bank}`);
+    if (unit.columns) {
+      panel.loads.push(make("span", "load"));
+      name.append(panel.loads[bank]);
+    }
+    head.append(name);
+  }
+  const top = make("thead");
+  top.append(head);
+  const body = make("tbody");
+  let above = ""; // the array of the row before
+  for (const number of panel.rows.slice(page * ROWS, (page + 1) * ROWS)) {
+    const row = make("tr");
+    const label = make("th");
+    label.scope = "row";
+    row.append(label);
+    for (let bank = 0; bank < data.width; bank++) {
+      const address = number * data.width + bank;
+      const cell = panel.cells.get(address);
+      const box = make("td", cell ? "" : "none");
+      row.append(box);
+      if (!cell) continue;
+      if (!label.textContent) {
+        const [array, copy, element] = cell;
+        const name = arrayName(data, array, copy);
+        if (name !== above) body.append(nameRow(data, name));
+        above = name;
+        const index = indexText(data.arrays[array].shape, element);
+        label.textContent = unit.rows ? `${unit.conflict} ${number} · ${index}` : index;
+      }
+      const who = make("span", "who");
+      const value = make("span");
+      box.append(who, value);
+      box.dataset.unit = u;
+      box.dataset.address = address;
+      box.tabIndex = -1;
+      panel.shown.push({ box, who, value, address, cell, drawn: "" });
+    }
+    body.append(row);
+  }
+  table.append(top, body);
+  refill(panel.memory, table);
+  if (panel.label) panel.label.textContent = `rows ${page * ROWS + 1} to ${Math.min((page + 1) * ROWS, panel.rows.length)} of ${panel.rows.length}`;
+}
+
+/** The requests of a unit on their way at the current time: address to warp, kind, newest first. */
+function requested(player, panel) {
+  const { data, model, view } = player;
+  const found = new Map();
+  const { unit, u } = panel;
+  const t = view.time;
+  for (let position = after(model.unitTimes[u], t) - 1; position >= 0; position--) {
+    const d = model.byUnit[u][position];
+    if (data.dispatches.completion[d] <= t) {
+      if (data.dispatches.time[d] < t - unit.latency - data.width) break;
+      continue;
+    }
+    for (const lane of lanesOf(model, d)) {
+      const address = addressOf(model, d, lane);
+      if (!found.has(address)) found.set(address, d);
+    }
+  }
+  return found;
+}
+
+function drawMemory(player, panel) {
+  const { data, model, view } = player;
+  if (panel.rows.length === 0) return;
+  const requests = requested(player, panel);
+  const t = view.time;
+  const { follow } = view;
+  if (panel.unit.columns) drawLoads(player, panel);
+  for (const one of panel.shown) {
+    const [array, copy, element] = one.cell;
+    const isFloat = data.arrays[array].float;
+    const value = valueAt(model, array, copy, element, t);
+    const dispatch = requests.get(one.address);
+    const warp = dispatch === undefined ? -1 : data.dispatches.warp[dispatch];
+    const isWrite = warp >= 0 && data.sites[data.dispatches.site[dispatch]][3] === "write";
+    const followed = (follow?.kind === "cell" && follow.unit === panel.u && follow.address === one.address)
+      || (follow !== null && follow.kind !== "cell" && dispatch !== undefined && follows(player, dispatch));
+    const drawn = `${value}|${warp}|${isWrite}|${followed}`;
+    if (drawn === one.drawn) continue;
+    one.drawn = drawn;
+    one.box.className = `${warp >= 0 ? `w${warp % COLOURS.length}` : ""}${isWrite ? " changed" : ""}${followed ? " followed" : ""}`;
+    one.box.style.color = warp < 0 || warp % COLOURS.length === 4 ? "" : "#000";
+    one.who.textContent = warp < 0 ? "" : `W${warp} `;
+    one.value.textContent = written(value, isFloat, true);
+    one.box.title = `${elementName(data, array, copy, element)} = ${written(value, isFloat, false)}; address ${one.address}${placeOf(player, panel.unit, array, one.address)}`
+      + (warp < 0 ? "" : `; ${isWrite ? "written" : "read"} by warp ${warp}`);
+  }
+}
+
+/** Whether a request is for words that lie otherwise than the columns say. */
+function isApart(player, unit, dispatch) {
+  const { data } = player;
+  const { table } = data.arrays[data.sites[data.dispatches.site[dispatch]][2]];
+  return `${table.columns}` !== `${unit.columns}`;
+}
+
+/** Where an address of an array lies by its unit's rule: ", bank 3". */
+function placeOf(player, unit, array, address) {
+  const { data } = player;
+  const { columns, rows } = data.arrays[array].table;
+  const number = columns ? columns[address % data.width] : rows ? Math.floor(address / data.width) : null;
+  return number === null ? "" : `, ${unit.conflict} ${number}`;
+}
+
+/** A noun with its article. */
+function withArticle(noun) {
+  return `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
+}
+
+/** Above each bank, how many addresses the request that is entering asks of it, if more than one. */
+function drawLoads(player, panel) {
+  const { data, model, view } = player;
+  const { columns, conflict } = panel.unit; // several may be of one bank, where the unit has few
+  const asked = new Map(columns.map((bank) => [bank, new Set()]));
+  const entering = inRegister(model, panel.u, 0, view.time);
+  for (const lane of entering && !isApart(player, panel.unit, entering.dispatch) ? lanesOf(model, entering.dispatch) : []) {
+    const address = addressOf(model, entering.dispatch, lane);
+    asked.get(columns[address % data.width]).add(address);
+  }
+  panel.loads.forEach((load, column) => {
+    const bank = columns[column];
+    const { size } = asked.get(bank);
+    const text = size > 1 ? `×${size}` : "";
+    if (load.textContent === text) return;
+    load.textContent = text;
+    load.title = text && `the request that is entering asks ${conflict} ${bank} for ${size} addresses`;
+  });
+}
+
+/** Turn to the page and the row of the newest request, so that it is in sight. */
+function seek(player, panel) {
+  const { data, model, view } = player;
+  const position = after(model.unitTimes[panel.u], view.time) - 1;
+  if (position < 0 || panel.rows.length === 0) return;
+  const dispatch = model.byUnit[panel.u][position];
+  const address = addressOf(model, dispatch, model.firstLane[dispatch]);
+  const row = after(panel.rows, Math.floor(address / data.width)) - 1;
+  showPage(player, panel, Math.floor(row / ROWS));
+  const box = panel.memory.querySelector(`[data-address="${address}"]`);
+  const head = panel.memory.querySelector("thead").offsetHeight;
+  const { offsetTop, offsetHeight } = box.parentElement;
+  if (offsetTop - head < panel.memory.scrollTop) panel.memory.scrollTop = offsetTop - head;
+  const bottom = offsetTop + offsetHeight - panel.memory.clientHeight;
+  if (bottom > panel.memory.scrollTop) panel.memory.scrollTop = bottom;
+}

@@ -1,0 +1,82 @@
+"""The player's page: one file without a server, a network or a kernel."""
+
+from __future__ import annotations
+
+import html
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from mmsim.errors import MMSimError
+from mmsim.host.arguments import file_path
+from mmsim.view.player.data import player_data
+from mmsim.view.player.scripts import as_json, part, script
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mmsim.results.findings import Finding
+    from mmsim.results.trace import Trace
+    from mmsim.view.player.widget import PlayerWidget
+
+HEIGHT = 820
+"""Of the frame in a notebook, in pixels."""
+
+
+class Player:
+    """A run to step through. A notebook shows it, `save` writes it to a file."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        start: int = 0,
+        end: int | None = None,
+        findings: Sequence[Finding] = (),
+    ) -> None:
+        self.data = player_data(trace, start, end, findings)
+
+    def __repr__(self) -> str:
+        data = self.data
+        return f"<player of {data['program']}, time units {data['start']} to {data['end']}>"
+
+    def html(self) -> str:
+        """The page as text."""
+        parts = {
+            "TITLE": html.escape(f"{self.data['program']} on {self.data['machine']}"),
+            "SCRIPT": script(),
+            "DATA": as_json(self.data),
+        }
+        text, *rest = part("page.html").split("{{")
+        for piece in rest:
+            name, _, after = piece.partition("}}")
+            text += parts[name] + after
+        return text
+
+    def widget(self) -> PlayerWidget:
+        """The player as a widget of a notebook; its `time` is the time unit it shows, and settable.
+
+        It lives as long as the kernel. A notebook that is read without one shows the player itself,
+        so let that stand last in its cell. Raises `MMSimError` where anywidget isn't installed.
+        """
+        try:
+            import anywidget  # noqa: F401
+        except ImportError:
+            raise MMSimError(
+                "the widget needs anywidget, which isn't installed; install "
+                "memory-machine-simulator[notebook], or show the player without widget()"
+            ) from None
+        from mmsim.view.player.widget import PlayerWidget
+
+        return PlayerWidget(self.data, self._repr_html_)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the page to a file."""
+        # A file's name may have bytes that are no text; in the data the escape means the same.
+        file_path("path", path).write_text(self.html(), encoding="utf-8", errors="backslashreplace")
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, so that it and the notebook leave each other alone."""
+        return (
+            f'<iframe title="{html.escape(repr(self)[1:-1])}" sandbox="allow-scripts" '
+            f'style="width: 100%; height: {HEIGHT}px; border: 0" '
+            f'srcdoc="{html.escape(self.html())}"></iframe>'
+        )

@@ -1,0 +1,84 @@
+/* The words: how values, elements, waits and time units are written. Nothing here touches the page. */
+
+/** How a value is written: short in a cell, in full in its title. */
+function written(value, isFloat, short) {
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (!isFloat || typeof value !== "number") return String(value);
+  if (Number.isInteger(value)) return Math.abs(value) < 1e6 || !short ? `${Object.is(value, -0) ? "-0" : value}.0` : value.toExponential(1);
+  return short ? String(Number(value.toPrecision(4))) : String(value);
+}
+
+/** The index of an element in an array of some shape: [1, 2]. */
+function indexText(shape, element) {
+  const index = [];
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    index.unshift(element % shape[axis]);
+    element = Math.floor(element / shape[axis]);
+  }
+  return `[${index.join(", ")}]`;
+}
+
+/** The name of an array, with its block if there are several copies. */
+function arrayName(data, array, copy) {
+  const { name, shared, data: copies } = data.arrays[array];
+  return shared && copies.length > 1 ? `${name} of block ${copy}` : name;
+}
+
+/** An element's name: a[1, 2], with its block for a shared array. */
+function elementName(data, array, copy, element) {
+  const { name, shape } = data.arrays[array];
+  return `${name}${indexText(shape, element)}${arrayName(data, array, copy).slice(name.length)}`;
+}
+
+/** What a request of several stages has met at a unit. */
+function conflictOf(unit, stages) {
+  return unit.met.replace("{}", stages);
+}
+
+/** Why a warp waits at time t: its reason, and the conflict behind it, if any. */
+function explain(model, wait, t) {
+  const { data } = model;
+  const { dispatches, waits } = data;
+  const reason = data.reasons[waits.reason[wait]];
+  const unit = waits.unit[wait];
+  if (reason === "round") return "round: others aren't done";
+  if (reason === "barrier") return "barrier: others haven't come";
+  const conflict = (d) => conflictOf(data.units[unit], dispatches.stages[d]);
+  if (reason === "turn") {
+    const entering = inRegister(model, unit, 0, t);
+    if (!entering) return `turn at ${data.units[unit].name}`;
+    const behind = `turn at ${data.units[unit].name}: behind warp ${dispatches.warp[entering.dispatch]}`;
+    return dispatches.stages[entering.dispatch] > 1
+      ? `${behind}, ${conflict(entering.dispatch)}` : behind;
+  }
+  const own = nextOf(model, waits.warp[wait], waits.start[wait]);
+  if (own === undefined || dispatches.time[own] !== waits.start[wait] || dispatches.stages[own] === 1)
+    return `latency of ${data.units[unit].name}`;
+  const stage = t - dispatches.time[own] + 1;
+  return stage <= dispatches.stages[own]
+    ? `${conflict(own)}: stage ${stage} enters`
+    : `latency of ${data.units[unit].name}, after ${conflict(own)}`;
+}
+
+/** What happens at time t, in a sentence. */
+function story(model, t) {
+  const { data } = model;
+  const { dispatches, sites, units } = data;
+  const parts = [];
+  const list = (all, tell, what) => {
+    if (all.length <= 3) parts.push(...all.map(tell));
+    else parts.push(`${all.length} ${what}`);
+  };
+  if (data.rounds.includes(t)) parts.push("a round begins");
+  for (const [time, block] of data.releases) if (time === t) parts.push(`the barrier of block ${block} opens`);
+  list(completedAt(model, t), (d) => `warp ${dispatches.warp[d]}'s access completes`, "accesses complete");
+  list(dispatchedAt(model, t), (d) => {
+    const [, line, array, kind] = sites[dispatches.site[d]];
+    const stages = dispatches.stages[d];
+    const cost = stages === 1 ? "1 stage"
+      : conflictOf(units[dispatches.unit[d]], stages);
+    return `warp ${dispatches.warp[d]} ${kind}s ${data.arrays[array].name} through ${units[dispatches.unit[d]].name} (line ${line}, ${dispatches.lanes[d]} threads, ${cost})`;
+  }, "warps are dispatched");
+  if (t === data.time) parts.push("everything has drained");
+  return `Time ${t} of ${data.time}: ${parts.join("; ") || "nothing begins or completes"}.`;
+}
