@@ -1,7 +1,12 @@
-"""The papers' algorithms: programs, the host code that prepares them, the claims that they carry.
+"""The papers' algorithms, a folder for each family, installed as `mmsim_algorithms`.
 
-Each file holds what one part of a paper says about one problem, side by side: the per-thread
-program in the paper's notation, what prepares its arguments, and what the paper claims of it.
+In a family's folder stand a program in the paper's notation with the host code that prepares its
+arguments (`programs`, or a file for each machine), and beside it what the paper claims of it, in a
+module whose name ends in `claims`; the checked runs that many claims share are in `cases`. The
+folder's own name hands on what is wanted most: `mmsim_algorithms.transpose:diagonal`.
+
+What measures and prints stands apart: `reports` has the papers' tables and the ledger, `bench` the
+simulator's speed, `gpu` a real GPU. A module registers by being there.
 """
 
 from __future__ import annotations
@@ -11,81 +16,75 @@ import pkgutil
 from typing import TYPE_CHECKING
 
 from mmsim import Program
-from mmsim.claims import Claim, PaperTable
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from mmsim.bench import Benchmark
+    from mmsim.claims import Claim, PaperTable
     from mmsim.gpu.experiment import Experiment
 
 PAPERS = ("SMM", "CFP", "ICPP", "IEICE", "RAP")
 
 
 def claims() -> list[Claim]:
-    """All claims, paper by paper (the entry point of `mmsim verify`)."""
-    from algorithms import (
-        access,
-        dmm_permutation_claims,
-        figures,
-        hmm_permutation_claims,
-        hmm_regular,
-        hmm_rounds,
-        many_arrays,
-        rap,
-        rap_cuda,
-        rap_higher,
-        transpose,
-        umm_permutation,
-        umm_transpose,
-    )
+    """All claims, paper by paper (the entry point of `mmsim verify`).
 
+    Those of a paper stand in the order of its sections; each module of claims says its SECTION.
+    """
     found = [
-        *figures.CLAIMS,
-        *access.CLAIMS,
-        *transpose.CLAIMS,
-        *umm_transpose.CLAIMS,
-        *dmm_permutation_claims.CLAIMS,
-        *umm_permutation.CLAIMS,
-        *many_arrays.CLAIMS,
-        *hmm_rounds.CLAIMS,
-        *hmm_permutation_claims.CLAIMS,
-        *hmm_regular.CLAIMS,
-        *rap.CLAIMS,
-        *rap_cuda.CLAIMS,
-        *rap_higher.CLAIMS,
+        (PAPERS.index(claim.paper), module.SECTION, claim)
+        for family in _folders()
+        for module in _modules(family, "claims")
+        for claim in module.CLAIMS
     ]
-    return sorted(found, key=lambda claim: PAPERS.index(claim.paper))
+    return [claim for _, _, claim in sorted(found, key=lambda one: one[:2])]
 
 
 def tables() -> list[PaperTable]:
     """All tables that can be computed again (the entry point of `mmsim reproduce`)."""
-    from algorithms import papertables
-
-    return papertables.TABLES
+    return [table for module in _modules("reports", "tables") for table in module.TABLES]
 
 
 def programs() -> list[Program]:
-    """All programs that have an example, module by module (the entry point of `mmsim gpu`)."""
-    found = []
-    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
-        content = vars(importlib.import_module(module.name))
-        own = (value for value in content.values() if isinstance(value, Program))
-        found += [
-            program
-            for program in own
-            if program.function.__module__ == module.name and program.has_example
-        ]
-    return found
+    """All programs that have an example, family by family (the entry point of `mmsim gpu`)."""
+    families = [folder for folder in _folders() if _names(folder, "claims")]
+    modules = [module for family in families for module in _modules(family, without="claims")]
+    return [
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, Program)
+        and value.function.__module__ == module.__name__
+        and value.has_example
+    ]
 
 
 def benchmarks() -> list[Benchmark]:
     """All benchmarks (the entry point of `mmsim bench`)."""
-    from algorithms import bench
-
-    return bench.BENCHMARKS
+    return [one for module in _modules("bench") for one in module.BENCHMARKS]
 
 
 def experiments() -> list[Experiment]:
     """The papers' measurements (the entry point of `mmsim gpu reproduce`)."""
-    from algorithms.gpu import global_tables, shared_tables
+    return [one for module in _modules("gpu", "tables") for one in module.EXPERIMENTS]
 
-    return [*shared_tables.EXPERIMENTS, *global_tables.EXPERIMENTS]
+
+def _folders() -> list[str]:
+    return sorted(found.name for found in pkgutil.iter_modules(__path__) if found.ispkg)
+
+
+def _names(folder: str, ending: str = "") -> list[str]:
+    """The names of the modules of a folder that end so, in order, without importing any."""
+    places = [f"{place}/{folder}" for place in __path__]
+    found = pkgutil.iter_modules(places)
+    return sorted(one.name for one in found if not one.ispkg and one.name.endswith(ending))
+
+
+def _modules(folder: str, ending: str = "", without: str | None = None) -> list[ModuleType]:
+    """The modules of a folder whose names end so, and not as in `without`."""
+    return [
+        importlib.import_module(f"{__name__}.{folder}.{name}")
+        for name in _names(folder, ending)
+        if without is None or not name.endswith(without)
+    ]

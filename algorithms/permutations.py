@@ -11,8 +11,8 @@ from math import expm1, fsum, isqrt, log1p
 import numpy as np
 import numpy.typing as npt
 
-from algorithms.errors import require
-from mmsim.conflicts import Conflict, stage_counts
+from mmsim.model.conflicts import Banks, Conflict, Groups
+from mmsim_algorithms.errors import require
 
 Integers = npt.NDArray[np.int64]
 
@@ -108,7 +108,7 @@ def check(P: npt.ArrayLike) -> Integers:
     >>> check([2, 0, 2])
     Traceback (most recent call last):
       ...
-    algorithms.errors.PreconditionError: P takes each of 0 .. 2 once; doubled: 2 (2 times);
+    mmsim_algorithms.errors.PreconditionError: P takes each of 0 .. 2 once; doubled: 2 (2 times);
     missing: 1 (CFP, section III)
     """
     source = "CFP, section III"
@@ -156,7 +156,7 @@ def distribution(P: npt.ArrayLike, w: int) -> int:
     >>> [distribution(P(16, 0), 4) for P in (NAMED["identical"], NAMED["shuffle"])]
     [4, 8]
     """
-    return _stages(check(P), w, "group", "ICPP, section IV")
+    return _stages(check(P), w, Groups, "ICPP, section IV")
 
 
 def congestion(P: npt.ArrayLike, w: int) -> int:
@@ -168,7 +168,7 @@ def congestion(P: npt.ArrayLike, w: int) -> int:
     >>> congestion(transpose(16), 4), congestion(shuffle(16), 4)
     (16, 8)
     """
-    return _stages(check(P), w, "bank", "CFP, section III")
+    return _stages(check(P), w, Banks, "CFP, section III")
 
 
 def expected_distribution(n: int, w: int) -> float:
@@ -190,7 +190,7 @@ def expected_distribution(n: int, w: int) -> float:
     return (n // w) ** 2 * -expm1(fsum(log1p(-w / (n - i)) for i in range(w)))
 
 
-def _stages(P: Integers, w: int, conflict: Conflict, source: str) -> int:
+def _stages(P: Integers, w: int, conflict: type[Conflict], source: str) -> int:
     """Stages of all warps; many warps at a time, as few at a time as keep the sorting near."""
     require(w > 0, f"the width is positive; {w} is not", source)
     warps_at_once = max(2**15 // w, 1)
@@ -198,7 +198,7 @@ def _stages(P: Integers, w: int, conflict: Conflict, source: str) -> int:
     for start in range(0, len(P), warps_at_once * w):
         part = P[start : start + warps_at_once * w]
         warps = np.arange(len(part)) // w
-        total += int(stage_counts(part, warps, int(warps[-1]) + 1, w, conflict).sum())
+        total += int(conflict(w).stage_counts(part, warps, int(warps[-1]) + 1).sum())
     return total
 
 

@@ -1,4 +1,4 @@
-"""The tables that the papers print, from the files of `algorithms/tables`."""
+"""The tables that the papers print, from the files of `tables`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ class Cell:
 @cache
 def table(name: str) -> tuple[dict[str, str], ...]:
     """The rows of a printed table, as "icpp_table1": its columns' texts by name."""
-    text = (files("algorithms") / "tables" / f"{name}.csv").read_text(encoding="utf-8")
+    text = (files("mmsim_algorithms") / "tables" / f"{name}.csv").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     return tuple(csv.DictReader(lines))

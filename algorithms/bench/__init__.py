@@ -1,11 +1,4 @@
-"""The simulator measured on the papers' algorithms, for `mmsim bench`."""
+"""The simulator measured on the papers' algorithms, for `mmsim bench`: a module is a benchmark.
 
-from algorithms.bench import cudasim, engines, growth, permuting
-
-BENCHMARKS = [
-    permuting.SCHEDULED,
-    permuting.DESIGNATED,
-    cudasim.BENCHMARK,
-    engines.BENCHMARK,
-    growth.BENCHMARK,
-]
+What they share and what the simulator is held against is in `contestants`.
+"""

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from algorithms.bench.setting import LAUNCHES, SCHEDULES, rate
-from mmsim.bench import Benchmark, BenchmarkError, Row, Settings, in_turns
+from mmsim.bench import Benchmark, BenchmarkError, Row, Settings, alternately
 from mmsim.bench.benchmark import LEAST
 from mmsim.bench.child import answer
+from mmsim_algorithms.bench.contestants.setting import LAUNCHES, SCHEDULES, rate
 
 LIMIT = 4.0  # seconds that one run of the CUDA simulator may take
 
@@ -24,7 +24,7 @@ def rows(settings: Settings) -> Iterator[Row]:
         for schedule in SCHEDULES:
             rate(small, schedule)  # imports, compilers and the like
             tasks[f"{program}, {schedule}"] = partial(rate, launch, schedule)
-    rates = in_turns(tasks, settings.turns(3), "/s", settings.say)
+    rates = alternately(tasks, settings.repetitions(3), "/s", settings.say)
     for program in launches:
         best = max((one for one in found if one["program"] == program), key=lambda one: one["rate"])
         for schedule in SCHEDULES:
@@ -43,7 +43,7 @@ def rows(settings: Settings) -> Iterator[Row]:
 
 def _cuda_simulator(found: list[dict[str, Any]]) -> float:
     """Try all sizes in a process of its own; the rates go to `found`, the best is returned."""
-    new = answer("algorithms.bench.cuda_kernels", LIMIT, NUMBA_ENABLE_CUDASIM="1")
+    new = answer("mmsim_algorithms.bench.contestants.cuda_kernels", LIMIT, NUMBA_ENABLE_CUDASIM="1")
     if not all(one["right"] for one in new):
         raise BenchmarkError("the CUDA simulator computed a wrong array")
     found += new
@@ -55,7 +55,8 @@ BENCHMARK = Benchmark(
     "thread accesses per second beside Numba's CUDA simulator on the same programs",
     "A thread for each word on both sides; a thread access is a word of memory read or written. "
     f"The CUDA simulator runs at growing sizes, as far as a run takes about {LIMIT:g} s, and in "
-    "blocks of several sizes; the best rate of all its runs counts. Ours is the median of turns "
-    "taken with it, whole calls of Machine.run.",
+    "blocks of several sizes; the best rate of all its runs counts. Ours is the median of "
+    "repetitions taken with it, whole calls of Machine.run.",
     rows,
 )
+BENCHMARKS = [BENCHMARK]

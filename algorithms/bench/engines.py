@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import partial
 from typing import get_args
 
-from algorithms.bench.setting import LAUNCHES, SCHEDULES, rate
-from mmsim.bench import Benchmark, Row, Settings, in_turns
+from mmsim.bench import Benchmark, Row, Settings, alternately
 from mmsim.bench.benchmark import LEAST
-from mmsim.machines import Engine
+from mmsim.model.machines import Engine
+from mmsim_algorithms.bench.contestants.setting import LAUNCHES, SCHEDULES, rate
 
 ENGINES: tuple[str, ...] = get_args(Engine)
 
@@ -27,7 +27,7 @@ def rows(settings: Settings) -> Iterator[Row]:
                     for task in tasks.values():
                         task()  # imports, compilers and the like
                 what = f"{program}, n = {n:,}, {schedule}"
-                rates = in_turns(tasks, settings.turns(5), "/s", settings.about(what))
+                rates = alternately(tasks, settings.repetitions(5), "/s", settings.about(what))
                 row: Row = {"program": program, "schedule": schedule, "n": n, **rates}
                 if {"array", "events"} <= set(rates):
                     row["array/events"] = rates["array"].median / rates["events"].median
@@ -37,6 +37,7 @@ def rows(settings: Settings) -> Iterator[Row]:
 BENCHMARK = Benchmark(
     "engines",
     "thread accesses per second of each engine",
-    "Whole calls of Machine.run without a trace, in turns, medians; below them the ranges.",
+    "Whole calls of Machine.run without a trace, alternately, medians; below them the ranges.",
     rows,
 )
+BENCHMARKS = [BENCHMARK]

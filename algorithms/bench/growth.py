@@ -1,7 +1,7 @@
 """How wall time and memory grow with n.
 
-Run as a module (program, schedule, n, turns, folder) it is the process that is measured: it takes
-its arguments from files, so that nothing but the simulation raises the peak of its memory.
+Run as a module (program, schedule, n, repetitions, folder) it is the process that is measured: it
+takes its arguments from files, so that nothing but the simulation raises the peak of its memory.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any, cast
 import numpy as np
 
 import mmsim as mm
-from algorithms import permutations
-from algorithms.bench.setting import BLOCK, MACHINE, SCHEDULES, WIDTH, same
-from algorithms.dmm_permutation import destination_designated
-from algorithms.hmm_permutation import Plan, plan, scheduled
 from mmsim.bench import Benchmark, Measured, Row, Settings, exponent, timed
 from mmsim.bench.benchmark import LEAST
 from mmsim.bench.child import answer
 from mmsim.bench.growth import forget_peak, peak_memory
+from mmsim_algorithms import permutations
+from mmsim_algorithms.bench.contestants.setting import BLOCK, MACHINE, SCHEDULES, WIDTH, same
+from mmsim_algorithms.dmm_permutation.programs import destination_designated
+from mmsim_algorithms.hmm_permutation.programs import Plan, plan, scheduled
 
 LARGEST = {"D-designated": 2**26, "scheduled": 2**24}
 SMALLEST = {"D-designated": BLOCK, "scheduled": LEAST}
@@ -43,7 +43,7 @@ def rows(settings: Settings) -> Iterator[Row]:
                 save(program, n, Path(folder))
                 for schedule in SCHEDULES:
                     settings.say(f"{program}, n = {n:,}, {schedule}")
-                    row = measured(program, schedule, n, settings.turns(3), folder)
+                    row = measured(program, schedule, n, settings.repetitions(3), folder)
                     found[schedule][n] = row
                     yield row
         if len(sizes) > 1:
@@ -51,15 +51,15 @@ def rows(settings: Settings) -> Iterator[Row]:
                 yield fitted(program, schedule, found[schedule])
 
 
-def measured(program: str, schedule: str, n: int, turns: int, folder: str) -> Row:
-    told = answer("algorithms.bench.growth", program, schedule, n, turns, folder)
+def measured(program: str, schedule: str, n: int, repetitions: int, folder: str) -> Row:
+    facts = answer("mmsim_algorithms.bench.growth", program, schedule, n, repetitions, folder)
     return {
         "program": program,
         "schedule": schedule,
         "n": n,
-        "engine": told["engine"],
-        "wall time": Measured(tuple(told["seconds"]), "s"),
-        "bytes per thread": told["bytes"] / n,
+        "engine": facts["engine"],
+        "wall time": Measured(tuple(facts["seconds"]), "s"),
+        "bytes per thread": facts["bytes"] / n,
     }
 
 
@@ -109,7 +109,7 @@ def load(program: str, folder: Path) -> tuple[Any, Callable[[mm.Schedule], mm.Ru
     )
 
 
-def main(program: str, schedule: mm.Schedule, n: int, turns: int, folder: Path) -> None:
+def main(program: str, schedule: mm.Schedule, n: int, repetitions: int, folder: Path) -> None:
     """Make a tiny run, load the arguments, and run again and again."""
     with tempfile.TemporaryDirectory() as tiny:
         save(program, SMALLEST[program], Path(tiny))
@@ -117,16 +117,16 @@ def main(program: str, schedule: mm.Schedule, n: int, turns: int, folder: Path) 
     P, simulate = load(program, folder)
     forget_peak()
     before = peak_memory()
-    told: dict[str, object] = {}
+    facts: dict[str, object] = {}
 
     def look(run: mm.Run) -> None:
-        if not told:
-            told.update(engine=run.engine, bytes=peak_memory() - before)
+        if not facts:
+            facts.update(engine=run.engine, bytes=peak_memory() - before)
             same(np.arange(n), run.arrays["b"][P])
 
     work = timed(lambda: simulate(schedule), look)
-    seconds = [work() for _ in range(turns)]
-    print(json.dumps({**told, "seconds": seconds}))
+    seconds = [work() for _ in range(repetitions)]
+    print(json.dumps({**facts, "seconds": seconds}))
 
 
 BENCHMARK = Benchmark(
@@ -138,6 +138,7 @@ BENCHMARK = Benchmark(
     "arguments don't count. Exponents: least squares on the logarithms of n and time.",
     rows,
 )
+BENCHMARKS = [BENCHMARK]
 
 if __name__ == "__main__":
     main(

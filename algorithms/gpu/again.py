@@ -1,6 +1,6 @@
 """Predict a kept ICPP-T2 again, by the machine it was measured with and today's rules.
 
-`python -m algorithms.gpu.again FILE` changes what is predicted in the record, not what was
+`python -m mmsim_algorithms.gpu.again FILE` changes what is predicted in the record, not what was
 measured, and notes the date. It needs no GPU, but for the largest sizes 8 GiB and some minutes.
 """
 
@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
-from algorithms.gpu.global_tables import permutation, predicted_time
-from mmsim.gpu.calibration import Calibration
+from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.record import Record
+from mmsim_algorithms.gpu.icpp_tables import permutation, predicted_time
 
 kept_permutation = lru_cache(maxsize=1)(permutation)
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from algorithms.gpu.permuting import WARP
-from mmsim.gpu.calibration import Calibration
+from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.record import Record, Row
-from mmsim.view.gpu import error
+from mmsim.reports.gpu import error
+from mmsim_algorithms.gpu.permuting import WARP
 
-FOLDER = Path(__file__).parents[2] / "benchmarks" / "results" / "gpu"
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "gpu"
+TABLES = ("CFP-T2", "RAP-T3", "CFP-F7", "ICPP-T2", "ICPP-T3")
+"""The experiments that measure a table or a figure of a paper, in the page's order."""
 SECTOR = 32
 """Bytes that the card moves at least between its memory and its caches."""
 NEAR = 0.25
@@ -38,6 +40,12 @@ class Results:
 
     def __getitem__(self, experiment: str) -> Record:
         return self.records[experiment]
+
+    @property
+    def card(self) -> Calibration:
+        """The machine that stands for the card, as it was calibrated by itself."""
+        (row,) = self["calibration"].rows
+        return Calibration.from_dict(dict(row))
 
     def calibration(self, experiment: str) -> Calibration:
         """The machine that an experiment's rows were predicted with."""

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from algorithms.gpu.kept import Results, errors, largest_error, mean_error, number, pick, values
-from algorithms.gpu.markdown import count, listed, paragraph, percent, short, signed, table
-from algorithms.gpu.shared_tables import REPEAT, TYPES, N
 from mmsim.gpu.record import Row
-from mmsim.view.gpu import error
+from mmsim.reports.gpu import error
+from mmsim_algorithms.gpu.cfp_rap_tables import REPEAT, TYPES, N
+from mmsim_algorithms.gpu.kept import (
+    Results,
+    errors,
+    largest_error,
+    mean_error,
+    number,
+    pick,
+    values,
+)
+from mmsim_algorithms.gpu.markdown import count, listed, paragraph, percent, short, signed, table
 
 
 def section(results: Results) -> str:
@@ -46,9 +54,9 @@ def _cfp_table(results: Results) -> str:
         "### CFP Table II\n",
         paragraph(
             f"""A permutation of {N} words by as many threads. In each cell: the paper's nanoseconds
-            on a GTX 680, for float; the cycles measured and the cycles predicted, of one turn; the
-            model's error. The paper's nanoseconds are another card's; what may be compared is how
-            they grow from cell to cell."""
+            on a GTX 680, for float; the cycles measured and the cycles predicted, of one
+            repetition; the model's error. The paper's nanoseconds are another card's; what may be
+            compared is how they grow from cell to cell."""
         ),
     ]
     for kind in TYPES:
@@ -151,7 +159,7 @@ def _cfp_figure(results: Results) -> str:
         (
             "### CFP Figure 7\n",
             paragraph(
-                f"""Many arrays, a block of {N} threads for each, {REPEAT} turns of the
+                f"""Many arrays, a block of {N} threads for each, {REPEAT} repetitions of the
                 bit-reversal, timed by events. The card has {d} multiprocessors, and the model gives
                 each of them its share of the blocks. So time should be flat up to {d} arrays and
                 grow by a step with each further {d}. It does: up to {d} arrays the times of an

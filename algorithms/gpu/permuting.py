@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from algorithms import permutations
-from algorithms.gpu import programs
-from algorithms.hmm_permutation import Plan
 from mmsim.gpu.pipeline import Step
+from mmsim_algorithms import permutations
+from mmsim_algorithms.gpu import programs
+from mmsim_algorithms.hmm_permutation.programs import Plan
 
 WARP = 32
 WORDS = 8

@@ -1,0 +1,245 @@
+"""What SMM sections 3 and 4 claim of contiguous access, stride access and copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+
+import numpy as np
+
+import mmsim as mm
+from mmsim.claims import Case, Claim, ClaimError, Precondition, correct, gcd, maximum, minimum
+from mmsim_algorithms.access.programs import PROGRAMS, copy
+from mmsim_algorithms.grids import (
+    ENOUGH_THREADS,
+    FULL_WARPS,
+    WHOLE_SHARES,
+    machine,
+    widths_and_latencies,
+)
+
+SECTION = 3
+SEEN = 256  # words up to which a claim looks at every single access
+
+
+def read_all(schedule: mm.Schedule, access: str, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
+    """Access n words in the named way; on small inputs, see that each is accessed once."""
+    small = n <= SEEN
+    run = machine(on, w, l).run(
+        PROGRAMS[access], np.zeros(n), threads=p, schedule=schedule, trace=small
+    )
+    if small:
+        seen = sorted(element for one in run.trace.dispatches for element in one.elements)
+        if seen != list(range(n)):
+            raise ClaimError(f"the {access} access of {n} words with {p} threads misses some")
+    return run
+
+
+def copy_all(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
+    """Copy n words, checked."""
+    a = np.arange(n)
+    run = machine(on, w, l).run(copy, a, np.zeros_like(a), threads=p, schedule=schedule)
+    return correct(run, a=a, b=a)
+
+
+def full_warps(machines: tuple[str, ...], **more: str) -> Iterator[Case]:
+    """w divides p, p divides n; n/p prime to w, dividing it, equal to it and a multiple of it."""
+    for (w, l), name, warps in product(widths_and_latencies(), machines, (1, 2, 5)):
+        for steps in sorted({1, 2, 3, w, w + 1, 2 * w}):
+            p = warps * w
+            yield {**more, "on": name, "n": steps * p, "p": p, "w": w, "l": l}
+
+
+def narrow(cases: Iterable[Case]) -> Iterator[Case]:
+    """The cases of small width: enough to refute a misprint."""
+    return (case for case in cases if case["w"] <= 5)
+
+
+def any_threads(machines: tuple[str, ...], **more: str) -> Iterator[Case]:
+    """p >= w that w needn't divide, so that the last warp is partly filled."""
+    for (w, l), name in product(widths_and_latencies(), machines):
+        for p, steps in product((w, w + 1, 2 * w - 1, 3 * w + 2), (1, 3, w, 2 * w + 1)):
+            yield {**more, "on": name, "n": steps * p, "p": p, "w": w, "l": l}
+
+
+def latency_hidden(hidden: bool) -> Iterator[Case]:
+    """Full warps, as many as the latency and more, or fewer."""
+    for (w, l), on in product(widths_and_latencies(), BOTH):
+        counts = {l, l + 1, 2 * l} if hidden else {1, l // 2, l - 1}
+        for warps, steps in product(sorted(counts), (1, 2, 3, 7)):
+            if (hidden or warps < l) and warps > 0:
+                p = warps * w
+                yield {"on": on, "n": steps * p, "p": p, "w": w, "l": l}
+
+
+def on_their_own(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
+    """Contiguous access under the asynchronous schedule, whatever schedule is asked for."""
+    return read_all("asynchronous", "contiguous", on, n, p, w, l)
+
+
+BOTH = ("DMM", "UMM")
+EXACT = (FULL_WARPS, WHOLE_SHARES)
+ORDER = (ENOUGH_THREADS, WHOLE_SHARES)
+PER_ROUND = "the paper prints n/w where a round of p threads has p/w warps; the O() is right"
+
+
+def _claims() -> Iterator[Claim]:
+    yield Claim(
+        id="SMM-T3.1a",
+        source="SMM, Theorem 3.1",
+        title="contiguous access, DMM and UMM",
+        formula=lambda n, p, w, l: (p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: full_warps(BOTH, access="contiguous"),
+        run=read_all,
+        requires=EXACT,
+    )
+    yield Claim(
+        id="SMM-T3.1a.printed",
+        source="SMM, section 3",
+        title="contiguous access, as printed",
+        formula=lambda n, p, w, l: (n / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: narrow(full_warps(BOTH, access="contiguous")),
+        run=read_all,
+        requires=EXACT,
+        printed=True,
+        note=PER_ROUND,
+    )
+    yield Claim(
+        id="SMM-T3.1a.O",
+        source="SMM, Table 1",
+        title="contiguous access, any p >= w",
+        formula=lambda n, p, w, l: n / w + n * l / p,
+        kind="upper",
+        constant=2,
+        grid=lambda: any_threads(BOTH, access="contiguous"),
+        run=read_all,
+        requires=ORDER,
+    )
+    yield Claim(
+        id="SMM-T3.1b",
+        source="SMM, Theorem 3.1",
+        title="stride access, DMM",
+        formula=lambda n, p, w, l: (gcd(n / p, w) * p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: full_warps(("DMM",), access="stride"),
+        run=read_all,
+        requires=EXACT,
+    )
+    yield Claim(
+        id="SMM-T3.1b.printed",
+        source="SMM, section 3",
+        title="stride access, DMM, as printed",
+        formula=lambda n, p, w, l: (gcd(n / p, w) * n / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: narrow(full_warps(("DMM",), access="stride")),
+        run=read_all,
+        requires=EXACT,
+        printed=True,
+        note=PER_ROUND,
+    )
+    yield Claim(
+        id="SMM-T3.1b.O",
+        source="SMM, Table 1",
+        title="stride access, DMM, any p >= w",
+        formula=lambda n, p, w, l: n / w * gcd(n / p, w) + n * l / p,
+        kind="upper",
+        grid=lambda: any_threads(("DMM",), access="stride"),
+        run=read_all,
+        requires=ORDER,
+    )
+    yield Claim(
+        id="SMM-T3.1c",
+        source="SMM, Theorem 3.1",
+        title="stride access, UMM",
+        formula=lambda n, p, w, l: (minimum(n / p, w) * p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: full_warps(("UMM",), access="stride"),
+        run=read_all,
+        requires=EXACT,
+    )
+    yield Claim(
+        id="SMM-T3.1c.printed",
+        source="SMM, section 3",
+        title="stride access, UMM, as printed for n/p >= w",
+        formula=lambda n, p, w, l: (w * n / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: (
+            case
+            for case in full_warps(("UMM",), access="stride")
+            if case["n"] >= case["p"] * case["w"]
+        ),
+        run=read_all,
+        requires=EXACT,
+        printed=True,
+        note=PER_ROUND,
+    )
+    yield Claim(
+        id="SMM-T3.1c.O",
+        source="SMM, Table 1",
+        title="stride access, UMM, any p >= w",
+        formula=lambda n, p, w, l: minimum(n, n**2 / (p * w)) + n * l / p,
+        kind="upper",
+        grid=lambda: any_threads(("UMM",), access="stride"),
+        run=read_all,
+        requires=ORDER,
+    )
+    yield Claim(
+        id="SMM-C3.2",
+        source="SMM, Corollary 3.2",
+        title="copy, DMM and UMM",
+        formula=lambda n, p, w, l: 2 * (p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: full_warps(BOTH),
+        run=copy_all,
+        requires=EXACT,
+    )
+    yield Claim(
+        id="SMM-C3.2.O",
+        source="SMM, Corollary 3.2",
+        title="copy, any p >= w",
+        formula=lambda n, p, w, l: n / w + n * l / p,
+        kind="upper",
+        constant=4,
+        grid=lambda: any_threads(BOTH),
+        run=copy_all,
+        requires=ORDER,
+    )
+    yield Claim(
+        id="SMM-T4.1",
+        source="SMM, Theorem 4.1",
+        title="lower bound: bandwidth and latency limitation",
+        formula=lambda n, p, w, l: maximum(n / w + l - 1, n * l / p),
+        kind="lower",
+        grid=lambda: (case for access in PROGRAMS for case in any_threads(BOTH, access=access)),
+        run=read_all,
+        requires=(WHOLE_SHARES,),
+        note="reading all n words once; it holds under both schedules",
+    )
+    yield Claim(
+        id="SMM-T4.1.hidden",
+        source="SMM, section 4",
+        title="latency hidden: contiguous access, p >= wl, warps on their own",
+        formula=lambda n, w, l: n / w + l - 1,
+        kind="exact",
+        grid=lambda: latency_hidden(True),
+        run=on_their_own,
+        requires=(*EXACT, Precondition("w l <= p", lambda p, w, l: w * l <= p)),
+        note="both runs of a case are asynchronous; only then can warps hide each other's latency",
+    )
+    yield Claim(
+        id="SMM-T4.1.exposed",
+        source="SMM, section 4",
+        title="latency not hidden: contiguous access, p < wl, warps on their own",
+        formula=lambda n, p, w, l: n * l / p + p / w - 1,
+        kind="exact",
+        grid=lambda: latency_hidden(False),
+        run=on_their_own,
+        requires=(*EXACT, Precondition("p < w l", lambda p, w, l: p < w * l)),
+        note="both runs of a case are asynchronous; with fewer than wl threads the pipeline runs "
+        "dry in every step",
+    )
+
+
+CLAIMS = list(_claims())

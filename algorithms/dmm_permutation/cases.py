@@ -1,0 +1,209 @@
+"""The checked runs that the claims of permuting on the DMM are about, and the cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+
+import mmsim as mm
+from mmsim.claims import Case, ClaimError, correct
+from mmsim_algorithms import permutations
+from mmsim_algorithms.dmm_permutation.programs import (
+    ALGORITHMS,
+    Permutation,
+    conflict_free,
+    moved,
+    tables,
+)
+from mmsim_algorithms.grids import machine, widths_and_latencies
+
+# CFP section III's example: w = 4, n = 16, P, and the S and D that the paper gives for it.
+EXAMPLE_P = np.array([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15])
+EXAMPLE_S = np.array([0, 5, 10, 15, 1, 6, 11, 12, 2, 7, 8, 13, 3, 4, 9, 14])
+EXAMPLE_D = np.array([0, 5, 10, 15, 4, 9, 14, 3, 8, 13, 2, 7, 12, 1, 6, 11])
+
+# CFP Table I: how many times n words an algorithm reads, and writes.
+READS_AND_WRITES = {
+    "copy": (1, 1),
+    "D-designated": (2, 1),
+    "S-designated": (2, 1),
+    "conflict-free": (3, 1),
+}
+
+
+# The runs.
+
+
+@lru_cache(maxsize=1024)
+def named(name: str, n: int, w: int, seed: int = 0) -> Permutation:
+    """A permutation by name; CFP transposes a matrix of n/w rows and w columns."""
+    if name == "transpose":
+        return permutations.transpose(n, w)
+    return permutations.NAMED[name](n, seed)
+
+
+@lru_cache(maxsize=1024)
+def prepared(algorithm: str, name: str, n: int, w: int, seed: int = 0) -> tuple[Permutation, ...]:
+    """The tables of a named permutation, made once."""
+    return tables(algorithm, named(name, n, w, seed), w)
+
+
+def permuted(
+    algorithm: str,
+    schedule: mm.Schedule,
+    permutation: str,
+    n: int,
+    w: int,
+    l: int,
+    p: int | None = None,
+    on: str = "DMM",
+    seed: int = 0,
+    C: int = 0,
+) -> mm.Run:
+    """Permute n words by an algorithm with p threads (default: n), checked.
+
+    C, the stages of the round that the tables direct, is there for the formulas.
+    """
+    a = np.arange(n)
+    run = machine(on, w, l).run(
+        ALGORITHMS[algorithm],
+        a,
+        np.zeros_like(a),
+        *prepared(algorithm, permutation, n, w, seed),
+        threads=p or n,
+        schedule=schedule,
+    )
+    return correct(run, b=a if algorithm == "copy" else moved(a, named(permutation, n, w, seed)))
+
+
+def example(algorithm: str, schedule: mm.Schedule, l: int) -> mm.Run:
+    """CFP section III's example, checked.
+
+    "as printed" is the conflict-free algorithm with the S and D that the paper prints.
+    """
+    program = conflict_free
+    given: tuple[Permutation, ...] = (EXAMPLE_S, EXAMPLE_D)
+    if algorithm != "as printed":
+        program, given = ALGORITHMS[algorithm], tables(algorithm, EXAMPLE_P, 4)
+    a = np.arange(16)
+    run = mm.DMM(4, l).run(program, a, np.zeros_like(a), *given, threads=16, schedule=schedule)
+    return correct(run, b=moved(a, EXAMPLE_P))
+
+
+def proper(schedule: mm.Schedule, permutation: str, n: int, w: int, l: int, C: int = 0) -> mm.Run:
+    """A conflict-free run, refused unless each of its warps is a colour of CFP section IV.
+
+    The warps take each word once, w at a time, from different banks to different banks.
+    """
+    for table in prepared("conflict-free", permutation, n, w):
+        banks = np.sort(table.reshape(n // w, w) % w, axis=1)
+        if (banks != np.arange(w)).any() or (np.sort(table) != np.arange(n)).any():
+            raise ClaimError(f"{permutation}, n={n}, w={w}: no proper colouring")
+    return permuted("conflict-free", schedule, permutation, n, w, l)
+
+
+def many_random(schedule: mm.Schedule, n: int, w: int) -> mm.Run:
+    """A hundred random permutations, D-designated, one after the other."""
+    return mm.total(
+        permuted("D-designated", schedule, "random", n, w, 1, seed=seed) for seed in range(100)
+    )
+
+
+# What is measured.
+
+
+def words(run: mm.Run, kind: str) -> int:
+    """Words that a run of full warps reads or writes: w for each request."""
+    return run.machine.width * sum(row.requests for row in run.accesses if row.kind == kind)
+
+
+def casual_stages(run: mm.Run) -> int:
+    """Stages of the round that the tables direct: a's reads or b's writes, whichever are more."""
+    return max(row.stages for row in run.accesses if row.array in ("a", "b"))
+
+
+def mean_casual_stages(run: mm.Run) -> int:
+    """The same for many launches, the mean as a whole number."""
+    return round(casual_stages(run) / run.launches)
+
+
+def data_stages(run: mm.Run) -> int:
+    """Stages of the accesses to a and b."""
+    return sum(row.stages for row in run.accesses if row.array in ("a", "b"))
+
+
+def data_time(run: mm.Run) -> int:
+    """Time units of the rounds that access a and b: SMM doesn't charge for the tables."""
+    return sum(row.time for row in run.rounds if row.array in ("a", "b"))
+
+
+def colours(run: mm.Run) -> int:
+    """Warps of a conflict-free run, each of them a colour of the bank graph."""
+    return sum(row.requests for row in run.accesses if row.array == "a")
+
+
+def matches(run: mm.Run, printed: bool) -> int:
+    """For how many i the two tables compose to P(i): S^-1(D(i)) as printed, else D(S^-1(i))."""
+    D, back = run.arrays["d"], permutations.inverse(run.arrays["s"])
+    return int(np.count_nonzero((back[D] if printed else D[back]) == EXAMPLE_P))
+
+
+# The cases.
+
+
+def allowed(name: str, n: int) -> bool:
+    """Shuffle and bit-reversal permute the bits of a number."""
+    return name not in ("shuffle", "bit-reversal") or n & (n - 1) == 0
+
+
+def cases(inverted: bool = False, only: str = "") -> Iterator[Case]:
+    """Every named permutation with every width and latency; C is its congestion (the inverse's)."""
+    for (w, l), name in product(widths_and_latencies(), permutations.NAMED):
+        for n in sorted({2 * w, w * w} if w < 32 else {w * w}):
+            if allowed(name, n) and only in ("", name):
+                P = named(name, n, w)
+                C = permutations.congestion(permutations.inverse(P) if inverted else P, w)
+                yield {"permutation": name, "n": n, "w": w, "l": l, "C": C}
+
+
+def at_one_latency() -> Iterator[Case]:
+    """The cases with l = 5."""
+    return (case for case in cases() if case["l"] == 5)
+
+
+def shares(names: tuple[str, ...], machines: tuple[str, ...] = ("DMM",)) -> Iterator[Case]:
+    """p threads for n = 2w^2 words: one warp, two, w of them, a thread for each word.
+
+    C is what writing b takes: on the DMM the congestion of P, on the UMM its distribution.
+    """
+    for (w, l), on, name in product(widths_and_latencies(), machines, names):
+        n = 2 * w * w
+        if not allowed(name, n) or (w > 16 and l > 1):
+            continue
+        count = permutations.congestion if on == "DMM" else permutations.distribution
+        for p in sorted({w, 2 * w, w * w, n} if w < 5 else {2 * w, n}):
+            case = {"permutation": name, "on": on, "n": n, "p": p, "w": w, "l": l}
+            yield {**case, "C": count(named(name, n, w), w)}
+
+
+def any_threads() -> Iterator[Case]:
+    """p >= w that divides n = 6w, multiples of w and others."""
+    for w, l in product((2, 3, 4, 8, 32), (1, 5, 30)):
+        for p in [p for p in range(w, 6 * w + 1) if 6 * w % p == 0]:
+            yield {"permutation": "random", "n": 6 * w, "p": p, "w": w, "l": l}
+
+
+def square_powers(square: bool = True) -> Iterator[Case]:
+    """CFP's n = 1024, w = 32 and smaller powers of two; unless `square`, n/w and w may differ."""
+    for n, w in ((1024, 32), (256, 16), (64, 8), (16, 4), (4, 2), (256, 8), (128, 4), (32, 2)):
+        if n == w * w or not square:
+            yield {"n": n, "w": w, "l": 1}
+
+
+def few_threads() -> Iterator[Case]:
+    """One warp, high latency, all writes of a warp in one bank."""
+    for w, l in product((2, 4, 8), (30, 100, 300)):
+        yield {"permutation": "transpose", "n": 2 * w * w, "p": w, "w": w, "l": l}

@@ -1,0 +1,351 @@
+"""What CFP and SMM section 6 claim of permuting on the DMM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import mmsim as mm
+from mmsim.claims import Case, Claim, Precondition
+from mmsim_algorithms.dmm_permutation.cases import (
+    READS_AND_WRITES,
+    any_threads,
+    at_one_latency,
+    cases,
+    casual_stages,
+    colours,
+    data_stages,
+    data_time,
+    example,
+    few_threads,
+    many_random,
+    matches,
+    mean_casual_stages,
+    permuted,
+    proper,
+    shares,
+    square_powers,
+    words,
+)
+from mmsim_algorithms.grids import ENOUGH_THREADS, FULL_WARPS, WHOLE_SHARES
+
+SECTION = 6
+
+
+# The claims.
+
+WHOLE_WARPS = Precondition("w divides n", lambda n, w: n % w == 0)
+POWERS = Precondition("n and w are powers of two", lambda n, w: n & (n - 1) == 0 == w & (w - 1))
+EXACT = (FULL_WARPS, WHOLE_SHARES)
+ORDER = (ENOUGH_THREADS, WHOLE_SHARES)
+
+
+def _example_claims() -> Iterator[Claim]:
+    def designated(l: Any) -> Any:
+        return 3 * l + 21
+
+    def free(l: Any) -> Any:
+        return 4 * l + 12
+
+    for id, algorithm, formula in (
+        ("CFP-E1.D", "D-designated", designated),
+        ("CFP-E1.S", "S-designated", designated),
+        ("CFP-E1.conflict-free", "conflict-free", free),
+        ("CFP-E1.paper", "as printed", free),
+    ):
+        yield Claim(
+            id=id,
+            source="CFP, section III",
+            title="worked example, n = 16, w = 4, "
+            + algorithm.replace("as printed", "conflict-free with the paper's own S and D"),
+            formula=formula,
+            kind="exact",
+            grid=lambda: [{"l": l} for l in (1, 2, 5, 30)],
+            run=partial(example, algorithm),
+            note="the paper gives P, S and D; the times follow from its section II",
+        )
+    yield Claim(
+        id="CFP-SD.printed",
+        source="CFP, section III",
+        title="worked example: S^-1(D(i)) = P(i) for all i, as printed",
+        formula=lambda: 16,
+        kind="exact",
+        grid=lambda: [{"l": 1}],
+        run=partial(example, "as printed"),
+        measure=partial(matches, printed=True),
+        quantity="matches",
+        printed=True,
+        note="S^-1(D(4)) = S^-1(4) = 13 and P(4) = 1; the paper's product S^-1 . D gives P where "
+        "the left factor is applied first",
+    )
+    yield Claim(
+        id="CFP-SD",
+        source="CFP, section III",
+        title="worked example: D(S^-1(i)) = P(i) for all i, corrected",
+        formula=lambda: 16,
+        kind="exact",
+        grid=lambda: [{"l": 1}],
+        run=partial(example, "as printed"),
+        measure=partial(matches, printed=False),
+        quantity="matches",
+    )
+
+
+def _time_claims() -> Iterator[Claim]:
+    yield Claim(
+        id="CFP-A.copy",
+        source="CFP, section V",
+        title="copy, n threads",
+        formula=lambda n, w, l: 2 * (n / w + l - 1),
+        kind="exact",
+        grid=lambda: cases(only="identical"),
+        run=partial(permuted, "copy"),
+        requires=(WHOLE_WARPS,),
+    )
+    yield Claim(
+        id="CFP-A.D",
+        source="CFP, section III",
+        title="D-designated, n threads; C sums the congestion of P over the warps",
+        formula=lambda n, w, l, C: 2 * (n / w + l - 1) + C + l - 1,
+        kind="exact",
+        grid=cases,
+        run=partial(permuted, "D-designated"),
+        requires=(WHOLE_WARPS,),
+    )
+    yield Claim(
+        id="CFP-A.S",
+        source="CFP, section III",
+        title="S-designated, n threads; C sums the congestion of P^-1 over the warps",
+        formula=lambda n, w, l, C: 2 * (n / w + l - 1) + C + l - 1,
+        kind="exact",
+        grid=lambda: cases(inverted=True),
+        run=partial(permuted, "S-designated"),
+        requires=(WHOLE_WARPS,),
+    )
+    yield Claim(
+        id="CFP-A.conflict-free",
+        source="CFP, section III",
+        title="conflict-free, n threads, any permutation",
+        formula=lambda n, w, l: 4 * (n / w + l - 1),
+        kind="exact",
+        grid=cases,
+        run=partial(permuted, "conflict-free"),
+        requires=(WHOLE_WARPS,),
+    )
+
+
+def _times_n(factor: int) -> Callable[[Any], Any]:
+    return lambda n: factor * n
+
+
+def _table_claims() -> Iterator[Claim]:
+    for algorithm, factors in READS_AND_WRITES.items():
+        for kind, factor in zip(("read", "write"), factors, strict=True):
+            yield Claim(
+                id=f"CFP-T1.{algorithm}.{kind}",
+                source="CFP, Table I",
+                title=f"{algorithm}: words that it {kind}s",
+                formula=_times_n(factor),
+                kind="exact",
+                grid=at_one_latency,
+                run=partial(permuted, algorithm),
+                measure=partial(words, kind=kind),
+                quantity="words",
+                requires=(WHOLE_WARPS,),
+            )
+    stages: dict[str, Callable[[Any, Any], Any]] = {
+        "identical": lambda n, w: n / w,
+        "shuffle": lambda n, w: 2 * n / w,
+        "transpose": lambda n, w: n,
+        "bit-reversal": lambda n, w: n,
+    }
+    for name, formula in stages.items():
+        yield Claim(
+            id=f"CFP-T2.{name}",
+            source="CFP, section VI",
+            title=f"{name}: stages of the casual round, D- and S-designated",
+            formula=formula,
+            kind="exact",
+            grid=partial(both_ways, name),
+            run=designated,
+            measure=casual_stages,
+            quantity="S",
+            requires=(POWERS,),
+            note="Table II's nanoseconds are a GTX 680's; at n = 1024, w = 32 its rows follow the "
+            "32, 64, 1024 and 1024 stages",
+        )
+    yield Claim(
+        id="CFP-T2.shuffle.printed",
+        source="CFP, section VI",
+        title="shuffle: S-designated meets more bank conflicts than D-designated, as printed",
+        formula=lambda n, w: 2 * n / w + 1,
+        kind="lower",
+        grid=lambda: square_powers(square=False),
+        run=partial(permuted, "S-designated", permutation="shuffle"),
+        measure=casual_stages,
+        quantity="S",
+        requires=(POWERS,),
+        printed=True,
+        note="both take 2n/w stages on the DMM; banks of 8 bytes explain the GTX 680's times",
+    )
+    yield Claim(
+        id="CFP-T2.random",
+        source="CFP, section VI",
+        title="random: mean of a hundred permutations' stages of the casual round",
+        formula=lambda: 111,
+        kind="exact",
+        grid=lambda: [{"n": 1024, "w": 32}],
+        run=many_random,
+        measure=mean_casual_stages,
+        quantity="S",
+    )
+
+
+def both_ways(name: str) -> Iterator[Case]:
+    """D- and S-designated, wherever P and its inverse meet as many conflicts."""
+    for algorithm in ("D-designated", "S-designated"):
+        for case in square_powers(square=name in ("transpose", "bit-reversal")):
+            yield {"algorithm": algorithm, "permutation": name, **case}
+
+
+def designated(schedule: mm.Schedule, algorithm: str, **case: Any) -> mm.Run:
+    """`permuted` where the algorithm is part of the case."""
+    return permuted(algorithm, schedule, **case)
+
+
+def _colouring_claims() -> Iterator[Claim]:
+    for id, source, title, formula, measure, quantity in (
+        (
+            "CFP-COL",
+            "CFP, sections IV and V",
+            "every warp reads w different banks and writes w different banks",
+            lambda n, w: 2 * n / w,
+            data_stages,
+            "S",
+        ),
+        (
+            "SMM-T6.1",
+            "SMM, Theorem 6.1 (König)",
+            "n/w colours are enough for a bank graph, regular of degree n/w",
+            lambda n, w: n / w,
+            colours,
+            "colours",
+        ),
+        (
+            "SMM-L6.2",
+            "SMM, Lemma 6.2",
+            "a warp's sources are in different banks, and so are its destinations",
+            lambda n, w: 2 * n / w,
+            data_stages,
+            "S",
+        ),
+    ):
+        yield Claim(
+            id=id,
+            source=source,
+            title=title,
+            formula=formula,
+            kind="exact",
+            grid=at_one_latency,
+            run=proper,
+            measure=measure,
+            quantity=quantity,
+            requires=(WHOLE_WARPS,),
+            note="S and D are checked bank by bank as well: a colouring that isn't proper raises",
+        )
+
+
+def _smm_claims() -> Iterator[Claim]:
+    every = ("random", "shuffle", "bit-reversal")
+    tables_free = "counts the rounds of a and b: SMM doesn't charge for reading P, or s"
+    yield Claim(
+        id="SMM-SP",
+        source="SMM, section 6",
+        title="straightforward permutation at its worst, DMM and UMM",
+        formula=lambda n, p, w, l: (p / w + l - 1) * n / p + n + (l - 1) * n / p,
+        kind="exact",
+        grid=lambda: shares(("transpose",), ("DMM", "UMM")),
+        run=partial(permuted, "D-designated"),
+        measure=data_time,
+        requires=EXACT,
+        note=tables_free,
+    )
+    yield Claim(
+        id="SMM-SP.any",
+        source="SMM, section 6",
+        title="straightforward permutation, P read too; C counts the stages of writing b",
+        formula=lambda n, p, w, l, C: 2 * (p / w + l - 1) * n / p + C + (l - 1) * n / p,
+        kind="exact",
+        grid=lambda: shares(every, ("DMM", "UMM")),
+        run=partial(permuted, "D-designated"),
+        requires=EXACT,
+    )
+    yield Claim(
+        id="SMM-SP.printed",
+        source="SMM, section 6",
+        title="straightforward permutation, O(n) at its worst, as printed",
+        formula=lambda n: n,
+        kind="upper",
+        constant=3,
+        grid=few_threads,
+        run=partial(permuted, "D-designated"),
+        measure=data_time,
+        requires=ORDER,
+        printed=True,
+        note="n/p steps of latency l are missing: the ratio grows like l/p. " + tables_free,
+    )
+    yield Claim(
+        id="SMM-SP.O",
+        source="SMM, section 6",
+        title="straightforward permutation, corrected; P read too",
+        formula=lambda n, p, l: n + n * l / p,
+        kind="upper",
+        constant=3,
+        grid=lambda: (*shares(("random",), ("DMM", "UMM")), *few_threads(), *any_threads()),
+        run=partial(permuted, "D-designated"),
+        requires=ORDER,
+    )
+    yield Claim(
+        id="SMM-T6.3",
+        source="SMM, Theorem 6.3",
+        title="any permutation, DMM, p threads, counting a and b",
+        formula=lambda n, p, w, l: 2 * (p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: shares(every),
+        run=partial(permuted, "conflict-free"),
+        measure=data_time,
+        requires=EXACT,
+        note=tables_free,
+    )
+    yield Claim(
+        id="SMM-T6.3.tables",
+        source="SMM, Theorem 6.3",
+        title="any permutation, DMM, p threads, counting the tables too",
+        formula=lambda n, p, w, l: 4 * (p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: shares(every),
+        run=partial(permuted, "conflict-free"),
+        requires=EXACT,
+    )
+    yield Claim(
+        id="SMM-T6.3.O",
+        source="SMM, Theorem 6.3",
+        title="any permutation, DMM, any p >= w, counting the tables too",
+        formula=lambda n, p, w, l: n / w + n * l / p,
+        kind="upper",
+        constant=8,
+        grid=lambda: (*shares(("random",)), *any_threads()),
+        run=partial(permuted, "conflict-free"),
+        requires=ORDER,
+        note="where w doesn't divide p a warp may take parts of two colours: congestion 2 at most",
+    )
+
+
+CLAIMS = [
+    *_example_claims(),
+    *_time_claims(),
+    *_table_claims(),
+    *_colouring_claims(),
+    *_smm_claims(),
+]

@@ -1,0 +1,73 @@
+"""The page's figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from mmsim.gpu.record import Record, Row
+from mmsim_algorithms.gpu.kept import TABLES, Results, pick, values
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure, SubFigure
+
+_PLACES = {"T2": "Table II", "T3": "Table III", "F7": "Figure 7"}
+
+
+def figures(results: Results) -> Iterator[tuple[str, str]]:
+    """The names and the texts of the figures."""
+    for experiment in TABLES:
+        yield f"metal-{experiment}.svg", figure(results, experiment)
+
+
+def draw(results: Results, experiment: str, figure: Figure | SubFigure) -> None:
+    """Draw one experiment into a figure: a plot for each type where there are many cells."""
+    from mmsim.reports.plots_gpu import predicted_against_measured, time_of_arrays
+
+    record = results[experiment]
+    unit = str(record.facts["unit"])
+    paper, _, place = experiment.partition("-")
+    title = f"{paper} {_PLACES[place]}"
+
+    if experiment == "CFP-F7":
+        d = results.calibration(experiment).multiprocessors
+        time_of_arrays(record.rows, d, figure.subplots(), unit=unit, title=title)
+    elif paper == "ICPP":
+        kinds = _kinds(record)
+        for kind, ax in zip(kinds, figure.subplots(1, len(kinds), squeeze=False)[0], strict=True):
+            predicted_against_measured(
+                record.rows if kind is None else pick(record.rows, type=kind),
+                ax,
+                hollow=_is_casual,
+                classes=("coalesced", "casual"),
+                unit=unit,
+                title=title if kind is None else f"{title}, {kind}, all sizes",
+            )
+    else:
+        predicted_against_measured(
+            record.rows,
+            figure.subplots(),
+            by="algorithm" if "algorithm" in record.rows[0] else "transpose",
+            hollow=lambda row: row["type"] == "double",
+            classes=("float", "double"),
+            unit=unit,
+            title=title,
+        )
+
+
+def figure(results: Results, experiment: str) -> str:
+    """One experiment's figure as the text of an SVG file."""
+    from mmsim.reports.plots_gpu import svg
+
+    plots = len(_kinds(results[experiment])) if experiment.startswith("ICPP") else 1
+    return svg(partial(draw, results, experiment), plots, salt=experiment)
+
+
+def _kinds(record: Record) -> list[str | None]:
+    """The types that have a plot each; None stands for all cells."""
+    return values(record.rows, "type") if "type" in record.rows[0] else [None]
+
+
+def _is_casual(row: Row) -> bool:
+    return not row.get("coalesced", row["algorithm"] == "scheduled")

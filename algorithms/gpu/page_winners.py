@@ -1,0 +1,78 @@
+"""The page's section about which algorithm is the fastest in global memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mmsim.gpu.record import Row
+from mmsim_algorithms.gpu.kept import contest, number, paper_ms, pick, values
+from mmsim_algorithms.gpu.markdown import listed, paragraph, table
+from mmsim_algorithms.gpu.page_rows import plain
+
+Place = tuple[str, str, int]
+"""A type, a permutation and a size."""
+
+
+def cells(rows: Sequence[Row]) -> dict[Place, list[Row]]:
+    """The rows of each type, permutation and size: those of the algorithms that compete."""
+    return {
+        (kind, name, side): pick(rows, type=kind, permutation=name, sqrt_n=side)
+        for kind in values(rows, "type")
+        for name in values(rows, "permutation")
+        for side in values(rows, "sqrt n")
+    }
+
+
+def winners(rows: Sequence[Row], time: Callable[[Row], float | None]) -> dict[Place, str]:
+    """The fastest algorithm of each type, permutation and size, where the times are known."""
+    found = {place: contest(own, time) for place, own in cells(rows).items()}
+    return {place: one.winner for place, one in found.items() if one}
+
+
+def section(rows: Sequence[Row]) -> str:
+    """Where the scheduled permutation wins: on the card, in the paper, and by the model."""
+    sides = values(rows, "sqrt n")
+    own = cells(rows)
+    today = winners(rows, lambda row: number(row, "measured"))
+    model = winners(rows, lambda row: number(row, "predicted"))
+    paper = winners(rows, paper_ms)
+    won = [cell for cell in own if today.get(cell) == "scheduled"]
+    then = [cell for cell in paper if paper[cell] == "scheduled"]
+    forecast = [cell for cell in own if model.get(cell) == "scheduled"]
+
+    def text(kind: str, name: str, side: int) -> str:
+        found = contest(own[kind, name, side], lambda row: number(row, "measured"))
+        assert found is not None
+        short_name = found.winner.removesuffix("-designated")
+        return f"{short_name} {found.ahead:.2f}"
+
+    return "\n".join(
+        (
+            "### Where the scheduled permutation wins\n",
+            paragraph(
+                """The fastest of the three algorithms on the card, and the time of the other way by
+                its time. The two ways are scheduled and the better of D- and S-designated:"""
+            ),
+            table(
+                ("type", "permutation", *(f"√n = {side}" for side in sides)),
+                (
+                    (kind, plain(name), *(text(kind, name, side) for side in sides))
+                    for kind in values(rows, "type")
+                    for name in values(rows, "permutation")
+                ),
+                texts=2,
+            ),
+            paragraph(
+                f"""Today the scheduled permutation wins {len(won)} of {len(own)} cells:
+                {listed(_cell_name(*cell) for cell in won) or "none"}. In the paper it won
+                {len(then)} of the {len(paper)} cells printed. The model lets it win {len(forecast)}
+                of {len(own)}, among them {sum(cell in forecast for cell in won)} of the
+                {len(won)} that it wins on the card. The model overcharges casual reads, so it can't
+                tell where the lines cross on this card."""
+            ),
+        )
+    )
+
+
+def _cell_name(kind: str, name: str, side: int) -> str:
+    return f"{plain(name)} ({kind}) at √n = {side}"

@@ -1,0 +1,348 @@
+"""What ICPP and IEICE claim of permuting on the HMM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import isqrt
+from typing import Any
+
+import mmsim as mm
+from mmsim.claims import Case, Claim, Precondition, maximum
+from mmsim_algorithms.grids import ICPP, IEICE, MULTIPROCESSORS
+from mmsim_algorithms.hmm_permutation.cases import (
+    MATRIX,
+    RANDOM,
+    SAMPLE,
+    all_algorithms,
+    any_algorithm,
+    at_one_latency,
+    cells,
+    column_wise_run,
+    columns,
+    deficit,
+    designated,
+    distributed,
+    distributed_own,
+    many_random,
+    matrices,
+    of_sizes,
+    only,
+    random_sizes,
+    row_wise_run,
+    scheduled_run,
+    squares,
+    stages_of_reads,
+    stages_of_writes,
+    table_cases,
+    transpose_run,
+)
+
+SECTION = 4
+
+
+# The claims.
+
+SIDES = Precondition(
+    "w divides both sides", lambda rows, n, w: rows % w == 0 and n // rows % w == 0
+)
+D_ROWS = Precondition("d divides the rows", lambda rows, d: rows % d == 0)
+D_TILES = Precondition("d divides n/w^2", lambda n, w, d: n % (d * w * w) == 0)
+D_COLUMNS = Precondition("d divides the columns", lambda n, rows, d: n // rows % d == 0)
+SQUARE = Precondition("w divides sqrt n", lambda n, w: isqrt(n) ** 2 == n and isqrt(n) % w == 0)
+D_SIDE = Precondition("d divides sqrt n", lambda n, d: isqrt(n) % d == 0)
+ONE_DMM = Precondition("d = 1", lambda d: d == 1)
+WHOLE_WARPS = Precondition("w divides n", lambda n, w: n % w == 0)
+
+ANY_D = "the paper counts n/w for a shared round whatever d is (erratum 7); right at d = 1"
+
+
+def _designated_claims() -> Iterator[Claim]:
+    for id, source, algorithm, of, size, d in (
+        ("ICPP-L4.D", "ICPP, Lemma 4", "D-designated", "P", ICPP, 1),
+        ("ICPP-L4.S", "ICPP, Lemma 4", "S-designated", "P^-1", ICPP, 1),
+        ("IEICE-1", "IEICE, abstract", "D-designated", "P", IEICE, MULTIPROCESSORS),
+    ):
+        yield Claim(
+            id=id,
+            source=source,
+            title=f"{algorithm}; D is the distribution D_w({of})",
+            formula=lambda n, w, L, D: D + 2 * n / w + 3 * L - 3,
+            kind="exact",
+            grid=partial(distributed, inverted=of != "P"),
+            run=partial(designated, algorithm),
+            requires=(WHOLE_WARPS,),
+            own=partial(distributed_own, size, d, inverted=of != "P"),
+        )
+    distributions: dict[str, tuple[Callable[..., Any], Callable[[int], int], str]] = {
+        "identical": (lambda n, w: n / w, lambda w: w, "w <= n"),
+        "shuffle": (lambda n, w: 2 * n / w, lambda w: 2 * w, "2w <= n"),
+        "bit-reversal": (lambda n: n, lambda w: w * w, "w <= sqrt n"),
+        "transpose": (lambda n: n, lambda w: w * w, "w <= sqrt n"),
+    }
+    for name, (formula, least, text) in distributions.items():
+        for id, algorithm, of, measure in (
+            (f"ICPP-L4.{name}", "D-designated", "P", stages_of_writes),
+            (f"ICPP-L4.{name}.inverse", "S-designated", "P^-1", stages_of_reads),
+        ):
+            yield Claim(
+                id=id,
+                source="ICPP, section IV",
+                title=f"{name}: distribution D_w({of})",
+                formula=formula,
+                kind="exact",
+                grid=partial(of_sizes, name, least),
+                run=partial(designated, algorithm),
+                measure=measure,
+                quantity="D",
+                requires=(WHOLE_WARPS, _at_least(text, least)),
+                own=only({"permutation": name, **ICPP}),
+            )
+
+
+def _at_least(text: str, least: Callable[[int], int]) -> Precondition:
+    return Precondition(text, lambda n, w: n >= least(w))
+
+
+def _rounds(count: int) -> Callable[..., Any]:
+    """So many coalesced global rounds and as many conflict-free shared ones, on d DMMs."""
+    return lambda n, w, d, L: count * n / w + count * n / (d * w) + count * L - count
+
+
+def _rounds_on_one(count: int) -> Callable[..., Any]:
+    """The same on one DMM, as ICPP Table I has it."""
+    return lambda n, w, L: 2 * count * n / w + count * L - count
+
+
+def _round_claims() -> Iterator[Claim]:
+    for id, place, title, count, run, cases, requires in _ROUNDS:
+        theorem = id == "T9"
+        yield Claim(
+            id=f"ICPP-{id}",
+            source=f"ICPP, {place}",
+            title=f"{title}, one DMM",
+            formula=_rounds_on_one(count),
+            kind="exact",
+            grid=partial(cases, d_below=2),
+            run=run,
+            requires=(*requires, ONE_DMM),
+            own=only(RANDOM if theorem else MATRIX, d=1),
+        )
+        yield Claim(
+            id=f"ICPP-{id}.d.printed",
+            source=f"ICPP, {place}",
+            title=f"{title}, d DMMs, as printed",
+            formula=_rounds_on_one(count),
+            kind="exact",
+            grid=partial(at_one_latency, cases),
+            run=run,
+            requires=requires,
+            printed=True,
+            note="the paper counts n/w for a shared round whatever d is; right at d = 1",
+        )
+        yield Claim(
+            id="IEICE-3" if theorem else f"ICPP-{id}.d",
+            source="IEICE, abstract" if theorem else f"ICPP, {place}",
+            title="any permutation, d DMMs" if theorem else f"{title}, d DMMs, corrected",
+            formula=_rounds(count),
+            kind="exact",
+            grid=cases,
+            run=run,
+            requires=requires,
+            own=only({**RANDOM, **IEICE} if theorem else MATRIX, d=MULTIPROCESSORS),
+        )
+
+
+_ROUNDS: tuple[
+    tuple[str, str, str, int, Callable[..., mm.Run], Callable[..., Iterator[Case]], Any], ...
+] = (
+    (
+        "L5",
+        "Lemma 5",
+        "transpose",
+        2,
+        transpose_run,
+        partial(matrices, tiles=True),
+        (SIDES, D_TILES),
+    ),
+    (
+        "L7",
+        "Lemma 7",
+        "row-wise permutation",
+        4,
+        row_wise_run,
+        matrices,
+        (SIDES, D_ROWS),
+    ),
+    (
+        "L8",
+        "Lemma 8",
+        "column-wise permutation",
+        8,
+        column_wise_run,
+        columns,
+        (SIDES, D_TILES, D_COLUMNS),
+    ),
+    (
+        "T9",
+        "Theorem 9",
+        "scheduled permutation",
+        16,
+        scheduled_run,
+        squares,
+        (SQUARE, D_SIDE, D_TILES),
+    ),
+)
+"""Id, place, title, coalesced rounds (and conflict-free ones), run, cases, preconditions."""
+
+
+def _table_1_claims() -> Iterator[Claim]:
+    for row, title, run in (
+        ("d_designated", "D-designated", partial(designated, "D-designated")),
+        ("s_designated", "S-designated", partial(designated, "S-designated")),
+        ("transpose", "transpose", transpose_run),
+        ("row_wise", "row-wise permutation", row_wise_run),
+        ("column_wise", "column-wise permutation", column_wise_run),
+        ("scheduled", "scheduled permutation", scheduled_run),
+    ):
+        permutes = row in ("d_designated", "s_designated", "scheduled")
+        yield Claim(
+            id=f"ICPP-T1.{row}",
+            source="ICPP, Table I",
+            title=f"{title}: the six cells that count rounds by class",
+            formula=lambda: 6,
+            kind="exact",
+            grid=partial(table_cases, permutes),
+            run=run,
+            measure=partial(cells, algorithm=row),
+            quantity="cells",
+            requires=(SQUARE,),
+            note="counted from the classes of the run's own rounds; the column of times is checked "
+            "by the claims of the lemmas",
+            own=only(RANDOM if permutes else MATRIX, d=1),
+        )
+
+
+def _bound_claims() -> Iterator[Claim]:
+    yield Claim(
+        id="ICPP-LB",
+        source="ICPP, section VII",
+        title="lower bound of a permutation, all algorithms",
+        formula=lambda n, w, L: maximum(n / w, L),
+        kind="lower",
+        grid=all_algorithms,
+        run=any_algorithm,
+    )
+    yield Claim(
+        id="ICPP-LB.sum",
+        source="ICPP, section VII",
+        title="the same, both limits together",
+        formula=lambda n, w, L: n / w + L - 1,
+        kind="lower",
+        grid=all_algorithms,
+        run=any_algorithm,
+        note="the n/w stages that read a start one after the other, the last completes L - 1 later",
+    )
+    yield Claim(
+        id="ICPP-T9.O",
+        source="ICPP, section VII",
+        title="the scheduled permutation is optimal: O(n/w + L)",
+        formula=lambda n, w, L: n / w + L,
+        kind="upper",
+        constant=32,
+        grid=lambda: (case for case in squares() if case["L"] in (1, 100)),
+        run=scheduled_run,
+        requires=(SQUARE, D_SIDE, D_TILES),
+        own=only(RANDOM, d=1),
+    )
+
+
+def _binomial(n: Any, k: Any) -> Any:
+    import sympy
+
+    return sympy.binomial(n, k)
+
+
+def _expected(n: Any, w: Any, count: Any) -> Any:
+    """count (n - E[D_w]): of (n/w)^2 pairs, a warp meets a group or doesn't."""
+    return count * (n - (n / w) ** 2 * (1 - _binomial(n - w, w) / _binomial(n, w)))
+
+
+def _rational(p: int, q: int) -> Any:
+    import sympy
+
+    return sympy.Rational(p, q)
+
+
+def _random_claims() -> Iterator[Claim]:
+    sampled = "count permutations, drawn with the seeds 0, 1, ..."
+    yield Claim(
+        id="ICPP-T3.most",
+        source="ICPP, Table III",
+        title="random: n - D_w summed over count permutations is what is expected, or 10% more",
+        formula=lambda n, w, count: _rational(11, 10) * _expected(n, w, count),
+        kind="upper",
+        grid=random_sizes,
+        run=many_random,
+        measure=deficit,
+        quantity="deficit",
+        requires=(WHOLE_WARPS,),
+        note=sampled,
+        own=SAMPLE,
+    )
+    yield Claim(
+        id="ICPP-T3.least",
+        source="ICPP, Table III",
+        title="random: n - D_w summed over count permutations is what is expected, or 10% less",
+        formula=lambda n, w, count: _rational(9, 10) * _expected(n, w, count),
+        kind="lower",
+        grid=random_sizes,
+        run=many_random,
+        measure=deficit,
+        quantity="deficit",
+        requires=(WHOLE_WARPS,),
+        note=sampled,
+        own=SAMPLE,
+    )
+    yield Claim(
+        id="ICPP-T3.eps.printed",
+        source="ICPP, section IV",
+        title="random: n - eps < D_w for a small eps and n large enough, as printed, eps = w",
+        formula=lambda n, w, count: count * (n - w),
+        kind="lower",
+        grid=lambda: (case for case in random_sizes() if case["w"] > 8),
+        run=many_random,
+        measure=stages_of_writes,
+        quantity="D",
+        requires=(WHOLE_WARPS,),
+        printed=True,
+        note="n - D_w doesn't vanish as n grows, it comes to about (w - 1)^2/2: 480 for w = 32",
+    )
+    for word, kind, factor in (("most", "upper", (11, 10)), ("least", "lower", (9, 10))):
+        yield Claim(
+            id=f"ICPP-T3.eps.{word}",
+            source="ICPP, section IV",
+            title=f"random: n - D_w is about (w-1)^2/2, corrected; at {word}",
+            formula=_about(*factor),
+            kind="upper" if kind == "upper" else "lower",
+            grid=random_sizes,
+            run=many_random,
+            measure=deficit,
+            quantity="deficit",
+            requires=(WHOLE_WARPS,),
+            note=f"{sampled}; within 10%",
+            own=SAMPLE,
+        )
+
+
+def _about(p: int, q: int) -> Callable[..., Any]:
+    return lambda w, count: _rational(p, q) * count * (w - 1) ** 2 / 2
+
+
+CLAIMS = [
+    *_designated_claims(),
+    *_round_claims(),
+    *_table_1_claims(),
+    *_bound_claims(),
+    *_random_claims(),
+]

@@ -1,0 +1,176 @@
+"""The checked runs that RAP's claims are about, and the cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+import mmsim as mm
+from mmsim.claims import Case, Curve, Series, correct
+from mmsim_algorithms.grids import RAP_WIDTH, WIDTHS, widths_and_latencies
+from mmsim_algorithms.rap.patterns import cells
+from mmsim_algorithms.rap.programs import (
+    ACCESSES,
+    IN_PLACE,
+    LAYOUTS,
+    OUT_OF_PLACE,
+    WITH_BARRIER,
+    any_access,
+    matrix,
+)
+
+
+def accessed(
+    schedule: mm.Schedule, access: str, w: int, l: int = 1, layout: str = "RAW", seed: int = 0
+) -> mm.Run:
+    """All of a matrix, accessed in the named way."""
+    a = mm.place(matrix(w), LAYOUTS[layout](w, seed))
+    return mm.DMM(w, l).run(ACCESSES[access], a, threads=w * w, schedule=schedule)
+
+
+def transposed(
+    schedule: mm.Schedule, transpose: str, w: int, l: int = 1, layout: str = "RAW", seed: int = 0
+) -> mm.Run:
+    """A matrix transposed from a to b, checked."""
+    a, placed = matrix(w), LAYOUTS[layout](w, seed)
+    run = mm.DMM(w, l).run(
+        OUT_OF_PLACE[transpose],
+        mm.place(a, placed),
+        mm.place(np.zeros_like(a), placed),
+        threads=w * w,
+        schedule=schedule,
+    )
+    return correct(run, a=a, b=a.T)
+
+
+def transposed_in_place(
+    schedule: mm.Schedule,
+    transpose: str,
+    w: int,
+    l: int = 1,
+    layout: str = "RAW",
+    seed: int = 0,
+    programs: str = "in place",
+) -> mm.Run:
+    """A matrix transposed in place, checked where the program makes it right.
+
+    Without a barrier that is under the synchronous schedule only; see `race` for the other.
+    """
+    chosen = {"in place": IN_PLACE, "with barrier": WITH_BARRIER}[programs][transpose]
+    a = mm.place(matrix(w), LAYOUTS[layout](w, seed))
+    run = mm.DMM(w, l).run(chosen, a, threads=w * w, schedule=schedule)
+    racy = programs == "in place" and schedule == "asynchronous"
+    return run if racy else correct(run, a=matrix(w).T)
+
+
+def many_raps(schedule: mm.Schedule, pattern: str, w: int, m: int, seed: int = 0) -> mm.Run:
+    """m warps, each with an access of its own to a matrix of its own under a RAP of its own.
+
+    The m matrices lie one below the other in one array, so that m independent random permutations
+    are the shifts of its m w rows.
+    """
+    random = np.random.RandomState(seed)
+    shifts = random.random_sample((m, w)).argsort(axis=1).ravel()
+    row, column = cells(pattern, w, m, random)
+    row = row + w * np.arange(m)[:, None]
+    return mm.DMM(w, 1).run(
+        any_access,
+        mm.place(np.zeros((m * w, w), dtype=np.int64), mm.layout.RAS(w, shifts=tuple(shifts))),
+        row.ravel(),
+        column.ravel(),
+        threads=m * w,
+        schedule=schedule,
+    )
+
+
+def stages(array: str = "", kind: str = "") -> Callable[[mm.Run], int]:
+    """The stages of the accesses to an array, of reads or writes; by default of all."""
+
+    def measure(run: mm.Run) -> int:
+        return sum(
+            row.stages
+            for row in run.accesses
+            if array in ("", row.array) and kind in ("", row.kind)
+        )
+
+    return measure
+
+
+def log_over_loglog(count: Any, w: Any) -> Any:
+    """floor(count ln w / ln ln w), a whole number, so that claims compare exactly."""
+    import sympy
+
+    return sympy.floor(count * sympy.log(w) / sympy.log(sympy.log(w)))
+
+
+# Claims.
+
+SEEDS = range(10)
+
+
+def each(**choices: Iterable[Any]) -> Callable[[], Iterator[Case]]:
+    """A grid of every width with every combination of the given choices."""
+
+    def grid() -> Iterator[Case]:
+        for values in product(*choices.values()):
+            for w in WIDTHS:
+                yield {**dict(zip(choices, values, strict=True)), "w": w}
+
+    return grid
+
+
+def timed(**more: Iterable[str]) -> Callable[[], Iterator[Case]]:
+    """A grid of every width and latency with every combination of the given names."""
+
+    def grid() -> Iterator[Case]:
+        for values in product(*more.values()):
+            for w, l in widths_and_latencies():
+                yield {**dict(zip(more, values, strict=True)), "w": w, "l": l}
+
+    return grid
+
+
+def own(l: int = 0, **choices: Iterable[Any]) -> Callable[[], list[Case]]:
+    """The widest matrix of Table II with every combination of the given choices."""
+    size = {"w": RAP_WIDTH, "l": l} if l else {"w": RAP_WIDTH}
+    return lambda: [
+        {**dict(zip(choices, values, strict=True)), **size} for values in product(*choices.values())
+    ]
+
+
+def ones_of_table_2(seeds: Iterable[int], widths: Iterable[int]) -> Iterator[Case]:
+    ones = [
+        *(("contiguous", layout) for layout in LAYOUTS),
+        ("stride", "RAP"),
+        ("diagonal", "RAW"),
+        ("diagonal transposed", "RAW"),
+    ]
+    for (access, layout), seed, w in product(ones, seeds, widths):
+        yield {"access": access, "layout": layout, "seed": seed, "w": w}
+
+
+def cases_of_table_3(rows: list[tuple[str, str]]) -> Iterator[Case]:
+    for (transpose, layout), w in product(rows, WIDTHS):
+        for seed in range(1 if layout == "RAW" else 3):
+            yield {"transpose": transpose, "layout": layout, "seed": seed, "w": w}
+
+
+def congestion_curve() -> Curve:
+    """Mean congestions that the paper calls Õ(log w / log log w), beside that, over w."""
+    from mmsim_algorithms.rap.curves import curves
+
+    points = curves(samples=1000)
+    kinds = [("stride", "RAS"), ("diagonal", "RAP"), ("random", "RAP"), ("malicious", "3P")]
+    measured = [
+        (f"{access}, {layout}", [p for p in points if (p.access, p.layout) == (access, layout)])
+        for access, layout in kinds
+    ]
+    series = [
+        Series(name, tuple(p.w for p in own), tuple(p.mean for p in own)) for name, own in measured
+    ]
+    bound = [(p.w, p.log_ratio) for p in measured[0][1]]
+    series.append(Series("ln w / ln ln w", *zip(*bound, strict=True)))
+    return Curve("congestion", "w", "stages", tuple(series))

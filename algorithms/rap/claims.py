@@ -1,0 +1,199 @@
+"""What RAP sections III and IV claim of accesses to a w x w matrix, and of its transposes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from mmsim.claims import Claim, Precondition
+from mmsim_algorithms.grids import RAP_WIDTH, WIDTHS
+from mmsim_algorithms.rap.cases import (
+    SEEDS,
+    accessed,
+    cases_of_table_3,
+    congestion_curve,
+    each,
+    log_over_loglog,
+    many_raps,
+    ones_of_table_2,
+    own,
+    stages,
+    timed,
+    transposed,
+    transposed_in_place,
+)
+from mmsim_algorithms.rap.patterns import PATTERNS
+
+SECTION = 3
+
+
+def _lemma_1() -> Iterator[Claim]:
+    for name, names, formula in (
+        ("contiguous", ("contiguous",), lambda w, l: w + l - 1),
+        ("stride", ("stride",), lambda w, l: w**2 + l - 1),
+        ("diagonal", ("diagonal", "diagonal transposed"), lambda w, l: w + l - 1),
+    ):
+        yield Claim(
+            id=f"RAP-L1.{name}",
+            source="RAP, section III",
+            title=f"{name} access of a w x w matrix, DMM, w² threads",
+            formula=formula,
+            kind="exact",
+            grid=timed(access=names),
+            run=accessed,
+            own=own(30, access=names),
+        )
+    for name, names, formula in (
+        ("CRSW-SRCW", ("CRSW", "SRCW"), lambda w, l: w**2 + w + 2 * l - 2),
+        ("DRDW", ("DRDW",), lambda w, l: 2 * (w + l - 1)),
+    ):
+        yield Claim(
+            id=f"RAP-L1.{name}",
+            source="RAP, Lemma 1",
+            title=f"{name.replace('-', ' and ')} transpose of a w x w matrix, DMM, w² threads",
+            formula=formula,
+            kind="exact",
+            grid=timed(transpose=names),
+            run=transposed,
+            own=own(30, transpose=names),
+        )
+        yield Claim(
+            id=f"RAP-L1.{name}.in-place",
+            source="RAP, Lemma 1",
+            title=f"{name.replace('-', ' and ')} transpose in place, as the paper writes it",
+            formula=formula,
+            kind="exact",
+            grid=timed(transpose=names, programs=("in place", "with barrier")),
+            run=transposed_in_place,
+            note="right in lock step; asynchronously the result is asked for with the barrier only",
+            own=own(30, transpose=names, programs=("in place", "with barrier")),
+        )
+
+
+def _theorem_2() -> Iterator[Claim]:
+    yield Claim(
+        id="RAP-TH2",
+        source="RAP, Theorem 2",
+        title="contiguous and stride access under RAP: w warps of congestion 1",
+        formula=lambda w: w,
+        kind="exact",
+        grid=each(access=("contiguous", "stride"), layout=("RAP",), seed=SEEDS),
+        run=accessed,
+        measure=stages(),
+        quantity="S",
+        own=own(access=("contiguous", "stride"), layout=("RAP",)),
+    )
+    yield Claim(
+        id="RAP-TH2.transpose",
+        source="RAP, Theorem 2",
+        title="CRSW and SRCW transpose under RAP",
+        formula=lambda w, l: 2 * (w + l - 1),
+        kind="exact",
+        grid=timed(transpose=("CRSW", "SRCW"), layout=("RAP",)),
+        run=transposed,
+        own=own(30, transpose=("CRSW", "SRCW"), layout=("RAP",)),
+    )
+    yield Claim(
+        id="RAP-TH2.O",
+        source="RAP, Theorem 2",
+        title="any access under RAP: stages of m warps, each under its own random permutation",
+        formula=lambda m, w: log_over_loglog(m, w),
+        kind="upper",
+        constant=2,
+        grid=lambda: [
+            {"pattern": pattern, "w": w, "m": 200}
+            for pattern in PATTERNS
+            for w in (4, 5, 8, 16, 32, 64)
+        ],
+        run=many_raps,
+        curve=congestion_curve,
+        measure=stages("a"),
+        quantity="S",
+        requires=(Precondition("4 <= w", lambda w: w >= 4),),
+        note="the bound is on the expected congestion, so S/m is a mean over m random "
+        "permutations; the accesses are made without knowing them. The proof's own bound, "
+        "2 (e^2 ln w / ln ln w + 1/2), is more than w itself up to w = 42",
+        own=own(pattern=("diagonal",), m=(100,)),
+    )
+    yield Claim(
+        id="RAP-TH2.any.printed",
+        source="RAP, abstract",
+        title="any access under RAP, w = 32: stages of m warps, as printed",
+        formula=lambda m: m * 353 / 100,
+        kind="upper",
+        grid=lambda: [{"pattern": "diagonal", "w": 32, "m": 4000}],
+        run=many_raps,
+        measure=stages("a"),
+        quantity="S",
+        printed=True,
+        note="3.53 is the stride access under RAS; Table II itself has 3.61 for the diagonal one",
+    )
+    yield Claim(
+        id="RAP-TH2.any",
+        source="RAP, Table II",
+        title="any access of our patterns under RAP, w = 32, corrected",
+        formula=lambda m: m * 366 / 100,
+        kind="upper",
+        grid=lambda: [{"pattern": pattern, "w": 32, "m": 1000} for pattern in PATTERNS],
+        run=many_raps,
+        measure=stages("a"),
+        quantity="S",
+        note="Table II's 3.61 and two standard errors of a mean over 1000 permutations",
+    )
+
+
+def _tables() -> Iterator[Claim]:
+    yield Claim(
+        id="RAP-T2.1",
+        source="RAP, Table II",
+        title="accesses whose congestion is 1: stages of w warps",
+        formula=lambda w: w,
+        kind="exact",
+        grid=lambda: ones_of_table_2(range(3), (*WIDTHS, 64)),
+        run=accessed,
+        measure=stages(),
+        quantity="S",
+        own=lambda: ones_of_table_2(range(1), (128, RAP_WIDTH)),
+    )
+    yield Claim(
+        id="RAP-T2.w",
+        source="RAP, Table II",
+        title="stride access under RAW, whose congestion is w: stages of w warps",
+        formula=lambda w: w * w,
+        kind="exact",
+        grid=lambda: ({"access": "stride", "w": w} for w in (*WIDTHS, 64)),
+        run=accessed,
+        measure=stages(),
+        quantity="S",
+        own=lambda: ({"access": "stride", "w": w} for w in (128, RAP_WIDTH)),
+    )
+    one = {
+        "reads": [("CRSW", "RAW"), ("CRSW", "RAS"), ("CRSW", "RAP"), ("SRCW", "RAP")],
+        "writes": [("SRCW", "RAW"), ("SRCW", "RAS"), ("SRCW", "RAP"), ("CRSW", "RAP")],
+    }
+    for what, worst in (("reads", "SRCW"), ("writes", "CRSW")):
+        yield Claim(
+            id=f"RAP-T3.{what}.1",
+            source="RAP, Table III",
+            title=f"transposes whose {what} have congestion 1: stages of w warps",
+            formula=lambda w: w,
+            kind="exact",
+            grid=partial(cases_of_table_3, [*one[what], ("DRDW", "RAW")]),
+            run=transposed,
+            measure=stages(kind=what.removesuffix("s")),
+            quantity="S",
+        )
+        yield Claim(
+            id=f"RAP-T3.{what}.w",
+            source="RAP, Table III",
+            title=f"{worst} under RAW, whose {what} have congestion w: stages of w warps",
+            formula=lambda w: w * w,
+            kind="exact",
+            grid=partial(cases_of_table_3, [(worst, "RAW")]),
+            run=transposed,
+            measure=stages(kind=what.removesuffix("s")),
+            quantity="S",
+        )
+
+
+CLAIMS = [*_lemma_1(), *_theorem_2(), *_tables()]

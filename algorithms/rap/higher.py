@@ -1,0 +1,78 @@
+"""Accesses to a w x w x w x w array (RAP section VII).
+
+A warp of w threads accesses w elements that differ in one index only: the last (contiguous), the
+one before it (stride1), and so on. Here thread T(x) of p has that index in its lane, x mod w, and
+the other three in the digits of x div w to base w; with p = w⁴ the whole array is accessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+import mmsim as mm
+
+
+@mm.program
+def contiguous(T: mm.Thread, a: mm.Array) -> None:
+    """RAP section VII, Contiguous: a warp accesses a[i][j][k][0:w-1]."""
+    w = a.shape[0]
+    i, j, k = T.id // w**3, T.id // w**2 % w, T.id // w % w
+    a[i, j, k, T.id % w]
+
+
+@mm.program
+def stride1(T: mm.Thread, a: mm.Array) -> None:
+    """RAP section VII, Stride1: a warp accesses a[i][j][0:w-1][l]."""
+    w = a.shape[0]
+    i, j, l = T.id // w**3, T.id // w**2 % w, T.id // w % w
+    a[i, j, T.id % w, l]
+
+
+@mm.program
+def stride2(T: mm.Thread, a: mm.Array) -> None:
+    """RAP section VII, Stride2: a warp accesses a[i][0:w-1][k][l]."""
+    w = a.shape[0]
+    i, k, l = T.id // w**3, T.id // w**2 % w, T.id // w % w
+    a[i, T.id % w, k, l]
+
+
+@mm.program
+def stride3(T: mm.Thread, a: mm.Array) -> None:
+    """RAP section VII, Stride3: a warp accesses a[0:w-1][j][k][l]."""
+    w = a.shape[0]
+    j, k, l = T.id // w**3, T.id // w**2 % w, T.id // w % w
+    a[T.id % w, j, k, l]
+
+
+ACCESSES = {
+    "contiguous": contiguous,
+    "stride1": stride1,
+    "stride2": stride2,
+    "stride3": stride3,
+}
+LAYOUTS: dict[str, Callable[[int, int], mm.layout.Layout]] = {
+    "RAW": lambda w, seed: mm.layout.RowMajor(),
+    "RAS": mm.layout.RAS,
+    "1P": mm.layout.OneP,
+    "R1P": mm.layout.R1P,
+    "3P": mm.layout.ThreeP,
+    "w2P": mm.layout.W2P,
+    "1Pw2R": mm.layout.OnePW2R,
+}
+
+
+def array(w: int) -> mm.layout.Offsets:
+    """The numbers 0 .. w⁴ - 1 in row-major order."""
+    return np.arange(w**4).reshape(w, w, w, w)
+
+
+@contiguous.example
+@stride1.example
+@stride2.example
+@stride3.example
+def array_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
+    """A w x w x w x w array under 3P, of which w² threads access w lines."""
+    placed = mm.place(array(width), mm.layout.ThreeP(width, seed))
+    return mm.Example(placed, threads=width * width)

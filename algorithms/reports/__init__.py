@@ -1,0 +1,1 @@
+"""The papers' tables computed again, and the ledger of their claims."""

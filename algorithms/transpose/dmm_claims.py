@@ -1,0 +1,235 @@
+"""What SMM section 5 claims of the straightforward and of the diagonal transpose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import product
+from math import isqrt
+
+import numpy as np
+
+import mmsim as mm
+from mmsim.claims import Case, Claim, Precondition, correct, gcd, minimum, root
+from mmsim_algorithms.grids import (
+    ENOUGH_THREADS,
+    FULL_WARPS,
+    LATENCIES,
+    WHOLE_SHARES,
+    WIDTHS,
+    machine,
+    widths_and_latencies,
+)
+from mmsim_algorithms.transpose.dmm import diagonal, straightforward
+
+SECTION = 5
+
+
+def transposed(
+    program: mm.Program, schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int
+) -> mm.Run:
+    """Transpose a matrix of n words with p threads, checked."""
+    side = isqrt(n)
+    a = np.arange(n).reshape(side, side)
+    run = machine(on, w, l).run(program, a, np.zeros_like(a), threads=p, schedule=schedule)
+    return correct(run, a=a, b=a.T)
+
+
+def stages_of_reads(run: mm.Run) -> int:
+    """Stages of all reads."""
+    return sum(row.stages for row in run.accesses if row.kind == "read")
+
+
+def sides(on: str) -> Iterator[Case]:
+    """Matrices whose side w divides, from one warp to a thread for each word."""
+    for w, l in widths_and_latencies():
+        for side in (w, 2 * w):
+            n = side * side
+            shares = (w, 3 * w, side, side * w, n)
+            for p in sorted({p for p in shares if n % p == 0 and side <= 32}):
+                yield {"on": on, "n": n, "p": p, "w": w, "l": l}
+
+
+def any_sides(on: str) -> Iterator[Case]:
+    """Sides from w on, whether w divides them or not; the worst ones for a warp among them."""
+    for w, l in product(WIDTHS, (1, 30)):
+        chosen = {w, w + 1, w + 2, w + 3, w + w // 5, 3 * w // 2, 2 * w - 1, 2 * w, 3 * w - 1}
+        for side in sorted(chosen):
+            n = side * side
+            for p in sorted({p for p in (n, side * w, 2 * side) if n % p == 0 and p >= w}):
+                yield {"on": on, "n": n, "p": p, "w": w, "l": l}
+
+
+def thread_for_each_word(on: str, *shapes: tuple[int, int]) -> list[Case]:
+    """A thread for each word of matrices of the given widths and sides."""
+    return [
+        {"on": on, "n": side * side, "p": side * side, "w": w, "l": l}
+        for (w, side), l in product(shapes, (1, 5))
+    ]
+
+
+TWICE_AS_LONG = [(w, 2 * w) for w in (2, 3, 4, 8, 12, 16, 32)]
+ONE_COLUMN_SHORT = [(w, 2 * w - 1) for w in (4, 8, 12, 16, 32, 64)]
+
+SQUARE = Precondition("n is a square", lambda n: isqrt(n) ** 2 == n)
+WHOLE_ROWS = Precondition("w divides sqrt n", lambda n, w: isqrt(n) % w == 0)
+WIDE = Precondition("w <= sqrt n", lambda n, w: w <= isqrt(n))
+EXACT = (SQUARE, FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS)
+ORDER = (SQUARE, ENOUGH_THREADS, WHOLE_SHARES)
+
+
+def _claims() -> Iterator[Claim]:
+    yield Claim(
+        id="SMM-ST",
+        source="SMM, section 5",
+        title="straightforward transpose, DMM: stages of its reads",
+        formula=lambda n, w: n * gcd(root(n), w) / w,
+        kind="exact",
+        grid=lambda: sides("DMM"),
+        run=partial(transposed, straightforward),
+        measure=stages_of_reads,
+        quantity="S",
+        requires=EXACT,
+        note="exact only where w divides sqrt n; a warp that turns into the next column has fewer "
+        "conflicts",
+    )
+    yield Claim(
+        id="SMM-ST.bound",
+        source="SMM, section 5",
+        title="straightforward transpose, DMM: stages of its reads, any sqrt n >= w",
+        formula=lambda n, w: n * gcd(root(n), w) / w,
+        kind="upper",
+        grid=lambda: (
+            case
+            for case in (*any_sides("DMM"), *thread_for_each_word("DMM", (4, 6), (8, 12), (9, 12)))
+            if case["p"] % case["w"] == 0
+        ),
+        run=partial(transposed, straightforward),
+        measure=stages_of_reads,
+        quantity="S",
+        requires=(SQUARE, FULL_WARPS, WHOLE_SHARES, WIDE),
+    )
+    yield Claim(
+        id="SMM-ST.O.printed",
+        source="SMM, section 5",
+        title="straightforward transpose, DMM, any n, as printed",
+        formula=lambda n, p, w, l: n / w * gcd(root(n), w) + n * l / p,
+        kind="upper",
+        constant=3,
+        grid=lambda: thread_for_each_word(
+            "DMM", (8, 7), (16, 13), (32, 11), (64, 35), (128, 43), (256, 57)
+        ),
+        run=partial(transposed, straightforward),
+        requires=ORDER,
+        printed=True,
+        note="where sqrt n < w a warp reads several columns at once, whose steps pile up in few "
+        "banks: the ratio keeps growing with w",
+    )
+    yield Claim(
+        id="SMM-ST.O",
+        source="SMM, section 5",
+        title="straightforward transpose, DMM, sqrt n >= w",
+        formula=lambda n, p, w, l: n / w * gcd(root(n), w) + n * l / p,
+        kind="upper",
+        constant=3,
+        grid=lambda: any_sides("DMM"),
+        run=partial(transposed, straightforward),
+        requires=(*ORDER, WIDE),
+    )
+    yield Claim(
+        id="SMM-ST.UMM.printed",
+        source="SMM, section 5",
+        title="straightforward transpose, UMM, as printed",
+        formula=lambda n, p, w, l: minimum(n, n**2 / (p * w)) + n * l / p,
+        kind="upper",
+        constant=2,
+        grid=lambda: thread_for_each_word("UMM", *TWICE_AS_LONG),
+        run=partial(transposed, straightforward),
+        requires=ORDER,
+        printed=True,
+        note="the stride is sqrt n, not n/p; for p > n/w the ratio grows like w, so that no "
+        "constant will do",
+    )
+    yield Claim(
+        id="SMM-ST.UMM",
+        source="SMM, section 5",
+        title="straightforward transpose, UMM, corrected",
+        formula=lambda n, p, w, l: minimum(n, n * root(n) / w) + n * l / p,
+        kind="upper",
+        constant=2,
+        grid=lambda: (
+            *any_sides("UMM"),
+            *thread_for_each_word("UMM", *TWICE_AS_LONG, (32, 11), (64, 35), (128, 43)),
+        ),
+        run=partial(transposed, straightforward),
+        requires=ORDER,
+    )
+    yield Claim(
+        id="SMM-L5.1",
+        source="SMM, Lemma 5.1",
+        title="diagonal transpose, DMM",
+        formula=lambda n, p, w, l: 2 * (p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: sides("DMM"),
+        run=partial(transposed, diagonal),
+        requires=EXACT,
+    )
+    yield Claim(
+        id="SMM-L5.1.printed",
+        source="SMM, section 5",
+        title="diagonal transpose, DMM, as printed",
+        formula=lambda n, p, w, l: (p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: sides("DMM"),
+        run=partial(transposed, diagonal),
+        requires=EXACT,
+        printed=True,
+        note="the paper counts one round at each step; the algorithm has two, a read and a write",
+    )
+    yield Claim(
+        id="SMM-L5.1.any-n.printed",
+        source="SMM, section 5",
+        title="diagonal transpose, DMM, regardless of n, as printed",
+        formula=lambda n, p, w, l: 2 * (p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: [{"on": "DMM", "n": 144, "p": 36, "w": 9, "l": l} for l in LATENCIES],
+        run=partial(transposed, diagonal),
+        requires=(SQUARE, FULL_WARPS, WHOLE_SHARES),
+        printed=True,
+        note="w must divide sqrt n: with w = 9, sqrt n = 12 a warp meets congestion 3",
+    )
+    yield Claim(
+        id="SMM-L5.1.O.printed",
+        source="SMM, Lemma 5.1",
+        title="diagonal transpose, DMM, regardless of n, as printed",
+        formula=lambda n, p, w, l: n / w + n * l / p,
+        kind="upper",
+        constant=5,
+        grid=lambda: thread_for_each_word(
+            "DMM", *ONE_COLUMN_SHORT, (8, 6), (16, 14), (32, 10), (64, 20), (128, 42), (256, 50)
+        ),
+        run=partial(transposed, diagonal),
+        requires=ORDER,
+        printed=True,
+        note="a warp steps by sqrt n + 1 words: where w divides that, it meets a single bank, and "
+        "the ratio grows like w; where sqrt n < w a warp reads several diagonals at once and the "
+        "ratio grows too",
+    )
+    yield Claim(
+        id="SMM-L5.1.O",
+        source="SMM, Lemma 5.1",
+        title="diagonal transpose, DMM, sqrt n >= w, corrected",
+        formula=lambda n, p, w, l: n / w * gcd(root(n) + 1, w) + n * l / p,
+        kind="upper",
+        constant=5,
+        grid=lambda: (
+            *any_sides("DMM"),
+            *thread_for_each_word("DMM", *ONE_COLUMN_SHORT, (32, 38), (64, 66)),
+        ),
+        run=partial(transposed, diagonal),
+        requires=(*ORDER, WIDE),
+        note="where w divides sqrt n the gcd is 1 and the paper's bound holds",
+    )
+
+
+CLAIMS = list(_claims())

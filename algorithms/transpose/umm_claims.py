@@ -1,0 +1,332 @@
+"""What SMM section 5 claims of transposing on the UMM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import product
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+import mmsim as mm
+from mmsim.claims import Case, Claim, Precondition, ceiling, correct, root
+from mmsim_algorithms.grids import FULL_WARPS, LATENCIES, WIDTHS
+from mmsim_algorithms.transpose.umm import (
+    direct,
+    local,
+    local_as_printed,
+    mirror,
+    rotating,
+    swap,
+    tile,
+    tiled,
+    transpose,
+)
+
+SECTION = 5
+
+
+def transposed(
+    program: mm.Program,
+    schedule: mm.Schedule,
+    n: int,
+    p: int,
+    w: int,
+    l: int,
+    r: int | None = None,
+) -> mm.Run:
+    """Transpose a matrix of n words with p threads and r registers (w of them), checked."""
+    a = np.arange(n).reshape(isqrt(n), isqrt(n))
+    run = transpose(mm.UMM(w, l), a, p, r, schedule, program)
+    return correct(run, a=a, b=a.T)
+
+
+def locally(
+    program: mm.Program,
+    schedule: mm.Schedule,
+    n: int,
+    p: int,
+    w: int,
+    l: int,
+    r: int | None = None,
+) -> mm.Run:
+    """Only the tiles, each where it is, checked."""
+    a = np.arange(n).reshape(isqrt(n), isqrt(n))
+    run = transpose(mm.UMM(w, l), a, p, r, schedule, program)
+    side, _ = tile(w, w if r is None else r)
+    tiles = a.reshape(isqrt(n) // side, side, isqrt(n) // side, side)
+    return correct(run, a=a, b=tiles.swapaxes(1, 3).reshape(a.shape))
+
+
+def swapped(schedule: mm.Schedule, n: int, p: int, w: int, l: int, r: int) -> mm.Run:
+    """Only the global transpose of tiles with r registers, checked."""
+    side, _ = tile(w, r)
+    m = isqrt(n) // side
+    b = np.arange(n).reshape(isqrt(n), isqrt(n))
+    run = mm.UMM(w, l).run(swap, b, side, threads=p, schedule=schedule)
+    return correct(run, b=b.reshape(m, side, m, side).swapaxes(0, 2).reshape(b.shape))
+
+
+def copied(schedule: mm.Schedule, n: int, p: int, w: int, l: int) -> mm.Run:
+    """The local transpose from a to b, then all tiles copied to a third array: two launches."""
+    machine = mm.UMM(w, l)
+    a = np.arange(n).reshape(isqrt(n), isqrt(n))
+    tiles = transpose(machine, a, p, schedule=schedule, program=local)
+    b = tiles.arrays["b"]
+    whole = machine.run(mirror, b, np.zeros_like(b), w, threads=p, schedule=schedule)
+    return correct(mm.total([tiles, whole]), b=a.T)
+
+
+def rotated(schedule: mm.Schedule, n: int, p: int, w: int, l: int) -> mm.Run:
+    """One w x w matrix with w threads, checked."""
+    a = np.arange(n).reshape(w, w)
+    run = mm.UMM(w, l).run(rotating, a, np.zeros_like(a), threads=p, schedule=schedule)
+    return correct(run, a=a, b=a.T)
+
+
+REGISTERS = ((4, 1), (8, 2), (9, 1), (12, 3), (16, 4), (16, 1), (18, 2), (32, 8))
+
+
+def _matrices(w: int, r: int, whole: bool) -> Iterator[tuple[int, int]]:
+    """n and p: matrices of m x m tiles of w x w, from one warp to n/r threads.
+
+    `whole`: every warp gets as many tiles as any other.
+    """
+    for m in (1, 2, 3, 5):
+        tiles = (m * w) ** 2 // (r * w)
+        if m > 1 and m * w > 20:
+            break
+        few = {1, m * m, tiles} if whole else {2, tiles // 2 + 1, tiles - 1}
+        for warps in sorted(few):
+            if 1 <= warps <= tiles and (not whole or tiles % warps == 0):
+                yield (m * w) ** 2, warps * w
+
+
+def with_w_registers(whole: bool = True, latencies: Sequence[int] = LATENCIES) -> Iterator[Case]:
+    """Lemma 5.2: w <= p <= n/w."""
+    for w, l in product((*WIDTHS, 7), latencies):
+        for n, p in _matrices(w, w, whole):
+            yield {"n": n, "p": p, "w": w, "l": l}
+
+
+def with_r_registers(whole: bool = True, all_too: bool = False) -> Iterator[Case]:
+    """Lemma 5.3: w <= p <= n/r; r = w only if asked for."""
+    chosen = (*REGISTERS, (3, 3), (8, 8)) if all_too else REGISTERS
+    for (w, r), l in product(chosen, (1, 30) if whole else (30,)):
+        for n, p in _matrices(w, r, whole):
+            yield {"n": n, "p": p, "w": w, "l": l, "r": r}
+
+
+def one_row_of_tiles() -> Iterator[Case]:
+    """Erratum 4: all w registers, a warp for each tile; the wider, the worse."""
+    for w, l in product((4, 8, 16, 32), (1, 5)):
+        yield {"n": 4 * w * w, "p": 4 * w, "w": w, "l": l, "r": w}
+
+
+def odd_shares() -> Iterator[Case]:
+    """n/p = 3 and 5 x 5 tiles: the swap's second step has few pairs left."""
+    for l in LATENCIES:
+        yield {"n": 225, "p": 75, "w": 3, "l": l}
+
+
+def swap_time(n: Any, p: Any, w: Any, l: Any, r: Any, side: Any) -> Any:
+    """What `swap` takes: four rounds at a step, p pairs of words at a step.
+
+    n words in all are matrices of side x side words; a diagonal holds sqrt(rw) side of them.
+    """
+    pairs = (n - n * root(r * w) / side) / 2
+    return 4 * (root(w / r) * pairs / w + (l - 1) * ceiling(pairs / p))
+
+
+SQUARE = Precondition("n is a square", lambda n: isqrt(n) ** 2 == n)
+WHOLE_TILES = Precondition("w divides sqrt n", lambda n, w: isqrt(n) % w == 0)
+W_THREADS = Precondition("w <= p <= n/w", lambda n, p, w: w <= p <= n // w)
+R_THREADS = Precondition("w <= p <= n/r", lambda n, p, w, r: w <= p <= n // r)
+GROUPS = Precondition("rw and w/r are squares", lambda w, r: r * isqrt(w // r) ** 2 == w)
+SHARES = Precondition("p w divides n", lambda n, p, w: n % (p * w) == 0)
+R_SHARES = Precondition("p r divides n", lambda n, p, r: n % (p * r) == 0)
+
+ORDER = (SQUARE, WHOLE_TILES, FULL_WARPS, W_THREADS)
+EXACT = (*ORDER, SHARES)
+R_ORDER = (SQUARE, WHOLE_TILES, FULL_WARPS, GROUPS, R_THREADS)
+R_EXACT = (*R_ORDER, R_SHARES)
+
+
+def _claims() -> Iterator[Claim]:
+    yield Claim(
+        id="SMM-ROT",
+        source="SMM, section 5",
+        title="rotating transpose of w x w, UMM, w threads, w registers",
+        formula=lambda w, l: 2 * w * l,
+        kind="exact",
+        grid=lambda: [
+            {"n": w * w, "p": w, "w": w, "l": l}
+            for w, l in product((*WIDTHS, 7, 9), (*LATENCIES, 3))
+        ],
+        run=rotated,
+        requires=(Precondition("n = w^2, p = w", lambda n, p, w: n == w * w and p == w),),
+    )
+    yield Claim(
+        id="SMM-L5.2",
+        source="SMM, Lemma 5.2",
+        title="transpose, UMM, w registers: local transpose and swap in place",
+        formula=lambda n, p, w, l: 2 * (p / w + l - 1) * n / p + swap_time(n, p, w, l, w, root(n)),
+        kind="exact",
+        grid=with_w_registers,
+        run=partial(transposed, tiled),
+        requires=EXACT,
+        note="a swap leaves the tiles of the diagonal alone: (n - w sqrt n)/2 pairs of words, two "
+        "reads and two writes each",
+    )
+    yield Claim(
+        id="SMM-L5.2.local",
+        source="SMM, section 5",
+        title="transpose, UMM, w registers: local transpose only",
+        formula=lambda n, p, w, l: 2 * (p / w + l - 1) * n / p,
+        kind="exact",
+        grid=with_w_registers,
+        run=partial(locally, local),
+        requires=EXACT,
+    )
+    yield Claim(
+        id="SMM-L5.2.copy",
+        source="SMM, section 5",
+        title="transpose, UMM, w registers: local transpose, then all tiles copied",
+        formula=lambda n, p, w, l: 4 * (p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: with_w_registers(latencies=(1, 30)),
+        run=copied,
+        requires=EXACT,
+        note="two launches, a third array; the global transpose costs the same as the local one if "
+        "it is a copy of all tiles",
+    )
+    yield Claim(
+        id="SMM-L5.2.copy.bound",
+        source="SMM, section 5",
+        title="transpose, UMM, w registers: the swap costs at most the local transpose again",
+        formula=lambda n, p, w, l: 4 * (p / w + l - 1) * n / p,
+        kind="upper",
+        grid=odd_shares,
+        run=partial(transposed, tiled),
+        requires=EXACT,
+        printed=True,
+        note="not the paper's words: a first reading, that swapping costs the local transpose "
+        "again. Its stages are fewer, but where n/p is odd the last step of the swap, for few "
+        "pairs, has four latencies all the same",
+    )
+    yield Claim(
+        id="SMM-L5.2.O",
+        source="SMM, Lemma 5.2",
+        title="transpose, UMM, w registers, any shares",
+        formula=lambda n, p, w, l: n / w + n * l / p,
+        kind="upper",
+        constant=8,
+        grid=lambda: with_w_registers(whole=False, latencies=(1, 30)),
+        run=partial(transposed, tiled),
+        requires=ORDER,
+        note="2 + 2 for n/w; rounding shares up at most doubles the latencies",
+    )
+    yield Claim(
+        id="SMM-L5.2.direct",
+        source="SMM, section 5, improved",
+        title="transpose, UMM, w registers: each tile at once to its place, no swap",
+        formula=lambda n, p, w, l: 2 * (p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: with_w_registers(latencies=(1, 30)),
+        run=partial(transposed, direct),
+        requires=EXACT,
+        note="the cost of a copy (Corollary 3.2); rows of tiles are address groups everywhere",
+    )
+    yield Claim(
+        id="SMM-L5.3",
+        source="SMM, Lemma 5.3",
+        title="transpose, UMM, r registers, corrected: local transpose and swap in place",
+        formula=lambda n, p, w, l, r: (
+            2 * root(w / r) * (p / w + l - 1) * n / p + swap_time(n, p, w, l, r, root(n))
+        ),
+        kind="exact",
+        grid=with_r_registers,
+        run=partial(transposed, tiled),
+        requires=R_EXACT,
+        note="the swap isn't 'just a copy' in O(n/w + nl/p): a row of a tile is a sqrt(w/r)-th of "
+        "an address group, and the parts go to different groups; its stages grow by sqrt(w/r), "
+        "which the lemma's bound allows for",
+    )
+    yield Claim(
+        id="SMM-L5.3.swap.printed",
+        source="SMM, section 5",
+        title="global transpose, UMM, r registers, as printed: just a copy of data",
+        formula=lambda n, p, w, l: n / w + n * l / p,
+        kind="upper",
+        constant=4,
+        grid=lambda: [
+            {"n": 4 * w * w, "p": 4 * w * w, "w": w, "l": 1, "r": 1} for w in (4, 9, 16, 25, 36)
+        ],
+        run=swapped,
+        requires=(SQUARE, WHOLE_TILES, FULL_WARPS, GROUPS, R_THREADS),
+        printed=True,
+        note="r = 1: a word by word swap of tiles narrower than w meets sqrt w groups at each "
+        "request, so that no constant will do",
+    )
+    yield Claim(
+        id="SMM-L5.3.local",
+        source="SMM, section 5",
+        title="transpose, UMM, r registers, corrected: local transpose only",
+        formula=lambda n, p, w, l, r: 2 * root(w / r) * (p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: with_r_registers(all_too=True),
+        run=partial(locally, local),
+        requires=R_EXACT,
+    )
+    yield Claim(
+        id="SMM-L5.3.local.printed",
+        source="SMM, section 5",
+        title="transpose, UMM, r registers, as printed: local transpose only",
+        formula=lambda n, p, w, l, r: 2 * root(w / r) * (p / w + l - 1) * n / p,
+        kind="exact",
+        grid=with_r_registers,
+        run=partial(locally, local_as_printed),
+        requires=R_EXACT,
+        printed=True,
+        note="b[(i+t) mod sqrt(rw)][t] is a column: sqrt(rw) address groups at each write",
+    )
+    yield Claim(
+        id="SMM-L5.3.O.printed",
+        source="SMM, Lemma 5.3",
+        title="transpose, UMM, r registers, as printed: local transpose only",
+        formula=lambda n, p, w, l, r: (n / w + n * l / p) * root(w / r),
+        kind="upper",
+        constant=8,
+        grid=one_row_of_tiles,
+        run=partial(locally, local_as_printed),
+        requires=R_ORDER,
+        printed=True,
+        note="writing columns takes n time units or more, so the ratio grows like sqrt(rw)",
+    )
+    yield Claim(
+        id="SMM-L5.3.O",
+        source="SMM, Lemma 5.3",
+        title="transpose, UMM, r registers, corrected, any shares",
+        formula=lambda n, p, w, l, r: (n / w + n * l / p) * root(w / r),
+        kind="upper",
+        constant=8,
+        grid=lambda: (*with_r_registers(whole=False, all_too=True), *one_row_of_tiles()),
+        run=partial(transposed, tiled),
+        requires=R_ORDER,
+    )
+    yield Claim(
+        id="SMM-L5.3.direct",
+        source="SMM, section 5, improved",
+        title="transpose, UMM, r registers: whole groups at once, no swap",
+        formula=lambda n, p, w, l, r: 2 * (root(w / r) * p / w + l - 1) * n / p,
+        kind="exact",
+        grid=lambda: with_r_registers(all_too=True),
+        run=partial(transposed, direct),
+        requires=R_EXACT,
+        note="O((n/w) sqrt(w/r) + nl/p): fewer registers cost bandwidth, not latency",
+    )
+
+
+CLAIMS = list(_claims())
