@@ -37,13 +37,14 @@ from typing import Any
 from gpu_programs import CANDIDATES as FOR_A_GPU
 from gpu_programs import on_the_gpu
 from lane_races import lanes_meet
+from language_forms import FORMS, forms
 from mmsim import gpu
-from mmsim.engines import array
-from mmsim.engines.fused.analysis import CannotFuse
-from mmsim.gpu.record import facts
-from mmsim.language import ir
-from mmsim.language.operators import BINARY, COMPARE, UNARY
-from mmsim.language.walk import expressions, parts, statements
+from mmsim.engines.array import engine as array
+from mmsim.engines.array.fused.analysis import CannotFuse
+from mmsim.gpu.facts import facts
+from mmsim.ir import nodes as ir
+from mmsim.ir.operators import BINARY, COMPARE, UNARY
+from mmsim.ir.walk import expressions, parts, statements
 from race_free_programs import CANDIDATES, SCHEDULES
 from random_programs import RandomCase, bits, drawn, races, run_case, same
 
@@ -73,6 +74,7 @@ def language() -> list[str]:
         "or",
         "mm.shared",
         "mm.registers",
+        *FORMS,
     ]
 
 
@@ -96,7 +98,7 @@ def used(code: ir.Code) -> set[str]:
                         found.add(f"T.{field}")
                     case _:
                         found.add(type(part).__name__)
-    return found
+    return found | forms(code)
 
 
 # ------------------------------------------------------------ one program
@@ -108,16 +110,16 @@ def outcome(run: Any) -> Any:
     return run.time, run.accesses, run.rounds, contents
 
 
-ROADS = {"interpreted": "array, interpreted", "plain": "array, fused", "fused": "array, compiled"}
+PATHS = {"interpreted": "array, interpreted", "plain": "array, fused", "fused": "array, compiled"}
 
 
-def roads(case: RandomCase, schedule: str, compiled: bool) -> Iterator[tuple[str, Any]]:
+def paths(case: RandomCase, schedule: str, compiled: bool) -> Iterator[tuple[str, Any]]:
     """What the array engine makes of a case, interpreted and, where that can be, fused."""
     whole = array.run
-    for road, name in ROADS.items():
-        if road == "fused" and not compiled:
+    for path, name in PATHS.items():
+        if path == "fused" and not compiled:
             continue
-        array.run = lambda launch, check=False, road=road: whole(launch, check, road)
+        array.run = lambda launch, check=False, path=path: whole(launch, check, path)
         try:
             yield name, outcome(run_case(case, schedule, engine="array"))
         except CannotFuse:
@@ -138,7 +140,7 @@ def compare(case: RandomCase, on_gpu: bool, compiled: bool) -> tuple[Counter[str
                 wrong.append("array engine finds no race")
             continue
         expected = outcome(events)
-        for name, found in roads(case, schedule, compiled):
+        for name, found in paths(case, schedule, compiled):
             done[f"{schedule}, {name}"] += 1
             if found != expected:
                 wrong.append(f"{schedule}, {name}")

@@ -1,7 +1,7 @@
 """The rules of the machines and of the language, tested on every engine.
 
 The modules named here run once for each of them, with `run`'s default engine set to it. "fused" is
-the array engine's compiled road, taken wherever a program has one, however small, and left
+the array engine's compiled path, taken wherever a program has one, however small, and left
 uncompiled: the text that would be compiled runs as Python.
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import pytest
 
-from mmsim import launch
-from mmsim.engines import array
-from mmsim.engines.fused import build, execute
+from mmsim.engines import run
+from mmsim.engines.array import engine as array
+from mmsim.engines.array.fused import build, execute, worth
 
 ON_EVERY_ENGINE = {
     "test_bad_input",
@@ -20,6 +20,39 @@ ON_EVERY_ENGINE = {
     "test_layouts",
     "test_timing_rules",
 }
+
+IN_ONE_PROCESS = {
+    "tests/gpu/test_cuda_emulated.py::test_a_rule_of_the_language": "rules",
+    "tests/gpu/test_gpu_programs.py": "drawn programs",
+    "tests/docs/test_notebooks.py::test_a_fresh_kernel": "kernels",
+    "tests/docs/test_site.py": "kernels",
+}
+"""Beginnings of tests' names, and what they share: one process does it, once.
+
+Kernels of notebooks share the choice of ports: of two begun at one time both may pick the same.
+"""
+
+
+def group_of(name):
+    """What the processes take as one piece: a test, or those that share something."""
+    for beginning, group in IN_ONE_PROCESS.items():
+        if name.startswith(beginning):
+            return group
+    return name
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With `--dist loadgroup`; the marks of pytest-xdist 3.8 have no effect with pytest 9.2."""
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return group_of(nodeid)
+
+    return ByGroup(config, log)
 
 
 def pytest_generate_tests(metafunc):
@@ -33,10 +66,10 @@ def engine_used(request, monkeypatch):
     name = getattr(request, "param", None)
     if name is None:
         return
-    monkeypatch.setattr(launch, "default_engine", "events" if name == "events" else "array")
+    monkeypatch.setattr(run, "default_engine", "events" if name == "events" else "array")
     if name == "fused":
         monkeypatch.setattr(array, "FEW", 0)
-        monkeypatch.setattr(execute.Execution, "worthwhile", lambda self: True)
+        monkeypatch.setattr(worth.Worth, "at_once", lambda self: True)
         monkeypatch.setattr(execute.Execution, "_ready", lambda self: build.plain(self.text.kernel))
 
 

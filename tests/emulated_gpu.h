@@ -35,6 +35,13 @@ static double __longlong_as_double(long long bits)
     return value;
 }
 
+static long long __double_as_longlong(double value)
+{
+    long long bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 static long long clock64()
 {
     static long long now = 0;

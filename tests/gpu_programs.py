@@ -5,8 +5,7 @@
 Draws programs whose threads don't race, for warps of 32 threads and blocks of up to 100. Each runs
 once on the GPU with its arrays in global memory, and those of one block once more with them in
 shared memory. What comes back must be what the event engine computes: whole numbers and floats
-alike, bit for bit. No program has a `**` of floats, which is the library's on a GPU and may differ
-in the last bit.
+alike, bit for bit.
 
 `--sanitize` repeats this under compute-sanitizer, which comes with the CUDA toolkit, once with each
 of its tools or with those named; all have to be silent. `--json` saves one row a launch.
@@ -33,8 +32,9 @@ from hypothesis import strategies as st
 
 from lane_races import draw_cases
 from mmsim import gpu
-from mmsim.gpu.kernels import WARP
-from mmsim.gpu.record import Record, facts
+from mmsim.cuda_c.kernels import WARP
+from mmsim.gpu.facts import facts
+from mmsim.gpu.record import Record
 from mmsim.gpu.replay import cupy
 from race_free_programs import orderly_cases
 from random_programs import RandomCase, cases, run_case, same

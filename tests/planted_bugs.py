@@ -16,9 +16,9 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from algorithms.gpu.markdown import bullets, paragraph, table
 from mmsim.gpu.record import Record, Row
 from mmsim.results import Finding, FoundAccess
+from mmsim_algorithms.gpu.markdown import bullets, paragraph, table
 from planted import FILES, PAIRS, Pair
 from planted_on_gpu import TOOLS, in_shared_memory, tool_for
 
@@ -53,10 +53,10 @@ def checked(pair: Pair) -> Checked:
 def described(finding: Finding) -> str:
     """A finding in a cell of the table."""
     where = f" on `{finding.element}`" if finding.element else ""
-    return f"{finding.title}{where}: " + ", ".join(map(_deed, finding.accesses))
+    return f"{finding.title}{where}: " + ", ".join(map(_action, finding.accesses))
 
 
-def _deed(access: FoundAccess) -> str:
+def _action(access: FoundAccess) -> str:
     who = "" if access.kind == "declaration" else f"thread {access.thread} in "
     return f"{who}line {access.line}" + ("" if access.time is None else f" at {access.time}")
 
@@ -112,9 +112,10 @@ def page(known: Kept | None) -> str:
             "<!-- Made by `make planted` from `tests/planted`; change that, not this page. -->\n",
             paragraph(_overview(results)),
             paragraph(
-                """`make planted` checks them all anew and makes this page. `tests/test_planted.py`
-                holds the checker to every field of every finding: kind, array, index, threads,
-                lines, the number of elements, and the times where they were worked out by hand.
+                """`make planted` checks them all anew and makes this page.
+                `tests/monitors/test_planted.py` holds the checker to every field of every finding:
+                kind, array, index, threads, lines, the number of elements, and the times where they
+                were worked out by hand.
                 [The checker](checker.md) says by which rules it finds them. A time is that of the
                 request's dispatch."""
             ),
@@ -166,7 +167,7 @@ def _beside(known: Kept | None) -> Iterator[str]:
         Its tools look for {covered} of the {len(PAIRS)} mistakes: memcheck for
         {len(of_a_tool["memcheck"])} indices out of range, racecheck for
         {len(of_a_tool["racecheck"])} races in shared memory, initcheck for
-        {len(of_a_tool["initcheck"])} reads of global memory that nobody has written, synccheck for
+        {len(of_a_tool["initcheck"])} reads of uninitialized global memory, synccheck for
         {len(of_a_tool["synccheck"])} barriers that not all reach. No tool looks for the others:
         {_others()}."""
     )

@@ -31,11 +31,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mmsim import DMM
 from mmsim.errors import MMSimError
 from mmsim.gpu import Kernel, NoGPU, Space, kernel
-from mmsim.gpu.record import Record, facts
+from mmsim.gpu.facts import facts
+from mmsim.gpu.record import Record
 from mmsim.gpu.replay import compiled, cupy
-from mmsim.machines import DMM
 from planted import PAIRS, Launched, Pair
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")

@@ -82,6 +82,10 @@ class OrderlyAuthor(Author):
             a for a in s.arrays if a.name == "x" or self.modes.get(a.name, "gather") != "gather"
         ]
 
+    def nameable(self, arrays):
+        """The arrays that no thread writes."""
+        return [a for a in arrays if not a.writable and a.name not in self.flags]
+
     def helper_array(self, arrays):
         """One that some array fits."""
         array = self.pick(*(a for a in arrays if a.name in self.segments))

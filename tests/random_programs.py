@@ -17,7 +17,8 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from reference import RefDMM, RefHMM, RefPlaced, RefUMM
+import random_forms as forms
+from reference import RefDMM, RefHMM, RefOwn, RefPlaced, RefUMM
 
 INDENT = "    "
 TYPE_OF = {"int64": "int", "int32": "int", "float64": "float", "float32": "float", "bool": "bool"}
@@ -39,7 +40,7 @@ class RotatingRows:
 class RandomCase:
     source: str
     name: str
-    machine_spec: RefDMM | RefUMM | RefHMM
+    machine_spec: RefDMM | RefUMM | RefHMM | RefOwn
     args: list
     threads: int
     block_size: int | None
@@ -79,13 +80,13 @@ class RandomCase:
 _numbers = count()
 
 
-def define(source, name, mm=None):
+def define(source, name, mm=None, np=np):
     """The function `name` of the source text, readable by `inspect`; mm is the real mmsim."""
     if mm is None:
         import mmsim as mm
     filename = f"<random program {next(_numbers)}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    namespace = {"mm": mm, "__name__": filename}
+    namespace = {"mm": mm, "np": np, "__name__": filename}
     exec(compile(source, filename, "exec"), namespace)
     return namespace[name]
 
@@ -107,8 +108,9 @@ class GivenOffsets:
 def run_case(case, schedule, **options):
     """The run of a case on the machine of mmsim that its specification stands for."""
     import mmsim as mm
+    from own_machines import OwnMachine
 
-    kinds = {RefDMM: mm.DMM, RefUMM: mm.UMM, RefHMM: mm.HMM}
+    kinds = {RefDMM: mm.DMM, RefUMM: mm.UMM, RefHMM: mm.HMM, RefOwn: OwnMachine}
     return kinds[type(case.machine_spec)](*astuple(case.machine_spec)).run(
         case.program,
         *case.arguments,
@@ -166,6 +168,7 @@ class Scope:
     arrays: list
     helpers: list = field(default_factory=list)
     registers: list = field(default_factory=list)  # (name, size)
+    tuples: dict = field(default_factory=dict)  # name -> types; assigned on every path to here
     fixed: frozenset = frozenset()  # variables on which a loop's end depends
     thread: bool = True  # T is known
     result: str | None = None  # the type that return needs
@@ -175,13 +178,17 @@ class Scope:
     barriers: bool = False  # every live lane of a warp comes here together
 
     def inner(self, **changes):
-        return replace(self, variables=dict(self.variables), **changes)
+        """The scope of a block inside: what it names is not known after it."""
+        own = {"variables": dict(self.variables), "tuples": dict(self.tuples)}
+        lists = {"arrays": list(self.arrays), "registers": list(self.registers)}
+        return replace(self, **own, **lists, **changes)
 
 
 class Author:
     def __init__(self, draw, threads, index_array):
         self.draw, self.threads, self.index_array = draw, threads, index_array
         self.fresh = count()
+        self.tables, self.rotating = [], []
 
     def pick(self, *options):
         return self.draw(st.sampled_from(options))
@@ -202,6 +209,13 @@ class Author:
         """The arrays that may be written at a place."""
         return [a for a in s.arrays if a.writable]
 
+    def nameable(self, arrays):
+        """The arrays that may be given other names, whoever accesses them by these.
+
+        The array of indices keeps its own: its numbers are indices of the others only.
+        """
+        return [array for array in arrays if array is not self.index_array]
+
     def helper_array(self, arrays):
         """The array parameter of a new helper; `arrays` are those of the program."""
         # int32 stands for every integer array: what fits in it fits in all of them
@@ -218,17 +232,24 @@ class Author:
     # ------------------------------------------------------------ expressions
 
     def expression(self, type_, s, depth):
+        if isinstance(type_, tuple):
+            return forms.result(self, type_, s, depth)
         return {"int": self.int, "float": self.float, "bool": self.bool}[type_](s, depth)
 
     def leaf(self, type_, s):
         """A variable or an array's element of the type, or None where there is none."""
         variables = [name for name, of in s.variables.items() if of == type_]
         arrays = [a for a in self.readable(s) if a.type == type_]
+        items = forms.items(self, type_, s)
         kinds = ["variable"] * bool(variables) + ["array"] * 2 * bool(arrays)
+        kinds += ["item"] * bool(items)
         if not kinds:
             return None
-        if self.pick(*kinds) == "variable":
+        kind = self.pick(*kinds)
+        if kind == "variable":
             return self.pick(*variables)
+        if kind == "item":  # by its number: Hypothesis looks at the text of what it picks from
+            return items[self.number(0, len(items) - 1)]()
         return self.access(self.pick(*arrays), s)
 
     def access(self, array, s):
@@ -243,7 +264,8 @@ class Author:
         size = array.shape and array.shape[axis]
         if size:
             kinds.append("constant")
-        if size and self.index_array in s.arrays and array is not self.index_array:
+        # Its numbers are indices of the others, not of itself, whatever it is called.
+        if size and self.index_array in s.arrays and not forms.alike(array, self.index_array):
             kinds.append("array")
         kind = self.pick(*kinds)
         if kind == "constant":
@@ -268,9 +290,8 @@ class Author:
             if kind == "register" and s.registers:
                 name, size = self.pick(*s.registers)
                 return f"int({name}[({self.int(s, 0)}) % {size}])"
-            if kind == "shape" and s.arrays:
-                array = self.pick(*s.arrays)
-                return self.pick(f"{array.name}.shape[0]", f"len({array.name})")
+            if kind == "shape":
+                return forms.extent(self, s) or "1"
             return self.pick("0", "1", "2", "3", "5", "7", "-1", "-4", "100", "3000000000")
         x = self.int(s, depth - 1)
         kinds = ["leaf", "+", "+", "divide", "unary", "extreme", "choice", "logic", "helper"]
@@ -293,6 +314,8 @@ class Author:
         y = self.int(s, depth - 1)
         if kind == "divide":
             divisor = self.pick("2", "3", "-3", "7", "-1", f"(({y}) % 5 + 1)")
+            if self.pick(False, False, True):
+                return f"divmod({x}, {divisor})[{self.pick(0, 1)}]"
             return f"({x} {self.pick('//', '%')} {divisor})"
         if kind == "bits":
             return f"({x} {self.pick('&', '|', '^')} {y})"
@@ -306,13 +329,15 @@ class Author:
             return self.pick("0.5", "0.0", "1.0", "-2.25", "0.1", "1e-3")
         x = self.float(s, depth - 1)
         kinds = ["leaf", "+", "*", "/", "unary", "abs", "extreme", "choice", "logic", "helper"]
-        kind = self.pick(*kinds, "divide", "cast", "ratio", "mixed")
+        kind = self.pick(*kinds, "divide", "cast", "ratio", "mixed", "power")
         if kind == "leaf":
             return x
         if kind in ("unary", "abs"):
             return {"unary": f"(-{x})", "abs": f"abs({x})"}[kind]
         if kind in ("*", "/"):
             return f"({x} {kind} {self.pick('2.0', '3', '-1.5')})"
+        if kind == "power":
+            return forms.power(self, s, x)
         if kind == "divide":
             return f"({x} {self.pick('//', '%')} {self.pick('0.75', '3.0', '-2.0', '5')})"
         if kind == "helper":
@@ -334,7 +359,8 @@ class Author:
         return None
 
     def bool(self, s, depth):
-        kind = self.pick("compare", "compare", "compare", "leaf", "chain", "cast", "constant")
+        kinds = ["compare", "compare", "compare", "leaf", "chain", "cast", "constant", "member"]
+        kind = self.pick(*kinds)
         if depth > 0:
             kind = self.pick(kind, "and", "or", "not", "logic", "choice", "helper", "bits")
         type_ = self.pick("int", "int", "float")
@@ -343,6 +369,8 @@ class Author:
             return self.leaf("bool", s) or "True"
         if kind == "constant":
             return self.pick("True", "False")
+        if kind == "member":
+            return forms.member(self, s)
         if kind == "cast":
             return f"bool({self.expression(type_, s, 0)})"
         if kind in ("compare", "chain"):
@@ -372,6 +400,12 @@ class Author:
             if helper.result == result and (s.thread or not helper.takes_thread):
                 arrays = self.writable(s) if helper.array else []
                 fits = [a for a in arrays if fits_parameter(a, helper.array)]
+                fits += [
+                    a
+                    for a in self.nameable(arrays)
+                    if helper.array and (a.type, a.dimensions) == (helper.array.type, 2)
+                    if a not in fits
+                ]
                 if fits or not helper.array:
                     calls.append((helper, fits))
         if not calls:
@@ -379,7 +413,11 @@ class Author:
         helper, fits = self.pick(*calls)
         given = ["T"] * helper.takes_thread
         if helper.array:
-            given += self.array_arguments(self.pick(*fits), s)
+            array = self.pick(*fits)
+            if array.dimensions != helper.array.dimensions:  # a row of it
+                given.append(forms.row(self, array, s)[0])
+            else:
+                given += self.array_arguments(array, s)
         given += [self.expression(type_, s, self.pick(0, 0, 1)) for type_ in helper.parameters]
         return f"{helper.name}({', '.join(given)})"
 
@@ -398,10 +436,12 @@ class Author:
 
     def statement(self, s, depth):
         kinds = ["store", "store", "store", "assign", "assign", "read", "augment", "tuple"]
+        kinds += ["name", "pair"] + ["swap"] * 2 * bool(self.rotating or s.registers)
         kinds += ["register"] * bool(s.registers) + ["call"] * bool(s.helpers)
         kinds += ["barrier"] * 2 * s.barriers
         if depth > 0:
             kinds += ["if", "if", "for", "for", "while", "leave"]
+            kinds += ["leave"] * (2 * s.may_break + (s.result is not None))
         return getattr(self, f"{self.pick(*kinds)}_statement")(s, depth)
 
     def store_statement(self, s, depth):
@@ -459,6 +499,15 @@ class Author:
         op = self.pick("+=", "-=", "*=" if type_ == "int" else "+=")
         return [f"{name} {op} {self.expression(type_, s, self.pick(0, 1))}"]
 
+    def name_statement(self, s, depth):
+        return forms.name_statement(self, s)
+
+    def swap_statement(self, s, depth):
+        return forms.swap_statement(self, s)
+
+    def pair_statement(self, s, depth):
+        return forms.pair_statement(self, s)
+
     def read_statement(self, s, depth):
         arrays = self.readable(s)
         return [self.access(self.pick(*arrays), s)] if arrays else ["pass"]
@@ -501,6 +550,11 @@ class Author:
         inner = s.inner(in_loop=True, may_break=not uniform, barriers=uniform)
         if uniform:
             inner.may_return = False
+        if self.pick(False, False, True):
+            header, body = forms.loop_header(self, s, inner, uniform)
+            body += self.block(inner, self.number(1, 3), depth - 1)
+            return [header, *indented(body)]
+        if uniform:
             limits = self.pick("2", "1", "3", "1, 3", "4, 0, -2", "T.blocks % 3")
         else:
             some = f"({self.int(s, 0)}) % {self.number(2, 4)}"
@@ -541,18 +595,21 @@ def write_helper(author, helpers, arrays):
     """A small function that works on its parameters alone."""
     array = author.helper_array(arrays) if author.pick(True, False) else None
     types = [author.pick("int", "int", "float") for _ in range(author.number(0, 2))]
-    result = author.pick("int", "float", "bool", None)
+    result = author.pick("int", "float", "bool", None, ("int", "int"), ("int", "float"))
     helper = Helper(author.name("helper"), array, types, author.pick(True, False), result)
     names = [author.name("u") for _ in types]
     scope = Scope(dict(zip(names, types, strict=True)), [array] if array else [], list(helpers))
     scope.thread, scope.result = helper.takes_thread, result
-    body = author.block(scope, author.number(0, 2), 1)
+    body = [forms.use(author, scope, array.name)] if array else []
+    body += author.block(scope, author.number(0, 2), 1)
     if result:
         body = [line for line in body if line != "pass"]
         body.append(f"return {author.expression(result, scope, 1)}")
     parameters = ["T"] * helper.takes_thread
     parameters += (author.array_parameters(array) if array else []) + names
-    return helper, [f"def {helper.name}({', '.join(parameters)}):", *indented(body), "", ""]
+    head = ["@mm.program"] * author.pick(0, 0, bool(result))
+    head.append(f"def {helper.name}({', '.join(parameters)}):")
+    return helper, [*head, *indented(body), "", ""]
 
 
 SHAPES = st.one_of(
@@ -621,10 +678,10 @@ def cases(draw, threads=None, width=None):
 
 def write_program(author, known, args, declarations):
     """The text of a program on arrays; adds the arguments of its further parameters."""
-    registers = []
-    if author.pick(False, True):
-        registers.append((author.name("r"), author.number(1, 4)))
-        declarations.append(f"{registers[0][0]} = mm.registers({registers[0][1]})")
+    registers, size = [], author.number(1, 4)
+    for _ in range(author.pick(0, 1, 2)):
+        registers.append((author.name("r"), size))
+        declarations.append(f"{registers[-1][0]} = mm.registers({size})")
     parameters = ["T", *[a.name for a in known if a.name in "abc"]]
     variables = {}
     if author.pick(False, True):
@@ -640,7 +697,11 @@ def write_program(author, known, args, declarations):
         variables["m"] = type_
         parameters.append("m")
         args.append(author.number(-5, 20) if type_ == "int" else author.number(-9, 9) / 4)
-    helpers, lines = [], []
+    if author.pick(False, True):
+        forms.rotate(author, known)
+    author.tables, lines = forms.write_tables(author)
+    lines += forms.EXCHANGE * bool(author.rotating)
+    helpers = []
     if author.pick(False, True):
         lines += ["LIMIT = 6", "", ""]
         variables["LIMIT"] = "int"
@@ -650,6 +711,8 @@ def write_program(author, known, args, declarations):
         lines += text
     scope = Scope(variables, known, helpers, registers, fixed=frozenset(["LIMIT"]), barriers=True)
     body = declarations + author.body(scope)
+    if author.rotating:
+        body.append(forms.use(author, scope, *author.rotating))
     lines += [f"def program({', '.join(parameters)}):", *indented(body)]
     return "\n".join(lines) + "\n"
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 import ast
 import operator
 from dataclasses import dataclass, field
+from decimal import Context, Decimal
+from fractions import Fraction
 
 import numpy as np
 
@@ -36,6 +38,19 @@ class RefHMM:
     width: int
     global_latency: int
     shared_latency: int = 1
+
+
+@dataclass(frozen=True)
+class RefOwn:
+    """A machine of somebody's own: for each unit its rule, the rule's width and the latency."""
+
+    width: int
+    memory: tuple[str, int, int]
+    shared: tuple[tuple[str, int, int], ...]
+
+    @property
+    def dmms(self):
+        return len(self.shared)
 
 
 @dataclass(frozen=True)
@@ -88,10 +103,13 @@ class Launch:
 
 
 class Array:
-    """A parameter (one copy, `shared` false) or a shared array (one copy per block)."""
+    """A parameter (one copy, `shared` false) or a shared array (one copy per block).
 
-    def __init__(self, name, copies, shared, offsets=None):
-        self.name, self.copies, self.shared = name, copies, shared
+    `order` counts the parameters from left to right and after them the declarations.
+    """
+
+    def __init__(self, name, copies, shared, order, offsets=None):
+        self.name, self.copies, self.shared, self.order = name, copies, shared, order
         self.shape = copies[0].shape
         row_major = np.arange(copies[0].size).reshape(self.shape)
         self.offsets = row_major if offsets is None else np.asarray(offsets)
@@ -106,6 +124,20 @@ class Registers:
     def __init__(self, size, lanes):
         self.values = {t: [0] * size for t in lanes}
         self.shape = (size,)
+        self.order = -id(self)  # they are no memory, so that any order will do
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a name of an array stands for in a thread: the elements with these leading indices."""
+
+    array: Array | Registers
+    index: tuple
+    fixed: int = 0
+
+    @property
+    def shape(self):
+        return self.array.shape[len(self.index) :]
 
 
 THREAD = object()  # what the first parameter, T, is bound to
@@ -122,12 +154,28 @@ class Access:
     values: dict  # active thread -> value to write
 
 
-def count_stages(access, threads, conflict, width):
+def count_stages(access, threads, conflict, width, launch):
+    if conflict.startswith("card "):
+        return count_card_stages(access, threads, conflict.removeprefix("card "), width, launch)
     addresses = {int(access.array.offsets[access.index[t]]) for t in threads}
-    if conflict == "group":
+    if conflict in ("group", "sector"):
         return len({address // width for address in addresses})
     banks = [address % width for address in addresses]
     return max(banks.count(bank) for bank in banks)
+
+
+def count_card_stages(access, threads, conflict, width, launch):
+    """A card's rule, `width` words of 4 bytes wide: longer words go by so many lanes as fit."""
+    size = access.array.copies[0].itemsize
+    if size <= 4:
+        words = width * 4 // size if conflict == "group" else width
+        return count_stages(access, threads, conflict, words, launch)
+    words, total = width * 4 // size, 0
+    for first in range(0, launch.width, words):
+        part = [t for t in threads if first <= launch.attribute("lane", t) < first + words]
+        if part:
+            total += count_stages(access, part, conflict, words, launch)
+    return total
 
 
 def perform(access, threads, launch):
@@ -148,6 +196,20 @@ def wrap64(value):
     return (value + 2**63) % 2**64 - 2**63 if type(value) is int else value
 
 
+def power(x, y):
+    """x ** y; of floats the exact result, rounded, for the exponents that the language names."""
+    if (not isinstance(x, float) and not isinstance(y, float)) or x == 0:
+        return x**y
+    if y in range(-4, 9):
+        return float(Fraction(x) ** int(y))
+    if y == 0.5:
+        return float(np.sqrt(x))
+    if y == -0.5:
+        exact = Context(prec=100)
+        return float(exact.divide(Decimal(1), exact.sqrt(Decimal(x))))
+    return x**y
+
+
 BINARY = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -155,7 +217,7 @@ BINARY = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
+    ast.Pow: power,
     ast.LShift: operator.lshift,
     ast.RShift: operator.rshift,
     ast.BitAnd: operator.and_,
@@ -176,14 +238,37 @@ COMPARE = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-BUILTINS = {"min": min, "max": max, "abs": abs, "int": int, "float": float, "bool": bool}
+BUILTINS = {
+    **{"min": min, "max": max, "abs": abs, "int": int, "float": float, "bool": bool},
+    "divmod": lambda x, y: tuple(map(wrap64, divmod(x, y))),
+}
+
+
+def item_of(values, index):
+    """An item of a tuple or of a table, as Python counts."""
+    for one in index if type(index) is tuple and not isinstance(values, np.ndarray) else [index]:
+        values = values[one]
+    return plain(values)
+
+
+def plain(values):
+    """Python's own numbers, in lists."""
+    return values.tolist() if isinstance(values, np.generic | np.ndarray) else values
+
+
+def constant(node):
+    """A constant of the module: a number, or a table of them."""
+    match node:
+        case ast.Call(ast.Attribute(ast.Name("np"), "array"), [table], []):
+            return np.array(ast.literal_eval(table))
+    return ast.literal_eval(node)
 
 
 class Frame:
     """One call of one function: its names, and who has left it (or a loop in it) already."""
 
     def __init__(self, names):
-        self.names = names  # name -> {thread: value}, an Array, Registers or THREAD
+        self.names = names  # name -> {thread: number, tuple, Row or THREAD}
         self.returned = {}  # thread -> value
         self.loops = []  # for each loop around: (threads that broke, threads that continued)
 
@@ -197,9 +282,7 @@ class Sequencer:
     def __init__(self, tree, launch, shared):
         self.functions = {f.name: f for f in tree.body if isinstance(f, ast.FunctionDef)}
         self.constants = {
-            s.targets[0].id: ast.literal_eval(s.value)
-            for s in tree.body
-            if isinstance(s, ast.Assign)
+            s.targets[0].id: constant(s.value) for s in tree.body if isinstance(s, ast.Assign)
         }
         self.launch = launch
         self.shared = shared  # the declarations of shared arrays seen so far, for all sequencers
@@ -207,9 +290,10 @@ class Sequencer:
     def program(self, name, arguments, lanes):
         function = self.functions[name]
         names = [parameter.arg for parameter in function.args.args]
-        values = [a if isinstance(a, Array) else {t: a for t in lanes} for a in arguments]
-        self.lanes = lanes
-        self.main = Frame(dict(zip(names, [THREAD, *values], strict=True)))
+        values = [Row(a, ()) if isinstance(a, Array) else a for a in arguments]
+        self.lanes, self.parameters = lanes, len(names)
+        given = [{t: value for t in lanes} for value in [THREAD, *values]]
+        self.main = Frame(dict(zip(names, given, strict=True)))
         yield from self.body(function.body, lanes, self.main)
 
     def body(self, statements, lanes, frame):
@@ -227,7 +311,7 @@ class Sequencer:
             case ast.Expr(value):
                 yield from self.value(value, lanes, frame)
             case ast.Assign(targets, value):
-                values = yield from self.several(value, lanes, frame)
+                values = yield from self.value(value, lanes, frame)
                 for target in targets:
                     yield from self.assign(target, values, lanes, frame)
             case ast.AugAssign(ast.Name(), op, value):
@@ -248,12 +332,9 @@ class Sequencer:
                 return sorted(yes + no)
             case ast.While(test, body, []):
                 return (yield from self.loop(test, None, None, body, lanes, frame))
-            case ast.For(target, ast.Call(ast.Name("range"), arguments), body, []):
-                limits = []
-                for argument in arguments:
-                    limits.append((yield from self.value(argument, lanes, frame)))
-                ranges = {t: range(*[limit[t] for limit in limits]) for t in lanes}
-                return (yield from self.loop(None, target, ranges, body, lanes, frame))
+            case ast.For(target, over, body, []):
+                trips = yield from self.trips(over, lanes, frame)
+                return (yield from self.loop(None, target, trips, body, lanes, frame))
             case ast.Break():
                 frame.loops[-1][0].extend(lanes)
                 return []
@@ -270,16 +351,29 @@ class Sequencer:
                 raise NotImplementedError(ast.unparse(node))
         return lanes
 
-    def loop(self, test, target, ranges, body, lanes, frame):
-        """A while loop (test) or a for loop (target, ranges); runs until its last lane leaves."""
-        out, active, turn = [], lanes, 0
+    def trips(self, node, lanes, frame):
+        """What a for loop runs over."""
+        match node:
+            case ast.Call(ast.Name("range" | "enumerate" | "zip" as kind), arguments):
+                values = []
+                for argument in arguments:
+                    values.append((yield from self.trips(argument, lanes, frame)))
+                make = {"range": range, "enumerate": enumerate, "zip": zip}[kind]
+                made = {t: make(*[value[t] for value in values]) for t in lanes}
+                return {t: made[t] if kind == "range" else list(made[t]) for t in lanes}
+        values = yield from self.value(node, lanes, frame)
+        return {t: plain(values[t]) for t in lanes}
+
+    def loop(self, test, target, trips, body, lanes, frame):
+        """A while loop (test) or a for loop (target, trips); runs until its last lane leaves."""
+        out, active, trip = [], lanes, 0
         while active:
             if test is not None:
                 active, leaving = yield from self.split(test, active, frame)
             else:
-                leaving = [t for t in active if turn >= len(ranges[t])]
-                active = [t for t in active if turn < len(ranges[t])]
-                values = {t: ranges[t][turn] for t in active}
+                leaving = [t for t in active if trip >= len(trips[t])]
+                active = [t for t in active if trip < len(trips[t])]
+                values = {t: trips[t][trip] for t in active}
                 if active:
                     yield from self.assign(target, values, active, frame)
             out += leaving
@@ -289,75 +383,87 @@ class Sequencer:
             frame.loops.pop()
             out += broken
             active = sorted(active + continued)
-            turn += 1
+            trip += 1
         return sorted(out)
 
     def split(self, test, lanes, frame):
         truth = yield from self.value(test, lanes, frame)
         return [t for t in lanes if truth[t]], [t for t in lanes if not truth[t]]
 
-    def several(self, node, lanes, frame):
-        """The right side of an assignment: one value, or a list where it is written as a tuple."""
-        if not isinstance(node, ast.Tuple):
-            return (yield from self.value(node, lanes, frame))
-        parts = []
-        for element in node.elts:
-            parts.append((yield from self.value(element, lanes, frame)))
-        return parts
-
     def assign(self, target, values, lanes, frame):
         match target:
             case ast.Tuple(elements):
-                if isinstance(values, dict):  # a tuple per lane
-                    values = [{t: values[t][k] for t in lanes} for k in range(len(elements))]
-                for element, value in zip(elements, values, strict=True):
-                    yield from self.assign(element, value, lanes, frame)
-            case ast.Name(name) if isinstance(values, dict):
-                frame.names.setdefault(name, {}).update({t: values[t] for t in lanes})
+                for k, element in enumerate(elements):
+                    yield from self.assign(element, {t: values[t][k] for t in lanes}, lanes, frame)
             case ast.Name(name):
-                frame.names[name] = values
-                if isinstance(values, Array) and values.name is None:
-                    values.name = name  # a shared array is called what it is first assigned to
+                frame.names.setdefault(name, {}).update({t: values[t] for t in lanes})
+                first = values[lanes[0]]
+                if isinstance(first, Row) and isinstance(first.array, Array):
+                    # a shared array is called what it is first assigned to
+                    first.array.name = first.array.name or name
             case ast.Subscript():
                 place = yield from self.place(target, lanes, frame)
                 yield from self.write(target, place, values, lanes)
 
     def place(self, node, lanes, frame):
-        """What a subscript means: the thing subscripted and each lane's index into it."""
-        written = []
-        while isinstance(node, ast.Subscript):  # a[i][j] is a[i, j]
-            inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            written = inner + written
-            node = node.value
-        thing = yield from self.value(node, lanes, frame)
-        parts = []
-        for part in written:
-            parts.append((yield from self.value(part, lanes, frame)))
-        index = {t: tuple(part[t] for part in parts) for t in lanes}
-        shapes = {t: (len(thing[t]),) if isinstance(thing, dict) else thing.shape for t in lanes}
+        """What a subscript means in each lane: a Row, or an item of a tuple or a table."""
+        thing = yield from self.value(node.value, lanes, frame)
+        match node.slice:
+            case ast.Slice(lower, upper, step):
+                bounds = [None if one is None else constant(one) for one in (lower, upper, step)]
+                index = {t: slice(*bounds) for t in lanes}
+            case _:
+                index = yield from self.value(node.slice, lanes, frame)
+        return {
+            t: self.row(node, thing[t], index[t], t)
+            if isinstance(thing[t], Row)
+            else item_of(thing[t], index[t])
+            for t in lanes
+        }
+
+    def row(self, node, row, index, thread):
+        """What an index, or several, leave of an array; all of them leave one element."""
+        index = index if type(index) is tuple else (index,)
+        for i, size in zip(index, row.shape, strict=False):
+            if type(i) is not int or not 0 <= i < size:
+                raise IndexError(f"{ast.unparse(node)} at {index} in thread {thread}")
+        assert len(index) <= len(row.shape)
+        return Row(row.array, row.index + index, len(row.index))
+
+    def groups(self, place, lanes):
+        """The lanes for which a name stands for the same array: these access it together.
+
+        The arrays come in their order, of one array those with fewer fixed indices first.
+        """
+        found = {}
         for t in lanes:
-            for i, size in zip(index[t], shapes[t], strict=True):
-                if type(i) is not int or not 0 <= i < size:
-                    raise IndexError(f"{ast.unparse(node)}{index[t]} in thread {t}")
-        return thing, index
+            array, fixed = place[t].array, place[t].fixed
+            found.setdefault((array.order, fixed), (array, []))[1].append(t)
+        return [found[key] for key in sorted(found)]
 
     def read(self, node, place, lanes):
-        thing, index = place
-        if isinstance(thing, Array):
-            return (yield Access(node.lineno, thing, "read", index, {}))
-        values = thing.values if isinstance(thing, Registers) else thing
-        return {t: values[t][index[t][0]] for t in lanes}
+        """The values in a place; what is no element stays what it is."""
+        result = {t: place[t] for t in lanes}
+        elements = [t for t in lanes if isinstance(place[t], Row) and not place[t].shape]
+        for array, some in self.groups(place, elements):
+            index = {t: place[t].index for t in some}
+            if isinstance(array, Array):
+                result |= yield Access(node.lineno, array, "read", index, {})
+            else:
+                result |= {t: array.values[t][index[t][0]] for t in some}
+        return result
 
     def write(self, node, place, values, lanes):
-        thing, index = place
-        if isinstance(thing, Array):
-            yield Access(node.lineno, thing, "write", index, values)
-        else:
-            for t in lanes:
-                thing.values[t][index[t][0]] = values[t]
+        for array, some in self.groups(place, lanes):
+            index = {t: place[t].index for t in some}
+            if isinstance(array, Array):
+                yield Access(node.lineno, array, "write", index, {t: values[t] for t in some})
+            else:
+                for t in some:
+                    array.values[t][index[t][0]] = values[t]
 
     def value(self, node, lanes, frame):
-        """The value of an expression: {thread: value}, an Array, Registers or THREAD."""
+        """The value of an expression: {thread: number, tuple, Row or THREAD}."""
         match node:
             case ast.Constant(value):
                 return {t: value for t in lanes}
@@ -365,17 +471,17 @@ class Sequencer:
                 found = frame.names.get(name)
                 if found is None:
                     return {t: self.constants[name] for t in lanes}
-                return {t: found[t] for t in lanes} if isinstance(found, dict) else found
+                return {t: found[t] for t in lanes}
             case ast.Attribute(inner, name):
-                thing = yield from self.value(inner, lanes, frame)
-                if thing is THREAD:
-                    return {t: self.launch.attribute(name, t) for t in lanes}
-                return {t: {"shape": thing.shape}[name] for t in lanes}
+                things = yield from self.value(inner, lanes, frame)
+                return {t: self.attribute(things[t], name, t) for t in lanes}
             case ast.Subscript():
                 place = yield from self.place(node, lanes, frame)
                 return (yield from self.read(node, place, lanes))
-            case ast.Tuple():
-                parts = yield from self.several(node, lanes, frame)
+            case ast.Tuple(elements) | ast.List(elements):
+                parts = []
+                for element in elements:
+                    parts.append((yield from self.value(element, lanes, frame)))
                 return {t: tuple(part[t] for part in parts) for t in lanes}
             case ast.BinOp(left, op, right):
                 a = yield from self.value(left, lanes, frame)
@@ -384,6 +490,10 @@ class Sequencer:
             case ast.UnaryOp(op, operand):
                 a = yield from self.value(operand, lanes, frame)
                 return {t: wrap64(UNARY[type(op)](a[t])) for t in lanes}
+            case ast.Compare(left, [ast.In() | ast.NotIn() as op], [comparator]):
+                a = yield from self.value(left, lanes, frame)
+                b = yield from self.value(comparator, lanes, frame)
+                return {t: (a[t] in b[t]) == isinstance(op, ast.In) for t in lanes}
             case ast.Compare(left, ops, comparators):
                 a, result, going = (yield from self.value(left, lanes, frame)), {}, lanes
                 for op, comparator in zip(ops, comparators, strict=True):
@@ -409,8 +519,11 @@ class Sequencer:
             case ast.Call(ast.Name(name), arguments) if name in self.functions:
                 return (yield from self.call(self.functions[name], arguments, lanes, frame))
             case ast.Call(ast.Name("len"), [argument]):
-                thing = yield from self.value(argument, lanes, frame)
-                return {t: thing.shape[0] for t in lanes}
+                things = yield from self.value(argument, lanes, frame)
+                whole = {t: getattr(things[t], "shape", things[t]) for t in lanes}
+                return {
+                    t: whole[t][0] if whole[t] is not things[t] else len(things[t]) for t in lanes
+                }
             case ast.Call(ast.Name(name), arguments):
                 values = []
                 for argument in arguments:
@@ -418,15 +531,22 @@ class Sequencer:
                 return {t: wrap64(BUILTINS[name](*[v[t] for v in values])) for t in lanes}
             case ast.Call(ast.Attribute(ast.Name("mm"), "shared"), [shape], keywords):
                 shape = yield from self.value(shape, lanes, frame)
-                return self.declare(node, shape[lanes[0]], keywords)
+                return dict.fromkeys(lanes, Row(self.declare(node, shape[lanes[0]], keywords), ()))
             case ast.Call(ast.Attribute(ast.Name("mm"), "registers"), [size]):
                 size = yield from self.value(size, lanes, frame)
-                return Registers(size[lanes[0]], lanes)
+                return dict.fromkeys(lanes, Row(Registers(size[lanes[0]], lanes), ()))
             case ast.Call(ast.Attribute(ast.Name(name), "barrier"), []):
-                assert frame.names[name] is THREAD
+                assert frame.names[name][lanes[0]] is THREAD
                 yield self.barrier(lanes)
                 return {}
         raise NotImplementedError(ast.unparse(node))
+
+    def attribute(self, thing, name, thread):
+        """A field of the thread, or what is known of an array's or a table's shape."""
+        if thing is THREAD:
+            return self.launch.attribute(name, thread)
+        shape = tuple(thing.shape)
+        return {"shape": shape, "ndim": len(shape), "size": int(np.prod(shape))}[name]
 
     def call(self, function, arguments, lanes, frame):
         values = []
@@ -444,7 +564,8 @@ class Sequencer:
             dtype = ast.unparse(keywords[0].value).strip("'\"") if keywords else "float64"
             dtype = {"int": "int64", "float": "float64"}.get(dtype, dtype.split(".")[-1])
             copies = [np.zeros(shape, dtype) for _ in range(self.launch.blocks)]
-            self.shared[position] = Array(None, copies, shared=True)
+            order = self.parameters + len(self.shared)
+            self.shared[position] = Array(None, copies, True, order)
         return self.shared[position]
 
     def barrier(self, lanes):
@@ -463,28 +584,34 @@ class Memory:
 
     def __init__(self, machine, launch):
         self.machine, self.launch = machine, launch
-        self.dmms = machine.dmms if isinstance(machine, RefHMM) else 1
-        shared = [f"shared[{k}]" for k in range(self.dmms)]
-        self.units = ["global", *shared] if isinstance(machine, RefHMM) else ["memory"]
+        self.dmms = machine.dmms if isinstance(machine, RefHMM | RefOwn) else 1
+        names = [f"shared[{k}]" for k in range(self.dmms)]
+        if isinstance(machine, RefOwn):
+            rules = [machine.memory, *machine.shared]
+            self.rules = dict(zip(["global", *names], rules, strict=True))
+        elif isinstance(machine, RefHMM):
+            self.rules = {"global": ("group", machine.width, machine.global_latency)}
+            of_dmms = "bank", machine.width, machine.shared_latency
+            self.rules |= dict.fromkeys(names, of_dmms)
+        else:
+            conflict = "group" if isinstance(machine, RefUMM) else "bank"
+            self.rules = {"memory": (conflict, machine.width, machine.latency)}
+        self.units = list(self.rules)
 
     def dmm(self, warp):
         return self.launch.block_of(self.launch.warps[warp][0]) % self.dmms
 
     def unit(self, access, warp):
-        if not isinstance(self.machine, RefHMM):
+        if "memory" in self.units:
             return "memory"
         return f"shared[{self.dmm(warp)}]" if access.array.shared else "global"
 
     def dispatch(self, access, warp, now, outcome):
         """Serve a warp from `now` on: how many stages, when it completes, what it reads."""
-        machine, unit = self.machine, self.unit(access, warp)
+        unit = self.unit(access, warp)
         threads = [t for t in self.launch.warps[warp] if t in access.index]
-        conflict = "group" if isinstance(machine, RefUMM) or unit == "global" else "bank"
-        stages = count_stages(access, threads, conflict, machine.width)
-        if unit == "memory":
-            latency = machine.latency
-        else:
-            latency = machine.global_latency if unit == "global" else machine.shared_latency
+        conflict, width, latency = self.rules[unit]
+        stages = count_stages(access, threads, conflict, width, self.launch)
         end = now + stages + latency - 1
         what = (now, unit, warp, access.line, access.array.name, access.kind, stages, end)
         outcome.dispatches.append(what)
@@ -595,7 +722,7 @@ def release_one(warps, blocks, now, outcome):
 def evaluate(source, name, machine, args, threads, block_size, schedule):
     """Run function `name` of the text `source` on the machine."""
     if block_size is None:
-        if isinstance(machine, RefHMM):
+        if isinstance(machine, RefHMM | RefOwn):
             raise ValueError("the rules name no default block size for the HMM")
         block_size = threads
     tree = ast.parse(source)
@@ -607,7 +734,7 @@ def evaluate(source, name, machine, args, threads, block_size, schedule):
         if isinstance(placed.array, np.ndarray):
             copy = placed.array.copy()
             outcome.arrays[parameter.arg] = copy
-            arguments.append(Array(parameter.arg, [copy], False, placed.offsets))
+            arguments.append(Array(parameter.arg, [copy], False, len(arguments), placed.offsets))
         else:
             arguments.append(given.item() if isinstance(given, np.generic) else given)
 

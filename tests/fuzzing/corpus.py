@@ -7,13 +7,16 @@ import importlib
 import pkgutil
 import re
 import textwrap
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import algorithms
 import mmsim as mm
+import mmsim_algorithms
 from race_free_programs import CANDIDATES
 from random_programs import drawn
+from reference import constant
 
 ROOT = Path(__file__).parents[2]
 RANDOM_ONES = 60
@@ -23,11 +26,11 @@ RANDOM_ONES = 60
 class Original:
     """The text of a program and of the functions that it calls, the program last.
 
-    `numbers` are those that it captures from its module.
+    `numbers` are the numbers and tables that it captures from its module.
     """
 
     text: str
-    numbers: dict[str, int | float]
+    numbers: dict[str, Any]
 
 
 def corpus() -> list[Original]:
@@ -38,7 +41,9 @@ def corpus() -> list[Original]:
 def of_algorithms() -> list[Original]:
     """Every program of `algorithms` and of its subpackages."""
     found: dict[str, Original] = {}
-    for module in sorted(pkgutil.walk_packages(algorithms.__path__, "algorithms."), key=str):
+    for module in sorted(
+        pkgutil.walk_packages(mmsim_algorithms.__path__, "mmsim_algorithms."), key=str
+    ):
         for value in vars(importlib.import_module(module.name)).values():
             if isinstance(value, mm.Program):
                 program, *helpers = (
@@ -65,11 +70,22 @@ def of_docs() -> list[Original]:
             while functions and not functions[-1].decorator_list:
                 functions.pop()
             if functions:
-                found.append(Original("\n\n".join(map(ast.unparse, functions)) + "\n", {}))
+                program = "\n\n".join(map(ast.unparse, functions)) + "\n"
+                found.append(Original(program, outside(block)))
     return found
 
 
 def random_ones(count: int) -> list[Original]:
     """Programs that the other tests draw."""
     texts = dict.fromkeys(case.source for case in drawn(CANDIDATES, count, 0))
-    return [Original(text, {}) for text in texts]
+    return [Original(text, outside(text)) for text in texts]
+
+
+def outside(text: str) -> dict[str, Any]:
+    """The numbers and the tables that stand outside the functions of a text."""
+    found: dict[str, Any] = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            with suppress(ValueError):  # what is computed is an argument
+                found[node.targets[0].id] = constant(node.value)
+    return found

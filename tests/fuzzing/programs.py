@@ -20,19 +20,19 @@ def make_program(
     """How a program was made, its text, and the numbers around it."""
     random = Random(f"{seed}, {number}")
     original, other = random.choice(originals), random.choice(originals)
-    road = random.random()
-    if road < 0.3:
+    chance = random.random()
+    if chance < 0.3:
         name, text = mutate_text(random, original.text)
         return f"text: {name}", text, original.numbers
     for _ in range(TRIES):
-        if road < 0.45:
+        if chance < 0.45:
             name, text = "grown by Python's grammar", random_program(random)
         else:
             name, text = mutate_tree(random, original.text, other.text)
             name = f"tree: {name.replace('_', ' ')}"
         if is_python(text):
             break
-    if road > 0.95:
+    if chance > 0.95:
         _, text = mutate_text(random, text)
         name = "tree, then text"
     return name, text, original.numbers

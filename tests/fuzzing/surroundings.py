@@ -66,7 +66,7 @@ def nothing(function: Any) -> Any:
     return function
 
 
-def surroundings(numbers: Mapping[str, int | float]) -> dict[str, Any]:
+def surroundings(numbers: Mapping[str, Any]) -> dict[str, Any]:
     """The globals of a mutated program: what it needs, and what it must not touch."""
     return {
         "__name__": __name__,
@@ -124,7 +124,7 @@ def constant(node: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Constant(None), node)
 
 
-def define(text: str, numbers: Mapping[str, int | float]) -> types.FunctionType | None:
+def define(text: str, numbers: Mapping[str, Any]) -> types.FunctionType | None:
     """The last function of a text, as if its module had been imported; None if there is none.
 
     Raises what Python raises for what is no Python: SyntaxError, ValueError for a null character,

@@ -13,11 +13,12 @@ import numpy as np
 
 import mmsim as mm
 from fuzzing.surroundings import FILE, TOUCHED, contents, define
-from mmsim.engines.fused.analysis import CannotFuse
+from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.errors import LaunchError, ProgramError, RoomError
-from mmsim.language import ir
-from mmsim.language.walk import accesses, expressions, parts, statements
-from roads import outcome, run_along
+from mmsim.ir import nodes as ir
+from mmsim.ir.walk import accesses, expressions, parts, statements
+from mmsim.results.run import Run
+from paths import outcome, run_along
 
 MACHINES = (mm.DMM(4, 2), mm.UMM(4, 3), mm.HMM(2, 4, 5, 2))
 SCHEDULES = ("synchronous", "asynchronous")
@@ -38,7 +39,7 @@ class Verdict:
     said: list[str] = field(default_factory=list)
 
 
-def try_program(text: str, numbers: dict[str, int | float], random: Random) -> Verdict:
+def try_program(text: str, numbers: dict[str, Any], random: Random) -> Verdict:
     """Raise `Finding`, or whatever else mmsim shouldn't, else say what became of a program."""
     try:
         function = define(text, numbers)
@@ -65,6 +66,7 @@ def judged(function: types.FunctionType, text: str, random: Random) -> Verdict:
     """The program decorated, and run if it is one."""
     try:
         program = mm.program(function)
+        program.code  # which a function that returns a value has none of
     except mm.LanguageError as error:
         check_refusal(error, text)
         return Verdict("refused", [template(error.msg.removesuffix(f"; {error.advice}"))])
@@ -127,7 +129,9 @@ def make_arguments(code: ir.Code, random: Random) -> list[Any]:
         dimensions[one.array] = len(one.index)
     for part in (p for one in everything for e in expressions(one) for p in parts(e)):
         if isinstance(part, ir.Extent):
-            wanted = part.rank or (part.axis if part.axis is not None and part.axis < 4 else 0) + 1
+            wanted = (
+                part.rank or (part.axis if isinstance(part.axis, int) and part.axis < 4 else 0) + 1
+            )
             dimensions.setdefault(part.array, max(1, wanted))
     values: list[Any] = []
     for parameter in code.parameters:
@@ -165,10 +169,10 @@ def compare(
     if any(fingerprint(one) != fingerprint(events) for one in found):
         # Only under the asynchronous schedule may a program with a race differ.
         checked = ended(lambda: run(engine="events", trace=False, check=True))
-        racy = not isinstance(checked, mm.Run) or bool(checked.findings)
+        racy = not isinstance(checked, Run) or bool(checked.findings)
         if schedule == "synchronous" or not racy:
             raise Finding(f"the engines differ: {[fingerprint(one) for one in (events, *found)]}")
-    said = "runs" if isinstance(events, mm.Run) else type(events).__name__
+    said = "runs" if isinstance(events, Run) else type(events).__name__
     return [f"{schedule}: {said}"]
 
 
@@ -189,7 +193,7 @@ def ended(run: Any) -> mm.Run | LaunchError | ProgramError:
 
 def fingerprint(ending: mm.Run | Exception) -> Any:
     """What has to be the same on all engines."""
-    return outcome(ending) if isinstance(ending, mm.Run) else type(ending).__name__
+    return outcome(ending) if isinstance(ending, Run) else type(ending).__name__
 
 
 def write_cuda(program: mm.Program, arguments: list[Any], how: dict[str, Any]) -> str:

@@ -183,8 +183,7 @@ class Forge:
             forget(self.root)
         if task.compiled:  # keep no machine code for the next mutant
             import_module("numba").config.DISABLE_JIT = 0
-            cache = os.environ["MMSIM_CACHE_DIR"] = f"{notes}.cache"
-            import_module("numba").config.CACHE_DIR = cache
+            os.environ["MMSIM_CACHE_DIR"] = f"{notes}.cache"
         usual = self.usual[task.compiled] if task.mutant else {}
         watcher = Watcher(notes, usual, task.compiled)
         for test in task.tests:

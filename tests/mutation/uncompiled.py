@@ -11,11 +11,3 @@ def pytest_load_initial_conftests():
     import numba
 
     numba.config.DISABLE_JIT = 1
-
-    from mmsim.engines import play, schedule
-
-    def compiled():
-        """Takes the arrays that the compiled function takes, and runs the same text on lists."""
-        return lambda *arguments: play.play(*map(schedule.plain, arguments[:-1]), arguments[-1])
-
-    schedule.compiled = compiled

@@ -1,7 +1,8 @@
 """Planted bugs: programs with one mistake each, and for each a twin without it.
 
-Each file is of one kind of mistake. A bug's docstring says what is wrong; `tests/test_planted.py`
-holds the checker to each finding, and `tests/planted_bugs.py` prints them all.
+Each file is of one kind of mistake. A bug's docstring says what is wrong;
+`tests/monitors/test_planted.py` holds the checker to each finding, and `tests/planted_bugs.py`
+prints them all.
 
 Where a finding has times they were worked out by hand from the rules of the machines. On the DMM
 and UMM of latency 5, for instance, two warps without conflicts send their requests at 0 and 1, 5

@@ -3,7 +3,7 @@
 import numpy as np
 
 import mmsim as mm
-from planted.pair import HMM, found, pair, race, zeros
+from planted.pair import HMM, TWO, apart, pair, race, zeros
 
 
 @mm.program
@@ -236,50 +236,39 @@ PAIRS = [
         half_a_warp,
         half_a_warp_mended,
         np.arange(64),
-        finds=found(
-            "barrier", "", (0, "barrier", "T.barrier(", 15), (16, "elsewhere", "def half_a_warp(")
-        ),
+        finds=apart((0, "barrier", "T.barrier(", 15), (16, "elsewhere", "def half_a_warp(")),
     ),
     pair(
         one_warp_waits,
         one_warp_waits_mended,
         zeros(64),
-        finds=found("barrier", "", (0, "barrier", "T.barrier(", 5), (32, "end", "a[T.id] =", 1)),
+        finds=apart((0, "barrier", "T.barrier(", 5), (32, "end", "a[T.id] =", 1)),
     ),
     pair(
         where_positive,
         where_positive_mended,
         np.arange(64) % 2,
         zeros(64),
-        finds=found(
-            "barrier", "", (1, "barrier", "T.barrier(", 15), (0, "elsewhere", "if a[T.id] > 0:", 10)
-        ),
+        finds=apart((1, "barrier", "T.barrier(", 15), (0, "elsewhere", "if a[T.id] > 0:", 10)),
     ),
     pair(
         trips_of_threads,
         trips_of_threads_mended,
         zeros(64),
-        finds=found(
-            "barrier",
-            "",
-            (1, "barrier", "T.barrier(", 5),
-            (0, "elsewhere", "def trips_of_threads("),
-        ),
+        finds=apart((1, "barrier", "T.barrier(", 5), (0, "elsewhere", "def trips_of_threads(")),
     ),
     pair(
         trips_of_warps,
         trips_of_warps_mended,
         zeros(3),
         3,
-        finds=found("barrier", "", (0, "barrier", "T.barrier("), (32, "end", "T.barrier(")),
+        finds=apart((0, "barrier", "T.barrier("), (32, "end", "T.barrier(")),
     ),
     pair(
         two_barriers,
         two_barriers_mended,
         zeros(64),
-        finds=found(
-            "barrier",
-            "",
+        finds=apart(
             (0, "barrier", "T.barrier()  # the one", 5),
             (32, "barrier", "T.barrier()  # the other", 6),
         ),
@@ -290,15 +279,13 @@ PAIRS = [
         np.arange(8).reshape(2, 4),
         1,
         zeros(2),
-        finds=found("barrier", "", (32, "barrier", "T.barrier("), (0, "end", "where[T.warp] =")),
+        finds=apart((32, "barrier", "T.barrier("), (0, "end", "where[T.warp] =")),
     ),
     pair(
         skipped,
         skipped_mended,
         zeros(64),
-        finds=found(
-            "barrier", "", (1, "barrier", "T.barrier(", 10), (0, "elsewhere", "def skipped(")
-        ),
+        finds=apart((1, "barrier", "T.barrier(", 10), (0, "elsewhere", "def skipped(")),
     ),
     pair(
         in_a_helper,
@@ -306,15 +293,9 @@ PAIRS = [
         np.arange(128),
         threads=128,
         finds=(
-            found(
-                "barrier",
-                "",
-                (0, "barrier", "T.barrier("),
-                (64, "end", "def in_a_helper("),
-                elements=2,
-            ),
-            found("barrier", "", (0, "barrier", "T.barrier("), (32, "end", "T.barrier(")),
-            found("barrier", "", (0, "barrier", "T.barrier("), (16, "elsewhere", "T.barrier(")),
+            apart((0, "barrier", "T.barrier("), (64, "end", "def in_a_helper("), elements=2),
+            apart((0, "barrier", "T.barrier("), (32, "end", "T.barrier(")),
+            apart((0, "barrier", "T.barrier("), (16, "elsewhere", "T.barrier(")),
         ),
     ),
     pair(
@@ -324,23 +305,15 @@ PAIRS = [
         zeros(100),
         100,
         machine=HMM,
-        threads=128,
-        block_size=64,
-        finds=found(
-            "barrier",
-            "",
-            (96, "barrier", "T.barrier(", 14),
-            (100, "elsewhere", "def full_tiles_only("),
-        ),
+        **TWO,
+        finds=apart((96, "barrier", "T.barrier(", 14), (100, "elsewhere", "def full_tiles_only(")),
     ),
     pair(
         in_lock_step,
         in_lock_step_mended,
         zeros(64),
         schedule="synchronous",
-        finds=found(
-            "barrier", "", (0, "barrier", "T.barrier(", 6), (1, "elsewhere", "a[T.id] = 0", 0)
-        ),
+        finds=apart((0, "barrier", "T.barrier(", 6), (1, "elsewhere", "a[T.id] = 0", 0)),
     ),
     pair(
         first_warp_twice,
@@ -350,18 +323,11 @@ PAIRS = [
         finds=(
             race("a[32]", (0, "read", "b[T.id] ="), (32, "write", "a[T.id] = 0"), 32),
             race("a[0]", (0, "write", "a[T.id] = 0"), (32, "read", "b[T.id] += a[("), 32),
-            found(
-                "barrier",
-                "",
+            apart(
                 (0, "barrier", "T.barrier()  # once more"),
                 (32, "barrier", "T.barrier()  # the last"),
             ),
-            found(
-                "barrier",
-                "",
-                (0, "barrier", "T.barrier()  # the last"),
-                (32, "end", "b[T.id] += a[("),
-            ),
+            apart((0, "barrier", "T.barrier()  # the last"), (32, "end", "b[T.id] += a[(")),
         ),
     ),
 ]

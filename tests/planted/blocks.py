@@ -1,9 +1,11 @@
 """Races between blocks, which no barrier orders."""
 
+from functools import partial
+
 import numpy as np
 
 import mmsim as mm
-from planted.pair import HMM, UMM, pair, race, zeros
+from planted.pair import HMM, TWO, UMM, pair, race, zeros
 
 
 @mm.program
@@ -120,26 +122,24 @@ def halo_in_place_mended(T, a, b):
     b[T.id] = s[T.index + 1] - s[T.index]
 
 
-TWO = {"threads": 128, "block_size": 64}
+on_hmm = partial(pair, machine=HMM)
 
 PAIRS = [
-    pair(
+    on_hmm(
         handed_over,
         handed_over_mended,
         zeros(64),
         zeros(64),
-        machine=HMM,
         **TWO,
         finds=race(
             "a[0]", (0, "write", "a[T.index] =", 0), (64, "read", "b[T.index] =", 1), 64, "blocks"
         ),
     ),
-    pair(
+    on_hmm(
         block_sums,
         block_sums_mended,
         np.arange(128),
         zeros(2),
-        machine=HMM,
         **TWO,
         finds=(
             race(
@@ -158,13 +158,12 @@ PAIRS = [
             ),
         ),
     ),
-    pair(
+    on_hmm(
         last_block_done,
         last_block_done_mended,
         zeros(2),
         zeros(1),
         zeros(1),
-        machine=HMM,
         **TWO,
         finds=(
             race(
@@ -183,13 +182,12 @@ PAIRS = [
             ),
         ),
     ),
-    pair(
+    on_hmm(
         jacobi_in_one_launch,
         jacobi_in_one_launch,
         np.arange(130),
         zeros(130),
         2,
-        machine=HMM,
         mended={"arguments": (np.arange(130), zeros(130), 1)},
         **TWO,
         finds=(
@@ -197,11 +195,10 @@ PAIRS = [
             race("b[64]", (63, "write", "b[i] ="), (64, "read", "a[i] ="), 2, "blocks"),
         ),
     ),
-    pair(
+    on_hmm(
         segments_overlap,
         segments_overlap_mended,
         zeros(129),
-        machine=HMM,
         **TWO,
         finds=race(
             "a[64]",
@@ -223,19 +220,14 @@ PAIRS = [
             "b[0]", (0, "write", "b[T.index] =", 8), (64, "write", "b[T.index] =", 10), 64, "round"
         ),
     ),
-    pair(
+    on_hmm(
         halo_in_place,
         halo_in_place_mended,
         np.arange(129) ** 2,
-        machine=HMM,
         mended={"arguments": (np.arange(129) ** 2, zeros(128))},
         **TWO,
         finds=race(
-            "a[64]",
-            (0, "read", "s[T.block_size] ="),
-            (64, "write", "a[T.id] ="),
-            1,
-            "blocks",
+            "a[64]", (0, "read", "s[T.block_size] ="), (64, "write", "a[T.id] ="), 1, "blocks"
         ),
     ),
 ]

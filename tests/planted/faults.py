@@ -1,9 +1,11 @@
 """Errors of a thread's own work: no value, no variable, no such type."""
 
+from functools import partial
+
 import numpy as np
 
 import mmsim as mm
-from planted.pair import UMM, found, pair, zeros
+from planted.pair import UMM, fault, pair, zeros
 
 
 @mm.program
@@ -62,64 +64,58 @@ def fraction_lost_mended(T, a, b):
     b[T.id] = a[T.id] // 2
 
 
+on_umm = partial(pair, machine=UMM)
+
 PAIRS = [
-    pair(
+    on_umm(
         mean_of_none,
         mean_of_none_mended,
         np.arange(64),
         np.arange(64) % 7,
         zeros(64),
-        machine=UMM,
-        finds=found(
-            "arithmetic", "", (0, "statement", "means[T.id] =", 10), note="division by zero"
-        ),
+        finds=fault("arithmetic", "", 0, "means[T.id] =", 10, note="division by zero"),
     ),
-    pair(
+    on_umm(
         shifted_back,
         shifted_back_mended,
         zeros(64),
-        machine=UMM,
-        finds=found(
-            "arithmetic", "", (31, "statement", "a[T.id] =", 0), note="a shift by a negative number"
-        ),
+        finds=fault("arithmetic", "", 31, "a[T.id] =", 0, note="a shift by a negative number"),
     ),
-    pair(
+    on_umm(
         set_on_one_way,
         set_on_one_way_mended,
         np.arange(64)[::-1].copy(),
         zeros(64),
-        machine=UMM,
-        finds=found(
+        finds=fault(
             "unassigned",
             "",
-            (53, "statement", "b[T.id] =", 11),
+            53,
+            "b[T.id] =",
+            11,
             note="the variable 'x' is read before this thread has assigned it",
         ),
     ),
-    pair(
+    on_umm(
         too_narrow,
         too_narrow,
         np.zeros(64, np.int8),
-        machine=UMM,
         mended={"arguments": (np.zeros(64, np.int16),)},
-        finds=found(
+        finds=fault(
             "type",
             "a[12]",
-            (12, "statement", "a[T.id] =", 0),
+            12,
+            "a[T.id] =",
+            0,
             note="144 doesn't fit a[12]: 'a' holds int8, from -128 to 127",
         ),
     ),
-    pair(
+    on_umm(
         fraction_lost,
         fraction_lost_mended,
         np.arange(64),
         zeros(64),
-        machine=UMM,
-        finds=found(
-            "type",
-            "b",
-            (0, "statement", "b[T.id] ="),
-            note="a float is stored in 'b', which holds int64",
+        finds=fault(
+            "type", "b", 0, "b[T.id] =", note="a float is stored in 'b', which holds int64"
         ),
     ),
 ]

@@ -1,9 +1,11 @@
 """Indices outside their arrays."""
 
+from functools import partial
+
 import numpy as np
 
 import mmsim as mm
-from planted.pair import HMM, UMM, found, pair, zeros
+from planted.pair import HMM, TWO, UMM, fault, pair, parts, zeros
 
 
 @mm.program
@@ -189,58 +191,43 @@ def odd_half_mended(T, a):
         k = half
 
 
+def outside(element, thread, line, time, why):
+    """A statement whose index is outside its array."""
+    array, index, _ = parts(element)
+    note = f"index {list(index)} of {array!r} is out of range: {why}"
+    return fault("out-of-range", element, thread, line, time, note=note)
+
+
+on_umm = partial(pair, machine=UMM)
+
 PAIRS = [
-    pair(
+    on_umm(
         right_neighbour,
         right_neighbour_mended,
         np.arange(64),
         zeros(64),
-        machine=UMM,
-        finds=found(
-            "out-of-range",
-            "a[64]",
-            (63, "statement", "b[T.id] =", 0),
-            note="index [64] of 'a' is out of range: the array has 64 elements",
-        ),
+        finds=outside("a[64]", 63, "b[T.id] =", 0, "the array has 64 elements"),
     ),
-    pair(
+    on_umm(
         left_neighbour,
         left_neighbour_mended,
         np.arange(64),
         zeros(64),
-        machine=UMM,
-        finds=found(
-            "out-of-range",
-            "a[-1]",
-            (0, "statement", "b[T.id] =", 5),
-            note="index [-1] of 'a' is out of range: an address is not negative",
-        ),
+        finds=outside("a[-1]", 0, "b[T.id] =", 5, "an address is not negative"),
     ),
-    pair(
+    on_umm(
         one_too_many,
         one_too_many_mended,
         np.ones((64, 4), int),
         zeros(64),
-        machine=UMM,
-        finds=found(
-            "out-of-range",
-            "a[0, 4]",
-            (0, "statement", "x += a[T.id, j]", 32),
-            note="index [0, 4] of 'a' is out of range: axis 1 has 4 elements",
-        ),
+        finds=outside("a[0, 4]", 0, "x += a[T.id, j]", 32, "axis 1 has 4 elements"),
     ),
-    pair(
+    on_umm(
         rows_for_columns,
         rows_for_columns_mended,
         np.arange(64).reshape(4, 16),
         zeros(64),
-        machine=UMM,
-        finds=found(
-            "out-of-range",
-            "a[4, 0]",
-            (4, "statement", "b[T.id] =", 0),
-            note="index [4, 0] of 'a' is out of range: axis 0 has 4 elements",
-        ),
+        finds=outside("a[4, 0]", 4, "b[T.id] =", 0, "axis 0 has 4 elements"),
     ),
     pair(
         no_guard,
@@ -248,41 +235,23 @@ PAIRS = [
         np.arange(100),
         zeros(100),
         machine=HMM,
-        threads=128,
-        block_size=64,
-        finds=found(
-            "out-of-range",
-            "a[100]",
-            (100, "statement", "b[T.id] =", 0),
-            note="index [100] of 'a' is out of range: the array has 100 elements",
-        ),
+        **TWO,
+        finds=outside("a[100]", 100, "b[T.id] =", 0, "the array has 100 elements"),
     ),
-    pair(
+    on_umm(
         written_two_apart,
         written_two_apart_mended,
         zeros(64),
-        machine=UMM,
         schedule="synchronous",
-        finds=found(
-            "out-of-range",
-            "a[64]",
-            (32, "statement", "a[2 * T.id] =", 0),
-            note="index [64] of 'a' is out of range: the array has 64 elements",
-        ),
+        finds=outside("a[64]", 32, "a[2 * T.id] =", 0, "the array has 64 elements"),
     ),
-    pair(
+    on_umm(
         from_a_table,
         from_a_table_mended,
         np.arange(64, 0, -1),
         np.arange(64),
         zeros(64),
-        machine=UMM,
-        finds=found(
-            "out-of-range",
-            "a[64]",
-            (0, "statement", "b[T.id] =", 5),
-            note="index [64] of 'a' is out of range: the array has 64 elements",
-        ),
+        finds=outside("a[64]", 0, "b[T.id] =", 5, "the array has 64 elements"),
     ),
     pair(
         id_in_a_tile,
@@ -290,14 +259,8 @@ PAIRS = [
         np.arange(128),
         zeros(128),
         machine=HMM,
-        threads=128,
-        block_size=64,
-        finds=found(
-            "out-of-range",
-            "s[64] of 1",
-            (64, "statement", "s[T.id] =", 11),
-            note="index [64] of 's' is out of range: the array has 64 elements",
-        ),
+        **TWO,
+        finds=outside("s[64] of 1", 64, "s[T.id] =", 11, "the array has 64 elements"),
     ),
     pair(
         tile_without_edges,
@@ -305,64 +268,35 @@ PAIRS = [
         np.arange(64),
         zeros(64),
         machine=HMM,
-        finds=found(
-            "out-of-range",
-            "s[64] of 0",
-            (63, "statement", "s[T.index + 1] =", 11),
-            note="index [64] of 's' is out of range: the array has 64 elements",
-        ),
+        finds=outside("s[64] of 0", 63, "s[T.index + 1] =", 11, "the array has 64 elements"),
     ),
-    pair(
+    on_umm(
         bin_of_the_largest,
         bin_of_the_largest_mended,
         np.arange(64) / 63,
         zeros(64),
-        machine=UMM,
-        finds=found(
-            "out-of-range",
-            "h[64]",
-            (63, "statement", "h[int(a[T.id] * h.size)] =", 6),
-            note="index [64] of 'h' is out of range: the array has 64 elements",
-        ),
+        finds=outside("h[64]", 63, "h[int(a[T.id] * h.size)] =", 6, "the array has 64 elements"),
     ),
-    pair(
+    on_umm(
         or_for_and,
         or_for_and_mended,
         np.arange(64),
         zeros(64),
-        machine=UMM,
         schedule="synchronous",
-        finds=found(
-            "out-of-range",
-            "a[-1]",
-            (0, "statement", "b[T.id] =", 0),
-            note="index [-1] of 'a' is out of range: an address is not negative",
-        ),
+        finds=outside("a[-1]", 0, "b[T.id] =", 0, "an address is not negative"),
     ),
-    pair(
+    on_umm(
         rows_times_rows,
         rows_times_rows_mended,
         zeros(64),
         16,
         4,
-        machine=UMM,
-        finds=found(
-            "out-of-range",
-            "a[64]",
-            (4, "statement", "a[i * n + j] =", 0),
-            note="index [64] of 'a' is out of range: the array has 64 elements",
-        ),
+        finds=outside("a[64]", 4, "a[i * n + j] =", 0, "the array has 64 elements"),
     ),
-    pair(
+    on_umm(
         odd_half,
         odd_half_mended,
         np.arange(65),
-        machine=UMM,
-        finds=found(
-            "out-of-range",
-            "a[65]",
-            (32, "statement", "a[T.id] += a[T.id + half]", 6),
-            note="index [65] of 'a' is out of range: the array has 65 elements",
-        ),
+        finds=outside("a[65]", 32, "a[T.id] += a[T.id + half]", 6, "the array has 65 elements"),
     ),
 ]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 import mmsim as mm
-from mmsim.language.program import Program
-from mmsim.machines import Machine, Schedule
+from mmsim import Machine, Schedule
+from mmsim.api.report import Report
+from mmsim.frontend.program import Program
 from mmsim.results import Finding, FoundAccess
-from mmsim.results.findings import Deed, FindingKind, Scope
-from mmsim.results.report import Report
+from mmsim.results.findings import Action, FindingKind, Scope
 
 BOTH: tuple[Schedule, ...] = ("synchronous", "asynchronous")
 WAITS = 4000
@@ -22,9 +22,11 @@ WAITS = 4000
 DMM = mm.DMM(width=32, latency=5)
 UMM = mm.UMM(width=32, latency=5)
 HMM = mm.HMM(dmms=2, width=32, global_latency=10)
+TWO = {"threads": 128, "block_size": 64}
+"""Two blocks of two warps."""
 
-Did = tuple[int, Deed, str] | tuple[int, Deed, str, int]
-"""What a thread did: its number, the deed, text that only this line has, and perhaps the time."""
+Did = tuple[int, Action, str] | tuple[int, Action, str, int]
+"""What a thread did: its number, the action, text that only this line has, and perhaps the time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,26 +72,26 @@ class Expected:
 
     kind: FindingKind
     element: str
-    deeds: tuple[Did, ...]
+    actions: tuple[Did, ...]
     elements: int = 1
     scope: Scope | None = None
     note: str = ""
 
     def finding(self, launched: Launched, note: str) -> Finding:
         """The finding of a launch, which said `note`."""
-        array, index, copy = _parts(self.element)
-        accesses = tuple(_access(launched, *did) for did in self.deeds)
+        array, index, copy = parts(self.element)
+        accesses = tuple(_access(launched, *did) for did in self.actions)
         return Finding(self.kind, array, index, copy, accesses, self.scope, self.elements, note)
 
     @property
     def array(self) -> str:
         """The name of the array, empty if none is concerned."""
-        return _parts(self.element)[0] or ""
+        return parts(self.element)[0] or ""
 
     @property
     def times(self) -> tuple[int | None, ...]:
-        """The times of the deeds, None where none is given."""
-        return tuple(did[3] if len(did) == 4 else None for did in self.deeds)
+        """The times of the actions, None where none is given."""
+        return tuple(did[3] if len(did) == 4 else None for did in self.actions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,10 +145,56 @@ def race(
 
 
 def found(
-    kind: FindingKind, element: str, *deeds: Did, elements: int = 1, note: str = ""
+    kind: FindingKind, element: str, *actions: Did, elements: int = 1, note: str = ""
 ) -> Expected:
     """A finding of another kind; an element is "", "a[1]", "s[1] of 0" (a block's), or "a"."""
-    return Expected(kind, element, deeds, elements, None, note)
+    return Expected(kind, element, actions, elements, None, note)
+
+
+def unwritten(element: str, thread: int, line: str, *time: int, elements: int = 1) -> Expected:
+    """A read of uninitialized memory."""
+    return found("unwritten", element, (thread, "read", line, *time), elements=elements)
+
+
+def winner(
+    element: str,
+    threads: tuple[int, int],
+    line: str,
+    *time: int,
+    elements: int = 1,
+    note: str,
+) -> Expected:
+    """Two threads of a warp that write one element in one line."""
+    actions: list[Did] = [(thread, "write", line, *time) for thread in threads]
+    return found("winner", element, *actions, elements=elements, note=note)
+
+
+def ends(element: str, value: float, otherwise: float) -> str:
+    """The note of an element that depends on which write stays."""
+    return f"{element} ends as {value}, but as {otherwise} if the other's stays"
+
+
+def apart(*actions: Did, elements: int = 1) -> Expected:
+    """A barrier that one thread reaches while another is elsewhere."""
+    return found("barrier", "", *actions, elements=elements)
+
+
+def stuck(element: str, *actions: Did) -> Expected:
+    """A thread that waits for what nobody writes."""
+    note = "it reads this again and again, and no thread changes anything"
+    return found("deadlock", element, *actions, note=note)
+
+
+def fault(
+    kind: FindingKind, element: str, thread: int, line: str, *time: int, note: str
+) -> Expected:
+    """A statement that can't be executed, or has no end."""
+    return found(kind, element, (thread, "statement", line, *time), note=note)
+
+
+def declared(kind: FindingKind, element: str, thread: int, line: str, note: str) -> Expected:
+    """An array that can't lie where it is declared."""
+    return found(kind, element, (thread, "declaration", line), note=note)
 
 
 def zeros(*shape: int) -> Any:
@@ -166,13 +214,13 @@ def line_of(program: Program, text: str) -> tuple[str, str, int]:
 
 
 def _access(
-    launched: Launched, thread: int, deed: Deed, text: str, time: int | None = None
+    launched: Launched, thread: int, action: Action, text: str, time: int | None = None
 ) -> FoundAccess:
     block = thread // (launched.block_size or launched.threads)
-    return FoundAccess(thread, block, deed, *line_of(launched.program, text), time)
+    return FoundAccess(thread, block, action, *line_of(launched.program, text), time)
 
 
-def _parts(element: str) -> tuple[str | None, tuple[int, ...] | None, int | None]:
+def parts(element: str) -> tuple[str | None, tuple[int, ...] | None, int | None]:
     """Array, index and copy of an element as it is written."""
     written, _, copy = element.partition(" of ")
     array, bracket, index = written.removesuffix("]").partition("[")

@@ -1,9 +1,11 @@
 """Shared memory beyond what a DMM has, and layouts for machines of another width."""
 
+from functools import partial
+
 import numpy as np
 
 import mmsim as mm
-from planted.pair import HMM, found, pair, zeros
+from planted.pair import HMM, TWO, declared, pair, zeros
 
 
 @mm.program
@@ -110,67 +112,67 @@ def shifted(width):
     return mm.place(zeros(64 // width, width), mm.layout.RAS(width, seed=0))
 
 
-TWO = {"threads": 128, "block_size": 64}
+on_hmm = partial(pair, machine=HMM)
 
 PAIRS = [
-    pair(
+    on_hmm(
         staged,
         staged,
         np.arange(128),
         zeros(128),
-        machine=HMM,
         threads=128,
         shared_words=96,
         mended={"block_size": 64},
-        finds=found(
+        finds=declared(
             "capacity",
             "s of 0",
-            (0, "declaration", "s = mm.shared("),
+            0,
+            "s = mm.shared(",
             note="the blocks on shared[0] need 128 words of it, and there are 96",
         ),
     ),
-    pair(
+    on_hmm(
         blocks_together,
         blocks_together,
         np.arange(256),
         zeros(256),
-        machine=HMM,
         threads=256,
         block_size=64,
         shared_words=64,
         mended={"machine": mm.HMM(4, 32, 10)},
-        finds=found(
+        finds=declared(
             "capacity",
             "s of 2",
-            (128, "declaration", "s = mm.shared("),
+            128,
+            "s = mm.shared(",
             note="the blocks on shared[0] need 128 words of it, and there are 64",
         ),
     ),
-    pair(
+    on_hmm(
         two_tiles,
         two_tiles_mended,
         np.arange(64),
         zeros(64),
-        machine=HMM,
         shared_words=100,
-        finds=found(
+        finds=declared(
             "capacity",
             "y of 0",
-            (0, "declaration", "y = mm.shared("),
+            0,
+            "y = mm.shared(",
             note="the blocks on shared[0] need 128 words of it, and there are 100",
         ),
     ),
-    pair(
+    on_hmm(
         rounded_up,
         rounded_up_mended,
         np.arange(64),
         zeros(64),
-        machine=HMM,
         shared_words=65,
-        finds=found(
+        finds=declared(
             "capacity",
             "y of 0",
-            (0, "declaration", "y = mm.shared("),
+            0,
+            "y = mm.shared(",
             note="the blocks on shared[0] need 96 words of it, and there are 65",
         ),
     ),
@@ -181,10 +183,11 @@ PAIRS = [
         zeros(128),
         shared_words=128,
         **TWO,
-        finds=found(
+        finds=declared(
             "capacity",
             "s of 1",
-            (64, "declaration", "s = mm.shared("),
+            64,
+            "s = mm.shared(",
             note="the blocks on memory need 168 words of it, and there are 128",
         ),
     ),
@@ -194,10 +197,11 @@ PAIRS = [
         square(16),
         zeros(64),
         mended={"arguments": (square(32), zeros(64))},
-        finds=found(
+        finds=declared(
             "placement",
             "a",
-            (0, "declaration", "def rap_of_16("),
+            0,
+            "def rap_of_16(",
             note="has rows of 16 words, but the machine is 32 wide",
         ),
     ),
@@ -207,10 +211,11 @@ PAIRS = [
         diagonal(64),
         zeros(64),
         mended={"arguments": (diagonal(32), zeros(64))},
-        finds=found(
+        finds=declared(
             "placement",
             "a",
-            (0, "declaration", "def diagonal_of_64("),
+            0,
+            "def diagonal_of_64(",
             note="Diagonal(width=64) has rows of 64 words, but the machine is 32 wide",
         ),
     ),
@@ -221,10 +226,11 @@ PAIRS = [
         shifted(8),
         schedule="synchronous",
         mended={"arguments": (np.arange(64), shifted(32))},
-        finds=found(
+        finds=declared(
             "placement",
             "b",
-            (0, "declaration", "def ras_of_8("),
+            0,
+            "def ras_of_8(",
             note="has rows of 8 words, but the machine is 32 wide",
         ),
     ),

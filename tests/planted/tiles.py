@@ -3,7 +3,7 @@
 import numpy as np
 
 import mmsim as mm
-from planted.pair import HMM, pair, race, zeros
+from planted.pair import HMM, TWO, pair, race, zeros
 
 
 @mm.program
@@ -483,8 +483,7 @@ PAIRS = [
         np.arange(2),
         zeros(128),
         machine=HMM,
-        threads=128,
-        block_size=64,
+        **TWO,
         finds=race("s[0] of 0", (0, "write", "s[0] =", 10), (32, "read", "b[T.id] =", 0), 2),
     ),
     pair(
@@ -516,11 +515,7 @@ PAIRS = [
                 (32, "write", "a[i], a[i + 1] ="),
             ),
             race("a[64]", (31, "read", "a[i], a[i + 1] ="), (32, "write", "a[i], a[i + 1] =")),
-            race(
-                "a[64]",
-                (31, "write", "a[i], a[i + 1] ="),
-                (32, "write", "a[i], a[i + 1] ="),
-            ),
+            race("a[64]", (31, "write", "a[i], a[i + 1] ="), (32, "write", "a[i], a[i + 1] =")),
         ),
     ),
     pair(

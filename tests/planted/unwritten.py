@@ -1,9 +1,11 @@
-"""Reads of memory that nobody has written."""
+"""Reads of uninitialized memory."""
+
+from functools import partial
 
 import numpy as np
 
 import mmsim as mm
-from planted.pair import HMM, UMM, found, pair, zeros
+from planted.pair import HMM, TWO, UMM, ends, pair, unwritten, winner, zeros
 
 
 @mm.program
@@ -286,6 +288,8 @@ def holes_of_a_scatter(T, p, scratch, b):
     b[T.id] = scratch[T.id]
 
 
+on_umm = partial(pair, machine=UMM)
+
 PAIRS = [
     pair(
         padding,
@@ -293,18 +297,16 @@ PAIRS = [
         np.arange(128),
         zeros(128),
         machine=HMM,
-        threads=128,
-        block_size=64,
-        finds=found("unwritten", "s[0] of 0", (0, "read", "b[T.id] ="), elements=2),
+        **TWO,
+        finds=unwritten("s[0] of 0", 0, "b[T.id] =", elements=2),
     ),
-    pair(
+    on_umm(
         added_to_nothing,
         added_to_nothing_mended,
         np.arange(64),
         zeros(64),
-        machine=UMM,
         unset=("b",),
-        finds=found("unwritten", "b[0]", (0, "read", "b[T.id] += 2 * a[T.id]", 0), elements=64),
+        finds=unwritten("b[0]", 0, "b[T.id] += 2 * a[T.id]", 0, elements=64),
     ),
     pair(
         sum_not_cleared,
@@ -312,16 +314,14 @@ PAIRS = [
         np.ones((3, 64), int),
         zeros(64),
         machine=HMM,
-        finds=found(
-            "unwritten", "s[0] of 0", (0, "read", "s[T.index] += a[k, T.id]", 0), elements=64
-        ),
+        finds=unwritten("s[0] of 0", 0, "s[T.index] += a[k, T.id]", 0, elements=64),
     ),
     pair(
         bins_not_cleared,
         bins_not_cleared_mended,
         np.arange(0, 128, 5),
         zeros(64),
-        finds=found("unwritten", "bins[65] of 0", (0, "read", "bins[a[i]] += 1"), elements=13),
+        finds=unwritten("bins[65] of 0", 0, "bins[a[i]] += 1", elements=13),
     ),
     pair(
         last_tile,
@@ -330,9 +330,8 @@ PAIRS = [
         zeros(2),
         100,
         machine=HMM,
-        threads=128,
-        block_size=64,
-        finds=found("unwritten", "s[36] of 1", (64, "read", "sums[T.block] += s[i]"), elements=28),
+        **TWO,
+        finds=unwritten("s[36] of 1", 64, "sums[T.block] += s[i]", elements=28),
     ),
     pair(
         left_early,
@@ -340,7 +339,7 @@ PAIRS = [
         np.arange(64),
         zeros(64),
         50,
-        finds=found("unwritten", "s[50] of 0", (13, "read", "b[T.id] =", 11), elements=14),
+        finds=unwritten("s[50] of 0", 13, "b[T.id] =", 11, elements=14),
     ),
     pair(
         one_too_few,
@@ -348,7 +347,7 @@ PAIRS = [
         np.arange(64),
         zeros(64),
         machine=HMM,
-        finds=found("unwritten", "table[63] of 0", (63, "read", "b[T.id] =")),
+        finds=unwritten("table[63] of 0", 63, "b[T.id] ="),
     ),
     pair(
         exclusive_sums,
@@ -357,8 +356,8 @@ PAIRS = [
         zeros(64),
         schedule="synchronous",
         finds=(
-            found("unwritten", "s[0] of 0", (0, "read", "s[i + 1] += s[i]")),
-            found("unwritten", "s[0] of 0", (0, "read", "b[T.id] =")),
+            unwritten("s[0] of 0", 0, "s[i + 1] += s[i]"),
+            unwritten("s[0] of 0", 0, "b[T.id] ="),
         ),
     ),
     pair(
@@ -367,65 +366,59 @@ PAIRS = [
         np.arange(64),
         zeros(64),
         3,
-        finds=found(
-            "unwritten", "s[1, 0] of 0", (63, "read", "s[k % 2, T.index] =", 12), elements=64
-        ),
+        finds=unwritten("s[1, 0] of 0", 63, "s[k % 2, T.index] =", 12, elements=64),
     ),
     pair(
         pad_column,
         pad_column_mended,
         np.arange(64).reshape(8, 8),
         zeros(8),
-        finds=found("unwritten", "s[0, 8] of 0", (0, "read", "b[i] += s[i, k]"), elements=8),
+        finds=unwritten("s[0, 8] of 0", 0, "b[i] += s[i, k]", elements=8),
     ),
-    pair(
+    on_umm(
         even_only,
         even_only_mended,
         np.arange(64),
         zeros(64),
         zeros(64),
-        machine=UMM,
         unset=("scratch", "b"),
-        finds=found("unwritten", "scratch[1]", (1, "read", "b[T.id] =", 11), elements=32),
+        finds=unwritten("scratch[1]", 1, "b[T.id] =", 11, elements=32),
     ),
-    pair(
+    on_umm(
         running_maximum,
         running_maximum_mended,
         np.ones((3, 64), int),
         zeros(64),
-        machine=UMM,
         unset=("most",),
         schedule="synchronous",
-        finds=found("unwritten", "most[0]", (0, "read", "most[T.id] =", 0), elements=64),
+        finds=unwritten("most[0]", 0, "most[T.id] =", 0, elements=64),
     ),
-    pair(
+    on_umm(
         one_partial_sum_too_many,
         one_partial_sum_too_many_mended,
         np.arange(64),
         zeros(3),
         zeros(1),
-        machine=UMM,
         unset=("partial", "total"),
-        finds=found("unwritten", "partial[2]", (0, "read", "x += partial[k]", 21)),
+        finds=unwritten("partial[2]", 0, "x += partial[k]", 21),
     ),
-    pair(
+    on_umm(
         holes_of_a_scatter,
         holes_of_a_scatter,
         np.arange(64) // 2 * 2,
         zeros(64),
         zeros(64),
-        machine=UMM,
         unset=("scratch", "b"),
         mended={"arguments": (np.arange(64)[::-1].copy(), zeros(64), zeros(64))},
         finds=(
-            found("unwritten", "scratch[1]", (1, "read", "b[T.id] =", 11), elements=32),
-            found(
-                "winner",
+            unwritten("scratch[1]", 1, "b[T.id] =", 11, elements=32),
+            winner(
                 "scratch[0]",
-                (0, "write", "scratch[p[T.id]] =", 5),
-                (1, "write", "scratch[p[T.id]] =", 5),
+                (0, 1),
+                "scratch[p[T.id]] =",
+                5,
                 elements=32,
-                note="scratch[0] ends as 0, but as 1 if the other's stays",
+                note=ends("scratch[0]", 0, 1),
             ),
         ),
     ),

@@ -3,7 +3,7 @@
 import numpy as np
 
 import mmsim as mm
-from planted.pair import found, pair, race, zeros
+from planted.pair import ends, pair, race, winner, zeros
 
 
 @mm.program
@@ -238,13 +238,7 @@ PAIRS = [
                 (0, "write", "total[0] += a[T.id]", 10),
                 (32, "write", "total[0] += a[T.id]", 11),
             ),
-            found(
-                "winner",
-                "total[0]",
-                (0, "write", "total[0] += a[T.id]", 10),
-                (1, "write", "total[0] += a[T.id]", 10),
-                note="total[0] ends as 32, but as 33 if the other's stays",
-            ),
+            winner("total[0]", (0, 1), "total[0] += a[T.id]", 10, note=ends("total[0]", 32, 33)),
         ),
     ),
     pair(
@@ -257,13 +251,7 @@ PAIRS = [
                 "most[0]", (0, "read", "if a[T.id] > most[0]:", 5), (32, "write", "most[0] =", 16)
             ),
             race("most[0]", (1, "write", "most[0] =", 15), (32, "write", "most[0] =", 16)),
-            found(
-                "winner",
-                "most[0]",
-                (1, "write", "most[0] =", 15),
-                (2, "write", "most[0] =", 15),
-                note="most[0] ends as 32, but as 33 if the other's stays",
-            ),
+            winner("most[0]", (1, 2), "most[0] =", 15, note=ends("most[0]", 32, 33)),
         ),
     ),
     pair(
@@ -283,13 +271,7 @@ PAIRS = [
         finds=(
             race("n[0]", (1, "read", "place =", 5), (33, "write", "n[0] =", 11)),
             race("out[0]", (1, "write", "out[place] =", 20), (33, "write", "out[place] =", 21)),
-            found(
-                "winner",
-                "out[0]",
-                (1, "write", "out[place] =", 20),
-                (3, "write", "out[place] =", 20),
-                note="out[0] ends as 33, but as 35 if the other's stays",
-            ),
+            winner("out[0]", (1, 3), "out[place] =", 20, note=ends("out[0]", 33, 35)),
         ),
     ),
     pair(
@@ -303,10 +285,7 @@ PAIRS = [
         transposed_twice_mended,
         np.arange(64).reshape(8, 8),
         finds=race(
-            "a[0, 4]",
-            (4, "read", "a[i, j], a[j, i] ="),
-            (32, "write", "a[i, j], a[j, i] ="),
-            32,
+            "a[0, 4]", (4, "read", "a[i, j], a[j, i] ="), (32, "write", "a[i, j], a[j, i] ="), 32
         ),
     ),
     pair(

@@ -1,9 +1,11 @@
 """Deadlocks and other programs without an end."""
 
+from functools import partial
+
 import numpy as np
 
 import mmsim as mm
-from planted.pair import UMM, WAITS, found, pair, zeros
+from planted.pair import UMM, WAITS, fault, pair, stuck, zeros
 
 
 @mm.program
@@ -183,127 +185,145 @@ def steps_over_the_end_mended(T, n, a):
     a[T.id] = i
 
 
+@mm.program
+def search_that_stands(T, a, b):
+    """A binary search takes its lower end for the middle and stands there, with one word left."""
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if a[middle] < T.id:
+            low = middle
+        else:
+            high = middle
+    b[T.id] = low
+
+
+@mm.program
+def search_that_stands_mended(T, a, b):
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if a[middle] < T.id:
+            low = middle + 1
+        else:
+            high = middle
+    b[T.id] = low
+
+
+@mm.program
+def list_in_a_ring(T, after, b):
+    """A search for the end of a list whose last element leads back to its first."""
+    i = 0
+    while after[i] != T.count:
+        i = after[i]
+    b[T.id] = i
+
+
+@mm.program
+def list_in_a_ring_mended(T, after, b):
+    i = 0
+    while after[i] != 0:
+        i = after[i]
+    b[T.id] = i
+
+
+NO_END = f"no end after max_accesses={WAITS} accesses and loop iterations"
+without_end = partial(pair, max_accesses=WAITS)
+
 PAIRS = [
-    pair(
+    without_end(
+        search_that_stands,
+        search_that_stands_mended,
+        np.arange(64),
+        zeros(64),
+        machine=UMM,
+        schedule="synchronous",
+        finds=fault(
+            "endless", "", 1, "while low < high:", note="it reads a[0], which is 0, in line "
+        ),
+    ),
+    without_end(
+        list_in_a_ring,
+        list_in_a_ring_mended,
+        np.array([1, 2, 3, 0]),
+        zeros(64),
+        machine=UMM,
+        finds=fault(
+            "endless",
+            "",
+            32,
+            "while after[i] != T.count:",
+            note="again and again, and no write could end the loop",
+        ),
+    ),
+    without_end(
         never_raised,
         never_raised_mended,
         zeros(1),
         zeros(64),
-        max_accesses=WAITS,
-        finds=found(
-            "deadlock",
-            "flag[0]",
-            (32, "read", "while flag[0] == 0:"),
-            note="it reads this again and again, and nobody changes anything",
-        ),
+        finds=stuck("flag[0]", (32, "read", "while flag[0] == 0:")),
     ),
-    pair(
+    without_end(
         each_for_the_other,
         each_for_the_other_mended,
         zeros(2),
-        max_accesses=WAITS,
-        finds=found(
-            "deadlock",
+        finds=stuck(
             "flag[0]",
             (32, "read", "while flag[1 - T.warp] == 0:"),
             (0, "waits", "while flag[1 - T.warp] == 0:"),
-            note="it reads this again and again, and nobody changes anything",
         ),
     ),
-    pair(
+    without_end(
         lanes_of_one_warp,
         lanes_of_one_warp_mended,
         zeros(1),
         zeros(32),
         threads=32,
-        max_accesses=WAITS,
-        finds=found(
-            "deadlock",
-            "flag[0]",
-            (1, "read", "while flag[0] == 0:"),
-            note="it reads this again and again, and nobody changes anything",
-        ),
+        finds=stuck("flag[0]", (1, "read", "while flag[0] == 0:")),
     ),
-    pair(
+    without_end(
         behind_the_barrier,
         behind_the_barrier_mended,
         zeros(1),
         zeros(64),
-        max_accesses=WAITS,
-        finds=found(
-            "deadlock",
-            "flag[0]",
-            (32, "read", "while flag[0] == 0:"),
-            (0, "barrier", "T.barrier("),
-            note="it reads this again and again, and nobody changes anything",
-        ),
+        finds=stuck("flag[0]", (32, "read", "while flag[0] == 0:"), (0, "barrier", "T.barrier(")),
     ),
-    pair(
+    without_end(
         one_more_than_come,
         one_more_than_come_mended,
         zeros(3),
         zeros(32),
-        max_accesses=WAITS,
-        finds=found(
-            "deadlock",
-            "ready[2]",
-            (0, "read", "if ready[k] == 1:"),
-            note="it reads this again and again, and nobody changes anything",
-        ),
+        finds=stuck("ready[2]", (0, "read", "if ready[k] == 1:")),
     ),
-    pair(
+    without_end(
         lock_kept,
         lock_kept_mended,
         zeros(1),
         np.array([0, 1]),
         machine=UMM,
-        max_accesses=WAITS,
-        finds=found(
-            "deadlock",
-            "lock[0]",
-            (32, "read", "while lock[0] != T.warp:"),
-            note="it reads this again and again, and nobody changes anything",
-        ),
+        finds=stuck("lock[0]", (32, "read", "while lock[0] != T.warp:")),
     ),
-    pair(
+    without_end(
         wait_in_lock_step,
         wait_in_lock_step_mended,
         zeros(1),
         schedule="synchronous",
-        max_accesses=WAITS,
-        finds=found(
-            "deadlock",
-            "flag[0]",
-            (32, "read", "while T.warp == 1 and flag[0] == 0:"),
-            note="it reads this again and again, and nobody changes anything",
-        ),
+        finds=stuck("flag[0]", (32, "read", "while T.warp == 1 and flag[0] == 0:")),
     ),
-    pair(
+    without_end(
         doubled_from_zero,
         doubled_from_zero_mended,
         zeros(64),
         machine=UMM,
-        max_accesses=WAITS,
-        finds=found(
-            "endless",
-            "",
-            (0, "statement", "while k < T.count:"),
-            note="no end after max_accesses=4000 accesses and loop iterations",
-        ),
+        finds=fault("endless", "", 0, "while k < T.count:", note=NO_END),
     ),
-    pair(
+    without_end(
         steps_over_the_end,
         steps_over_the_end_mended,
         63,
         zeros(32),
         threads=32,
         machine=UMM,
-        max_accesses=WAITS,
-        finds=found(
-            "endless",
-            "",
-            (0, "statement", "while i != n:"),
-            note="no end after max_accesses=4000 accesses and loop iterations",
-        ),
+        finds=fault("endless", "", 0, "while i != n:", note=NO_END),
     ),
 ]

@@ -1,9 +1,11 @@
 """Results that depend on which of several concurrent writes stays."""
 
+from functools import partial
+
 import numpy as np
 
 import mmsim as mm
-from planted.pair import UMM, found, pair, zeros
+from planted.pair import UMM, ends, pair, winner, zeros
 
 
 @mm.program
@@ -153,169 +155,110 @@ STAR = np.stack([np.arange(32) // 4, 10 + np.arange(32) // 8], axis=1)
 BEST = np.zeros(32, int)
 BEST[[4, 20]] = 6, 9
 
+in_one_warp = partial(pair, threads=32)
+
 PAIRS = [
-    pair(
+    in_one_warp(
         who_found_it,
         who_found_it_mended,
         ARG,
         7,
         zeros(1),
-        threads=32,
-        finds=found(
-            "winner",
-            "where[0]",
-            (3, "write", "where[0] =", 5),
-            (9, "write", "where[0] =", 5),
-            note="where[0] ends as 3, but as 9 if the other's stays",
-        ),
+        finds=winner("where[0]", (3, 9), "where[0] =", 5, note=ends("where[0]", 3, 9)),
     ),
-    pair(
+    in_one_warp(
         one_of_three,
         one_of_three,
         KEYS,
         np.arange(32) * 10,
         zeros(64),
-        threads=32,
         mended={"arguments": (np.arange(32), np.arange(32) * 10, zeros(64))},
-        finds=found(
-            "winner",
-            "table[40]",
-            (5, "write", "table[keys[T.id]] =", 10),
-            (11, "write", "table[keys[T.id]] =", 10),
-            note="table[40] ends as 50, but as 110 if the other's stays",
+        finds=winner(
+            "table[40]", (5, 11), "table[keys[T.id]] =", 10, note=ends("table[40]", 50, 110)
         ),
     ),
-    pair(
+    in_one_warp(
         any_of_all,
         any_of_all_mended,
         np.arange(32),
         zeros(1),
-        threads=32,
         machine=UMM,
-        finds=found(
-            "winner",
-            "last[0]",
-            (0, "write", "last[0] =", 5),
-            (1, "write", "last[0] =", 5),
-            note="last[0] ends as 0, but as 1 if the other's stays",
-        ),
+        finds=winner("last[0]", (0, 1), "last[0] =", 5, note=ends("last[0]", 0, 1)),
     ),
-    pair(
+    in_one_warp(
         matters_later,
         matters_later_mended,
         zeros(4),
         np.arange(32),
         zeros(4),
-        threads=32,
-        finds=found(
-            "winner",
-            "leader[0]",
-            (0, "write", "leader[T.id // 8] = T.id", 0),
-            (1, "write", "leader[T.id // 8] = T.id", 0),
-            elements=4,
-            note="b[0] ends as 0, but as 1 if the other's stays",
+        finds=winner(
+            "leader[0]", (0, 1), "leader[T.id // 8] = T.id", 0, elements=4, note=ends("b[0]", 0, 1)
         ),
     ),
-    pair(
+    in_one_warp(
         weighted_histogram,
         weighted_histogram_mended,
         np.arange(32) % 16,
         np.arange(32),
         zeros(16),
-        threads=32,
         schedule="synchronous",
-        finds=found(
-            "winner",
+        finds=winner(
             "h[0]",
-            (0, "write", "h[a[T.id]] += weights[T.id]", 15),
-            (16, "write", "h[a[T.id]] += weights[T.id]", 15),
+            (0, 16),
+            "h[a[T.id]] += weights[T.id]",
+            15,
             elements=16,
-            note="h[0] ends as 0, but as 16 if the other's stays",
+            note=ends("h[0]", 0, 16),
         ),
     ),
-    pair(
+    in_one_warp(
         hooking,
         hooking,
         STAR,
         np.arange(33),
-        threads=32,
         mended={"arguments": (PATH, np.arange(33))},
-        finds=found(
-            "winner",
-            "parent[10]",
-            (0, "write", "parent[max(i, j)] ="),
-            (4, "write", "parent[max(i, j)] ="),
-            elements=4,
-            note="parent[10] ends as 0, but as 1 if the other's stays",
+        finds=winner(
+            "parent[10]", (0, 4), "parent[max(i, j)] =", elements=4, note=ends("parent[10]", 0, 1)
         ),
     ),
-    pair(
+    in_one_warp(
         halves_of_an_index,
         halves_of_an_index_mended,
         np.arange(32),
         zeros(32),
-        threads=32,
         machine=UMM,
         schedule="synchronous",
-        finds=found(
-            "winner",
-            "b[0]",
-            (0, "write", "b[T.id // 2] =", 5),
-            (1, "write", "b[T.id // 2] =", 5),
-            elements=16,
-            note="b[0] ends as 0, but as 1 if the other's stays",
-        ),
+        finds=winner("b[0]", (0, 1), "b[T.id // 2] =", 5, elements=16, note=ends("b[0]", 0, 1)),
     ),
-    pair(
+    in_one_warp(
         wins_an_error,
         wins_an_error_mended,
         np.arange(32),
         zeros(1),
         zeros(32),
-        threads=32,
-        finds=found(
-            "winner",
+        finds=winner(
             "at[0]",
-            (0, "write", "at[0] =", 0),
-            (1, "write", "at[0] =", 0),
+            (0, 1),
+            "at[0] =",
+            0,
             note="if the other's stays, index [40] of 'a' is out of range",
         ),
     ),
-    pair(
+    in_one_warp(
         value_and_place,
         value_and_place_mended,
         BEST,
         zeros(2),
-        threads=32,
         finds=(
-            found(
-                "winner",
-                "best[0]",
-                (4, "write", "best[0] =", 10),
-                (20, "write", "best[0] =", 10),
-                note="best[0] ends as 6, but as 9 if the other's stays",
-            ),
-            found(
-                "winner",
-                "best[1]",
-                (4, "write", "best[1] =", 15),
-                (20, "write", "best[1] =", 15),
-                note="best[1] ends as 4, but as 20 if the other's stays",
-            ),
+            winner("best[0]", (4, 20), "best[0] =", 10, note=ends("best[0]", 6, 9)),
+            winner("best[1]", (4, 20), "best[1] =", 15, note=ends("best[1]", 4, 20)),
         ),
     ),
-    pair(
+    in_one_warp(
         through_shared_memory,
         through_shared_memory_mended,
         np.arange(32) / 4,
         np.zeros(32),
-        threads=32,
-        finds=found(
-            "winner",
-            "s[0] of 0",
-            (0, "write", "s[0] =", 5),
-            (1, "write", "s[0] =", 5),
-            note="b[0] ends as 0.0, but as 0.5 if the other's stays",
-        ),
+        finds=winner("s[0] of 0", (0, 1), "s[0] =", 5, note=ends("b[0]", 0.0, 0.5)),
     ),
 ]

@@ -1,0 +1,276 @@
+"""Claims as objects, and what verification says about right and wrong ones."""
+
+import io
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+from rich.console import Console
+
+import mmsim as mm
+from mmsim.claims import (
+    CaseResult,
+    Claim,
+    ClaimError,
+    Precondition,
+    ceiling,
+    choose,
+    correct,
+    gcd,
+    maximum,
+    minimum,
+    root,
+    verify_claim,
+)
+from mmsim.claims.registry import unique
+from mmsim.claims.verify import to_json
+from mmsim.errors import RoomError
+from mmsim.reports.ledger import ledger_page
+from mmsim.reports.verdicts import summary, verdicts_page, verdicts_table
+
+
+@mm.program
+def read(T, a):
+    a[T.id]
+
+
+@mm.program
+def read_in_turn(T, a):
+    """Slower in asynchronous time never happens here; it is used to build a wrong claim."""
+    if T.warp == 0:
+        a[T.id]
+    else:
+        a[T.id]
+
+
+def run_read(schedule, n, w, l):
+    return mm.DMM(w, l).run(read, np.zeros(n), threads=n, schedule=schedule)
+
+
+def grid():
+    return [{"n": 2 * w, "w": w, "l": l} for w in (2, 3) for l in (1, 4)]
+
+
+def claim(**changes):
+    facts = {
+        "id": "X-1",
+        "source": "a paper",
+        "title": "reading",
+        "formula": lambda n, w, l: n / w + l - 1,
+        "kind": "exact",
+        "grid": grid,
+        "run": run_read,
+    }
+    return Claim(**{**facts, **changes})
+
+
+def test_a_right_exact_claim_holds_and_reports_its_largest_case():
+    verdict = verify_claim(claim())
+    assert (verdict.result, verdict.cases, verdict.reason) == ("holds", 4, "")
+    assert verdict.worst.measured == 5  # n/w + l - 1 = 2 + 4 - 1
+    assert verdict.good
+
+
+@pytest.mark.parametrize("off", [1, -1, sympy.Rational(1, 3)])
+def test_an_exact_claim_off_by_anything_fails(off):
+    verdict = verify_claim(claim(formula=lambda n, w, l: n / w + l - 1 + off))
+    assert verdict.result == "fails"
+    assert not verdict.good
+    assert "claimed" in verdict.reason
+
+
+def test_an_exact_claim_wrong_in_one_case_fails_with_that_case():
+    verdict = verify_claim(claim(formula=lambda n, w, l: n / w + maximum(l, 2) - 1))
+    assert verdict.result == "fails"
+    assert verdict.worst.case["l"] == 1
+
+
+def test_a_misprint_is_refuted_with_its_counterexample():
+    verdict = verify_claim(claim(printed=True, formula=lambda n, w, l: n / w + l))
+    assert (verdict.result, verdict.good) == ("refuted", True)
+    assert verdict.reason == "n=4, w=2, l=4: 5, claimed 6"
+
+
+def test_a_misprint_that_holds_is_not_refuted():
+    verdict = verify_claim(claim(printed=True))
+    assert (verdict.result, verdict.good) == ("not refuted", False)
+
+
+def test_upper_claims_use_their_constant():
+    def half(n, w, l):
+        return (n / w + l - 1) / 2
+
+    assert verify_claim(claim(kind="upper", formula=half, constant=2)).result == "holds"
+    assert verify_claim(claim(kind="upper", formula=half, constant=1)).result == "fails"
+
+
+def test_the_worst_case_of_a_bound_is_the_tightest():
+    verdict = verify_claim(claim(kind="upper", formula=lambda n, w, l: n / w + l))
+    assert verdict.worst.ratio == Fraction(5, 6)
+
+
+def test_lower_claims_hold_from_below_under_both_schedules():
+    assert verify_claim(claim(kind="lower", formula=lambda l: l)).result == "holds"
+    assert verify_claim(claim(kind="lower", formula=lambda l: l + 2)).result == "fails"
+
+    def faster(schedule, n, w, l):
+        return run_read(schedule, n if schedule == "synchronous" else w, w, l)
+
+    below = claim(kind="lower", formula=lambda n, w, l: n / w + l - 1, run=faster)
+    assert verify_claim(below).result == "fails"
+
+
+def test_an_asynchronous_run_that_takes_longer_fails_the_claim():
+    def slower(schedule, n, w, l):
+        return run_read(schedule, n if schedule == "synchronous" else 2 * n, w, l)
+
+    verdict = verify_claim(claim(run=slower))
+    assert verdict.result == "fails"
+    assert "more than" in verdict.reason
+
+
+def test_a_case_that_breaks_a_precondition_is_refused():
+    wrong = claim(requires=(Precondition("w is even", lambda w: w % 2 == 0),))
+    with pytest.raises(ClaimError, match="X-1: the case n=6, w=3, l=1 breaks 'w is even'"):
+        verify_claim(wrong)
+
+
+def test_an_empty_grid_and_an_impossible_value_are_refused():
+    with pytest.raises(ClaimError, match="no case"):
+        verify_claim(claim(grid=list))
+    with pytest.raises(ClaimError, match="no positive number"):
+        verify_claim(claim(formula=lambda n: root(n + 1)))
+
+
+def test_correct_compares_arrays():
+    run = run_read("synchronous", 4, 2, 1)
+    assert correct(run, a=np.zeros(4)) is run
+    with pytest.raises(ClaimError, match="wrong result in 'a'"):
+        correct(run, a=np.ones(4))
+
+
+def test_statements_are_sympy_and_print():
+    stated = claim(
+        kind="upper", constant=3, formula=lambda n, p, w: minimum(n / p, w) + gcd(root(n), w)
+    ).statement
+    assert isinstance(stated, sympy.LessThan)
+    assert str(stated.rhs) == "3*(gcd(sqrt(n), w) + Min(w, n/p))"
+    assert r"\gcd(\sqrt{n}, w)" in sympy.latex(stated)
+    assert isinstance(claim().statement, sympy.Equality)
+    assert isinstance(claim(kind="lower").statement, sympy.GreaterThan)
+
+
+def test_formulas_are_exact():
+    exact = claim(formula=lambda n, w: gcd(n, w) + ceiling(n / w) + maximum(n, w) + root(n))
+    assert exact.evaluate({"n": 9, "w": 6}) == 3 + 2 + 9 + 3
+    assert claim(formula=lambda n, w: n / w).evaluate({"n": 1, "w": 3}) == sympy.Rational(1, 3)
+
+
+def test_choosing_claims_by_id():
+    claims = [claim(id="A-1"), claim(id="A-1.printed"), claim(id="A-10")]
+    assert [one.id for one in choose(claims, ["A-1"])] == ["A-1", "A-1.printed"]
+    assert [one.id for one in choose(claims, ["A-10", "A-1.printed"])] == ["A-1.printed", "A-10"]
+    with pytest.raises(ClaimError, match="no claim has the id 'A-11'; did you mean"):
+        choose(claims, ["A-11"])
+
+
+def test_two_claims_of_one_id_are_refused():
+    with pytest.raises(ClaimError, match="two claims of one id: 'X-1'"):
+        unique([claim(), claim()])
+
+
+def test_progress_is_told_before_and_after_each_case():
+    seen = []
+    verify_claim(claim(), lambda one, done, cases: seen.append((one.id, done, cases)))
+    assert seen == [("X-1", done, 4) for done in range(5)]
+
+
+def own_size():
+    return [{"n": 4096, "w": 32, "l": 100}]
+
+
+def test_cases_of_the_own_size_follow_the_grid():
+    verdict = verify_claim(claim(own=own_size))
+    assert (verdict.result, verdict.cases) == ("holds", 5)
+    assert [one.case for one in verdict.own] == own_size()
+    assert (verdict.own[0].measured, verdict.left_out) == (227, "")  # n/w + l - 1
+    without = verify_claim(claim(own=own_size), own_size=False)
+    assert (without.cases, without.own) == (4, ())
+    assert claim(own=own_size).has_own_size
+    assert not claim().has_own_size
+
+
+def test_a_claim_that_is_wrong_at_its_own_size_fails_there():
+    verdict = verify_claim(claim(own=own_size, formula=lambda n, w, l: n / w + minimum(l, 99) - 1))
+    assert verdict.result == "fails"
+    assert verdict.reason == "n=4096, w=32, l=100: 227, claimed 226"
+
+
+def test_the_own_size_must_meet_the_preconditions():
+    wrong = claim(own=own_size, requires=(Precondition("w < 32", lambda w: w < 32),))
+    assert verify_claim(wrong, own_size=False).good
+    with pytest.raises(ClaimError, match="X-1: the case n=4096, w=32, l=100 breaks 'w < 32'"):
+        verify_claim(wrong)
+
+
+def test_what_finds_no_room_at_its_own_size_is_left_out():
+    def cramped(schedule, n, w, l):
+        if n > 100:
+            raise RoomError("that needs about 5.0 GiB")
+        return run_read(schedule, n, w, l)
+
+    verdict = verify_claim(claim(own=own_size, run=cramped))
+    assert (verdict.good, verdict.cases, verdict.own) == (True, 4, ())
+    assert verdict.left_out == "n=4096, w=32, l=100: that needs about 5.0 GiB"
+    assert "left out at its own size for want of memory: X-1" in summary([verdict])
+    assert "own size left out: n=4096" in verdicts_page([verdict])
+    assert "own size left out: n=4096" in printed(verdicts_table([verdict]))
+    with pytest.raises(RoomError):
+        verify_claim(claim(grid=own_size, run=cramped))
+
+
+def printed(table):
+    console = Console(width=400, file=io.StringIO())
+    console.print(table)
+    return console.file.getvalue()
+
+
+def test_the_own_size_is_shown():
+    verdict = verify_claim(claim(own=lambda: [*own_size(), {"n": 64, "w": 32, "l": 1}]))
+    line = "own size: n=4096, w=32, l=100: 227, claimed 227 (and 1 more)"
+    assert line in printed(verdicts_table([verdict]))
+    assert line in verdicts_page([verdict])
+    assert summary([verdict]).endswith("6 cases on both schedules, 2 of them of a paper's own size")
+    (saved,) = json.loads(to_json([verdict]))["verdicts"]
+    assert [one["measured"] for one in saved["own"]] == [227, 2]
+    page = ledger_page([claim(own=own_size), claim(id="X-2")], [])
+    assert "| 4 | n=4096, w=32, l=100 | holds |" in page
+    assert "| 4 |  | holds |" in page
+
+
+def test_a_long_fraction_is_shown_rounded():
+    third = CaseResult({"n": 2}, 6, "19/3", 6, 6)
+    assert str(third) == "n=2: 6, claimed 19/3"
+    long = CaseResult({"n": 2}, 6, str(Fraction(19 * 10**30 + 1, 3 * 10**30)), 6, 6)
+    assert str(long) == "n=2: 6, claimed about 6.33333"
+
+
+def test_verdicts_as_json_and_as_a_page():
+    verdicts = [
+        verify_claim(claim(title="<script>alert(1)</script>")),
+        verify_claim(claim(id="X-2", printed=True, formula=lambda n: n)),
+        verify_claim(claim(id="X-3", formula=lambda n: n)),
+    ]
+    document = json.loads(to_json(verdicts))
+    assert [one["result"] for one in document["verdicts"]] == ["holds", "refuted", "fails"]
+    assert document["verdicts"][0]["worst"]["measured"] == 5
+    page = verdicts_page(verdicts)
+    assert "<script>" not in page
+    assert "<math" in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert summary(verdicts) == (
+        "1 claims hold and 1 misprints are refuted, over 12 cases on both schedules; wrong: X-3"
+    )
+    assert verdicts_table(verdicts).row_count == 3

@@ -1,0 +1,224 @@
+"""`mmsim bench`: contestants that compute the same, figures that can be trusted, what it prints."""
+
+import json
+from math import isfinite
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim.bench import (
+    Benchmark,
+    BenchmarkError,
+    Measured,
+    Settings,
+    alternately,
+    exponent,
+    start,
+    timed,
+)
+from mmsim.bench.benchmark import LEAST
+from mmsim.bench.growth import forget_peak, peak_memory
+from mmsim.bench.registry import registered_benchmarks
+from mmsim.cli import main
+from mmsim_algorithms import permutations
+from mmsim_algorithms.bench import cudasim, growth
+from mmsim_algorithms.bench.contestants import movements
+from mmsim_algorithms.bench.contestants.setting import LAUNCHES, SCHEDULES, thread_accesses
+from mmsim_algorithms.hmm_permutation import plan, row_tables, rows_permuted, scheduled
+from mmsim_algorithms.transpose.hmm import transposed
+
+NAMES = ["scheduled", "designated", "cudasim", "engines", "growth", "events", "start"]
+MAY_BE_NEGATIVE = "asynchronous/synchronous - 1"
+
+
+def words(n, seed=0):
+    return np.random.RandomState(seed).randint(-(2**40), 2**40, n)
+
+
+@pytest.mark.parametrize("name", permutations.NAMED)
+@pytest.mark.parametrize(("n", "w"), [(16, 2), (64, 4), (256, 4), (1024, 8)])
+def test_numpy_moves_as_the_simulated_scheduled_permutation_does(name, n, w):
+    P, a = permutations.NAMED[name](n, 1), words(n)
+    steps = plan(P, w)
+    moves = movements.Scheduled(steps, w)
+    for schedule in SCHEDULES:
+        run = scheduled(mm.HMM(2, w, 10), a, steps, schedule=schedule)
+        assert np.array_equal(moves(a), run.arrays["b"])
+    assert len(scheduled(mm.HMM(2, w, 10), a, steps).rounds) == 32
+
+
+def test_numpy_moves_as_each_launch_does():
+    machine, side, w = mm.HMM(2, 4, 10), 12, 4
+    a = words(side * side)
+    tables = row_tables([permutations.random(side, seed) for seed in range(side)], w)
+    b, alpha, beta = (np.zeros_like(a) for _ in range(3))
+    movements.RowWise(tables, np.arange(a.size))(a, b, alpha, beta)
+    run = rows_permuted(mm.HMM(1, w, 10), a.reshape(side, side), tables)
+    assert np.array_equal(b, run.arrays["b"].ravel())
+    assert len(run.rounds) == 8
+    side = 8
+    movements.Transpose(side, w)(a[:64], b[:64], alpha[:64])
+    run = transposed(machine, a[:64].reshape(side, side))
+    assert np.array_equal(b[:64], run.arrays["b"].ravel())
+    assert len(run.rounds) == 4
+
+
+@pytest.mark.parametrize("program", LAUNCHES)
+def test_the_programs_compute_what_they_are_checked_against(program):
+    launch = LAUNCHES[program](1024)
+    run = launch.run("asynchronous")
+    launch.check(run)
+    each = {"D-designated": 3, "row-wise": 8}[program]
+    assert thread_accesses(run) == each * 1024
+    if program == "D-designated":
+        a, _, P = launch.arguments
+        assert np.array_equal(movements.DestinationDesignated(P)(a), run.arrays["b"])
+    launch.b[0] += 1
+    with pytest.raises(BenchmarkError, match="wrong array"):
+        launch.check(run)
+
+
+@pytest.mark.parametrize("power", [0.5, 1, 1.1, 2])
+def test_the_exponent_of_a_power_is_found(power):
+    sizes = [2**k for k in range(16, 28, 2)]
+    assert exponent(sizes, [3e-9 * n**power for n in sizes]) == pytest.approx(power)
+    noisy = [n**power * factor for n, factor in zip(sizes, [1.05, 0.95] * 3, strict=True)]
+    assert exponent(sizes, noisy) == pytest.approx(power, abs=0.03)
+    slope = np.polyfit(np.log(sizes), np.log(noisy), 1)[0]
+    assert exponent(sizes, noisy) == pytest.approx(slope)
+    with pytest.raises(BenchmarkError, match="two sizes"):
+        exponent([16], [1])
+
+
+def test_the_peak_of_memory_is_of_what_was_touched_since_it_was_forgotten():
+    forget_peak()
+    before = peak_memory()
+    np.ones(2**23)
+    assert 0.9 < (peak_memory() - before) / 2**26 < 1.2
+
+
+def test_repetitions_are_interleaved_and_checked_untimed():
+    order = []
+
+    def task(name):
+        return lambda: float(len(order.append(name) or order))
+
+    found = alternately({"a": task("a"), "b": task("b")}, 3, "s")
+    assert order == ["a", "b"] * 3
+    assert found["a"] == Measured((1.0, 3.0, 5.0), "s")
+    assert (found["b"].median, found["b"].least, found["b"].most) == (4, 2, 6)
+    seen = []
+    assert 0 <= timed(lambda: 7, seen.append)() < 1
+    assert seen == [7]
+
+
+def test_sizes_end_where_the_user_says():
+    assert Settings().sizes(2**16, 2**24) == [2**16, 2**18, 2**20, 2**22, 2**24]
+    assert Settings(most=2**19).sizes(2**16, 2**24) == [2**16, 2**18]
+    assert Settings(most=2**14).sizes(2**16, 2**24) == [2**14]
+    assert Settings(most=2**14 + 1).size(2**20) == 2**14
+    assert (Settings().repetitions(5), Settings(repeat=2).repetitions(5)) == (5, 2)
+
+
+def test_all_benchmarks_from_the_command_line(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(cudasim, "LIMIT", 0.01)
+    monkeypatch.delitem(growth.LARGEST, "scheduled")  # the next test's
+    for module in (growth, start):
+        monkeypatch.setattr(module, "SCHEDULES", ("asynchronous",))
+    path = tmp_path / "results.json"
+    assert main(["bench", "--repeat", "1", "--most", "2^14", "--json", str(path)]) == 0
+    output = capsys.readouterr().out
+    saved = json.loads(path.read_text())
+    assert [one["name"] for one in saved["benchmarks"]] == NAMES
+    for fact in ("cpu", "cores", "python", "numpy", "numba", "date", "command"):
+        assert saved["facts"][fact]
+        assert f"{fact}: " in output
+    assert saved["facts"]["command"] == "mmsim bench --repeat 1 --most 16384"
+    for one in saved["benchmarks"]:
+        assert one["rows"]
+        assert one["method"]
+        assert "failure" not in one
+        assert f"{one['name']}: " in output
+        for row in one["rows"]:
+            for key, number in numbers(row):
+                assert isfinite(number), (one["name"], row)
+                assert number > 0 or key == MAY_BE_NEGATIVE, (one["name"], row)
+    tables = {one["name"]: one["rows"] for one in saved["benchmarks"]}
+    (row,) = tables["scheduled"]
+    assert row["n"] == LEAST
+    quotient = row["synchronous"]["median"] / row["NumPy"]["median"]
+    assert row["synchronous/NumPy"] == pytest.approx(quotient)
+    assert {row["program"] for row in tables["cudasim"]} == set(LAUNCHES)
+    assert sum("exponent of time" in row for row in tables["growth"]) == 1
+
+
+def numbers(row):
+    """All numbers of a row, those inside what was measured too."""
+    for key, value in row.items():
+        if isinstance(value, dict):
+            yield from ((key, value[name]) for name in ("median", "least", "most"))
+            yield from ((key, turn) for turn in value["turns"])
+        elif not isinstance(value, str):
+            yield key, value
+
+
+def test_growth_of_the_scheduled_permutation_in_one_process(capsys, tmp_path):
+    growth.save("scheduled", LEAST, tmp_path)
+    growth.main("scheduled", "synchronous", LEAST, 2, tmp_path)
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["seconds"]) == 2
+    assert min(told["seconds"]) > 0
+    assert told["bytes"] >= 0
+
+
+def test_interrupting_prints_and_saves_what_there_is(capsys, monkeypatch, tmp_path):
+    def rows(settings):
+        yield {"n": 2**20, "wall time": Measured((1.5,), "s")}
+        raise KeyboardInterrupt
+
+    def first(settings):
+        yield {"what": "done before"}
+
+    known = [Benchmark("first", "t", "m", first), Benchmark("second", "t", "m", rows)]
+    monkeypatch.setattr("mmsim.bench.registry.registered_benchmarks", lambda: known)
+    path = tmp_path / "results.json"
+    assert main(["bench", "--json", str(path)]) == 130
+    captured = capsys.readouterr()
+    for text in ("done before", "2^20", "1.5 s", "interrupted"):
+        assert text in captured.out
+    saved = json.loads(path.read_text())["benchmarks"]
+    assert [one.get("failure") for one in saved] == [None, "interrupted"]
+    assert saved[1]["rows"][0]["n"] == 2**20
+
+
+def test_one_that_fails_does_not_keep_the_others_from_running(capsys, monkeypatch):
+    def fails(settings):
+        raise BenchmarkError("there is no such thing here")
+        yield
+
+    def works(settings):
+        yield {"what": "worked"}
+
+    known = [Benchmark("fails", "t", "m", fails), Benchmark("works", "t", "m", works)]
+    monkeypatch.setattr("mmsim.bench.registry.registered_benchmarks", lambda: known)
+    assert main(["bench"]) == 1
+    output = capsys.readouterr().out
+    assert "there is no such thing here" in output
+    assert "worked" in output
+
+
+def test_benchmarks_are_listed_and_names_are_checked(capsys):
+    assert main(["bench", "--list"]) == 0
+    output = capsys.readouterr().out
+    assert [one.name for one in registered_benchmarks()] == NAMES
+    assert all(name in output for name in NAMES)
+    assert main(["bench", "schedule"]) == 2
+    assert "did you mean scheduled" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["x", "2^", "2^x", "-4", "2^13", "1"])
+def test_sizes_that_make_no_sense_are_refused(capsys, text):
+    with pytest.raises(SystemExit):
+        main(["bench", "--most", text])
+    assert "--most" in capsys.readouterr().err

@@ -1,0 +1,124 @@
+"""`mmsim check`, as a user calls it."""
+
+import re
+
+import pytest
+
+from mmsim.api.report import Report
+from mmsim.cli import main
+
+FILE = """\
+import mmsim as mm
+
+@mm.program
+def staged(T, a, b):
+    s = mm.shared(T.block_size, dtype=int)
+    s[T.index] = a[T.id]
+    b[T.id] += s[(T.index + 4) % T.block_size]
+"""
+
+
+@pytest.fixture
+def call(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(FILE)
+    called = ["check", f"{path}:staged", "arange:8", "zeros:8", "--threads", "8", "--width", "4"]
+    return [*called, "--machine", "hmm", "--latency", "10"]
+
+
+def test_what_is_found_is_printed_and_leaves_with_1(call, capsys):
+    assert main([*call, "--schedule", "asynchronous"]) == 1
+    output = capsys.readouterr().out
+    head, finding = output.splitlines()
+    assert head == (
+        "staged on HMM(dmms=1, width=4, global_latency=10, shared_latency=1), 8 threads in blocks "
+        "of 8, asynchronous: 1 finding"
+    )
+    assert finding.startswith(
+        "1. data race on s[0] of block 0: thread 0 writes it at time 10 (staged, line 6) and "
+        "thread 4 reads it at time "
+    )
+
+
+def test_nothing_found_leaves_with_0(call, capsys):
+    assert main([*call, "--schedule", "synchronous"]) == 0
+    assert capsys.readouterr().out.endswith("synchronous: nothing found\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--unset", "b"], "1. read of uninitialized memory, b[0]: thread 0 reads it at time"),
+        (
+            ["--shared-words", "4"],
+            "1. too much shared memory, s of block 0: declared (staged, line 5)",
+        ),
+        (["--unset", "a", "--unset", "b"], "2 findings"),
+    ],
+)
+def test_options_of_the_checker(call, options, text, capsys):
+    assert main([*call, *options]) == 1
+    assert text in capsys.readouterr().out
+
+
+def test_an_error_of_the_program_is_a_finding(call, capsys):
+    call[2] = "arange:7"
+    assert main(call) == 1
+    assert "1. index out of range, a[7]: thread 7 is here at time" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--unset", "c"], "unset='c', but 'staged' has no such array parameter; it has a, b"),
+        (["--block-size", "9"], "block_size=9 is larger than threads=8"),
+    ],
+)
+def test_a_mistake_in_the_call_leaves_with_2(call, options, text, capsys):
+    assert main([*call, *options]) == 2
+    assert text in capsys.readouterr().err
+
+
+def test_shared_words_are_at_least_1(call, capsys):
+    with pytest.raises(SystemExit) as left:
+        main([*call, "--shared-words", "0"])
+    assert left.value.code == 2
+    assert "'0' is no whole number from 1 on" in capsys.readouterr().err
+
+
+def test_the_report_is_saved(call, tmp_path):
+    saved = tmp_path / "report.json"
+    assert main([*call, "--schedule", "asynchronous", "--json", str(saved)]) == 1
+    report = Report.from_json(saved.read_text())
+    assert [finding.kind for finding in report.findings] == ["race"]
+    assert report.run is not None
+
+
+def test_the_page_shows_what_happened_and_what_was_found(call, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert main([*call, "--schedule", "asynchronous", "--html", str(page)]) == 1
+    finding = capsys.readouterr().out.splitlines()[1]
+    (advice,) = re.findall("; (put .*)", finding)
+    assert advice in page.read_text(encoding="utf-8")
+    assert main([*call, "--html", str(page)]) == 0
+    assert advice not in page.read_text(encoding="utf-8")
+
+
+def test_where_nothing_ran_there_is_no_page(call, tmp_path, capsys):
+    path = tmp_path / "mine.py"
+    path.write_text(FILE.replace("b[T.id] +=", "b[T.id] = 0.5 *"))
+    page = tmp_path / "page.html"
+    assert main([*call, "--html", str(page)]) == 1
+    told = capsys.readouterr()
+    assert "1. value of a wrong type, b: thread 0 is here (staged, line 7)" in told.out
+    assert told.err == f"mmsim: {page} isn't made: no thread has begun\n"
+    assert not page.exists()
+
+
+@pytest.mark.parametrize("head", ["def\tmine(T, a):", "def \\\n        mine(T, a):"])
+def test_a_program_may_be_spaced_as_python_allows(tmp_path, capsys, head):
+    path = tmp_path / "spaced.py"
+    path.write_text(f"import mmsim as mm\n\n@mm.program\n{head}\n    if T.warp == 1: T.barrier()\n")
+    called = ["check", f"{path}:mine", "zeros:8", "--threads", "8", "--width", "4"]
+    assert main(called) == 1
+    assert "and thread 0 is elsewhere (mine, line 4)" in capsys.readouterr().out

@@ -1,0 +1,84 @@
+"""Every Python example of the README and of docs/ runs, and prints what the page says.
+
+Code cells run here too, one after the other as in their page, without the site that shows them.
+"""
+
+import contextlib
+import io
+import linecache
+import re
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(
+    r"^```(?:\{code-cell\} )?(python|text)\n(?::tags: [^\n]*\n\n)?(.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def examples(page):
+    """The Python blocks of a page, each with the text block that follows at once, if any."""
+    blocks = list(BLOCK.finditer(page.read_text(encoding="utf-8")))
+    text = page.read_text(encoding="utf-8")
+    for block, after in zip_longest(blocks, blocks[1:]):
+        if block[1] == "python":
+            follows = after is not None and after[1] == "text"
+            shown = follows and not text[block.end() : after.start()].strip()
+            yield block[2], after[2] if shown else None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_examples_run_and_print_what_the_page_says(page):
+    namespace = {"__name__": page.stem}
+    for number, (source, expected) in enumerate(examples(page)):
+        name = f"<{page.name} {number}>"
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(source, name, "exec"), namespace)
+        if expected is not None:
+            assert printed.getvalue() == expected
+
+
+def test_the_readme_has_examples_with_output():
+    assert sum(expected is not None for _, expected in examples(ROOT / "README.md")) == 3
+
+
+def test_tests_that_the_pages_name_are_there():
+    named = 0
+    for page in PAGES:
+        for name in re.findall(
+            r"`(?:python )?(tests/[\w/]+\.py)", page.read_text(encoding="utf-8")
+        ):
+            assert (ROOT / name).exists(), (page.name, name)
+            named += 1
+    assert named > 10
+
+
+def test_links_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), (page.name, target)
+
+
+def test_verdicts_in_the_readme_are_those_of_verification():
+    from mmsim.claims import registered, verify_claim
+    from some_cases import some
+
+    rows = re.findall(
+        r"^\| (SMM-[\w.]+)[^|]*\| `([^`]+)` \| (\d+) \| (\w+) \|$",
+        (ROOT / "README.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    assert len(rows) == 4
+    claims = {claim.id: claim for claim in registered()}
+    for id_, formula, cases, result in rows:
+        claim = claims[id_ if result == "holds" else f"{id_}.printed"]
+        grid = claim.cases()
+        verdict = verify_claim(replace(claim, grid=lambda grid=grid: some(grid)))
+        assert (verdict.statement, len(grid), verdict.result) == (formula, int(cases), result)

@@ -1,0 +1,285 @@
+"""The site: made without a warning and without a network, and whole.
+
+Only a few claims are verified for it here; `make docs` verifies them all.
+"""
+
+import doctest
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from mmsim.claims import registered, verify
+from mmsim.claims.verify import from_json, to_json
+from mmsim.errors import FormatError
+
+pytest.importorskip("myst_nb", reason="the site's tools aren't installed")
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+VERIFIED = ["SMM-E1.DMM", "SMM-ROT", "SMM-L5.1.any-n.printed", "CFP-F7"]
+PUBLIC = [
+    *("mmsim", "mmsim.figures", "mmsim.claims", "mmsim.gpu", "mmsim.bench", "mmsim.results"),
+    "mmsim.sweeps",
+]
+
+NO_NETWORK = """\
+import socket
+
+def refuse(name):
+    original = getattr(socket.socket, name)
+
+    def local_only(self, address, *rest):
+        if self.family != socket.AF_UNIX and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise OSError(f"the site asked for {address}")
+        return original(self, address, *rest)
+
+    setattr(socket.socket, name, local_only)
+
+refuse("connect")
+refuse("connect_ex")
+"""
+
+
+def sphinx(source, target, folder, **environment):
+    """Run Sphinx as `make docs` does, in processes that reach nothing but this machine."""
+    (folder / "sitecustomize.py").write_text(NO_NETWORK)
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = ["sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E"]
+    folders = ["-d", str(folder / "doctrees"), str(source), str(target)]
+    return subprocess.run(
+        [sys.executable, "-m", *command, *folders],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "agg", **environment},
+    )
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    claims = {claim.id: claim for claim in registered()}
+    return verify(claims[id_] for id_ in VERIFIED)
+
+
+@pytest.fixture(scope="module")
+def site(verdicts, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    saved = folder / "verify.json"
+    saved.write_text(to_json(verdicts), encoding="utf-8")
+    made = sphinx(DOCS, folder / "html", folder, MMSIM_VERDICTS=str(saved))
+    assert made.returncode == 0, made.stderr
+    assert "WARNING" not in made.stderr
+    return folder / "html"
+
+
+def text_of(page):
+    """What a reader sees of a page, without its frames."""
+    text = re.sub(r'srcdoc="[^"]*"|<(script|style)\b.*?</\1>', "", page.read_text(), flags=re.S)
+    return " ".join(re.sub(r"<[^>]*>", "", text).split())
+
+
+class Loads(HTMLParser):
+    """Collects what a page makes a browser load, its frames' pages included."""
+
+    def __init__(self):
+        super().__init__()
+        self.found, self.frames = [], []
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        if tag != "a":
+            self.found += [given[name] for name in ("src", "data", "poster") if given.get(name)]
+        if tag in ("link", "use", "image"):
+            self.found += [given[name] for name in ("href", "xlink:href") if given.get(name)]
+        if given.get("srcdoc"):
+            self.frames.append(given["srcdoc"])
+            self.found += loads(given["srcdoc"]).found
+
+
+def loads(text):
+    parser = Loads()
+    parser.feed(text)
+    return parser
+
+
+def test_no_page_loads_from_a_network(site):
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 40
+    for page in pages:
+        for address in loads(page.read_text()).found:
+            assert not re.match(r"(\w+:)?//", address), (page.name, address)
+    fetched = re.compile(r"(url\(|@import|import\()\s*[\"']?(https?:)?//")
+    for file in [*pages, *site.rglob("*.css"), *site.rglob("*.js")]:
+        assert not fetched.search(file.read_text()), file
+
+
+def test_what_would_load_from_a_network_is_found():
+    page = """<a href="https://a"></a><script src="https://b"></script>
+    <link href="//c"><iframe srcdoc="&lt;img src='http://d'>"></iframe>"""
+    assert loads(page).found == ["https://b", "//c", "http://d"]
+
+
+def test_a_browser_shows_the_players_and_asks_for_files_only(site):
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright isn't installed")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("there is no chromium")
+    asked = []
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        for name in ("index.html", "tutorial/stepping.html", "explanation/rules.html"):
+            page.goto((site / name).as_uri())
+            frame = page.frame_locator("iframe[title^='player of']")
+            frame.get_by_text(re.compile("^Time 0 of")).first.wait_for(timeout=20_000)
+        page.goto((site / "ledger.html").as_uri())
+        browser.close()
+    assert asked
+    assert [url for url in asked if not url.startswith(("file:", "about:", "data:"))] == []
+
+
+def test_every_public_name_has_a_reference_entry(site):
+    from sphinx.util.inventory import InventoryFile
+
+    inventory = InventoryFile.loads((site / "objects.inv").read_bytes(), uri="").data
+    documented = {
+        name for kind, names in inventory.items() if kind.startswith("py:") for name in names
+    }
+    for module in PUBLIC:
+        names = importlib.import_module(module.replace(".figures", ".view.figures")).__all__
+        missing = [
+            n
+            for n in names
+            if not {f"{module}.{n}", f"mmsim.{n}", f"mmsim.model.{n}", f"mmsim.api.{n.lower()}.{n}"}
+            & documented
+        ]
+        assert missing == [], module
+    layouts = {
+        f"mmsim.model.layout.{name}"
+        for name, value in vars(importlib.import_module("mmsim.model.layout")).items()
+        if isinstance(value, type) and hasattr(value, "offsets") and not name.startswith("_")
+    }
+    assert len(layouts) == 10
+    assert layouts <= documented
+
+
+def test_every_command_and_option_is_in_the_reference(site):
+    from mmsim.cli.main import make_parser
+
+    shown = text_of(site / "reference" / "commands.html")
+    for parser in parsers(make_parser()):
+        assert f"{parser.prog}¶" in shown
+        for option in parser._option_string_actions:
+            assert option in shown or option == "--help", (parser.prog, option)
+
+
+def parsers(parser):
+    """A parser's commands, and theirs."""
+    for action in parser._subparsers._group_actions if parser._subparsers else ():
+        for command in action.choices.values():
+            yield command
+            yield from parsers(command)
+
+
+def test_the_ledger_shows_every_claim_with_formula_and_verdict(site, verdicts):
+    page = (site / "ledger.html").read_text()
+    rows = {
+        id_: row
+        for row in re.findall(r"<tr\b.*?</tr>", page, re.S)
+        for id_ in re.findall(r'<strong id="([^"]+)"', row)
+    }
+    assert set(rows) == {claim.id for claim in registered()}
+    found = {verdict.id: verdict for verdict in verdicts}
+    for id_, row in rows.items():
+        assert "<math" in row, id_
+        if id_ in found:
+            assert f">{found[id_].result}<" in row
+            assert re.search(rf"\b{found[id_].cases} cases?\b", row)
+        else:
+            assert "not verified in this build" in row
+            assert ">holds<" not in row
+    assert {found[id_].result for id_ in VERIFIED} == {"holds", "refuted"}
+    assert page.count('<figure class="curve"><svg') == 1
+
+
+def test_a_claim_that_fails_is_shown_to_fail(verdicts, extension):
+    from dataclasses import replace
+
+    page = extension("ledger_page").page([replace(verdicts[0], result="fails", reason="n=1: 5")])
+    (row,) = (line for line in page.splitlines() if f'id="{VERIFIED[0]}"' in line)
+    assert "[fails]{.verdict .fails}" in row
+    assert "n=1: 5" in row
+    assert f"wrong: {VERIFIED[0]}" in page
+
+
+def test_verdicts_come_back_from_json(verdicts):
+    assert from_json(to_json(verdicts)) == verdicts
+
+
+DEEP = ("[" * 100_000, '{"format": ' * 100_000)
+ODD = '{"format": "mmsim verdicts 1", "verdicts": [{"curve": 3}]}'
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"format": "another"}', '{"verdicts": [{}]}', ODD, *DEEP]
+)
+def test_what_is_no_verdicts_is_refused(text):
+    with pytest.raises(FormatError, match="no verdicts"):
+        from_json(text)
+
+
+def test_the_pages_show_what_their_cells_gave(site):
+    assert "1024 threads in blocks of 1024, synchronous: 1064 time units" in text_of(
+        site / "tutorial" / "first-program.html"
+    )
+    assert "holds in 27 cases" in text_of(site / "tutorial" / "formula.html")
+    assert list((site / "_images").glob("*.svg"))
+    for name in ("index.html", "tutorial/stepping.html", "explanation/rules.html"):
+        assert any("mmsim" in frame for frame in loads((site / name).read_text()).frames), name
+
+
+def test_every_page_and_notebook_is_on_the_site(site):
+    pages = [path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md")]
+    notebooks = [
+        Path("notebooks", path.stem + ".html") for path in ROOT.glob("notebooks/[0-9]*.ipynb")
+    ]
+    assert len(pages) > 30
+    assert all((site / path).exists() for path in [*pages, *notebooks])
+
+
+@pytest.fixture
+def extension(monkeypatch):
+    """Import a module of the site's extensions."""
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    return importlib.import_module
+
+
+def test_formulas_become_mathml_or_a_warning(extension):
+    module = extension("mathml")
+    assert doctest.testmod(module).failed == 0
+    assert "<msqrt>" in module.mathml(r"\sqrt{n}", "block")
+    with pytest.raises(ValueError, match="no MathML"):
+        module.mathml(r"\frac{n}{", "inline")
+
+
+def test_a_cell_that_raises_fails_the_build(tmp_path):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    shutil.copy(DOCS / "conf.py", docs)
+    for folder in ("_ext", "_static"):
+        shutil.copytree(DOCS / folder, docs / folder)
+    (docs / "index.md").write_text(
+        "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# A page\n\n"
+        "```{code-cell} python\nassert 1 + 1 == 3, 'wrong sum'\n```\n"
+    )
+    made = sphinx(docs, tmp_path / "html", tmp_path)
+    assert made.returncode != 0
+    assert "wrong sum" in made.stderr

@@ -1,0 +1,139 @@
+"""Whether random programs without a race are many, rich, and without one for a reason."""
+
+from collections import Counter
+from dataclasses import replace
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from draws import draws
+from race_free_programs import CANDIDATES, has_race, orderly_cases, race_free_cases
+from random_programs import bits, run_case
+from reference import RefDMM, RefHMM, RefPlaced, RefUMM
+
+DRAWS = 200
+counting = settings(
+    max_examples=DRAWS,
+    deadline=None,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+FEATURES = {
+    "divergence",
+    "different trip counts",
+    "barriers of several warps",
+    "shared memory",
+    "layouts",
+    "partial warps",
+    "several blocks",
+    "d > 1",
+    "in-place arrays",
+    "a warp reads what another writes",
+    "two warps write one element",
+    "a warp's threads write one element",
+    "accesses of helpers",
+    "conflicts",
+}
+
+
+def features(case):
+    """What happens in the asynchronous run of a case."""
+    run = run_case(case, "asynchronous", trace=True)
+    trace, width = run.trace, case.machine_spec.width
+    blocks = -(-run.threads // run.block_size)
+    warp_of = {t: d.warp for d in trace.dispatches for t in d.threads}
+    lanes = Counter(warp_of.values())
+    times = {}  # line -> how often each thread has come there
+    kinds, writers, readers = {}, {}, {}
+    for d in trace.dispatches:
+        kinds.setdefault(d.array, set()).add(d.kind)
+        times.setdefault((d.line, d.kind, d.array), Counter()).update(d.threads)
+        for element in d.elements:
+            by = writers if d.kind == "write" else readers
+            by.setdefault((d.array, d.copy, element), set()).add(d.warp)
+    shared = {array.name for array in trace.arrays if array.shared}
+    placed = {name for name, arg in zip("abc", case.args, strict=False) if type(arg) is RefPlaced}
+    if any(len(d.threads) < lanes[d.warp] for d in trace.dispatches):
+        yield "divergence"
+    if any(len(set(count.values())) > 1 and max(count.values()) > 1 for count in times.values()):
+        yield "different trip counts"
+    if any(len(release.warps) > 1 for release in trace.releases):
+        yield "barriers of several warps"
+    if shared & set(kinds):
+        yield "shared memory"
+    if placed & set(kinds):
+        yield "layouts"
+    if run.threads % width and len(lanes) > 1:
+        yield "partial warps"
+    if blocks > 1 and len({d.warp for d in trace.dispatches}) > 1:
+        yield "several blocks"
+    if isinstance(case.machine_spec, RefHMM) and min(case.machine_spec.dmms, blocks) > 1:
+        yield "d > 1"
+    if {"read", "write"} in kinds.values():
+        yield "in-place arrays"
+    if any(writers[at] - {warp} for at in writers for warp in readers.get(at, ())):
+        yield "a warp reads what another writes"
+    if any(len(warps) > 1 for warps in writers.values()):
+        yield "two warps write one element"
+    if any(d.kind == "write" and len(set(d.elements)) < len(d.elements) for d in trace.dispatches):
+        yield "a warp's threads write one element"
+    if "helper" in "".join(d.function for d in trace.dispatches):
+        yield "accesses of helpers"
+    if any(d.stage_count > 1 for d in trace.dispatches):
+        yield "conflicts"
+
+
+def test_most_candidates_survive_and_every_feature_occurs():
+    drawn, survived, occur = 0, 0, Counter()
+
+    @seed(0)
+    @counting
+    @given(CANDIDATES)
+    def draw(case):
+        nonlocal drawn, survived
+        drawn += 1
+        if not has_race(case):
+            survived += 1
+            occur.update(features(case))
+
+    draw()
+    assert drawn == DRAWS
+    assert survived >= DRAWS // 2
+    assert min(occur[feature] for feature in FEATURES) >= 5, occur
+    assert occur.keys() == FEATURES
+
+
+def test_an_orderly_author_needs_the_barriers():
+    """Without its barriers many a program races, with them none."""
+    counts = Counter()
+
+    @seed(0)
+    @settings(counting, max_examples=60)
+    @given(orderly_cases())
+    def draw(case):
+        assert not has_race(case)
+        if "T.barrier()" in case.source:
+            counts["with barriers"] += 1
+            without = replace(case, source=case.source.replace("T.barrier()", "pass"))
+            counts["racy without"] += has_race(without, ["asynchronous"])
+
+    draw()
+    assert counts["racy without"] >= 10, counts
+
+
+@settings(
+    max_examples=draws(30),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(case=race_free_cases())
+def test_without_a_race_the_order_of_warps_makes_no_difference(case):
+    """Neither the schedule nor the machine, which decides who is served when."""
+    width = case.machine_spec.width
+    runs = [run_case(case, schedule) for schedule in ("synchronous", "asynchronous")]
+    for machine in (RefDMM(width, 1), RefUMM(width, 7), RefHMM(3, width, 2, 9)):
+        runs.append(run_case(replace(case, machine_spec=machine), "asynchronous"))
+    first, *others = ({name: bits(array) for name, array in run.arrays.items()} for run in runs)
+    assert all(other == first for other in others)

@@ -1,0 +1,142 @@
+"""Which loops wait for another thread, and which go on for themselves without an end."""
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+
+DMM = mm.DMM(width=4, latency=3)
+both_schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+
+
+def zeros(*shape):
+    return np.zeros(shape, int)
+
+
+def kind(program, *args, schedule="asynchronous"):
+    (finding,) = DMM.check(program, *args, threads=8, schedule=schedule, max_accesses=400).findings
+    return finding.kind
+
+
+@mm.program
+def counter_that_stands(T, a):
+    k = 0
+    while k < T.count:
+        a[T.id]
+        k *= 2
+    a[T.id] = k
+
+
+@mm.program
+def own_register(T, a):
+    r = mm.registers(1, int)
+    while r[0] == 0:
+        a[T.id]
+    a[T.id] = 1
+
+
+@mm.program
+def dropped_value(T, a):
+    x = 0
+    while True:
+        x = a[T.id]
+    a[T.id] = x
+
+
+@mm.program
+def search_in_an_inner_loop(T, a):
+    k = 0
+    while k < 1:
+        for i in range(4):
+            if a[i] == 5:
+                break
+        k *= 2
+    a[T.id] = k
+
+
+@both_schedules
+@pytest.mark.parametrize(
+    "program", [counter_that_stands, own_register, dropped_value, search_in_an_inner_loop]
+)
+def test_a_loop_whose_end_does_not_depend_on_what_it_reads_is_no_wait(program, schedule):
+    assert kind(program, zeros(8), schedule=schedule) == "endless"
+
+
+def test_the_finding_names_the_loop_and_what_does_not_change():
+    report = DMM.check(counter_that_stands, np.arange(8), threads=8, max_accesses=400)
+    (finding,) = report.findings
+    first = counter_that_stands.code.sources[0].first
+    assert (finding.threads, finding.lines) == ((0,), (first + 3,))
+    line = first + 4
+    assert f"it reads a[0], which is 0, in line {line} again and again" in finding.note
+
+
+@mm.program
+def search_in_what_is_written(T, a):
+    low, high = 0, 4
+    while low < high:
+        middle = (low + high) // 2
+        if a[middle] < 9:
+            low = middle
+        else:
+            high = middle
+    a[T.id] = low
+
+
+@mm.program
+def flag_by_way_of_variables(T, flag):
+    seen, tried = 0, 0
+    while True:
+        tried = 0 * tried
+        now = flag[tried * 0 + 1]
+        if now != 0:
+            seen = 1
+        if seen == 1:
+            break
+
+
+def ready(flag, k):
+    return flag[k] != 0
+
+
+@mm.program
+def flag_in_a_helper(T, flag):
+    while not ready(flag, 1):
+        pass
+
+
+@mm.program
+def returns_when_set(T, flag):
+    while True:
+        if flag[0] == 1:
+            return
+
+
+@mm.program
+def flag_in_a_register(T, flag):
+    r = mm.registers(2, int)
+    while r[1] == 0:
+        r[1] = flag[0]
+
+
+@mm.program
+def all_flags(T, flags):
+    k = 0
+    while k < 4:
+        if flags[k] == 0:
+            continue
+        k += 1
+    flags[T.id] = 0
+
+
+@both_schedules
+@pytest.mark.parametrize(
+    "program",
+    [search_in_what_is_written, flag_in_a_helper, returns_when_set, flag_in_a_register, all_flags],
+)
+def test_a_loop_that_a_write_could_end_is_a_wait(program, schedule):
+    assert kind(program, zeros(8), schedule=schedule) == "deadlock"
+
+
+def test_an_index_that_moves_in_an_array_that_no_line_writes_is_no_wait():
+    assert kind(flag_by_way_of_variables, zeros(8)) == "endless"

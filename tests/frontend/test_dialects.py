@@ -1,0 +1,261 @@
+"""A second dialect is one object: kernels in the words of `numba.cuda`, lowered like all programs.
+
+Numba's names are used as they are; nothing of Numba runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import pickle
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import cuda
+
+import mmsim as mm
+from mmsim.errors import LanguageError, Place
+from mmsim.frontend.dialect import Dialect, Maker
+from mmsim.frontend.element_types import numpy_name
+from mmsim.frontend.function import Function
+from mmsim.frontend.parse import parse
+from mmsim.frontend.scope import Entity, Value
+from mmsim.frontend.source import FunctionText
+from mmsim.ir import nodes as ir
+
+PACKAGE, _, PARSE = parse.__module__.rpartition(".")
+FILE = Path(sys.modules[parse.__module__].__file__)
+FIELDS = {
+    (cuda.threadIdx, "x"): "index",
+    (cuda.blockIdx, "x"): "block",
+    (cuda.blockDim, "x"): "block_size",
+    (cuda.gridDim, "x"): "blocks",
+}
+
+
+class Cuda:
+    """What `numba.cuda` calls the thread, its barrier and its arrays, along one axis."""
+
+    decorator = "cuda.jit"
+    launch = "the kernel"
+    own_array = "a cuda.local.array"
+    uniform = "numbers, shapes and cuda.blockDim.x"
+
+    def bound(self, text: FunctionText) -> dict[str, Entity]:
+        return {}
+
+    def value(self, node: ast.expr, function: Function) -> Value | None:
+        match node:
+            case ast.Attribute(owner, axis):
+                field = FIELDS.get((function.captured(owner), axis))
+                return None if field is None else ir.ThreadField(field)
+            case ast.Call(called, [ast.Constant(1)]) if function.captured(called) is cuda.grid:
+                return ir.ThreadField("id")
+            case ast.Call(called, [ast.Constant(2)]) if function.captured(called) is cuda.grid:
+                return ir.ThreadField("id"), ir.Const(0)
+        return None
+
+    def statement(self, call: ast.Call, place: Place, function: Function) -> ir.Stmt | None:
+        waits = function.captured(call.func) is cuda.syncthreads
+        return ir.Barrier(place) if waits else None
+
+    def maker(self, called: Any) -> Maker | None:
+        if called is cuda.shared.array:
+            return Maker("shared", "cuda.shared.array", "a cuda.shared.array", "shape")
+        if called is cuda.local.array:
+            return Maker("registers", "cuda.local.array", "a cuda.local.array", "shape")
+        return None
+
+    def helper(self, called: Any) -> types.FunctionType | None:
+        plain = isinstance(called, types.FunctionType) and self.maker(called) is None
+        return called if plain else None
+
+    def element_type(self, given: Any) -> str:
+        return numpy_name(given)
+
+
+def jit(function: types.FunctionType) -> mm.Program:
+    dialect: Dialect = Cuda()
+    return mm.Program(function, parse(function, dialect))
+
+
+TABLE = (1, 2, 3)
+
+
+def larger(x, y):
+    if x > y:
+        return x
+    return y
+
+
+def block_max(a, b):
+    s = cuda.shared.array(4, np.int64)
+    i = cuda.threadIdx.x
+    s[i] = a[cuda.grid(1)]
+    cuda.syncthreads()
+    n = cuda.blockDim.x // 2
+    while n > 0:
+        if i < n:
+            s[i] = larger(s[i], s[i + n])
+        cuda.syncthreads()
+        n //= 2
+    if i == 0:
+        b[cuda.blockIdx.x] = s[0]
+
+
+@mm.program
+def the_same(T, a, b):
+    s = mm.shared(4, np.int64)
+    i = T.index
+    s[i] = a[T.id]
+    T.barrier()
+    n = T.block_size // 2
+    while n > 0:
+        if i < n:
+            s[i] = larger(s[i], s[i + n])
+        T.barrier()
+        n //= 2
+    if i == 0:
+        b[T.block] = s[0]
+
+
+def test_a_kernel_of_another_dialect_is_the_same_program():
+    machine = mm.HMM(2, 4, 5, 2)
+    runs = []
+    for program in (jit(block_max), the_same):
+        a, b = np.array([3, 1, 4, 1, 5, 9, 2, 6]), np.zeros(2, int)
+        runs.append(machine.run(program, a, b, threads=8, block_size=4))
+        assert runs[-1].arrays["b"].tolist() == [4, 9]
+    assert runs[0].time == runs[1].time
+    costs = [[(row.array, row.kind, row.space, row.stages) for row in run.accesses] for run in runs]
+    assert costs[0] == costs[1]
+
+
+def test_its_parameters_are_all_those_of_the_function():
+    program = jit(block_max)
+    assert [(one.name, one.use) for one in program.code.parameters] == [
+        ("a", "array"),
+        ("b", "array"),
+    ]
+    assert repr(program).startswith("<program block_max(a, b) from ")
+
+
+def test_it_is_pickled_as_every_program():
+    program = jit(block_max)
+    assert pickle.loads(pickle.dumps(program)).code == program.code
+
+
+def test_what_returns_a_value_is_a_helper():
+    helper = jit(larger)
+    assert helper.is_helper
+    with pytest.raises(LanguageError, match="'larger' returns a value; it is a helper"):
+        helper.code  # an error for a helper
+
+
+def test_a_call_of_the_dialect_may_give_a_tuple():
+    def kernel(a):
+        i, j = cuda.grid(2)
+        a[i] = j + cuda.gridDim.x
+
+    run = mm.DMM(4, 1).run(jit(kernel), np.zeros(8, int), threads=8, block_size=4)
+    assert run.arrays["a"].tolist() == [2] * 8
+
+
+def refusal(function: types.FunctionType) -> LanguageError:
+    with pytest.raises(LanguageError) as caught:
+        jit(function)
+    return caught.value
+
+
+def marked(error: LanguageError) -> str:
+    return error.place.text[error.place.column : error.place.end_column]
+
+
+def test_refusals_use_the_words_of_the_dialect():
+    def in_a_loop(a):
+        for i in range(2):
+            s = cuda.shared.array(4, np.int64)
+            s[i] = a[i]
+
+    def of_a_thread(a):
+        s = cuda.shared.array(cuda.threadIdx.x, np.int64)
+        s[0] = a[0]
+
+    def a_list(a):
+        a[0] = [1, 2]
+
+    error = refusal(in_a_loop)
+    assert "cuda.shared.array inside a loop or a branch" in str(error)
+    assert marked(error) == "cuda.shared.array(4, np.int64)"
+    error = refusal(of_a_thread)
+    assert "the size of a cuda.shared.array must be the same" in str(error)
+    assert "make it of numbers, shapes and cuda.blockDim.x" in str(error)
+    assert "a list isn't in the language of programs; use a cuda.local.array" in str(
+        refusal(a_list)
+    )
+
+
+def test_advice_names_its_decorator_and_its_launch():
+    @functools.wraps(larger)
+    def wrapped(a):
+        a[0] = 1
+
+    def with_a_table(a):
+        a[0] = 1 + TABLE
+
+    def with_an_element(a):
+        TABLE[0] = a[0]
+
+    assert "put cuda.jit alone, or under the other decorator" in str(refusal(wrapped))
+    assert "or pass it to the kernel as a parameter" in str(refusal(with_a_table))
+    assert "make it a parameter and pass it to the kernel" in str(refusal(with_an_element))
+
+
+def test_a_value_of_the_dialect_is_no_statement():
+    def kernel(a):
+        cuda.grid(1)
+
+    error = refusal(kernel)
+    assert "this statement does nothing" in str(error)
+    assert marked(error) == "cuda.grid(1)"
+
+
+def test_a_dialect_does_not_know_the_words_of_another():
+    def of_threads(T, a):
+        a[T.id] = 1
+
+    def of_cuda(T, a):
+        a[cuda.grid(1)] = 1
+
+    assert "'T.id' is no number" in str(refusal(of_threads))
+    with pytest.raises(LanguageError) as caught:
+        mm.program(of_cuda)
+    assert "the call of 'cuda.grid' isn't in the language" in str(caught.value)
+
+
+def imported_by(module):
+    """The modules of the language that one imports, and those that they import."""
+    found, pending = set(), [module]
+    while pending:
+        name = pending.pop()
+        if name in found:
+            continue
+        found.add(name)
+        tree = ast.parse(FILE.with_name(f"{name}.py").read_text("utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module == PACKAGE:
+                pending += [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                package, _, name = (node.module or "").rpartition(".")
+                pending += [name] if package == PACKAGE else []
+    return found
+
+
+def test_parsing_knows_no_dialect_and_a_program_no_parser():
+    assert imported_by(PARSE).isdisjoint({"thread_dialect", "names", "program"})
+    assert imported_by("program").isdisjoint({"parse", "thread_dialect", "names"})
+    assert {"names", "program"} < imported_by("thread_dialect")

@@ -1,0 +1,423 @@
+"""What is written as CUDA C computes what the simulator does, run on the CPU block by block.
+
+The emulation lets the threads of a block run one after the other from barrier to barrier, in
+ascending and in descending order, so that only programs without a race come out the same.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+import mmsim_algorithms
+from emulated_gpu import Emulated, needs_compiler
+from lane_races import draw_cases
+from mmsim.cuda_c import kernels
+from mmsim.gpu import kernel
+from random_programs import run_case, same
+
+pytestmark = needs_compiler
+
+MACHINES = {"global": mm.HMM(4, 32, 5), "shared": mm.DMM(32, 5)}
+
+
+# ------------------------------------------------------------ one rule at a time
+
+RULES = []
+
+
+def rule(*arguments, threads=1, block_size=None, spaces=("global", "shared"), **options):
+    """A program and the arguments to try it with."""
+
+    def add(function):
+        program = mm.program(function)
+        for space in spaces:
+            RULES.append((program, arguments, threads, block_size, space, options))
+        return program
+
+    return add
+
+
+WHOLE = np.array([0, 1, -1, 2, -2, 3, -3, 7, -7, 63, 64, 65, 2**62, 2**63 - 1, -(2**63)])
+X, Y = (part.ravel() for part in np.meshgrid(WHOLE, WHOLE))
+PARTS = np.array([0.0, -0.0, 0.5, -0.75, 1.0, 2.5, -3.0, 1e300, 0.1, math.inf, -math.inf, math.nan])
+F, G = (part.ravel() for part in np.meshgrid(PARTS, PARTS))
+OUT = np.zeros((12, X.size), np.int64)
+FLOATS = np.zeros((10, F.size))
+
+
+@rule(X, Y, OUT, threads=X.size)
+def whole_numbers(T, x, y, out):
+    i = T.id
+    out[0, i] = x[i] + y[i]
+    out[1, i] = x[i] - y[i]
+    out[2, i] = x[i] * y[i]
+    if y[i] != 0:
+        out[3, i] = x[i] // y[i]
+        out[4, i] = x[i] % y[i]
+    if y[i] >= 0:
+        out[5, i] = x[i] << y[i]
+        out[6, i] = x[i] >> y[i]
+        out[7, i] = x[i] ** y[i]
+    out[8, i] = min(x[i], y[i]) ^ max(x[i], y[i])
+    out[9, i] = -x[i]
+    out[10, i] = abs(x[i])
+    out[11, i] = ~x[i] & y[i] | 5
+
+
+@rule(F, G, FLOATS, threads=F.size)
+def floats(T, x, y, out):
+    i = T.id
+    out[0, i] = x[i] + y[i] * 3.0
+    out[1, i] = x[i] - y[i]
+    if y[i] != 0:
+        out[2, i] = x[i] / y[i]
+        out[3, i] = x[i] // y[i]
+        out[4, i] = x[i] % y[i]
+    out[5, i] = min(x[i], y[i])
+    out[6, i] = max(x[i], y[i])
+    out[7, i] = abs(x[i]) - float(x[i] < y[i])
+    if abs(x[i]) < 1000:
+        out[8, i] = int(x[i]) + (x[i] and 2)
+    out[9, i] = (x[i] or y[i]) if x[i] == x[i] else math.inf
+
+
+@rule(np.arange(-8, 8), np.zeros((6, 16)), threads=16)
+def mixed_types(T, x, out):
+    i = T.id
+    value = x[i]
+    half = value / 2
+    out[0, i] = half // 1 + value
+    out[1, i] = value > half
+    out[2, i] = (value > 0) + (value > 3) * 7
+    out[3, i] = value if value > 2 else half
+    out[4, i] = (value and half) or 9
+    out[5, i] = not value - 1
+
+
+@rule(np.arange(6), np.zeros((8, 6), np.int64), threads=6)
+def loops(T, x, out):
+    i = T.id
+    for k in range(x[i]):
+        out[0, i] += k
+    for k in range(5, -i, -2):
+        out[1, i] = out[1, i] * 3 + k
+    step = i - 2 if i != 2 else 9
+    for k in range(0, 4 * step, step):
+        out[2, i] = out[2, i] * 2 + k
+        if k == 6:
+            continue
+        if k > 8:
+            break
+        out[2, i] += 1
+    last = -1
+    for last in range(2, 2 + i):
+        last = last * 10
+    out[3, i] = last
+    n = i
+    for k in range(n):
+        n = n + 5
+        out[4, i] += n + k
+    while x[(i + out[5, i]) % 6] < 4 and out[5, i] < 7:
+        out[5, i] += 1
+    for k in range(4):
+        if k > 0:
+            out[6, i] += carried * k  # noqa: F821 (from the trip before)
+        carried = i + k
+    for k in range(3):
+        for m in range(k, 3):
+            if m == 2:
+                break
+            out[7, i] += 10 * k + m
+
+
+LOW, HIGH = -(2**63), 2**63 - 1
+FAR = [  # for which start, stop and step a loop goes far, or not at all
+    *((LOW, HIGH, 2**62), (-HIGH, HIGH, 2**62 - 1), (HIGH, LOW, -(2**62)), (HIGH, LOW, LOW)),
+    *((HIGH - 2, HIGH, 5), (LOW, HIGH, HIGH), (HIGH, LOW, 1), (LOW, HIGH, -1), (LOW, LOW, LOW)),
+]
+
+
+@rule(*np.array(FAR).T, np.zeros((3, len(FAR)), np.int64), threads=len(FAR))
+def loops_that_go_far(T, start, stop, step, out):
+    for k in range(start[T.id], stop[T.id], step[T.id]):
+        out[0, T.id] += 1
+        out[1, T.id] = k
+    for k in range(T.id - 9223372036854775807, 9223372036854775807, 4611686018427387904):
+        out[2, T.id] = k
+
+
+def clamped(x, low, high):
+    if x < low:
+        return low
+    for turn in range(3):
+        if x > high + turn:
+            return high
+    return x
+
+
+def counted(T, a, upto):
+    r = mm.registers(3)
+    for k in range(upto):
+        r[k % 3] += k
+        if k > a[T.id]:
+            return r[0] - 100
+    return r[0] + r[1] * 10 + r[2] * 100
+
+
+@rule(np.arange(-4, 12), np.zeros((3, 16), np.int64), threads=16)
+def helpers(T, a, out):
+    out[0, T.id] = clamped(a[T.id], -2, 5) + clamped(clamped(a[T.id], 0, 9), 3, 4)
+    for k in range(3):
+        out[1, T.id] += counted(T, a, k + 4)
+    i, j = T.id, T.count - T.id
+    i, j = j, i
+    out[2, T.id] = i * 100 + j
+
+
+@rule(np.arange(40) % 7, np.zeros(40, np.int64), threads=40)
+def returns_and_barriers(T, a, out):
+    s = mm.shared(40)
+    s[T.id] = a[T.id]
+    T.barrier()
+    for k in range(3):
+        if a[T.id] == 5 and T.id >= 32:
+            pass
+        out[T.id] += s[(T.id + k) % 40]
+    T.barrier()
+    if T.id >= 32:
+        return
+    s[T.id] = out[T.id] * 2
+    T.barrier()
+    out[T.id] += s[(T.id + 7) % 32]
+    T.barrier()
+    for k in range(100):
+        if k == T.id:
+            return
+        out[T.id] += k
+
+
+@rule(np.zeros((7, 100), np.int64), threads=100, block_size=48, spaces=["global"])
+@rule(np.zeros((7, 100), np.int64), threads=100)
+def who_am_i(T, out):
+    i = T.id
+    out[0, i] = T.index
+    out[1, i] = T.block
+    out[2, i] = T.lane
+    out[3, i] = T.warp
+    out[4, i] = T.count
+    out[5, i] = T.block_size
+    out[6, i] = T.blocks
+
+
+@rule(np.zeros((3, 64), np.int64), threads=64, block_size=16, spaces=["global"])
+def untouched_words_hold_0(T, out):
+    s = mm.shared((2, 16))
+    out[T.block % 3, T.id] = s[1, T.index] + s[0, 15 - T.index]
+    T.barrier()
+    s[1, T.index] = 5 + T.id
+    s[0, T.index] = 9
+
+
+@rule(
+    np.array([-128, 127, -1, 0], np.int8),
+    np.array([255, 0, 128, 7], np.uint8),
+    np.array([-32768, 5, 32767, 1], np.int16),
+    np.array([2**32 - 1, 1, 2**31, 3], np.uint32),
+    np.array([0.1, 1e30, -0.0, 2.5], np.float32),
+    np.array([True, False, True, True]),
+    np.zeros((4, 4)),
+    threads=4,
+)
+def narrow_types(T, a, b, c, d, e, f, out):
+    i = T.id
+    out[0, i] = a[i] * b[i] + c[i] * d[i]
+    out[1, i] = e[i] * e[i] if f[i] else -e[i]
+    out[2, i] = min(a[i], c[i]) + max(b[i], d[i]) + min(e[i], e[3]) + (f[i] or a[i])
+    out[3, i] = d[i] << 3
+    T.barrier()
+    a[i], b[i] = -a[i] % 100, abs(b[i]) // 2
+    d[i] = d[i] - 1
+    e[i] = e[i] + i
+    f[i] = (not f[i] and i > 0) or a[i] > b[i]
+
+
+@rule(np.arange(8000.0).reshape(80, 100), np.zeros((80, 100)), threads=100, spaces=["shared"])
+def much_shared_memory(T, a, b):
+    s = mm.shared(100, dtype=bool)
+    s[T.id] = T.id % 3 == 0
+    T.barrier()
+    for i in range(80):
+        b[i, T.id] = a[i, 99 - T.id] * s[(T.id + i) % 100]
+
+
+@rule(np.arange(5), 3, 2.5, True, threads=5)
+def int(T, double, linux, index, at_double):
+    for_, 名, __x = linux, index, at_double
+    double[T.id] = (double[T.id] + for_) * 2 if __x else 0
+    new = 名 * 2
+    double[T.id] += T.id * (new > 4)
+
+
+def placed(layout, shape, dtype=np.int64):
+    return mm.place(np.arange(math.prod(shape), dtype=dtype).reshape(shape), layout)
+
+
+class Backwards:
+    """A layout that is no rotation."""
+
+    def offsets(self, shape):
+        return np.arange(math.prod(shape))[::-1].reshape(shape)
+
+
+LAYOUTS = [
+    placed(mm.layout.RAP(32, seed=3), (32, 32)),
+    placed(mm.layout.RAS(32, seed=3), (7, 32), np.int32),
+    placed(mm.layout.RAS(32, seed=3), (100, 32), np.float32),
+    placed(mm.layout.RAS(300, seed=3), (3, 300)),
+    placed(mm.layout.RAS(4, seed=3), (1100, 4)),
+    placed(mm.layout.Diagonal(32), (40, 32)),
+    placed(mm.layout.RAS(8, seed=1), (64,)),
+    placed(mm.layout.ThreeP(4, seed=1), (4, 4, 4, 4)),
+    placed(mm.layout.RowMajor(), (5, 6)),
+    placed(Backwards(), (5, 6)),
+]
+
+
+def moved(T, a, b):
+    for n in range(T.id, a.size, T.count):
+        columns = a.shape[1]
+        b[n // columns, n % columns] = a[n // columns, n % columns]
+        a[n // columns, n % columns] = n
+
+
+def moved_1(T, a, b):
+    for n in range(T.id, a.size, T.count):
+        b[n] = a[n]
+        a[n] = n + 3
+
+
+def moved_4(T, a, b):
+    for n in range(T.id, a.size, T.count):
+        i, j, k, l = n // 64, n // 16 % 4, n // 4 % 4, n % 4
+        b[i, j, k, l] = a[i, j, k, l]
+        a[i, j, k, l] = n + 3
+
+
+for one in LAYOUTS:
+    function = {1: moved_1, 2: moved, 4: moved_4}[one.data.ndim]
+    rule(one, np.zeros_like(one.data), threads=24)(function)
+
+
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory):
+    written = [
+        kernel(program, *arguments, threads=threads, block_size=block_size, space=space)
+        for program, arguments, threads, block_size, space, _ in RULES
+    ]
+    return Emulated(written, tmp_path_factory.mktemp("rules"))
+
+
+@pytest.mark.parametrize(
+    "number", range(len(RULES)), ids=[f"{one[0].name}-{one[4]}" for one in RULES]
+)
+def test_a_rule_of_the_language(rules, number):
+    program, arguments, threads, block_size, space, _ = RULES[number]
+    run = MACHINES[space].run(program, *arguments, threads=threads, block_size=block_size)
+    for backward in (False, True):
+        assert same(rules.run(number, backward), run.arrays), rules.kernels[number].source
+
+
+def test_repeating_a_program_repeats_it(tmp_path):
+    @mm.program
+    def again(T, a):
+        if T.id == 3:
+            return
+        a[T.id] += a[3]
+
+    written = kernel(again, np.arange(8), threads=8, space="shared")
+    emulated = Emulated([written], tmp_path)
+    for repeat in (0, 1, 5):
+        expected = np.arange(8) + 3 * repeat * (np.arange(8) != 3)
+        assert (emulated.run(0, repeat=repeat)["a"] == expected).all()
+
+
+# ------------------------------------------------------------ the papers' programs
+
+NEED_LOCK_STEP = {"crsw", "srcw", "drdw", "column_wise", "permutation"}
+"""Examples whose threads exchange words without a barrier."""
+
+
+def examples():
+    yield from mmsim_algorithms.programs()
+
+
+def test_the_papers_programs_compute_what_they_do_when_simulated(tmp_path):
+    written, launches = [], []
+    for program in examples():
+        example = program.prepare(32)
+        block_size = example.block_size
+        several = block_size is not None and block_size < example.threads
+        for space in ["global"] if several else ["global", "shared"]:
+            sizes = {"threads": example.threads, "block_size": block_size}
+            written.append(kernel(program, *example.arguments, **sizes, space=space))
+            launches.append((program, example.arguments, sizes, MACHINES[space]))
+    emulated = Emulated(written, tmp_path)
+    different = set()
+    for number, (program, arguments, sizes, machine) in enumerate(launches):
+        run = machine.run(program, *arguments, **sizes)
+        for backward in (False, True):
+            if not same(emulated.run(number, backward), run.arrays):
+                different.add(program.name)
+    assert different == NEED_LOCK_STEP
+    assert len(launches) > 90
+
+
+def test_in_lock_step_programs_that_lean_on_it_are_right_too(tmp_path):
+    written, launches = [], []
+    for program in examples():
+        if program.name in NEED_LOCK_STEP:
+            example = program.prepare(32)
+            for space in ("global", "shared"):
+                options = {"threads": example.threads, "space": space, "lock_step": True}
+                written.append(kernel(program, *example.arguments, **options))
+                launches.append((program, example, MACHINES[space]))
+    assert len(launches) == 2 * len(NEED_LOCK_STEP)
+    emulated = Emulated(written, tmp_path)
+    for number, (program, example, machine) in enumerate(launches):
+        run = machine.run(program, *example.arguments, threads=example.threads)
+        for backward in (False, True):
+            assert same(emulated.run(number, backward), run.arrays), program
+
+
+# ------------------------------------------------------------ random programs
+
+
+def compare(cases, folder, monkeypatch):
+    written, launched = [], []
+    for case in cases:
+        monkeypatch.setattr(kernels, "WARP", case.machine_spec.width)
+        sizes = {"threads": case.threads, "block_size": case.block_size}
+        one_block = case.block_size in (None, case.threads)
+        for space in ["global", "shared"] if one_block else ["global"]:
+            written.append(kernel(case.program, *case.arguments, **sizes, space=space))
+            launched.append(case)
+    emulated = Emulated(written, folder)
+    for number, case in enumerate(launched):
+        arrays = run_case(case, "synchronous").arrays
+        for backward in (False, True):
+            result = emulated.run(number, backward)
+            assert same(result, arrays), f"{case}\n{written[number].source}\n{result}\n{arrays}"
+
+
+def test_random_programs_compute_what_they_do_when_simulated(tmp_path, monkeypatch):
+    compare(draw_cases(60, 0), tmp_path, monkeypatch)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", range(1, 10))
+def test_many_random_programs_compute_what_they_do_when_simulated(number, tmp_path, monkeypatch):
+    compare(draw_cases(600, number), tmp_path, monkeypatch)

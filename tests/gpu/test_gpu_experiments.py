@@ -1,0 +1,642 @@
+"""The papers' measurements with a GPU that is only played: programs, rows, records, the commands.
+
+The played GPU computes what the simulator does and takes the time of known machines.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import sys
+from collections import Counter
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import mmsim as mm
+from emulated_gpu import Emulated, needs_compiler
+from mmsim import gpu
+from mmsim.cli.main import main
+from mmsim.errors import MMSimError
+from mmsim.gpu import Calibration, Device, Replay, calibration, copies, experiment, facts, pipeline
+from mmsim.gpu.experiment import Conditions, Experiment, choose_experiment
+from mmsim.gpu.memory import time_units
+from mmsim.gpu.pipeline import Timing, predicted, replay_steps
+from mmsim.gpu.record import Record
+from mmsim.gpu.shared import repetition
+from mmsim.host import plugins
+from mmsim.reports.gpu import error, measured_summary, measured_table
+from mmsim_algorithms import dmm_permutation, hmm_permutation, permutations
+from mmsim_algorithms.colouring import schedules
+from mmsim_algorithms.gpu import cfp_rap_tables as shared_tables
+from mmsim_algorithms.gpu import icpp_tables as global_tables
+from mmsim_algorithms.gpu import permuting, programs
+from mmsim_algorithms.hmm_permutation import plan
+from mmsim_algorithms.transpose import hmm as hmm_transpose
+
+pytestmark = pytest.mark.usefixtures("uncompiled")
+
+KNOWN = Calibration(
+    device="A GPU",
+    multiprocessors=2,
+    cycles_per_stage=1.25,
+    cycle_ps=500.0,
+    shared_latency=20,
+    group_ps=40.0,
+    global_latency=60,
+    launch_ns=2000.0,
+)
+DEVICE = Device("A GPU", "1.2", "13.0", 1024)
+MACHINE = mm.HMM(2, 32, 10)
+TYPES = [np.float32, np.float64]
+
+
+def simulated(steps, arrays):
+    """The runs of launches, one after the other, and the arrays after them."""
+    arrays, runs = dict(arrays), []
+    for step in steps:
+        how = {"threads": step.threads, "block_size": step.block_size}
+        run = MACHINE.run(step.program, *step.given(arrays), **how)
+        names = [one for one in step.arguments if isinstance(one, str)]
+        arrays |= zip(names, run.arrays.values(), strict=True)
+        runs.append(run)
+    return runs, arrays
+
+
+def costs(run):
+    """Requests and stages of each kind of access, whatever line it stands in."""
+    found = Counter()
+    for row in run.accesses:
+        found[row.array, row.kind, row.space, "requests"] += row.requests
+        found[row.array, row.kind, row.space, "stages"] += row.stages
+    return found
+
+
+# ------------------------------------------------------------ the programs
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", permutations.NAMED)
+@pytest.mark.parametrize("algorithm", ["D-designated", "S-designated"])
+def test_designated_permutations_cost_what_a_thread_for_each_word_costs(algorithm, name, dtype):
+    n = 64 * 64
+    P, a = permutations.NAMED[name](n, 1), np.arange(n, dtype=dtype)
+    (run,), arrays = simulated(*permuting.conventional(algorithm, P, a))
+    assert (arrays["b"][P] == a).all()
+    single = dmm_permutation.permute(MACHINE, algorithm, P, a, block_size=1024)
+    # p and q are both the table that directs the threads.
+    assert costs(run) == costs(single)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("side", [32, 64, 256])
+def test_the_scheduled_permutation_costs_what_a_thread_for_each_word_costs(side, dtype):
+    P, a = permutations.random(side * side, 2), np.arange(side * side, dtype=dtype)
+    steps = plan(P, 32)
+    launches, arrays = permuting.scheduled(steps, a)
+    runs, arrays = simulated(launches, arrays)
+    assert (arrays["b"].reshape(-1)[P] == a).all()
+    assert (arrays["a"].reshape(-1) == a).all()
+    # On one DMM, so that it may have any number of tiles.
+    single = hmm_permutation.scheduled(mm.HMM(1, 32, 10), a, steps)
+    assert costs(mm.total(runs)) == costs(single)
+
+
+@pytest.mark.parametrize("words", [1, 2, 4, 8])
+def test_several_words_of_a_thread_are_the_requests_of_several_threads(words):
+    side = 256
+    a = np.arange(side * side, dtype=np.float32).reshape(side, side)
+    moves = np.array([permutations.random(side, row) for row in range(side)])
+    s, d = schedules.conflict_free_rows(moves, 32)
+    sizes = {"threads": side * side // words, "block_size": side // words}
+    run = MACHINE.run(programs.row_wise, a, np.zeros_like(a), s, d, words, **sizes)
+    assert (np.take_along_axis(run.arrays["b"], moves, 1) == a).all()
+    single = MACHINE.run(
+        hmm_permutation.row_wise, a, np.zeros_like(a), s, d, threads=a.size, block_size=side
+    )
+    assert costs(run) == costs(single)
+
+    sizes = {"threads": side * side // words, "block_size": 1024 // words}
+    run = MACHINE.run(programs.transpose, a, np.zeros_like(a), 32, words, **sizes)
+    assert (run.arrays["b"] == a.T).all()
+    assert costs(run) == costs(hmm_transpose.transposed(MACHINE, a))
+
+
+@pytest.mark.parametrize("kind", global_tables.TYPES)
+def test_the_scheduled_permutation_takes_the_same_time_for_all_permutations(kind):
+    a = np.arange(64 * 64, dtype=global_tables.TYPES[kind])
+    time = global_tables.scheduled_time(KNOWN, kind, 64)
+    for P in (permutations.random(a.size, 5), permutations.bit_reversal(a.size)):
+        own = predicted(*permuting.scheduled(plan(P, 32), a), KNOWN)
+        # A plan is made for 32 banks; of the half-warps of doubles some meet conflicts.
+        assert own == time if kind == "float" else time <= own < 1.01 * time
+
+
+def test_a_pipeline_s_time_is_that_of_its_launches():
+    steps, arrays = permuting.scheduled(
+        plan(permutations.random(1024), 32), np.arange(1024, dtype=np.float32)
+    )
+    runs = [
+        KNOWN.hmm.run(
+            step.program,
+            *step.given(arrays),
+            threads=step.threads,
+            block_size=step.block_size,
+            schedule="asynchronous",
+        )
+        for step in steps
+    ]
+    expected = KNOWN.milliseconds(sum(run.time for run in runs), launches=5)
+    assert predicted(steps, arrays, KNOWN) == expected
+
+
+# ------------------------------------------------------------ launches on an emulated GPU
+
+
+class CuPyOnTheCPU:
+    """Arrays of NumPy in the place of those on a GPU."""
+
+    asarray, asnumpy, zeros, uint8 = np.array, np.array, np.zeros, np.uint8
+
+
+def on_the_cpu(folder, launched):
+    """`compiled` for kernels that the C++ compiler takes; `launched` lists what was."""
+
+    def compiled(cp, written):
+        own = folder / str(len(list(folder.iterdir())))
+        own.mkdir()
+        run = Emulated([written], own).library.run_0
+
+        def function(grid, block, passed, shared_mem):
+            launched.append((written.name, grid, block, shared_mem))
+            held = [
+                ctypes.c_void_p(one.ctypes.data) if isinstance(one, np.ndarray) else
+                ctypes.c_int(int(one))
+                for one in passed
+            ]  # fmt: skip
+            table = (ctypes.c_void_p * len(held))(
+                *(ctypes.cast(ctypes.pointer(one), ctypes.c_void_p) for one in held)
+            )
+            run(table, 0)
+
+        return function
+
+    return compiled
+
+
+def repetition_by_repetition(cp, launch, samples):
+    """`timed` with a clock that tells the repetition's number."""
+    for number in range(samples):
+        launch(number)
+    return [float(number) for number in range(samples)]
+
+
+@needs_compiler
+def test_what_a_launch_writes_a_later_one_reads(tmp_path, monkeypatch):
+    launched = []
+    monkeypatch.setattr(pipeline, "cupy", CuPyOnTheCPU)
+    monkeypatch.setattr(pipeline, "compiled", on_the_cpu(tmp_path, launched))
+    monkeypatch.setattr(pipeline, "timed", repetition_by_repetition)
+    P, a = permutations.random(64 * 64), np.arange(64 * 64, dtype=np.float64)
+    steps, arrays = permuting.scheduled(plan(P, 32), a)
+    found = replay_steps(steps, arrays, keep=["b"], samples=5)
+    assert list(found.arrays) == ["b"]
+    assert (found.arrays["b"].reshape(-1)[P] == a).all()
+    assert found.arrays["b"].shape == (64, 64)
+    assert not arrays["b"].any()  # the caller's own is as it was
+    assert (found.median, found.low, found.high, found.samples) == (2, 0, 4, 5)
+    names = ["row_wise", "transpose", "row_wise", "transpose", "row_wise"]
+    assert [name for name, *_ in launched] == 5 * names
+    assert launched[0][1:] == ((64,), (64,), 0)
+    assert launched[1][1:] == ((4,), (256,), 0)
+
+
+def test_copies_of_a_program_are_blocks_that_repeat_it(monkeypatch):
+    launched = []
+
+    def function(grid, block, passed, shared_mem):
+        launched.append((grid, block, shared_mem, [one for one in passed if np.ndim(one) == 0]))
+
+    monkeypatch.setattr(copies, "cupy", CuPyOnTheCPU)
+    monkeypatch.setattr(copies, "compiled", lambda cp, written: function)
+    monkeypatch.setattr(copies, "timed", repetition_by_repetition)
+    a = np.zeros(64, np.float32)
+    found = copies.replay_copies(calibration.read, a, 1, threads=64, copies=7, repeat=20, samples=3)
+    assert launched == [((7,), (64,), 0, [20])] * 3
+    assert (found.median, found.low, found.high, found.arrays) == (1, 0, 2, {})
+
+
+# ------------------------------------------------------------ a GPU that takes the model's time
+
+
+def played_replay(program, *args, threads, space="global", block_size=None, repeat=1, **options):
+    """`replay` on a GPU that is the machines of `KNOWN`."""
+    how = {"threads": threads, "block_size": block_size}
+    launched = (program, args, how)
+    if space == "shared":
+        one = repetition(program, *args, threads=threads)
+        time = one.time(KNOWN.shared_latency, repeat) / repeat * KNOWN.cycles_per_stage
+        unit, machine = "cycles", KNOWN.dmm
+    else:
+        time = KNOWN.milliseconds(time_units(KNOWN.hmm, program, *args, **how), launches=1)
+        unit, machine, repeat = "ms", KNOWN.hmm, 1
+    arrays = machine.run(program, *args, **how).arrays
+    given = options.get("calibration")
+    return Replay(
+        *(program.name, DEVICE, space, unit, time, time - 0.5, time + 0.5, 15, repeat),
+        *(arrays, given, launched),
+    )
+
+
+def played_copies(program, *args, threads, copies, repeat):
+    one = repetition(program, *args, threads=threads)
+    busiest = -(-copies // KNOWN.multiprocessors)
+    cycles = one.time(KNOWN.shared_latency, repeat, busiest) * KNOWN.cycles_per_stage
+    time = cycles * KNOWN.cycle_ps * 1e-9 + 0.25
+    return Timing(time, time - 0.1, time + 0.1, 15, {})
+
+
+def played_steps(steps, arrays, *, keep):
+    _, after = simulated(steps, arrays)
+    return Timing(1.0, 0.5, 1.5, 15, {name: after[name] for name in keep})
+
+
+def test_calibrating_finds_what_is_known(monkeypatch):
+    module = sys.modules["mmsim.gpu.calibration"]
+    properties = {"name": b"A GPU", "multiProcessorCount": 2}
+    runtime = SimpleNamespace(getDeviceProperties=lambda number: properties)
+    cuda = SimpleNamespace(runtime=runtime, Device=lambda: SimpleNamespace(id=0))
+    monkeypatch.setattr(module, "cupy", lambda: SimpleNamespace(cuda=cuda))
+    monkeypatch.setattr(module, "replay", played_replay)
+    monkeypatch.setattr(copies, "replay_copies", played_copies)
+    smaller = {"WORDS": 2**16, "PLACES": 50, "APART": 4, "FAR": (100, 250)}
+    for name, value in smaller.items():
+        monkeypatch.setattr(module, name, value)
+    told = []
+    assert gpu.calibrate(told.append) == KNOWN
+    assert told == ["shared memory", "global memory"]
+
+
+# ------------------------------------------------------------ the experiments' rows
+
+
+@pytest.fixture
+def played(monkeypatch):
+    monkeypatch.setattr(shared_tables, "REPEAT", 3)
+    monkeypatch.setattr(shared_tables, "replay", played_replay)
+    monkeypatch.setattr(shared_tables, "replay_copies", played_copies)
+    monkeypatch.setattr(global_tables, "replay_steps", played_steps)
+    monkeypatch.setattr(global_tables, "SIDES", (64,))
+    monkeypatch.setattr(global_tables, "PERMUTATIONS", 3)
+
+
+MEASURED = ["measured", "low", "high", "predicted"]
+
+
+def rows_of(name, **conditions):
+    return list(choose_experiment(name).rows(Conditions(KNOWN, **conditions)))
+
+
+def test_cfp_table_2(played):
+    told = []
+    rows = rows_of("CFP-T2", say=told.append)
+    columns = ["type", "permutation", "algorithm", "paper ns", *MEASURED, "stages"]
+    assert {tuple(row) for row in rows} == {tuple(columns)}
+    assert len(rows) == 2 * (1 + 5 * 3)
+    cells = {(row["type"], row["permutation"], row["algorithm"]): row for row in rows}
+    assert cells["float", "any", "copy"]["paper ns"] == 102.937
+    assert cells["float", "transpose", "D-designated"]["paper ns"] == 876.329
+    assert cells["float", "shuffle", "S-designated"]["paper ns"] == 183.192
+    assert cells["float", "bit_reversal", "conflict-free"]["paper ns"] == 164.764
+    assert {row["paper ns"] for row in rows if row["type"] == "double"} == {None}
+    assert cells["float", "transpose", "D-designated"]["stages"] == 32 + 32 + 1024
+    assert cells["double", "identical", "conflict-free"]["stages"] == 2 * 32 + 2 * 64
+    for row in rows:
+        assert row["measured"] == row["predicted"] == row["low"] + 0.5 == row["high"] - 0.5
+    assert told[0] == "float, copy"
+    assert told[-1] == "double, bit_reversal"
+
+
+def test_rap_table_3(played):
+    rows = rows_of("RAP-T3")
+    columns = ["type", "transpose", "layout", "paper ns", *MEASURED, "stages"]
+    assert {tuple(row) for row in rows} == {tuple(columns)}
+    assert len(rows) == 18
+    cells = {(row["type"], row["transpose"], row["layout"]): row for row in rows}
+    assert cells["double", "CRSW", "RAS"]["paper ns"] == 303.6
+    assert cells["double", "DRDW", "RAP"]["paper ns"] == 433.3
+    assert {row["paper ns"] for row in rows if row["type"] == "float"} == {None}
+    assert cells["float", "SRCW", "RAW"]["stages"] == 32 + 1024
+    assert cells["float", "SRCW", "RAP"]["stages"] == 32 + 32
+
+
+@pytest.mark.parametrize("multiprocessors", [1, 2, 132])
+def test_cfp_figure_7(played, multiprocessors):
+    known = replace(KNOWN, multiprocessors=multiprocessors)
+    rows = list(shared_tables.cfp_figure_7(Conditions(known)))
+    assert {tuple(row) for row in rows} == {("algorithm", "arrays", *MEASURED)}
+    counts = [row["arrays"] for row in rows if row["algorithm"] == "conflict-free"]
+    assert counts == sorted(set(counts))
+    assert counts[0] == 1
+    assert counts[-1] == 4 * multiprocessors
+    if multiprocessors == 2:
+        assert all(row["measured"] - row["predicted"] == pytest.approx(0.25) for row in rows)
+
+
+def test_a_wrong_array_in_shared_memory_is_an_error(played, monkeypatch):
+    def wrong(*args, **options):
+        found = played_replay(*args, **options)
+        return replace(found, arrays={**found.arrays, "b": found.arrays["b"] + 1})
+
+    monkeypatch.setattr(shared_tables, "replay", wrong)
+    for name in ("CFP-T2", "RAP-T3"):
+        with pytest.raises(MMSimError, match="left the wrong array b on this GPU"):
+            rows_of(name)
+
+
+def test_icpp_table_2(played):
+    rows = rows_of("ICPP-T2", most=100)
+    columns = ["type", "permutation", "sqrt n", "algorithm", "paper ms", *MEASURED, "coalesced"]
+    assert {tuple(row) for row in rows} == {tuple(columns)}
+    assert len(rows) == 5 * 2 * 3
+    coalesced = {(row["permutation"], row["algorithm"]) for row in rows if row["coalesced"]}
+    assert len(coalesced) == 5 + 2 * 2
+    assert ("shuffle", "D-designated") in coalesced
+    assert ("random", "D-designated") not in coalesced
+    for row in rows:
+        assert (row["measured"], row["low"], row["high"], row["sqrt n"]) == (1.0, 0.5, 1.5, 64)
+        assert row["predicted"] > 0
+    scheduled = [row["predicted"] for row in rows if row["algorithm"] == "scheduled"]
+    assert len(set(scheduled)) == 2  # float, double
+
+
+def test_icpp_table_2_s_printed_cells():
+    assert global_tables.printed("float", "identical", 256, "D-designated") == 0.86
+    assert global_tables.printed("float", "identical", 1024, "S-designated") == 9.13
+    assert global_tables.printed("double", "identical", 256, "scheduled") == 5.07
+    assert global_tables.printed("double", "transpose", 8192, "scheduled") is None
+
+
+def test_icpp_table_3(played):
+    rows = rows_of("ICPP-T3")
+    assert [(row["row"], row["algorithm"]) for row in rows] == [
+        (row, algorithm)
+        for row in ("minimum", "average", "maximum")
+        for algorithm in ("D-designated", "S-designated", "scheduled")
+    ]
+    assert {(row["sqrt n"], row["permutations"]) for row in rows} == {(64, 3)}
+    assert rows[0]["paper ms"] == 424.87
+    assert rows[5]["paper ms"] == 173.66
+    assert rows[0]["predicted"] <= rows[3]["predicted"] <= rows[6]["predicted"]
+    assert rows[2]["predicted"] == rows[8]["predicted"]
+    spread = [
+        permutations.distribution(permutations.random(64 * 64, seed), 32) / 64**2
+        for seed in range(3)
+    ]
+    assert rows[0]["D_w(P)/n"] == round(min(spread), 5)
+
+
+@pytest.mark.parametrize("name", ["ICPP-T2", "ICPP-T3"])
+def test_a_wrong_array_in_global_memory_is_an_error(played, monkeypatch, name):
+    def wrong(steps, arrays, *, keep):
+        found = played_steps(steps, arrays, keep=keep)
+        found.arrays["b"].reshape(-1)[7] += 1
+        return found
+
+    monkeypatch.setattr(global_tables, "replay_steps", wrong)
+    with pytest.raises(MMSimError, match="D-designated of 4096 words left the wrong array on this"):
+        rows_of(name)
+
+
+@pytest.mark.parametrize("name", ["ICPP-T2", "ICPP-T3"])
+def test_a_size_below_all_is_refused(played, name):
+    with pytest.raises(MMSimError, match="no sqrt n is 63 or less; the smallest is 64"):
+        rows_of(name, most=63)
+
+
+def test_sizes_up_to_a_given_one():
+    assert global_tables.sides(None) == [256, 512, 1024, 2048, 4096, 8192]
+    assert global_tables.sides(512) == [256, 512]
+    assert global_tables.sides(1500) == [256, 512, 1024]
+
+
+# ------------------------------------------------------------ records
+
+
+def test_a_record_comes_back_from_its_file(tmp_path):
+    rows = ({"a": 1, "measured": 2.5, "b": None}, {"a": 2, "measured": 0.1, "b": "x"})
+    one = Record("ONE", {"device": "A GPU", "calibration": KNOWN.to_dict()}, rows)
+    file = tmp_path / "one.json"
+    file.write_text(one.to_json())
+    assert Record.read(file) == one
+    assert file.read_text().count("\n    {") == 2  # a row a line
+    assert json.loads(Record("NONE", {}, ()).to_json()) == {"experiment": "NONE", "rows": []}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "3", "{}", '{"experiment": "A"}', '{"experiment": "A", "rows": 3}']
+)
+def test_what_is_no_record_is_refused(tmp_path, text):
+    file = tmp_path / "bad.json"
+    file.write_text(text)
+    with pytest.raises(MMSimError, match=r"bad\.json holds no record of a GPU's results"):
+        Record.read(file)
+    file.write_text('{"experiment": "A", "rows": [3]}')
+    with pytest.raises(MMSimError, match=r"bad\.json holds no record of a GPU's results"):
+        Record.read(file)
+
+
+def test_a_calibration_is_read_from_its_record(tmp_path):
+    file = tmp_path / "calibration.json"
+    file.write_text(Record("calibration", {}, (KNOWN.to_dict(),)).to_json())
+    assert Calibration.read(file) == KNOWN
+    file.write_text(Record("calibration", {}, ()).to_json())
+    with pytest.raises(MMSimError, match="holds no calibration: it has 0 rows, not one"):
+        Calibration.read(file)
+    file.write_text(Record("calibration", {}, ({"type": "float"},)).to_json())
+    with pytest.raises(MMSimError, match="this is no calibration"):
+        Calibration.read(file)
+
+
+# ------------------------------------------------------------ the table
+
+
+ROWS = (
+    {"algorithm": "copy", "arrays": 1, "paper ns": None, "measured": 100.0, "predicted": 98.0},
+    {"algorithm": "other", "arrays": 12, "paper ns": 3.25, "measured": 50.0, "predicted": 52.5},
+    {"algorithm": "third", "arrays": 7, "paper ns": None, "measured": 1.0, "predicted": None},
+)
+
+
+def shown(table):
+    console = Console(width=100, color_system=None)
+    with console.capture() as capture:
+        console.print(table)
+    return capture.get()
+
+
+def test_the_table_shows_each_row_s_error():
+    one = Record("ONE", {"unit": "ms"}, ROWS)
+    text = shown(measured_table(one, "A [table]"))
+    assert "A [table] (ms)" in text
+    lines = [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.splitlines()]
+    cells = [line for line in lines if line]
+    assert cells == [
+        ["copy", "1", "", "100", "98", "-2.0%"],
+        ["other", "12", "3.25", "50", "52.5", "+5.0%"],
+        ["third", "7", "", "1", "", ""],
+    ]
+    assert "│ copy      │      1 │" in text  # words to the left, numbers to the right
+    assert measured_summary(one) == ("2 cells predicted: mean absolute error 3.50%, largest 5.00%")
+
+
+def test_where_nothing_is_predicted_there_is_no_error():
+    assert error(ROWS[2]) is None
+    assert error({"predicted": 1.0}) is None
+    assert error({"measured": 2, "predicted": 3}) == 0.5
+    empty = Record("ONE", {"unit": "ms"}, ())
+    assert measured_summary(empty) == "nothing is predicted"
+    assert measured_table(empty, "A table").row_count == 0
+
+
+# ------------------------------------------------------------ the commands
+
+
+@pytest.fixture
+def at_hand(monkeypatch):
+    """A GPU whose facts and calibration are known; calibrating it is counted."""
+    calls = []
+
+    def calibrate(say):
+        say("shared memory")
+        calls.append("calibrate")
+        return KNOWN
+
+    monkeypatch.setattr(facts, "facts", lambda command: {"device": "A GPU", "command": command})
+    monkeypatch.setattr(gpu, "calibrate", calibrate)
+    return calls
+
+
+@pytest.fixture
+def one(monkeypatch, at_hand):
+    """The experiment ONE; what it was told."""
+    conditions = []
+
+    def rows(given):
+        conditions.append(given)
+        given.say("at work")
+        yield from ROWS[:2]
+        if given.most == 0:
+            raise MMSimError("the GPU has gone")
+        yield ROWS[2]
+
+    found = {"ONE": Experiment("ONE", "A paper's table", "ms", rows)}
+    monkeypatch.setattr(experiment, "registered_experiments", lambda: found)
+    return conditions
+
+
+def test_calibrate_prints_and_saves(at_hand, capsys, tmp_path):
+    file = tmp_path / "calibration.json"
+    assert main(["gpu", "calibrate", "--json", str(file)]) == 0
+    printed = capsys.readouterr().out
+    assert "shared_latency: 20\n" in printed
+    assert str(KNOWN.hmm) in " ".join(printed.split())
+    assert Record.read(file).facts["command"] == "mmsim gpu calibrate"
+    assert Calibration.read(file) == KNOWN
+    assert main(["gpu", "calibrate"]) == 0
+
+
+def test_calibrate_saves_before_it_prints(at_hand, monkeypatch, tmp_path):
+    def closed(self, *words, **how):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("rich.console.Console.print", closed)
+    file = tmp_path / "calibration.json"
+    main(["gpu", "calibrate", "--json", str(file)])
+    assert gpu.Calibration.read(file) == KNOWN
+
+
+def test_reproduce_lists_the_experiments(capsys):
+    assert main(["gpu", "reproduce"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    names = [line.split()[0] for line in lines if line[0] != " "]
+    assert [name for name in names if "-" in name] == [
+        *("CFP-T2", "CFP-F7", "RAP-T3", "ICPP-T2", "ICPP-T3")
+    ]
+
+
+def test_reproduce_measures_prints_and_saves(one, at_hand, capsys, tmp_path):
+    file = tmp_path / "one.json"
+    assert main(["gpu", "reproduce", "ONE", "--most", "9", "--json", str(file)]) == 0
+    printed = capsys.readouterr().out
+    assert "A paper's table (ms)" in printed
+    assert "2 cells predicted: mean absolute error 3.50%, largest 5.00%" in printed
+    assert Record.read(file) == Record(
+        "ONE",
+        {
+            "device": "A GPU",
+            "command": "mmsim gpu reproduce ONE --most 9",
+            "unit": "ms",
+            "calibration": KNOWN.to_dict(),
+        },
+        ROWS,
+    )
+    assert (one[0].calibration, one[0].most, at_hand) == (KNOWN, 9, ["calibrate"])
+
+
+def test_what_was_measured_is_saved_when_the_rest_fails(one, capsys, tmp_path):
+    file = tmp_path / "one.json"
+    assert main(["gpu", "reproduce", "ONE", "--most", "0", "--json", str(file)]) == 2
+    assert "the GPU has gone" in capsys.readouterr().err
+    assert Record.read(file).rows == ROWS[:2]
+
+
+def test_reproduce_takes_a_calibration_from_a_file(one, at_hand, capsys, tmp_path):
+    file, other = tmp_path / "calibration.json", replace(KNOWN, shared_latency=33)
+    file.write_text(Record("calibration", {}, (other.to_dict(),)).to_json())
+    assert main(["gpu", "reproduce", "ONE", "--calibration", str(file)]) == 0
+    assert (one[0].calibration, one[0].most, at_hand) == (other, None, [])
+    capsys.readouterr()
+    file.write_text("{}")
+    assert main(["gpu", "reproduce", "ONE", "--calibration", str(file)]) == 2
+    assert "holds no record of a GPU's results" in capsys.readouterr().err
+    assert main(["gpu", "reproduce", "ONE", "--calibration", str(tmp_path / "none")]) == 2
+    assert "none: No such file" in capsys.readouterr().err
+
+
+def test_the_calibration_of_another_gpu_is_refused(one, at_hand, capsys, tmp_path):
+    file = tmp_path / "calibration.json"
+    other = replace(KNOWN, device="Another GPU")
+    file.write_text(Record("calibration", {}, (other.to_dict(),)).to_json())
+    assert main(["gpu", "reproduce", "ONE", "--calibration", str(file)]) == 2
+    told = capsys.readouterr().err
+    assert "is the calibration of Another GPU, but the GPU here is A GPU" in told
+    assert one == at_hand == []
+
+
+def test_a_file_that_can_t_be_written_is_told_before_the_work(one, at_hand, capsys, tmp_path):
+    for words in (["calibrate"], ["reproduce", "ONE"]):
+        assert main(["gpu", *words, "--json", str(tmp_path)]) == 2
+        assert "Is a directory" in capsys.readouterr().err
+    assert at_hand == one == []
+
+
+def test_an_unknown_experiment_is_told_with_those_that_there_are(capsys, monkeypatch):
+    assert main(["gpu", "reproduce", "CFP-T9"]) == 2
+    told = "there is no experiment 'CFP-T9'; there are CFP-T2, CFP-F7, RAP-T3, ICPP-T2, ICPP-T3"
+    assert told in capsys.readouterr().err
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [])
+    assert main(["gpu", "reproduce", "CFP-T9"]) == 2
+    assert "none: no installed package registers any" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["calibrate"], ["reproduce", "CFP-T2"]])
+def test_without_cupy_a_sentence_and_status_2(words, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert main(["gpu", *words]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("mmsim: CuPy is not installed; install cupy-cuda12x or cupy-cuda13x")

@@ -1,0 +1,165 @@
+"""The kept results of an NVIDIA GPU: what they promise, and that today's code predicts them still.
+
+Nothing here needs a GPU.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mmsim.gpu import Calibration, Device, Replay
+from mmsim.gpu.experiment import Conditions, registered_experiments
+from mmsim.gpu.pipeline import Timing, predicted
+from mmsim.gpu.record import Record
+from mmsim.reports.gpu import error
+from mmsim_algorithms.gpu import cfp_rap_tables as shared_tables
+from mmsim_algorithms.gpu import icpp_tables as global_tables
+from mmsim_algorithms.gpu import permuting
+from mmsim_algorithms.gpu.again import predict_again
+
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "gpu"
+
+
+def kept(name):
+    return Record.read(RESULTS / f"{name}.json")
+
+
+def machines_of(record):
+    return Calibration.from_dict(record.facts["calibration"])
+
+
+def errors(rows):
+    return [abs(error(row)) for row in rows]
+
+
+@pytest.mark.parametrize("file", sorted(RESULTS.glob("*.json")), ids=lambda file: file.stem)
+def test_a_record_says_where_its_numbers_come_from(file):
+    record = Record.read(file)
+    assert record.experiment == file.stem
+    assert record.rows
+    for fact in ("device", "driver", "cuda", "date", "command", "mmsim", "cupy"):
+        assert isinstance(record.facts[fact], str)
+    assert file.read_text() == record.to_json()
+
+
+def test_all_experiments_are_kept_beside_the_machines_they_were_predicted_with():
+    for name, experiment in registered_experiments().items():
+        record = kept(name)
+        assert record.facts["unit"] == experiment.unit
+        assert machines_of(record).device == record.facts["device"]
+        assert {"measured", "predicted"} <= set.intersection(*(set(row) for row in record.rows))
+    (row,) = kept("calibration").rows
+    assert Calibration.read(RESULTS / "calibration.json").to_dict() == row
+
+
+@pytest.mark.parametrize(("name", "cells"), [("CFP-T2", 32), ("RAP-T3", 18)])
+def test_shared_memory_is_predicted_within_2_percent(name, cells):
+    rows = kept(name).rows
+    assert len(rows) == cells
+    assert max(errors(rows)) < 0.02
+    for row in rows:
+        assert row["low"] <= row["measured"] <= row["high"]
+
+
+@pytest.mark.parametrize("side", [4096, 8192])
+def test_coalesced_permutations_of_long_arrays_are_predicted_within_10_percent(side):
+    rows = [row for row in kept("ICPP-T2").rows if row["sqrt n"] == side and row["coalesced"]]
+    assert len(rows) == 2 * (5 + 2 * 2)
+    found = errors(rows)
+    assert sum(found) / len(found) < 0.10
+
+
+def test_all_random_programs_were_equal_and_four_tools_silent():
+    record = kept("random-programs")
+    assert all(row["equal"] for row in record.rows)
+    assert len({row["number"] for row in record.rows}) == 300
+    told = record.facts["sanitizer"]
+    assert list(told) == ["memcheck", "racecheck", "initcheck", "synccheck"]
+    for line in told.values():
+        assert re.search(r"\b0 (errors|hazards)\b", line)
+        assert set(re.findall(r"\d+", line)) == {"0"}
+
+
+def test_counts_that_are_called_equal_are():
+    rows = kept("counters").rows
+    for row in rows:
+        assert (row["verdict"] == "equal") == (row["hardware"] == row["model"])
+    different = [row for row in rows if row["verdict"] != "equal"]
+    assert len(rows) > 20 * len(different)
+
+
+# ------------------------------------------------------------ predicted again
+
+DEVICE = Device("A GPU", "1", "13.0", 1024)
+
+
+def unmeasured(program, *args, threads, space, repeat, calibration):
+    """A `Replay` that has only what is predicted, and the right arrays."""
+    launched = (program, args, {"threads": threads, "block_size": None})
+    facts = (program.name, DEVICE, space, "cycles", 0.0, 0.0, 0.0, 1, repeat)
+    first = Replay(*facts, {}, calibration, launched)
+    return Replay(*facts, first.run.arrays, calibration, launched)
+
+
+def without_measurements(row):
+    left_out = ("measured", "low", "high")
+    return {name: value for name, value in row.items() if name not in left_out}
+
+
+@pytest.mark.parametrize("name", ["CFP-T2", "RAP-T3", "CFP-F7"])
+def test_what_was_predicted_of_shared_memory_is_predicted_today(name, monkeypatch):
+    record = kept(name)
+    monkeypatch.setattr(shared_tables, "replay", unmeasured)
+    monkeypatch.setattr(
+        shared_tables, "replay_copies", lambda *_, **__: Timing(0.0, 0.0, 0.0, 1, {})
+    )
+    rows = registered_experiments()[name].rows(Conditions(machines_of(record)))
+    found = [without_measurements(row) for row in rows]
+    assert found == [without_measurements(row) for row in record.rows]
+
+
+AGAIN = ("D-designated", "scheduled")
+
+
+def test_predicting_again_changes_nothing_but_what_is_predicted(uncompiled):
+    record = kept("ICPP-T2")
+    rows = [row for row in record.rows if row["sqrt n"] == 256]
+    few = [next(row for row in rows if row["algorithm"] == kind) for kind in AGAIN]
+    forgotten = replace(record, rows=tuple({**row, "predicted": 0.0} for row in few))
+    again = predict_again(forgotten)
+    assert [row["predicted"] for row in again.rows] == pytest.approx(
+        [row["predicted"] for row in few], rel=1e-12
+    )
+    assert [{**row, "predicted": 0.0} for row in again.rows] == list(forgotten.rows)
+    assert again.facts["date"] == record.facts["date"] < again.facts["predicted"]
+
+
+CELLS = [
+    *(("float", name, 256, "D-designated") for name in ("identical", "shuffle", "random")),
+    *(("double", name, 256, "S-designated") for name in ("bit_reversal", "transpose")),
+    pytest.param("double", "shuffle", 512, "D-designated", marks=pytest.mark.long),
+    pytest.param("double", "identical", 256, "scheduled", marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "side", "algorithm"), CELLS)
+def test_what_was_predicted_of_global_memory_is_predicted_today(
+    kind, name, side, algorithm, uncompiled
+):
+    record = kept("ICPP-T2")
+    head = {"type": kind, "permutation": name, "sqrt n": side, "algorithm": algorithm}
+    (row,) = (row for row in record.rows if head.items() <= row.items())
+    machines = machines_of(record)
+    if algorithm == "scheduled":
+        found = global_tables.scheduled_time(machines, kind, side)
+    else:
+        a = np.arange(side * side, dtype=global_tables.TYPES[kind])
+        P = global_tables.permutation(name, side)
+        found = predicted(*permuting.conventional(algorithm, P, a), machines)
+    assert found == pytest.approx(row["predicted"], rel=1e-12)
+    assert global_tables.printed(kind, name, side, algorithm) == row["paper ms"]

@@ -1,0 +1,313 @@
+"""The page about the model and a real GPU is made from the kept results, and is up to date."""
+
+import ast
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from mmsim.gpu.record import Record
+from mmsim_algorithms.gpu import page as page_module
+from mmsim_algorithms.gpu import (
+    page_casual,
+    page_counts,
+    page_global,
+    page_machine,
+    page_shared,
+    page_winners,
+)
+from mmsim_algorithms.gpu.kept import TABLES, Results, contest, errors, factor, number, pick
+from mmsim_algorithms.gpu.page import main, page
+from mmsim_algorithms.gpu.page_figures import figures
+
+DOCS = Path(__file__).parents[2] / "docs"
+RESULTS = Results.read()
+TEXT = page(RESULTS)
+PROSE = " ".join(TEXT.split())
+
+# What the page may say in digits of its own: no results, but what the hardware, the model or a
+# paper fixes.
+FACTS = (
+    "of 4 bytes",
+    "of 8 bytes",
+    "are 8 bytes wide",
+    "be 8 bytes wide",
+    "4-byte word",
+    "the 64 bytes above",
+    "fetches 64 bytes",
+    "runs of 16 words",
+    "in 32 banks",
+    "among 32 banks",
+    "over 32 banks",
+    "16 banks",
+    "in one of 16",
+    "16 + 16",
+    "width 32",
+    "with stride 1",
+    "32 x 32 words",
+    "GTX 680",
+    "Figure 7",
+    "1000 in the paper",
+    "predicted/measured - 1",
+    "n/2 words apart",
+    "n/32 · (1 + bytes/4) + n/4",
+)
+NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w])")
+
+
+def test_the_page_is_what_the_results_make_it():
+    saved = (DOCS / "metal.md").read_text(encoding="utf-8")
+    assert saved == TEXT, "run make metal"
+
+
+def test_the_page_stands_in_the_readme():
+    assert "docs/metal.md" in (DOCS.parent / "README.md").read_text(encoding="utf-8")
+
+
+# ------------------------------------------------------------ numbers are computed
+
+
+def texts(module):
+    """The literal texts of a module, without docstrings and the formats of f-strings."""
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    nodes = list(ast.walk(tree))
+    left_out = set()
+    for node in nodes:
+        if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
+            left_out |= {id(part) for part in ast.walk(node.format_spec)}
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            left_out.add(id(node.value))
+    for node in nodes:
+        if isinstance(node, ast.Constant) and id(node) not in left_out:
+            yield node.value if isinstance(node.value, str) else ""
+
+
+PARTS = (
+    page_module,
+    page_machine,
+    page_shared,
+    page_global,
+    page_casual,
+    page_winners,
+    page_counts,
+)
+
+
+@pytest.mark.parametrize("module", PARTS, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_no_result_is_typed(module):
+    for text in texts(module):
+        left = " ".join(text.split())
+        for fact in FACTS:
+            left = left.replace(fact, "")
+        assert not NUMBER.findall(left), left
+
+
+def changed(results, **factors):
+    """The results with the times of some experiments multiplied."""
+    records = dict(results.records)
+    for name, times in factors.items():
+        record = records[name.replace("_", "-")]
+        rows = [
+            {**row, "measured": times(index) * number(row, "measured")}
+            for index, row in enumerate(record.rows)
+        ]
+        records[record.experiment] = Record(record.experiment, record.facts, tuple(rows))
+    return Results(records)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "beginnings"),
+    [
+        (
+            "CFP_T2",
+            ["Over all", "Float: 16", "Double: 16", "The conflict-free"],
+        ),
+        ("RAP_T3", ["Over all", "Float: 9", "Double: 9", "RAP makes"]),
+        ("CFP_F7", ["Many arrays", "The mean absolute error up to"]),
+        (
+            "ICPP_T2",
+            [
+                "At √n = 4096 and 8192 the model",
+                "One algorithm stands out",
+                "Below √n = 4096",
+                "Random, bit reversal",
+                "The dearest is",
+                "It is within",
+                "Today the scheduled",
+            ],
+        ),
+        ("ICPP_T3", ["One random permutation"]),
+    ],
+)
+def test_other_times_give_other_sentences(experiment, beginnings):
+    before = TEXT.split("\n\n")
+    after = page(changed(RESULTS, **{experiment: lambda i: 2 + i % 7})).split("\n\n")
+    for beginning in beginnings:
+        (old,) = [part for part in before if part.startswith(beginning)]
+        new = [part for part in after if part.startswith(beginning)]
+        assert new != [old], beginning
+
+
+def test_the_errors_of_shared_memory():
+    rows = [*RESULTS["CFP-T2"].rows, *RESULTS["RAP-T3"].rows]
+    off = [abs(row["predicted"] / row["measured"] - 1) for row in rows]
+    assert f"off by {sum(off) / len(off):.1%} on average and by {max(off):.1%} at most" in PROSE
+
+
+def test_the_errors_of_coalesced_cells():
+    large = [row for row in RESULTS["ICPP-T2"].rows if row["sqrt n"] >= 4096 and row["coalesced"]]
+    everything = [abs(row["predicted"] / row["measured"] - 1) for row in large]
+    mean = f"{sum(everything) / len(everything):.1%}"
+    assert f"off by {mean} on average over all {len(large)} coalesced cells" in PROSE
+    shuffle = [
+        row["predicted"] / row["measured"] - 1
+        for row in large
+        if row["permutation"] == "shuffle" and row["algorithm"] == "S-designated"
+    ]
+    assert f"off by +{min(shuffle):.0%} to +{max(shuffle):.0%}" in PROSE
+    scheduled = [abs(off) for off in errors(pick(large, algorithm="scheduled"))]
+    assert f"| scheduled | {len(scheduled)} |" in TEXT
+    assert f"{sum(scheduled) / len(scheduled):.1%} | {max(scheduled):.1%} |" in TEXT
+
+
+def test_the_explanation_by_sectors():
+    machine = RESULTS.calibration("ICPP-T2")
+    near = 0
+    for row in RESULTS["ICPP-T2"].rows:
+        if row["algorithm"] == "S-designated" and not row["coalesced"]:
+            n, size = row["sqrt n"] ** 2, {"float": 4, "double": 8}[row["type"]]
+            groups = n / 32 * (1 + size / 4) + n / 4
+            time = machine.group_ps * 1e-9 * groups + machine.launch_ns * 1e-6
+            near += abs(time / row["measured"] - 1) <= 0.25
+    assert f"It is within 25% in {near} of 36 cells." in PROSE
+
+
+def test_the_winners():
+    cells = {}
+    for row in RESULTS["ICPP-T2"].rows:
+        cells.setdefault((row["type"], row["permutation"], row["sqrt n"]), []).append(row)
+    won = [
+        (kind, name, side)
+        for (kind, name, side), rows in cells.items()
+        if min(rows, key=lambda row: row["measured"])["algorithm"] == "scheduled"
+    ]
+    assert f"wins {len(won)} of {len(cells)} cells" in PROSE
+    for kind, name, side in won:
+        assert f"{name.replace('_', ' ')} ({kind}) at √n = {side}" in PROSE
+
+
+def test_a_contest_has_a_winner_only_where_all_times_are_known():
+    rows = [
+        {"algorithm": "D-designated", "measured": 3.0, "paper ms": None},
+        {"algorithm": "S-designated", "measured": 2.0, "paper ms": 1.0},
+        {"algorithm": "scheduled", "measured": 1.0, "paper ms": 1.0},
+    ]
+    found = contest(rows, lambda row: row["measured"])
+    assert (found.winner, found.ahead) == ("scheduled", 2.0)
+    assert contest(rows, lambda row: row["paper ms"]) is None
+
+
+def test_what_the_page_says_in_words_holds():
+    steps = RESULTS["CFP-F7"].rows
+    for name in ("D-designated", "conflict-free"):  # "It does"
+        time = {row["arrays"]: row["measured"] for row in pick(steps, algorithm=name)}
+        d = RESULTS.calibration("CFP-F7").multiprocessors
+        first = [time[k] for k in time if k <= d]
+        assert max(first) / min(first) < 1.05
+        assert time[d + 1] / time[d] == pytest.approx(2, rel=0.05)
+    large = [row for row in RESULTS["ICPP-T2"].rows if row["sqrt n"] >= 4096]
+    shuffle = pick(large, permutation="shuffle", algorithm="S-designated")
+    others = [row for row in large if row["coalesced"] and row not in shuffle]
+    assert min(errors(shuffle)) > max(map(abs, errors(others)))  # "One algorithm stands out"
+    casual = [row for row in large if not row["coalesced"]]
+    reads = pick(casual, algorithm="S-designated")
+    assert min(map(factor, reads)) > 1  # "The model overcharges casual reads"
+    flat = pick(RESULTS["CFP-T2"].rows, type="double", algorithm="conflict-free")
+    times = [row["measured"] for row in flat]
+    assert max(times) > 1.1 * min(times)  # "In double it doesn't"
+
+
+def test_smaller_arrays():
+    small = [r for r in RESULTS["ICPP-T2"].rows if r["sqrt n"] < 4096 and r["coalesced"]]
+    assert f"takes up to {max(map(factor, small)):.2f} times as long as the card" in PROSE
+
+
+def test_the_counts():
+    rows = RESULTS["counters"].rows
+    equal = sum(row["hardware"] == row["model"] for row in rows)
+    assert f"{equal} of {len(rows)} counts are equal" in PROSE
+    assert f"{len(rows) - equal} differ:" in PROSE
+
+
+def test_every_count_that_differs_has_a_reason():
+    for row in RESULTS["counters"].rows:
+        equal = row["hardware"] == row["model"]
+        assert (row["verdict"] == "equal") == equal
+        assert not row["verdict"].startswith("unexplained"), row
+
+
+def test_random_programs():
+    rows = RESULTS["random-programs"].rows
+    assert f"{len({row['number'] for row in rows})} random programs" in PROSE
+    assert f"In {sum(row['equal'] for row in rows)} of {len(rows)} every array" in PROSE
+    for tool, said in RESULTS["random-programs"].facts["sanitizer"].items():
+        assert f"| `{tool}` | {said} |" in TEXT
+
+
+def test_device_driver_date_and_command_are_told():
+    for record in RESULTS.records.values():
+        facts = record.facts
+        assert f"{facts['device']} (driver {facts['driver']}, CUDA {facts['cuda']})" in PROSE
+        assert f"| {record.experiment} | `{facts['command']}` | {facts['date']} |" in TEXT
+
+
+# ------------------------------------------------------------ figures
+
+
+def test_every_figure_is_there_and_in_the_page():
+    assert {file.name for file in (DOCS / "figures").glob("metal-*.svg")} == {
+        f"metal-{name}.svg" for name in TABLES
+    }
+    assert re.findall(r"\]\((figures/[^)]+)\)", TEXT) == [
+        f"figures/metal-{name}.svg" for name in TABLES
+    ]
+
+
+def test_figures_are_drawn_again_like_those_kept_and_the_same_each_time():
+    drawn = dict(figures(RESULTS))
+    assert drawn == dict(figures(RESULTS))
+    for name, text in drawn.items():
+        new, kept = (
+            ElementTree.fromstring(one.encode())
+            for one in (text, (DOCS / "figures" / name).read_text(encoding="utf-8"))
+        )
+        for attribute in ("width", "height"):
+            sizes = [float(root.attrib[attribute].removesuffix("pt")) for root in (new, kept)]
+            assert sizes[0] == pytest.approx(sizes[1], rel=0.05)
+
+
+def test_axes_have_their_rows_and_tell_them_apart():
+    from mmsim.reports.plots_gpu import predicted_against_measured, time_of_arrays
+
+    rows = RESULTS["RAP-T3"].rows
+    ax = predicted_against_measured(rows, by="transpose", unit="cycles", title="a")
+    points = [
+        line for line in ax.get_lines() if len(line.get_xdata()) and line.get_marker() != "None"
+    ]
+    assert sum(len(line.get_xdata()) for line in points) == len(rows)
+    assert len({(line.get_marker(), line.get_color()) for line in points}) == 3
+    assert ax.get_xlabel() == "measured [cycles]"
+    assert re.fullmatch(r"a\nmean absolute error \d\.\d%", ax.get_title())
+    ax = time_of_arrays(RESULTS["CFP-F7"].rows, 132)
+    flat = [line for line in ax.get_lines() if line.get_marker() == "None"]
+    assert len(flat) == 2 * 4  # algorithms and steps
+    assert all(len(set(line.get_ydata())) == 1 for line in flat)
+
+
+def test_the_command_prints_the_page_or_writes_it(tmp_path, capsys):
+    main([])
+    assert capsys.readouterr().out == TEXT
+    main([str(tmp_path)])
+    assert (tmp_path / "metal.md").read_text(encoding="utf-8") == TEXT
+    assert len(list((tmp_path / "figures").iterdir())) == len(TABLES)

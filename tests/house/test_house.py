@@ -1,0 +1,187 @@
+"""The house: what an import loads, which floor knows which, what is public.
+
+The floors are those of CONTRIBUTING.md, which the tests below read.
+"""
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import mmsim
+from conftest import IN_ONE_PROCESS, group_of
+
+PACKAGE = Path(mmsim.__file__).parent
+ROOT = PACKAGE.parent
+
+
+def floors():
+    """The floor of each room, by the table in CONTRIBUTING.md."""
+    found = {}
+    for line in (ROOT / "CONTRIBUTING.md").read_text("utf-8").splitlines():
+        if row := re.match(r"\| (\d+) \| ((?:`[a-z_]+`(?:, )?)+) \|", line):
+            found |= dict.fromkeys(re.findall(r"`([a-z_]+)`", row[2]), int(row[1]))
+    return found
+
+
+FLOOR = floors()
+
+
+def module_name(path, folder):
+    parts = path.relative_to(folder.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def modules(folder):
+    return {module_name(path, folder): path for path in sorted(folder.rglob("*.py"))}
+
+
+def imported(name, path, known):
+    """The modules among `known` that a file imports anywhere: at the top, in a function, for types.
+
+    Importing a module loads its packages too; that counts only where the file names the package.
+    """
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            named = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path} has a relative import"
+            inside = [f"{node.module}.{alias.name}" for alias in node.names]
+            named = [one if one in known else node.module for one in inside]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            named = [one.value for one in node.args if isinstance(one, ast.Constant)]
+        else:
+            continue
+        yield from (one for one in named if one in known and one != name)
+
+
+def arrows(folder):
+    known = modules(folder)
+    return {name: set(imported(name, path, known)) for name, path in known.items()}
+
+
+def room(name):
+    """The part of a module's name that CONTRIBUTING.md gives a floor."""
+    parts = name.split(".")
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def circle(graph):
+    """Names in a circle of a graph of arrows, or nothing."""
+    try:
+        list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_every_room_has_a_floor():
+    assert {room(name) for name in modules(PACKAGE)} == set(FLOOR)
+
+
+def test_no_import_runs_upwards():
+    """Lazy ones and those for types count as well."""
+    upwards = [
+        f"{name} (floor {FLOOR[room(name)]}) imports {other} (floor {FLOOR[room(other)]})"
+        for name, others in arrows(PACKAGE).items()
+        for other in sorted(others)
+        if FLOOR[room(other)] > FLOOR[room(name)]
+    ]
+    assert upwards == []
+
+
+@pytest.mark.parametrize("folder", ["mmsim", "algorithms"])
+def test_no_files_import_each_other_in_a_circle(folder):
+    assert circle(arrows(ROOT / folder)) == []
+
+
+def test_no_rooms_import_each_other_in_a_circle():
+    graph = defaultdict(set)
+    for name, others in arrows(PACKAGE).items():
+        graph[room(name)] |= {room(other) for other in others} - {room(name)}
+    assert circle(graph) == []
+
+
+def test_what_runs_upwards_or_in_a_circle_is_seen(tmp_path):
+    package = tmp_path / "mmsim"
+    package.mkdir()
+    (package / "errors.py").write_text("def f():\n    from mmsim import view\n")
+    (package / "view.py").write_text(
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import mmsim.errors\n"
+    )
+    assert arrows(package) == {"mmsim.errors": {"mmsim.view"}, "mmsim.view": {"mmsim.errors"}}
+    assert set(circle(arrows(package))) == {"mmsim.errors", "mmsim.view"}
+
+
+@pytest.mark.parametrize("beginning", IN_ONE_PROCESS)
+def test_what_one_process_does_is_there(beginning):
+    file, _, name = beginning.partition("::")
+    text = (PACKAGE.parent / file).read_text("utf-8")
+    assert f"\ndef {name or 'test_'}" in text
+    assert group_of(f"{beginning}::test_another[1]") == IN_ONE_PROCESS[beginning]
+    assert group_of("tests/house/test_house.py::test_a") == "tests/house/test_house.py::test_a"
+
+
+def test_one_process_does_all_of_a_group(tmp_path):
+    """In two processes, with the tests' own conftest.py."""
+    folder = tmp_path / "tests"
+    (folder / "docs").mkdir(parents=True)
+    shutil.copy(Path(__file__).parents[1] / "conftest.py", folder)
+    (tmp_path / "pytest.ini").touch()
+    note = "import os, pytest\n@pytest.mark.parametrize('n', range(9))\ndef test_a(n):\n"
+    note += "    with open('by', 'a') as by:\n        by.write(f'{os.getpid()} ')\n"
+    (folder / "docs" / "test_site.py").write_text(note)
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "tests"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert "9 passed" in done.stdout, done.stdout + done.stderr
+    assert len(set((tmp_path / "by").read_text().split())) == 1
+
+
+@pytest.mark.parametrize("module", ["mmsim", "mmsim.gpu"])
+def test_importing_mmsim_loads_nothing_heavy(module):
+    code = (
+        f"import sys, {module}; "
+        "print([m for m in ('sympy', 'matplotlib', 'numba', 'simpy', 'rich', 'scipy', 'cupy', "
+        "'joblib') if m in sys.modules])"
+    )
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert output.strip() == "[]"
+
+
+def test_importing_the_algorithms_does_not_load_sympy():
+    code = (
+        "import sys; from mmsim_algorithms import access, transpose; print('sympy' in sys.modules)"
+    )
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert output.strip() == "False"
+
+
+def test_all_lists_the_public_names():
+    assert sorted(mmsim.__all__) == mmsim.__all__ or set(mmsim.__all__) <= set(dir(mmsim))
+    public = {
+        name
+        for name, value in vars(mmsim).items()
+        if not name.startswith("_") and getattr(value, "__module__", "").startswith("mmsim")
+    }
+    assert public <= set(mmsim.__all__)
+
+
+def test_the_library_knows_no_algorithm():
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            assert not any(name.split(".")[0] == "mmsim_algorithms" for name in names), path

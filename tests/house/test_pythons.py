@@ -1,0 +1,104 @@
+"""Which Pythons `tests/pythons.py` finds, and which tests it runs on them."""
+
+import ast
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import pythons
+
+TESTS = Path(__file__).parents[1]
+PLAIN = (3, 12)
+
+
+def fake(path, said, status=0):
+    """A program that says of itself that it is such a Python."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\necho {said}\nexit {status}\n")
+    path.chmod(0o755)
+    return path
+
+
+def defined(file):
+    """The names of the tests of a file."""
+    (path,) = TESTS.glob(f"*/test_{file}")
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_a_python_tells_its_minor_version(tmp_path):
+    assert pythons.version(Path(sys.executable)) == sys.version_info[:2]
+    assert pythons.version(fake(tmp_path / "right", "cpython 3 12")) == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("said", "status"), [("pypy 3 12", 0), ("cpython 3 12", 1), ("", 0), ("cpython", 0)]
+)
+def test_what_is_no_working_cpython_is_none(tmp_path, said, status):
+    assert pythons.version(fake(tmp_path / "odd", said, status)) is None
+
+
+def test_what_cannot_be_started_is_none(tmp_path):
+    assert pythons.version(tmp_path / "missing") is None
+    (tmp_path / "text").write_text("no program")
+    assert pythons.version(tmp_path / "text") is None
+
+
+def test_pythons_come_from_pyenv_and_the_path(tmp_path, monkeypatch):
+    kept = fake(tmp_path / "pyenv/versions/3.12.1/bin/python", "cpython 3 12")
+    other = fake(tmp_path / "bin/python3.13", "cpython 3 13")
+    fake(tmp_path / "bin/python3.13-config", "cpython 3 13")
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    monkeypatch.setenv("PATH", os.pathsep.join(map(str, [tmp_path / "none", tmp_path / "bin"])))
+    assert pythons.candidates() == [Path(sys.executable), kept, other]
+
+
+def test_the_first_python_of_each_minor_version_from_3_11_on_is_taken(tmp_path):
+    old = fake(tmp_path / "old", "cpython 3 10")
+    late = fake(tmp_path / "late", "cpython 3 13")
+    first = fake(tmp_path / "first", "cpython 3 11")
+    second = fake(tmp_path / "second", "cpython 3 11")
+    broken = fake(tmp_path / "broken", "cpython 3 12", status=1)
+    found = pythons.first_of_each([old, late, broken, first, second])
+    assert list(found.items()) == [((3, 11), first), ((3, 13), late)]
+
+
+def test_only_what_has_had_the_whole_suite_is_left_out():
+    found = {(3, 11): Path("a"), PLAIN: Path("b")}
+    tried = pythons.environments(found, own=(3, 11))
+    assert [each.name for each in tried] == ["3.11-oldest", "3.12-oldest", "3.12-newest"]
+    assert [each.base for each in tried] == [Path("a"), Path("b"), Path("b")]
+
+
+def test_the_pythons_that_pyproject_names_are_from_the_oldest_on():
+    assert pythons.supported()[0] == pythons.OLDEST
+    assert pythons.supported() == sorted(set(pythons.supported()))
+
+
+def test_what_is_left_out_exists():
+    files = {path.stem.removeprefix("test_") for path in TESTS.glob("*/test_*.py")}
+    assert set(pythons.SLOW_FILES) <= files
+    assert sorted(set(pythons.SLOW_FILES)) == pythons.SLOW_FILES
+    for listed in (pythons.SLOW_TESTS, pythons.SAMPLES):
+        assert sorted(set(listed)) == listed
+        for name in listed:
+            file, test = name.split("::")
+            assert test.split("[")[0] in defined(file), name
+
+
+def test_single_tests_are_left_out_of_files_that_run_and_run_of_files_that_are_left_out():
+    for name in pythons.SLOW_TESTS:
+        assert name.split(".py::")[0] not in pythons.SLOW_FILES, name
+    for name in pythons.SAMPLES:
+        assert name.split(".py::")[0] in pythons.SLOW_FILES, name
+
+
+def test_a_new_file_of_tests_is_run():
+    told = pythons.chosen()
+    assert "tests/house/test_pythons.py" in told
+    assert "tests/docs/test_docs.py" not in told
+    assert "tests/view/test_figures.py" not in told
+    assert "tests/view/test_figures.py::test_the_whole_figure_is_saved" in told
+    assert "--deselect=tests/results/test_trace.py::test_cycles_of_random_programs" in told

@@ -1,0 +1,545 @@
+"""Data races, planted one by one, each beside a twin without."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim import Run
+from mmsim.cli import main
+from mmsim.errors import FormatError
+from mmsim.results import Finding, FoundAccess
+
+ENGINES = ["events", "array"]
+SCHEDULES = ["synchronous", "asynchronous"]
+DMM = mm.DMM(width=4, latency=3)
+HMM = mm.HMM(dmms=2, width=4, global_latency=5)
+
+
+@pytest.fixture(params=ENGINES)
+def check(request):
+    """Run a program with check=True on an engine, under the asynchronous schedule unless told."""
+
+    def run(machine, program, *args, schedule="asynchronous", **options):
+        options = {"threads": 8, "schedule": schedule, "check": True, **options}
+        return machine.run(program, *args, engine=request.param, trace=False, **options)
+
+    return run
+
+
+def line_of(program, text):
+    """The one line of a program that has this text."""
+    lines = [
+        source.first + number
+        for source in program.code.sources
+        for number, line in enumerate(source.lines)
+        if text in line
+    ]
+    assert len(lines) == 1, lines
+    return lines[0]
+
+
+def race(program, array, index, first, second, elements=1, copy=None, scope="interval"):
+    """The finding of a race; an access is (thread, block, kind, text of the line)."""
+    accesses = tuple(
+        FoundAccess(thread, block, kind, program.name, __file__, line_of(program, text))
+        for thread, block, kind, text in (first, second)
+    )
+    return Finding("race", array, index, copy, accesses, scope, elements)
+
+
+def races(run):
+    """The races among the findings of a run."""
+    return tuple(finding for finding in run.findings if finding.kind == "race")
+
+
+def zeros(*shape):
+    return np.zeros(shape, int)
+
+
+# ------------------------------------------------------------------ within a barrier interval
+
+
+@mm.program
+def fold(T, a, n):
+    a[T.id % n] = T.id
+
+
+def test_two_warps_write_one_element(check):
+    found = check(DMM, fold, zeros(8), 4).findings
+    write = (0, 0, "write", "a[T.id % n]"), (4, 0, "write", "a[T.id % n]")
+    assert found == (race(fold, "a", (0,), *write, elements=4),)
+    assert check(DMM, fold, zeros(8), 8).findings == ()
+
+
+@mm.program
+def reverse(T, a, b, apart):
+    b[T.id] = a[7 - T.id]
+    if apart:
+        T.barrier()
+    a[T.id] = 1
+
+
+def test_one_warp_reads_what_another_writes(check):
+    read, write = (4, 0, "read", "b[T.id] = a"), (0, 0, "write", "a[T.id] = 1")
+    found = check(DMM, reverse, zeros(8), zeros(8), False).findings
+    # Thread 7 reads a[0], which thread 0 writes: the first element, and the lowest threads at it.
+    assert found == (race(reverse, "a", (0,), (7, *read[1:]), write, elements=8),)
+    assert check(DMM, reverse, zeros(8), zeros(8), True).findings == ()
+    assert check(mm.DMM(8, 3), reverse, zeros(8), zeros(8), False).findings == ()  # one warp
+
+
+@mm.program
+def shuffle(T, a, b, apart):
+    s = mm.shared(4, dtype=int)
+    i, j = T.block, T.index
+    s[j] = a[i, j]
+    if apart:
+        T.barrier()
+    b[i, j] = s[3 - j]
+
+
+@pytest.mark.parametrize("machine", [mm.HMM(2, 2, 5), mm.DMM(2, 5), mm.UMM(2, 5)])
+def test_a_barrier_missing_in_shared_memory(check, machine):
+    options = {"threads": 12, "block_size": 4}
+    found = check(machine, shuffle, zeros(3, 4), zeros(3, 4), False, **options).findings
+    write, read = (0, 0, "write", "s[j] = a"), (3, 0, "read", "b[i, j] = s")
+    # All four elements of each of the three blocks' copies.
+    assert found == (race(shuffle, "s", (0,), write, read, elements=12, copy=0),)
+    assert check(machine, shuffle, zeros(3, 4), zeros(3, 4), True, **options).findings == ()
+
+
+def test_only_the_block_that_races_is_named(check):
+    @mm.program
+    def one_block(T, a):
+        s = mm.shared(2, dtype=int)
+        s[T.index // 4] = T.warp
+        if T.block == 1:
+            s[1] = T.warp
+
+    options = {"threads": 16, "block_size": 8}
+    found = check(HMM, one_block, zeros(1), **options).findings
+    writes = (12, 1, "write", "s[T.index"), (8, 1, "write", "s[1] = T.warp")
+    again = (8, 1, "write", "s[1] = T.warp"), (12, 1, "write", "s[1] = T.warp")
+    assert found == (
+        race(one_block, "s", (1,), *writes, copy=1),
+        race(one_block, "s", (1,), *again, copy=1),
+    )
+
+
+@mm.program
+def again(T, a, b, times, apart):
+    for k in range(times):
+        a[T.id] = k
+        T.barrier()
+        b[T.id] = a[7 - T.id]
+        if apart:
+            T.barrier()
+
+
+def test_a_race_between_iterations(check):
+    found = check(DMM, again, zeros(8), zeros(8), 2, False).findings
+    accesses = (0, 0, "write", "a[T.id] = k"), (7, 0, "read", "b[T.id] = a")
+    assert found == (race(again, "a", (0,), *accesses, elements=8),)
+    assert check(DMM, again, zeros(8), zeros(8), 1, False).findings == ()
+    assert check(DMM, again, zeros(8), zeros(8), 2, True).findings == ()
+
+
+def test_warps_that_have_ended_are_waited_for_no_more(check):
+    @mm.program
+    def leave_early(T, a, b):
+        a[T.id] = 1
+        if T.warp == 0:
+            return
+        T.barrier()
+        T.barrier()
+        b[T.id] = a[T.id - 4]
+
+    assert check(DMM, leave_early, zeros(8), zeros(8)).findings == ()
+
+
+@mm.program
+def own_barriers(T, a, late):
+    if T.warp == 0:
+        T.barrier()
+        a[0] = 1
+        T.barrier()
+    else:
+        T.barrier()
+        if late:
+            T.barrier()
+        a[0] = 2
+        if late == 0:
+            T.barrier()
+
+
+def test_barriers_are_counted_wherever_they_stand(check):
+    found = races(check(DMM, own_barriers, zeros(1), 0))
+    accesses = (0, 0, "write", "a[0] = 1"), (4, 0, "write", "a[0] = 2")
+    assert found == (race(own_barriers, "a", (0,), *accesses),)
+    assert races(check(DMM, own_barriers, zeros(1), 1)) == ()
+
+
+# ------------------------------------------------------------------ between blocks
+
+
+@mm.program
+def hand_over(T, a, b, phase):
+    if T.block == 0 and phase != 1:
+        a[T.index] = 1
+    T.barrier()
+    if T.block == 1 and phase != 0:
+        b[T.index] = a[T.index]
+
+
+@pytest.mark.parametrize("machine", [HMM, mm.HMM(1, 4, 5), DMM, mm.UMM(4, 3)])
+def test_no_barrier_orders_blocks(check, machine):
+    options = {"threads": 8, "block_size": 4}
+    found = check(machine, hand_over, zeros(4), zeros(4), 2, **options).findings
+    accesses = (0, 0, "write", "a[T.index] = 1"), (4, 1, "read", "b[T.index] = a")
+    assert found == (race(hand_over, "a", (0,), *accesses, elements=4, scope="blocks"),)
+    first = check(machine, hand_over, zeros(4), zeros(4), 0, **options)
+    second = check(machine, hand_over, first.arrays["a"], zeros(4), 1, **options)
+    assert mm.total([first, second]).findings == ()
+
+
+def test_two_dmms_write_one_element_of_the_global_memory(check):
+    found = check(HMM, fold, zeros(8), 4, block_size=4).findings
+    writes = (0, 0, "write", "a[T.id % n]"), (4, 1, "write", "a[T.id % n]")
+    assert found == (race(fold, "a", (0,), *writes, elements=4, scope="blocks"),)
+    assert check(HMM, fold, zeros(8), 8, block_size=4).findings == ()
+
+
+def test_shared_arrays_of_two_blocks_are_two(check):
+    @mm.program
+    def each_its_own(T, a):
+        s = mm.shared(4, dtype=int)
+        s[T.index] = T.id
+        a[T.id] = s[T.index]
+
+    for machine in (HMM, DMM):
+        assert check(machine, each_its_own, zeros(16), threads=16, block_size=4).findings == ()
+
+
+# ------------------------------------------------------------------ lock step
+
+
+@mm.program
+def prefix_sums(T, a):
+    k = 1
+    while k < T.count:
+        x = 0
+        if T.id >= k:
+            x = a[T.id - k]
+        a[T.id] += x
+        k *= 2
+
+
+def test_prefix_sums_lean_on_lock_step(check):
+    run = check(DMM, prefix_sums, np.ones(8, int), schedule="synchronous")
+    assert run.findings == ()
+    assert run.arrays["a"].tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+    accesses = (4, 0, "read", "x = a[T.id - k]"), (0, 0, "write", "a[T.id] += x")
+    found = check(DMM, prefix_sums, np.ones(8, int)).findings
+    assert found == (race(prefix_sums, "a", (0,), *accesses, elements=4),)
+
+
+def test_two_warps_write_one_element_in_one_round(check):
+    found = check(DMM, fold, zeros(8), 4, schedule="synchronous").findings
+    writes = (0, 0, "write", "a[T.id % n]"), (4, 0, "write", "a[T.id % n]")
+    assert found == (race(fold, "a", (0,), *writes, elements=4, scope="round"),)
+    assert check(DMM, fold, zeros(8), 8, schedule="synchronous").findings == ()
+
+
+def test_rounds_order_blocks_too(check):
+    options = {"threads": 8, "block_size": 4, "schedule": "synchronous"}
+    assert check(HMM, hand_over, zeros(4), zeros(4), 2, **options).findings == ()
+    found = check(HMM, fold, zeros(8), 4, **options).findings
+    writes = (0, 0, "write", "a[T.id % n]"), (4, 1, "write", "a[T.id % n]")
+    assert found == (race(fold, "a", (0,), *writes, elements=4, scope="round"),)
+
+
+def test_branches_are_rounds_of_their_own(check):
+    @mm.program
+    def in_turn(T, a):
+        if T.warp == 0:
+            a[0] = 1
+        else:
+            a[0] = 2
+
+    assert check(DMM, in_turn, zeros(1), schedule="synchronous").findings == ()
+    accesses = (0, 0, "write", "a[0] = 1"), (4, 0, "write", "a[0] = 2")
+    assert check(DMM, in_turn, zeros(1)).findings == (race(in_turn, "a", (0,), *accesses),)
+
+
+# ------------------------------------------------------------------ what is none
+
+
+@mm.program
+def write_one(T, a, values):
+    a[0] = values[T.id]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(
+    ("values", "races"),
+    [
+        ([5, 5, 5, 5, 5, 5, 5, 5], False),
+        ([5, 5, 5, 5, 6, 6, 6, 6], True),
+        ([5, 1, 2, 3, 5, 4, 4, 4], False),  # of each warp the first thread wins
+        ([5, 1, 2, 3, 1, 5, 5, 5], True),
+        ([0.0, 0, 0, 0, -0.0, 0, 0, 0], True),  # bit by bit
+        ([np.nan] * 8, False),
+        ([False] * 4 + [True] * 4, True),
+    ],
+)
+def test_two_writes_of_one_value_are_no_race(check, values, races, schedule):
+    values = np.array(values)
+    run = check(DMM, write_one, np.zeros(1, values.dtype), values, schedule=schedule)
+    assert [finding.threads for finding in run.findings] == [(0, 4)] * races
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_values_are_compared_as_they_are_stored(check, schedule):
+    values = np.array([0.1] * 4 + [0.1 + 1e-12] * 4)
+    for dtype, races in ((np.float32, 0), (np.float64, 1)):
+        found = check(DMM, write_one, np.zeros(1, dtype), values, schedule=schedule).findings
+        assert len(found) == races
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_within_a_warp_there_is_no_race(check, schedule):
+    @mm.program
+    def all_over(T, a, b):
+        b[T.id] = a[3 - T.id]
+        a[0] = T.id
+        a[T.id] = a[0]
+
+    found = check(DMM, all_over, zeros(4), zeros(4), threads=4, schedule=schedule).findings
+    assert found == ()
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_readers_alone_do_not_race(check, schedule):
+    @mm.program
+    def broadcast(T, a, b):
+        b[T.id] = a[0]
+
+    assert check(DMM, broadcast, zeros(1), zeros(8), schedule=schedule).findings == ()
+
+
+# ------------------------------------------------------------------ names
+
+
+def put(T, x, i):
+    x[i] = T.id  # a helper's write
+
+
+def test_a_helpers_line_is_named_once(check):
+    @mm.program
+    def twice(T, a):
+        put(T, a, 0)
+        put(T, a, T.id % 2)
+
+    (finding,) = check(DMM, twice, zeros(2)).findings
+    place = ("put", __file__, line_of(twice, "# a helper's write"))
+    first, second = FoundAccess(0, 0, "write", *place), FoundAccess(4, 0, "write", *place)
+    assert finding == Finding("race", "a", (0,), None, (first, second), "interval", 2)
+
+
+def test_two_kinds_of_access_in_one_line(check):
+    @mm.program
+    def shift(T, a):
+        a[T.id] = a[(T.id + 4) % 8]
+
+    accesses = (4, 0, "read", "a[T.id]"), (0, 0, "write", "a[T.id]")
+    (finding,) = check(DMM, shift, zeros(8)).findings
+    assert finding == race(shift, "a", (0,), *accesses, elements=8)
+    assert "read into a variable" in finding.advice
+
+
+def test_an_index_is_logical_whatever_the_layout(check):
+    @mm.program
+    def one_element(T, a):
+        a[2, 1] = T.id
+
+    placed = mm.place(zeros(4, 4), mm.layout.RAP(4, seed=3))
+    (finding,) = check(DMM, one_element, placed).findings
+    assert (finding.array, finding.index, finding.threads) == ("a", (2, 1), (0, 4))
+
+
+def test_partial_warps_and_a_smaller_last_block(check):
+    @mm.program
+    def last_of_block(T, a):
+        a[T.block] = T.index
+
+    found = check(HMM, last_of_block, zeros(3), threads=13, block_size=6).findings
+    write = "a[T.block]"  # blocks are threads 0-5, 6-11 and 12; warps 0-3, 4-5, 6-9, 10-11 and 12
+    accesses = (0, 0, "write", write), (4, 0, "write", write)
+    assert found == (race(last_of_block, "a", (0,), *accesses, elements=2),)
+
+
+def test_findings_come_in_the_order_of_the_text(check):
+    @mm.program
+    def several(T, a, b):
+        b[0] = T.id
+        a[T.id % 2] = T.id
+        b[1] = a[0]
+
+    found = check(DMM, several, zeros(2), zeros(2)).findings
+    shown = [(f.array, f.index, f.threads, [a.kind for a in f.accesses]) for f in found]
+    assert shown == [
+        ("b", (0,), (0, 4), ["write", "write"]),
+        ("a", (0,), (0, 4), ["write", "write"]),
+        ("a", (0,), (0, 4), ["write", "read"]),
+    ]
+
+
+# ------------------------------------------------------------------ what it says
+
+
+def text_of(check, *args, **options):
+    """The message, without the times, which one of the engines doesn't tell."""
+    (finding,) = check(*args, **options).findings
+    return re.sub(r" at time \d+", "", str(finding))
+
+
+def test_the_message_names_all_and_says_what_to_do(check):
+    line = line_of(fold, "a[T.id % n]")
+    assert text_of(check, DMM, fold, zeros(8), 4) == (
+        f"data race on a[0]: thread 0 writes it (fold, line {line}) and thread 4 writes it "
+        f"(fold, line {line}) in one barrier interval, in no order (and 3 more elements); "
+        "let one thread alone write it, in a loop put T.barrier() between two iterations"
+    )
+    arrays = zeros(2, 4), zeros(2, 4)
+    write, read = line_of(shuffle, "s[j] = a"), line_of(shuffle, "b[i, j] = s")
+    text = text_of(check, mm.HMM(2, 2, 5), shuffle, *arrays, False, block_size=4)
+    assert text == (
+        f"data race on s[0] of block 0: thread 0 writes it (shuffle, line {write}) and thread 3 "
+        f"reads it (shuffle, line {read}) in one barrier interval, in no order (and 7 more "
+        "elements); put T.barrier() between the two, in a loop also between two iterations"
+    )
+    text = text_of(check, HMM, hand_over, zeros(4), zeros(4), 2, block_size=4)
+    assert "in another block, in no order" in text
+    assert "no barrier orders threads of different blocks: access it in two launches" in text
+    text = text_of(check, HMM, fold, zeros(8), 4, block_size=4)
+    assert "let one block alone write it" in text
+    text = text_of(check, DMM, fold, zeros(8), 7, schedule="synchronous")
+    assert "in the same round, in no order; let one thread alone write it" in text
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_checked_run_is_the_same_run(check, schedule):
+    for program, args in ((prefix_sums, [np.ones(8, int)]), (fold, [zeros(8), 3])):
+        checked = check(DMM, program, *args, schedule=schedule)
+        plain = check(DMM, program, *args, schedule=schedule, check=False)
+        assert plain.findings is None
+        assert replace(checked, findings=None) == plain
+        assert checked != plain
+
+
+def test_a_total_merges_findings(check):
+    racy = check(DMM, fold, zeros(8), 4)
+    other = check(DMM, fold, zeros(8), 3)
+    clean = check(DMM, fold, zeros(8), 8)
+    unchecked = check(DMM, fold, zeros(8), 8, check=False)
+    (finding,) = racy.findings
+    assert mm.total([clean, racy, other]).findings == (replace(finding, elements=4 + 3),)
+    assert mm.total([clean, clean]).findings == ()
+    assert mm.total([clean, unchecked]).findings is None
+    assert mm.total([unchecked, racy]).findings == (finding,)
+
+
+def test_a_run_shows_its_findings(check):
+    line = line_of(fold, "a[T.id % n]")
+    racy = check(DMM, fold, zeros(8), 4)
+    for shown in (repr(racy), racy._repr_html_()):
+        shown = re.sub(r" at time \d+", "", " ".join(shown.split()))
+        for text in ("1 finding", "data race", "a[0]", f"thread 4 writes it (fold, line {line})"):
+            assert text in shown
+    (finding,) = racy.findings
+    two = replace(racy, findings=(finding, replace(finding, array="<b>\x1b", copy=7)))
+    assert "2 findings" in repr(two)
+    assert r"<b>\x1b[0] of block 7" in repr(two)
+    assert r"&lt;b&gt;\x1b[0] of block 7" in two._repr_html_()
+    clean = check(DMM, fold, zeros(8), 8)
+    assert repr(clean).splitlines()[0].endswith("time units, nothing found")
+    assert "nothing found" not in repr(replace(clean, findings=None))
+
+
+# ------------------------------------------------------------------ as JSON
+
+
+def test_json_keeps_findings(check):
+    for program, args in ((fold, [zeros(8), 4]), (fold, [zeros(8), 8]), (prefix_sums, [zeros(8)])):
+        run = check(DMM, program, *args)
+        assert Run.from_json(run.to_json()).findings == run.findings
+        document = json.loads(run.to_json())
+        del document["value"]["findings"]  # as it was before there were any
+        assert Run.from_json(json.dumps(document)).findings is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"kind": "worse"},
+        {"array": 5},
+        {"index": 0},
+        {"index": [0.5]},
+        {"index": [True]},
+        {"copy": "0"},
+        {"scope": "warp"},
+        {"elements": None},
+        {"accesses": []},
+        {"accesses": [5, 6]},
+        {"$class": "FoundAccess"},
+        {"more": 1},
+    ],
+)
+def test_a_damaged_finding_is_refused(damage):
+    run = DMM.run(fold, zeros(8), 4, threads=8, check=True)
+    document = json.loads(run.to_json())
+    document["value"]["findings"][0].update(damage)
+    with pytest.raises(FormatError):
+        Run.from_json(json.dumps(document))
+    document["value"]["findings"] = damage
+    with pytest.raises(FormatError):
+        Run.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize("damage", [{"kind": "x"}, {"line": None}, {"thread": 1.5}, {"block": "0"}])
+def test_a_damaged_access_is_refused(damage):
+    run = DMM.run(fold, zeros(8), 4, threads=8, check=True)
+    document = json.loads(run.to_json())
+    document["value"]["findings"][0]["accesses"][1].update(damage)
+    with pytest.raises(FormatError):
+        Run.from_json(json.dumps(document))
+
+
+# ------------------------------------------------------------------ on the command line
+
+FILE = """\
+import mmsim as mm
+
+@mm.program
+def fold(T, a, n):
+    a[T.id % n] = T.id
+"""
+
+
+def test_the_command_line_leaves_with_1_when_it_finds_something(capsys, tmp_path):
+    path, saved = tmp_path / "mine.py", tmp_path / "run.json"
+    path.write_text(FILE)
+    call = ["run", f"{path}:fold", "zeros:8", "4", "--threads", "8", "--width", "4"]
+    assert main(call) == 0
+    assert "found" not in capsys.readouterr().out
+    assert main([*call, "--check", "--json", str(saved)]) == 1
+    assert "1 finding" in capsys.readouterr().out
+    (finding,) = Run.from_json(saved.read_text()).findings
+    assert (finding.array, finding.lines, finding.threads) == ("a", (5, 5), (0, 4))
+    call[3] = "8"
+    assert main([*call, "--check", "--schedule", "asynchronous"]) == 0
+    assert "nothing found" in " ".join(capsys.readouterr().out.split())

@@ -1,0 +1,221 @@
+"""Permuting on the DMM: results, times, classes, CFP's tables, refusals."""
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mmsim as mm
+from mmsim.claims import choose
+from mmsim_algorithms import dmm_permutation, permutations
+from mmsim_algorithms.dmm_permutation import (
+    ALGORITHMS,
+    cases,
+    many_arrays,
+    many_arrays_claims,
+    moved,
+    permute,
+    tables,
+)
+from mmsim_algorithms.dmm_permutation import claims as dmm_permutation_claims
+from mmsim_algorithms.errors import PreconditionError
+from mmsim_algorithms.printed import table
+from mmsim_algorithms.reports import cfp_tables as reproduced
+
+CLAIMS = [*dmm_permutation_claims.CLAIMS, *many_arrays_claims.CLAIMS]
+SCHEDULES = ("synchronous", "asynchronous")
+
+
+@st.composite
+def permuted_words(draw):
+    """A width and a permutation of a multiple of it."""
+    w = draw(st.integers(2, 9))
+    n = w * draw(st.integers(1, 6))
+    return w, np.array(draw(st.permutations(range(n))))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "CFP-E1",
+        "CFP-A",
+        "CFP-T1",
+        "CFP-T2",
+        "CFP-COL",
+        "CFP-F7",
+        "SMM-SP",
+        "SMM-T6.1",
+        "SMM-L6.2",
+        "SMM-T6.3",
+    ],
+)
+def test_the_ledger_row_has_a_claim(row):
+    assert choose(CLAIMS, [row])
+
+
+def test_the_grids_cover_widths_latencies_and_permutations():
+    for claim in CLAIMS:
+        if claim.id in ("CFP-A.D", "CFP-A.S", "CFP-A.conflict-free"):
+            cases = claim.cases()
+            assert {case["w"] for case in cases} >= {2, 3, 4, 5, 8, 12, 16, 32}
+            assert {case["l"] for case in cases} == {1, 2, 5, 30}
+            assert {case["permutation"] for case in cases} == set(permutations.NAMED)
+
+
+@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "copy"])
+@settings(max_examples=25, deadline=None)
+@given(words=permuted_words(), l=st.integers(1, 6), schedule=st.sampled_from(SCHEDULES))
+def test_any_permutation_is_carried_out(algorithm, words, l, schedule):
+    w, P = words
+    a = np.arange(P.size) * 3 + 1
+    run = permute(mm.DMM(w, l), algorithm, P, a, schedule=schedule)
+    assert (run.arrays["b"][P] == a).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(words=permuted_words(), l=st.integers(1, 6))
+def test_the_times_of_a_random_permutation(words, l):
+    w, P = words
+    machine, n = mm.DMM(w, l), P.size
+    round_time, C = n // w + l - 1, permutations.congestion(P, w)
+    inverse = permutations.congestion(permutations.inverse(P), w)
+    assert permute(machine, "copy", P).time == 2 * round_time
+    assert permute(machine, "D-designated", P).time == 2 * round_time + C + l - 1
+    assert permute(machine, "S-designated", P).time == 2 * round_time + inverse + l - 1
+    assert permute(machine, "conflict-free", P).time == 4 * round_time
+
+
+@settings(max_examples=20, deadline=None)
+@given(words=permuted_words())
+def test_no_round_of_the_conflict_free_algorithm_conflicts(words):
+    w, P = words
+    run = permute(mm.DMM(w, 1), "conflict-free", P)
+    assert {row.access_class for row in run.rounds} == {"conflict-free"}
+
+
+@settings(max_examples=20, deadline=None)
+@given(words=permuted_words(), threads=st.integers(1, 20))
+def test_any_number_of_threads_will_do(words, threads):
+    w, P = words
+    for algorithm in ("D-designated", "S-designated", "conflict-free"):
+        run = permute(mm.DMM(w, 2), algorithm, P, threads=threads)
+        assert (run.arrays["b"] == moved(np.arange(P.size), P)).all()
+
+
+def test_the_worked_example():
+    """CFP section III; the times are those of the acceptance list."""
+    times = {
+        l: tuple(
+            cases.example(algorithm, "synchronous", l).time
+            for algorithm in ("D-designated", "conflict-free", "as printed")
+        )
+        for l in (1, 2, 5)
+    }
+    assert times == {1: (24, 16, 16), 2: (27, 20, 20), 5: (36, 32, 32)}
+
+
+def test_the_papers_tables_of_the_example_are_a_colouring():
+    S, D, P = (getattr(cases, f"EXAMPLE_{name}") for name in "SDP")
+    for warp in range(4):
+        assert sorted(S[4 * warp : 4 * warp + 4] % 4) == [0, 1, 2, 3]
+        assert sorted(D[4 * warp : 4 * warp + 4] % 4) == [0, 1, 2, 3]
+    back = permutations.inverse(S)
+    assert back.tolist() == [0, 4, 8, 12, 13, 1, 5, 9, 10, 14, 2, 6, 7, 11, 15, 3]  # as printed
+    assert (D[back] == P).all()
+    assert (back[D] == P).sum() == 1  # erratum 5
+
+
+def expected_congestion(n, w):
+    """The mean of C(P) over all permutations: w words in a bank, w of n words at random."""
+
+    def at_most(k):  # ways to choose w words, no more than k of a bank
+        ways = [1]
+        for _ in range(w):
+            longer = [0] * (w + 1)
+            for have, count in enumerate(ways):
+                for more in range(min(k, w - have) + 1):
+                    longer[have + more] += count * comb(n // w, more)
+            ways = longer
+        return ways[w]
+
+    return n // w * sum(1 - Fraction(at_most(k), comb(n, w)) for k in range(w))
+
+
+def test_a_random_permutation_takes_about_111_stages():
+    assert round(expected_congestion(1024, 32)) == 111
+
+
+def test_shuffle_takes_as_many_stages_either_way():
+    """Erratum 12."""
+    P = permutations.shuffle(1024)
+    assert permutations.congestion(P, 32) == 64
+    assert permutations.congestion(permutations.inverse(P), 32) == 64
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "P", "w", "message"),
+    [
+        ("D-designated", [0, 0, 1, 2], 2, "0"),
+        ("S-designated", [0, 1, 2, 4], 2, "4|permutation"),
+        ("conflict-free", [0, 1, 2, 3, 4], 2, "w divides n, but w=2 and n=5"),
+        ("fast", [0, 1], 2, "'fast' is none of copy, D-designated"),
+    ],
+)
+def test_bad_input_is_refused(algorithm, P, w, message):
+    with pytest.raises(PreconditionError, match=message):
+        tables(algorithm, P, w)
+
+
+def test_an_array_of_another_size_is_refused():
+    with pytest.raises(PreconditionError, match="a has n=4 words"):
+        permute(mm.DMM(2, 1), "D-designated", [0, 1, 2, 3], np.zeros(5))
+
+
+@pytest.mark.parametrize("name", ["CFP-E1", "CFP-T1"])
+def test_the_tables_come_out_as_printed(name):
+    (table,) = [table for table in reproduced.TABLES if table.id == name]
+    figures = list(table.figures())
+    assert figures
+    assert all(figure.printed == figure.ours for figure in figures)
+
+
+def test_table_2_beside_its_stages():
+    ours = {(cell.row, cell.column[:1]): int(cell.ours) for cell in reproduced.cfp_table_2()}
+    for name, stages in (("identical", 32), ("shuffle", 64), ("transpose", 1024)):
+        assert (ours[name, "D"], ours[name, "S"], ours[name, "c"]) == (stages, stages, 32)
+    assert ours["bit_reversal", "D"] == ours["bit_reversal", "S"] == 1024
+    assert 100 < ours["random", "D"] < 125
+
+
+def test_printed_tables_are_read_without_their_comments():
+    assert [row["permutation"] for row in table("cfp_table2")][:2] == ["identical", "random"]
+
+
+def test_many_arrays_are_flat_up_to_the_dmms_then_proportional():
+    machine, P = mm.HMM(dmms=8, width=8, global_latency=50), permutations.random(64, 3)
+    times = [point.time for point in many_arrays.curve(machine, P, (1, 7, 8, 9, 16, 24, 80))]
+    assert times == [32, 32, 32, 64, 64, 96, 320]
+
+
+def test_many_arrays_refuse_rows_of_another_length():
+    machine = mm.HMM(dmms=2, width=2, global_latency=5)
+    with pytest.raises(PreconditionError, match="every array has n=4 words"):
+        many_arrays.permute_many(machine, "D-designated", [3, 2, 1, 0], np.zeros((2, 5)))
+
+
+@pytest.mark.parametrize(
+    "module", [dmm_permutation, many_arrays], ids=lambda module: module.__name__
+)
+@pytest.mark.parametrize(("width", "choices"), [(4, {}), (3, {"size": 20, "seed": 5})])
+def test_every_program_has_an_example_that_runs(module, width, choices):
+    programs = {value for value in vars(module).values() if isinstance(value, mm.Program)}
+    machine = mm.HMM(dmms=2, width=width, global_latency=7)
+    for program in programs:
+        example = program.prepare(width, **choices)
+        run = machine.run(
+            program, *example.arguments, threads=example.threads, block_size=example.block_size
+        )
+        assert run.time > 0

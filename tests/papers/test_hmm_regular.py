@@ -1,0 +1,69 @@
+"""Shuffle and bit-reversal on the HMM in the time of a transpose."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mmsim as mm
+from mmsim_algorithms import permutations
+from mmsim_algorithms.errors import PreconditionError
+from mmsim_algorithms.hmm_permutation import regular as hmm_regular
+from mmsim_algorithms.hmm_permutation.regular import bit_reversed, shuffled
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    name=st.sampled_from(["shuffle", "bit-reversal"]),
+    k=st.integers(1, 3),
+    above=st.integers(0, 3),
+    dmms=st.sampled_from([1, 2, 4]),
+    L=st.integers(1, 50),
+    schedule=st.sampled_from(["synchronous", "asynchronous"]),
+)
+def test_words_arrive_in_the_time_of_a_transpose(name, k, above, dmms, L, schedule):
+    w = 2**k
+    n = w * w * dmms * 2**above
+    a = np.arange(n) * 7
+    machine = mm.HMM(dmms, w, L)
+    run = hmm_regular.REGULAR[name](machine, a, schedule=schedule)
+    assert (run.arrays["b"][permutations.NAMED[name](n, 0)] == a).all()
+    if schedule == "synchronous":
+        assert run.time == 2 * n // w + 2 * n // (dmms * w) + 2 * L - 2
+        assert [(row.space, row.access_class) for row in run.rounds] == [
+            ("global", "coalesced"),
+            ("shared", "conflict-free"),
+            ("shared", "conflict-free"),
+            ("global", "coalesced"),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: bit_reversed(mm.HMM(1, 4, 5), np.zeros(8)), "n >= w\\^2, but n=8 and w=4"),
+        (lambda: bit_reversed(mm.HMM(1, 4, 5), np.zeros(48)), "n is a power of two, not 48"),
+        (lambda: bit_reversed(mm.HMM(1, 3, 5), np.zeros(64)), "w is a power of two above 1, not 3"),
+        (lambda: bit_reversed(mm.HMM(3, 4, 5), np.zeros(64)), "k=3, tiles: 4"),
+        (lambda: shuffled(mm.HMM(1, 4, 5), np.zeros(4)), "n >= 2w, but n=4 and w=4"),
+        (lambda: shuffled(mm.HMM(5, 4, 5), np.zeros(64)), "k=5, tiles: 8"),
+        (lambda: shuffled(mm.HMM(1, 4, 5), np.zeros((4, 4))), "one-dimensional"),
+    ],
+)
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(PreconditionError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("width", [2, 3, 8])
+@pytest.mark.parametrize("choices", [{}, {"size": 100}])
+def test_every_program_has_an_example_that_runs(width, choices):
+    for program in (hmm_regular.bit_reversal, hmm_regular.shuffle):
+        example = program.prepare(width, **choices)
+        run = mm.HMM(2, width, 7).run(
+            program, *example.arguments, threads=example.threads, block_size=example.block_size
+        )
+        n = run.arrays["a"].size
+        if n & (n - 1) == 0:
+            P = permutations.NAMED[program.name.replace("_", "-")](n, 0)
+            assert (run.arrays["b"][P] == run.arrays["a"]).all()
