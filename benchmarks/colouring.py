@@ -24,8 +24,8 @@ from pathlib import Path
 
 import numpy as np
 
-from algorithms import permutations
-from algorithms.colouring import check_colouring, colour, colour_by_matchings, colour_many
+from mmsim_algorithms import permutations
+from mmsim_algorithms.colouring import check_colouring, colour, colour_by_matchings, colour_many
 
 Ends = tuple[np.ndarray, np.ndarray]
 
@@ -125,7 +125,7 @@ def large(nodes: int, degree: int, repeats: int) -> None:
 PEAK = """
 import sys
 import numpy as np
-from algorithms.colouring import colour
+from mmsim_algorithms.colouring import colour
 def peak():
     lines = open("/proc/self/status").read().splitlines()
     return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM"))
@@ -143,7 +143,7 @@ print(f"{peak()} MiB at its peak, of which {before} MiB before colour was called
 COLD = """
 import time
 start = time.perf_counter()
-from algorithms.colouring import colour
+from mmsim_algorithms.colouring import colour
 colour([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1], 2)
 print(time.perf_counter() - start)
 """
