@@ -14,12 +14,12 @@ import sympy
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from algorithms import claims
-from algorithms.ledger import CHOICES
 from mmsim.claims import Claim, Verdict
 from mmsim.claims.verify import from_json
+from mmsim.reports.verdicts import asynchronous, own_size, summary, worst_case
 from mmsim.view.curves import curve_svg
-from mmsim.view.verdicts import asynchronous, own_size, summary, worst_case
+from mmsim_algorithms import claims
+from mmsim_algorithms.reports.ledger import CHOICES
 
 logger = logging.getLogger(__name__)
 PAGE = "ledger"
