@@ -33,7 +33,7 @@ import numpy as np
 from classroom import check, predicted
 
 import mmsim as mm
-from algorithms.access import contiguous, stride
+from mmsim_algorithms.access import contiguous, stride
 
 # %% [markdown]
 # ## 1. One round

@@ -33,10 +33,11 @@ import numpy as np
 from classroom import check, predicted
 
 import mmsim as mm
-from algorithms import hmm_transpose, umm_transpose
-from algorithms.access import copy
-from algorithms.transpose import diagonal, straightforward
 from mmsim.claims import registered, verify_claim
+from mmsim_algorithms.access import copy
+from mmsim_algorithms.transpose import diagonal, straightforward
+from mmsim_algorithms.transpose import hmm as hmm_transpose
+from mmsim_algorithms.transpose import umm as umm_transpose
 
 # %% [markdown]
 # ## 1. The price of a copy

@@ -35,11 +35,11 @@ import numpy as np
 from classroom import check, predicted
 
 import mmsim as mm
-from algorithms import permutations, schedules
-from algorithms.colouring import check_colouring, colour, colour_by_matchings
-from algorithms.dmm_permutation import permute
-from algorithms.errors import PreconditionError
-from algorithms.printed import table
+from mmsim_algorithms import permutations
+from mmsim_algorithms.colouring import check_colouring, colour, colour_by_matchings, schedules
+from mmsim_algorithms.dmm_permutation import permute
+from mmsim_algorithms.errors import PreconditionError
+from mmsim_algorithms.printed import table
 
 # %% [markdown]
 # ## 1. A table says where to

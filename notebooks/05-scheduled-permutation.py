@@ -35,12 +35,19 @@ import numpy as np
 from classroom import check, predicted
 
 import mmsim as mm
-from algorithms import permutations, schedules
-from algorithms.dmm_permutation import permute
-from algorithms.hmm_permutation import columns_permuted, plan, row_tables, rows_permuted, scheduled
+from mmsim_algorithms import permutations
+from mmsim_algorithms.colouring import schedules
+from mmsim_algorithms.dmm_permutation import permute
+from mmsim_algorithms.hmm_permutation import (
+    columns_permuted,
+    plan,
+    row_tables,
+    rows_permuted,
+    scheduled,
+)
 
 # %% [markdown]
-# ## 1. Casual access is dear
+# ## 1. Casual access is expensive
 #
 # The machine is an HMM now: d DMMs, each with a shared memory of its own (w banks, latency 1),
 # and one global memory (address groups of w words, latency L). A warp's request to the global
@@ -92,7 +99,7 @@ print(f"random, 2^22 words, w = 32: Dw/n is {mean / large:.4f} on average")
 
 # %% [markdown]
 # It is no remedy. The schedule takes a warp's words from different banks, wherever they lie, so
-# that reading `a` is casual too. Only along the identity, where nothing is to be mended, it does
+# that reading `a` is casual too. Only along the identity, where nothing is to be corrected, it does
 # no more harm than one more coalesced round. A random permutation of a large array is nearly as
 # bad as the worst: hardly two words of a warp land in one group.
 #
@@ -392,8 +399,8 @@ wins = [
 predicted(guess, any(wins))
 
 # %% [markdown]
-# With w = 8 the global rounds alone are $16n/w = 2n$. A casual access must be dear compared with
-# a coalesced one, and how dear is exactly the width. A GPU has w = 32. Points are simulated,
+# With w = 8 the global rounds alone are $16n/w = 2n$. A casual access must be expensive
+# compared with a coalesced one, and how expensive is exactly the width. A GPU has w = 32. Points are simulated,
 # lines are the formulas.
 
 # %%
@@ -510,11 +517,11 @@ check(answer, wrong_rotation)
 # - Rows, columns, rows: three easy steps make up any permutation. The colouring says in which
 #   column a word travels.
 # - A row is permuted in shared memory, a column is a row of the transpose. No round is casual.
-# - Sixteen coalesced rounds pay where a casual round is dear: $w$ large, $n$ large beside $L$.
+# - Sixteen coalesced rounds pay where a casual round is expensive: $w$ large, $n$ large beside $L$.
 #
 # Next: [do without planning, by chance](06-random-address-permute-shift.ipynb).
 #
 # *Sources.* ICPP: Kasagi, Nakano, Ito, "An Optimal Offline Permutation Algorithm on the
 # Hierarchical Memory Machine, with the GPU implementation". Sections IV to VII have the
 # algorithms, Table I the rounds. SMM section 7 does the same in a memory of address groups alone,
-# with registers in place of the shared memory (`algorithms/umm_permutation.py`).
+# with registers in place of the shared memory (`algorithms/umm_permutation`).

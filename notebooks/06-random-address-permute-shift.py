@@ -39,11 +39,13 @@ import numpy as np
 from classroom import check, predicted
 
 import mmsim as mm
-from algorithms.max_load import expected_max_load
-from algorithms.rap import diagonal, stages, stride
-from algorithms.rap_higher import ACCESSES as HIGHER_ACCESSES
-from algorithms.rap_higher import LAYOUTS as HIGHER_LAYOUTS
-from algorithms.rap_simulation import congestions, random_numbers, table_2
+from mmsim_algorithms.rap import diagonal, stride
+from mmsim_algorithms.rap.cases import stages
+from mmsim_algorithms.rap.higher import ACCESSES as HIGHER_ACCESSES
+from mmsim_algorithms.rap.higher import LAYOUTS as HIGHER_LAYOUTS
+from mmsim_algorithms.rap.higher_simulation import random_numbers
+from mmsim_algorithms.rap.max_load import expected_max_load
+from mmsim_algorithms.rap.simulation import congestions, table_2
 
 # %% [markdown]
 # ## 1. One program, three layouts
@@ -245,7 +247,7 @@ guess = None  # to one decimal
 predicted(guess, round(expected_max_load(32, 32), 1))
 
 # %% [markdown]
-# That number is computed exactly (`algorithms/max_load.py`). Simulation has to agree: draw many
+# That number is computed exactly (`algorithms/rap/max_load.py`). Simulation has to agree: draw many
 # layouts, look at one warp's congestion under each.
 
 # %%

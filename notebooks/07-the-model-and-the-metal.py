@@ -26,7 +26,8 @@
 # 4](04-conflict-free-permutation.ipynb) and [5](05-scheduled-permutation.ipynb) and the
 # transposes of [notebook 6](06-random-address-permute-shift.ipynb). No GPU: the results are kept
 # in the repository (`benchmarks/results/gpu`), so open this notebook from a checkout. Where there
-# is a GPU with CuPy, section 3 measures it too.
+# is a GPU with CuPy, section 3 measures it too. The tables, the figures and some paragraphs are
+# those of [the page about the model and the metal](../docs/metal.md), made here from the results.
 #
 # About 90 minutes: the machine and its numbers (15), shared memory (25), global memory (25), what
 # is left out (10), exercises (15).
@@ -34,32 +35,31 @@
 # %%
 # %matplotlib inline
 # %config InlineBackend.figure_formats = ["svg"]
-from itertools import product
-
 import matplotlib.pyplot as plt
 import numpy as np
 from classroom import check, predicted
 from IPython.display import Markdown
 
 import mmsim as mm
-from algorithms import rap
-from algorithms.gpu.kept import (
+from mmsim.gpu import NoGPU, replay
+from mmsim.gpu.shared import repetition
+from mmsim.reports.plots_gpu import STYLE
+from mmsim_algorithms import rap
+from mmsim_algorithms.gpu import page_casual, page_counts, page_global, page_machine, page_winners
+from mmsim_algorithms.gpu.kept import (
     FOLDER,
     Results,
-    contest,
     errors,
     factor,
     largest_error,
     mean_error,
     number,
     pick,
-    sectors_of_an_access,
     time_with_sectors,
     values,
 )
-from mmsim.gpu import Calibration, NoGPU, replay
-from mmsim.gpu.shared import turn
-from mmsim.view.plots_gpu import STYLE, predicted_against_measured, time_of_arrays
+from mmsim_algorithms.gpu.page_figures import draw
+from mmsim_algorithms.gpu.page_rows import LARGE
 
 plt.rcParams.update(STYLE)  # letters as large as in the page's figures
 
@@ -74,17 +74,11 @@ for record in kept.records.values():
 # The model has few numbers: a width (32 on this card), the number of DMMs, two latencies, and how
 # long a time unit lasts. Three small programs measure them: a chain of accesses in which each
 # waits for the last (latency), one with few and with many conflicts (a stage), one that copies a
-# long array (an address group). Nothing is fitted to what is to be foretold.
+# long array (an address group). Nothing is fitted to what is to be predicted.
 
 # %%
-card = Calibration.from_dict(dict(kept["calibration"].rows[0]))
-print(f"{card.multiprocessors} multiprocessors, the DMMs")
-print(f"shared memory: a stage lasts {card.cycles_per_stage} clock cycles")
-print(f"               latency {card.shared_latency} stages")
-print(f"a clock cycle lasts {card.cycle_ps} ps: {1000 / card.cycle_ps:.2f} GHz")
-print(f"global memory: an address group lasts {card.group_ps} ps")
-print(f"               latency {card.global_latency} address groups")
-print(f"a launch costs {card.launch_ns} ns more")
+card = kept.card
+Markdown(page_machine.numbers(card))
 
 # %% [markdown]
 # The stage lasts a clock cycle: the *time unit* of the papers is real. **Predict** from these
@@ -140,18 +134,18 @@ predicted(guess, round(number(crsw["RAW"], "measured") / number(crsw["RAP"], "me
 
 
 # %%
-def foretold(program, *args, turns=2000):
-    """Cycles of one turn by 1024 threads, on the DMM that stands for the card."""
+def model_cycles(program, *args, repetitions=2000):
+    """Cycles of one repetition by 1024 threads, on the DMM that stands for the card."""
     machine = kept.calibration("RAP-T3")
-    one = turn(program, *args, threads=1024)
-    return one.time(machine.shared_latency, turns) / turns * machine.cycles_per_stage
+    one = repetition(program, *args, threads=1024)
+    return one.time(machine.shared_latency, repetitions) / repetitions * machine.cycles_per_stage
 
 
-print("layout transpose  foretold  measured   error")
+print("layout transpose predicted  measured   error")
 for row in pick(kept["RAP-T3"].rows, type="float"):
     of_a, of_b = (rap.LAYOUTS[row["layout"]](32, seed) for seed in (0, 1))
     program = rap.OUT_OF_PLACE[row["transpose"]]
-    cycles = foretold(program, mm.place(a, of_a), mm.place(b, of_b))
+    cycles = model_cycles(program, mm.place(a, of_a), mm.place(b, of_b))
     error = cycles / row["measured"] - 1
     name = f"{row['layout']:6} {row['transpose']:9}"
     print(f"{name} {cycles:9.1f} {row['measured']:9.1f} {error:+7.1%}")
@@ -173,18 +167,13 @@ Markdown(told)
 # and double. Each point is a cell of one of the two tables; on the line the model is right.
 
 # %%
-cells = [*kept["CFP-T2"].rows, *kept["RAP-T3"].rows]
-predicted_against_measured(
-    [{**row, "kind": row.get("algorithm") or row["transpose"]} for row in cells],
-    plt.figure(figsize=(4.4, 4)).gca(),
-    by="kind",
-    hollow=lambda row: row["type"] == "double",
-    classes=("float", "double"),
-    unit="cycles",
-)
+figure = plt.figure(figsize=(7.5, 4), layout="constrained")
+for part, experiment in zip(figure.subfigures(1, 2), ("CFP-T2", "RAP-T3"), strict=True):
+    draw(kept, experiment, part)
 plt.show()
 
 # %%
+cells = [*kept["CFP-T2"].rows, *kept["RAP-T3"].rows]
 mean, most = mean_error(cells), largest_error(cells)
 print(f"{len(errors(cells))} cells, off by {mean:.1%} on average, {most:.1%} at most")
 print(f"the model is too fast in {sum(off < 0 for off in errors(cells))} of them")
@@ -226,13 +215,17 @@ def read(T, a, stride):
     a[T.id * stride]
 
 
-print("floats, stride 4:", turn(read, np.zeros(1024, np.float32), 4, threads=32).stages, "stages")
+print(
+    "floats, stride 4:",
+    repetition(read, np.zeros(1024, np.float32), 4, threads=32).stages,
+    "stages",
+)
 
 # %% name="3" tags=["exercise"]
 answer = ...  # stages
 
 # %%
-check(answer, turn(read, np.zeros(1024), 4, threads=32).stages)
+check(answer, repetition(read, np.zeros(1024), 4, threads=32).stages)
 
 # %% [markdown]
 # ### One multiprocessor after the other
@@ -251,9 +244,7 @@ arrays = {
 predicted(guess, round(arrays[133] / arrays[132]))
 
 # %%
-axes = plt.figure(figsize=(5, 3)).gca()
-time_of_arrays(kept["CFP-F7"].rows, card.multiprocessors, axes, unit="ms")
-axes.set_ylim(0, 6.5)
+draw(kept, "CFP-F7", plt.figure(figsize=(5, 3)))
 plt.show()
 
 # %% [markdown]
@@ -278,28 +269,24 @@ large = [row for row in coalesced if row["sqrt n"] >= 4096]
 predicted(guess, round(100 * mean_error(large)))
 
 # %%
-print("coalesced cells, mean and largest error, √n = 4096 and 8192")
-for name, rows in {
-    "identical": [r for r in pick(large, permutation="identical") if r["algorithm"] != "scheduled"],
-    "shuffle D": pick(large, permutation="shuffle", algorithm="D-designated"),
-    "shuffle S": pick(large, permutation="shuffle", algorithm="S-designated"),
-    "scheduled": pick(large, algorithm="scheduled"),
-}.items():
-    print(f"{name:10} {len(rows):2} cells {mean_error(rows):6.1%} {largest_error(rows):6.1%}")
-print("the model's time by the card's, least and most of the coalesced cells")
-for side in values(table, "sqrt n"):
-    factors = [factor(row) for row in pick(coalesced, sqrt_n=side)]
-    print(f"√n = {side:4}: {min(factors):.2f} to {max(factors):.2f}")
+Markdown(page_global.coalesced_errors(table))
 
 # %% [markdown]
-# Two things stand out.
-#
-# - *Short arrays.* The model is too slow. Its warps wait for each request before they send the
-#   next; a warp of the card has several reads on their way at once, and that counts as long as
-#   there is little else to hide the latency.
-# - *The shuffle.* Fetching (S), a warp reads half of each of two address groups, and the model
-#   charges both in full. The card moves *sectors* of 32 bytes, a quarter of a group of floats,
-#   and half a group is two sectors: nothing is fetched in vain.
+# One line stands out, fetching (S) along the shuffle:
+
+# %%
+Markdown(page_global.half_groups(table))
+
+# %% [markdown]
+# And the shorter arrays? The model's time by the card's:
+
+# %%
+Markdown(page_global.factors(coalesced))
+
+# %% [markdown]
+# There the model is too slow. Its warps wait for each request before they send the next; a warp of
+# the card has several reads on their way at once, and that counts as long as there is little else
+# to hide the latency.
 #
 # ## 5. Global memory, casual
 #
@@ -317,16 +304,7 @@ reads = pick(casual, algorithm="S-designated")
 predicted(guess, round(max(factor(row) for row in reads)))
 
 # %%
-figure, panels = plt.subplots(1, 2, figsize=(7.5, 4), layout="constrained")
-for axes, kind in zip(panels, ("float", "double"), strict=True):
-    predicted_against_measured(
-        pick(table, type=kind),
-        axes,
-        hollow=lambda row: not row["coalesced"],
-        classes=("coalesced", "casual"),
-        unit="ms",
-        title=kind,
-    )
+draw(kept, "ICPP-T2", plt.figure(figsize=(7.5, 4), layout="constrained"))
 plt.show()
 
 # %% [markdown]
@@ -334,46 +312,27 @@ plt.show()
 # the measured time, divide by n, and count in sectors. In the model it is 4.
 
 # %%
-print("sectors of a casual access, float   √n =    1024    2048    4096    8192")
 machine = kept.calibration("ICPP-T2")
-for name in values(casual, "permutation"):
-    for algorithm in ("D-designated", "S-designated"):
-        rows = pick(casual, type="float", permutation=name, algorithm=algorithm)
-        chosen = [row for side in (1024, 2048, 4096, 8192) for row in pick(rows, sqrt_n=side)]
-        sectors = [sectors_of_an_access(row, machine) for row in chosen]
-        print(f"  {name:13} {algorithm:24}", *(f"{x:7.2f}" for x in sectors))
+Markdown(page_casual.sectors(table, machine))
 
 # %% [markdown]
 # A casual *read* costs about one sector, and two or three along random once the array is large. A
 # casual *write* costs about two, and up to seven along random. None of that is in the model: it
-# knows no sectors and no caches, where one warp may find what another has fetched. (The reasons
-# are what is known of such cards; the kept results hold times only.)
-#
+# knows no sectors and no caches. The kept results hold times only; this is what is known of such
+# cards:
+
+# %%
+Markdown(page_casual.reasons(LARGE))
+
+# %% [markdown]
 # ### So who wins?
 #
 # The paper's question: when is the scheduled permutation the fastest of the three? Count its wins
 # over all permutations, sizes and types: on the paper's card (a GTX 680), on ours, and by the
 # model.
 
-
 # %%
-def winners(field):
-    """The fastest algorithm of each type, permutation and size."""
-    found = {}
-    for cell in product(*(values(table, name) for name in ("type", "permutation", "sqrt n"))):
-        rows = [row for row in table if (row["type"], row["permutation"], row["sqrt n"]) == cell]
-        best = contest(rows, lambda row: row[field])
-        if best:  # the paper leaves some cells out
-            found[cell] = best.winner
-    return found
-
-
-real, model, paper = winners("measured"), winners("predicted"), winners("paper ms")
-for where, found in (("paper", paper), ("card", real), ("model", model)):
-    print(f"{where:5}: scheduled wins {list(found.values()).count('scheduled'):2} of {len(found)}")
-won = [cell for cell, winner in real.items() if winner == "scheduled"]
-print("on the card:", won)
-assert all(model[cell] == "scheduled" for cell in won)
+Markdown(page_winners.section(table))
 
 # %% [markdown]
 # On the paper's card it won far more often than on ours, where a casual read is cheap: the table
@@ -391,6 +350,7 @@ answer = ...
 
 # %%
 sides = values(table, "sqrt n")
+model = page_winners.winners(table, lambda row: row["predicted"])
 check(answer, [side for side in sides if model["float", "random", side] == "scheduled"])
 
 # %% [markdown]
@@ -401,11 +361,7 @@ check(answer, [side for side in sides if model["float", "random", side] == "sche
 # was asked for every program of the papers that has an example, reads and writes apart.
 
 # %%
-counts = kept["counters"].rows
-same = [row for row in counts if row["hardware"] == row["model"]]
-print(f"{len(same)} of {len(counts)} counts are the same")
-for verdict in values((row for row in counts if row not in same), "verdict"):
-    print(f"not {len(pick(counts, verdict=verdict))}: {verdict}")
+Markdown(page_counts.verdicts(kept["counters"]))
 
 # %% [markdown]
 # So the stages are as the model counts them, and the few exceptions have their reasons. Where it
@@ -434,7 +390,7 @@ def wrong_padded(program):
     run = mm.DMM(32, 1).run(program, a, np.zeros_like(a), threads=1024)
     if not np.array_equal(run.arrays["b"][:, :32], a[:, :32].T):
         return "b isn't the transpose of a"
-    cycles = foretold(program, a, np.zeros_like(a))
+    cycles = model_cycles(program, a, np.zeros_like(a))
     return f"it would take {cycles:.1f} cycles; 64 are enough" if cycles > 64 else None
 
 
@@ -450,18 +406,18 @@ check(answer, wrong_padded)
 
 
 # %% name="6" tags=["exercise"]
-def mended(row):
+def corrected(row):
     n = row["sqrt n"] ** 2
     wide = 2 if row["type"] == "double" else 1
     groups = n / 32 + wide * n / 32 + n
     return machine.milliseconds(groups, launches=1)
 
 
-answer = ...  # when it is done: mended
+answer = ...  # when it is done: corrected
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
-def wrong_mended(function):
+def wrong_corrected(function):
     for row in reads:
         mine, right = function(row), time_with_sectors(row, machine)
         if not isinstance(mine, float) or abs(mine / right - 1) > 0.01:
@@ -469,16 +425,13 @@ def wrong_mended(function):
             return f"for {where} it gives {mine}"
 
 
-check(answer, wrong_mended)
+check(answer, wrong_corrected)
 
 # %% [markdown]
-# Does that explain the card? Factors of this time by the measured one, for floats:
+# Does that explain the card? This time by the measured one, bold where it is near:
 
 # %%
-for name in values(reads, "permutation"):
-    rows = pick(reads, type="float", permutation=name)
-    factors = [time_with_sectors(row, machine) / number(row, "measured") for row in rows]
-    print(f"{name:13}", *(f"{x:5.2f}" for x in factors))
+Markdown(page_casual.with_sectors(table, machine))
 
 # %% [markdown]
 # ## 7. What the model leaves out

@@ -41,20 +41,20 @@ answer = padded
 
 
 # %% name="6"
-def mended(row):
+def corrected(row):
     n = row["sqrt n"] ** 2
     wide = 2 if row["type"] == "double" else 1
     groups = n / 32 + wide * n / 32 + n / 4
     return machine.milliseconds(groups, launches=1)
 
 
-answer = mended
+answer = corrected
 
 
 # %% name="6" tags=["mistake"]
-def mended(row):
+def corrected(row):
     n = row["sqrt n"] ** 2
     return machine.milliseconds(n / 32 + n / 32 + n / 4, launches=1)
 
 
-answer = mended
+answer = corrected
