@@ -400,8 +400,8 @@ predicted(guess, any(wins))
 
 # %% [markdown]
 # With w = 8 the global rounds alone are $16n/w = 2n$. A casual access must be expensive
-# compared with a coalesced one, and how expensive is exactly the width. A GPU has w = 32. Points are simulated,
-# lines are the formulas.
+# compared with a coalesced one, and how expensive is exactly the width. A GPU has w = 32. Points
+# are simulated, lines are the formulas.
 
 # %%
 w, d = 32, 4

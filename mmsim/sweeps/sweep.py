@@ -53,11 +53,11 @@ def sweep(
     Returns
     -------
     The rows of the grid's cases, in its order. A row has `key`, the parameters, what the
-    run has (`machine`, `schedule`, `threads`, `block_size`, unless parameters are called so), `time`,
-    `requests`, `stages`, `least`, the requests by class (`coalesced`, `conflict_free`, `casual`),
-    `error` and `message` (None where all went well), `seconds`, `mmsim` (the version) and `source`
-    (a fingerprint of the function, the programs and what they name). But for `seconds` it doesn't
-    depend on where, when or beside what its case ran.
+    run has (`machine`, `schedule`, `threads`, `block_size`, unless parameters are called so),
+    `time`, `requests`, `stages`, `least`, the requests by class (`coalesced`, `conflict_free`,
+    `casual`), `error` and `message` (None where all went well), `seconds`, `mmsim` (the version)
+    and `source` (a fingerprint of the function, the programs and what they name). But for `seconds`
+    it doesn't depend on where, when or beside what its case ran.
 
     Raises
     ------
