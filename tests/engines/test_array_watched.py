@@ -14,7 +14,7 @@ import pytest
 
 import mmsim as mm
 from load import allowed
-from mmsim.engines.array import scheduled
+from mmsim.engines.array import asynchronous_time as of_engine
 from mmsim.engines.array import turns_compiled as play
 from mmsim.engines.array.fused import execute
 from mmsim.engines.array.interpreted import Interpreted
@@ -203,7 +203,7 @@ def test_a_long_asynchronous_schedule_is_told_of_and_is_the_same(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(progress, "PATIENCE", 0)
-    monkeypatch.setattr(scheduled, "SHORT", 0)
+    monkeypatch.setattr(of_engine, "SHORT", 0)
     watched = run_along("interpreted", own_elements, np.zeros(64, int), 3, **how)
     assert outcome(watched) == outcome(alone)
     requests = sum(row.requests for row in alone.accesses)
@@ -215,8 +215,8 @@ def test_a_long_asynchronous_schedule_can_be_stopped(monkeypatch):
         stop()
         return work()
 
-    monkeypatch.setattr(scheduled, "SHORT", 0)
-    monkeypatch.setattr(scheduled, "beside", stopped_at_once)
+    monkeypatch.setattr(of_engine, "SHORT", 0)
+    monkeypatch.setattr(of_engine, "beside", stopped_at_once)
     monkeypatch.setattr(play, "REPORT", 10)
     launch = launched(own_elements, np.zeros(64, int), 3, threads=64, schedule="asynchronous")
     assert Interpreted(launch, Progress("p")).run() == -1
@@ -248,7 +248,7 @@ LONG = """
 import os, signal, sys, threading, time
 import numpy as np
 import mmsim as mm
-from mmsim.engines.array import scheduled
+from mmsim.engines.array import asynchronous_time as of_engine
 from paths import run_along
 import test_array_watched as programs
 
@@ -259,14 +259,14 @@ program, size = getattr(programs, name), 1 << 18
 how = dict(schedule=schedule, machine=mm.UMM(32, 5))
 run_along(path, program, np.zeros(size, int), 1, threads=size, **how)  # compile it
 if phase == "schedule":
-    begun = scheduled.asynchronous_time
+    begun = of_engine.asynchronous_time
 
     def again_and_again(*arguments):
         print("begun", flush=True)
         while not arguments[-1][0]:
             begun(*arguments)
 
-    scheduled.asynchronous_time = again_and_again
+    of_engine.asynchronous_time = again_and_again
     run_along(path, program, np.zeros(size, int), 20, threads=size, **how)
 else:
     print("begun", flush=True)

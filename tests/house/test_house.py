@@ -156,6 +156,19 @@ def test_importing_mmsim_loads_nothing_heavy(module):
     assert output.strip() == "[]"
 
 
+@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+def test_a_short_run_loads_no_compiler(schedule):
+    code = (
+        "import sys, mmsim as mm; from mmsim.bench.program import permute; a = list(range(64)); "
+        f"mm.DMM(8, 2).run(permute, a, a, a, threads=64, schedule={schedule!r}); "
+        "print([m for m in ('numba', 'simpy', 'matplotlib', 'rich') if m in sys.modules])"
+    )
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert output.strip() == "[]"
+
+
 def test_importing_the_algorithms_does_not_load_sympy():
     code = (
         "import sys; from mmsim_algorithms import access, transpose; print('sympy' in sys.modules)"

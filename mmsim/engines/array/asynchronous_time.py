@@ -12,18 +12,21 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.engines.array import turns_compiled as play
-from mmsim.host import compiler
+from mmsim.host.cores import beside
+from mmsim.host.progress import Progress
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Machine
 from mmsim.model.threads import Grid
 
 FEW = 50_000  # operations that are done before Numba and its cached code are loaded
 FEW_MORE = 5_000  # the same when Numba is loaded already
+SHORT = 1 << 21  # operations that take no time worth watching
 
 
 @cache
 def compiled() -> Any:
     """`play.play`, compiled for arrays; the code is kept on disk for the next time."""
+    from mmsim.host import compiler  # loads Numba, which takes longer than a short run
 
     numba: Any = import_module("numba")
     extending: Any = import_module("numba.extending")
@@ -44,8 +47,32 @@ def compiled() -> Any:
 
 
 def _numba_compiles() -> bool:
+    from mmsim.host import compiler
 
     return compiler.enabled()
+
+
+def scheduled(
+    launch: Launch,
+    operations: npt.NDArray[np.integer],
+    start: npt.NDArray[np.int64],
+    progress: Progress,
+) -> int:
+    """The finishing time of a run's operations: watched, and interrupted by Ctrl-C."""
+    if len(operations) <= SHORT:
+        return asynchronous_time(launch.machine, launch.grid, operations, start)
+    control = np.zeros(2, dtype=np.int64)
+
+    def work() -> int:
+        return asynchronous_time(launch.machine, launch.grid, operations, start, control)
+
+    def watch() -> None:
+        progress.report("asynchronous schedule", int(control[1]), "warp requests")
+
+    def stop() -> None:
+        control[0] = 1
+
+    return beside(work, watch, stop)
 
 
 def asynchronous_time(
@@ -96,12 +123,11 @@ def asynchronous_time(
     if same and (one := same_dmms(grid, dmms, operations, start)) is not None:
         grid, operations, start, stages = one
         others, dmms = (dmms - 1) * stages, 1
-    arrays = prepare(machine, grid, dmms, operations, start, others)
+    state = prepare(machine, grid, dmms, operations, start, others)
     if compile and _numba_compiles():
-        time = int(compiled()(*arrays, control))
+        time = int(compiled()(state, control))
     else:
-        arguments: list[Any] = [*map(plain, arrays), control]
-        time = play.play(*arguments)
+        time = play.play(play.State._make(map(plain, state)), control)
     return time + others if time > 0 else time
 
 
@@ -159,8 +185,8 @@ def prepare(
     operations: npt.NDArray[Any],
     start: npt.NDArray[np.int64],
     others: int = 0,
-) -> tuple[Any, ...]:
-    """The arguments of `play.play`, but for `control`, at time 0.
+) -> play.State:
+    """Where the schedule stands at time 0.
 
     The warps stand DMM by DMM there, in the order of their ids. Blocks and DMMs are filled up with
     warps that have nothing to do. `others` is for the memory unit's ports, see `play.PORT`.
@@ -192,7 +218,7 @@ def prepare(
     times = np.full(2 * leaves, play.NEVER)
     for x in range(dmms):
         play.set_time(times, x, 0)
-    return (
+    return play.State(
         operations,
         sequences,
         size,

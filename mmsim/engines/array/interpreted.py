@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.engines.array.asynchronous_time import bytes_prepared
+from mmsim.engines.array.asynchronous_time import bytes_prepared, scheduled
 from mmsim.engines.array.operations import ByWarp, InStep
-from mmsim.engines.array.scheduled import scheduled
 from mmsim.engines.array.turns_compiled import BARRIER
 from mmsim.engines.held import per_lane
 from mmsim.engines.tally import Tally

@@ -18,7 +18,7 @@ The functions below run as they stand, on lists, or compiled by Numba, on arrays
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ BARRIER = 1
 """An operation; the others are 0 for nothing and, from 2 on, requests (`operations`)."""
 TO_MEMORY, TO_SHARED, TO_BARRIER, TO_END = range(4)  # what a warp does next; the ports come first
 
-# A port's fields; `ready`, `flying` and `sequences` hold what belongs to them.
+# A port's fields.
 PORT = np.dtype(
     [(name, np.int64) for name in ("latency", "others", "free", "start", "due", "done", "origin")]
     + [(name, np.uint32) for name in ("last", "ring", "mask", "head", "tail", "padding")]
@@ -45,6 +45,35 @@ PORT = np.dtype(
 # head, tail      completions and dispatches so far; they count places in the ring
 
 REPORT = 1 << 15  # dispatches between two looks at `control`
+
+
+class State(NamedTuple):
+    """Where a schedule stands: arrays for Numba, lists for Python.
+
+    The port to the memory unit of DMM x has number 2 x, that to its shared memory number 2 x + 1.
+    """
+
+    operations: Any
+    """What the warps do."""
+    sequences: Any
+    """Of each warp, where its operations go on and where they end."""
+    size: int
+    """The warps of a block."""
+    ports: Any
+    """The fields of each port."""
+    ready: Any
+    """Of each port, the tree of its ready warps."""
+    flying: Any
+    """The rings: when a request completes, and 4 times its warp plus what the warp does next."""
+    unfinished: Any
+    """Of each block, the warps that have not ended."""
+    arrived: Any
+    """Of each block, the warps that wait at its barrier."""
+    waiting: Any
+    """Those warps, from the block's first place on."""
+    times: Any
+    """The tree of times of the DMMs."""
+
 
 # Ready warps: a tree of 64-bit words. Bit b of word v stands for node 64 v + 1 + b, which is a
 # word again or, past the last word, a warp; it is set if a warp below is ready.
@@ -118,8 +147,10 @@ def set_time(times: Any, x: int, time: int) -> None:
         times[node] = min(times[2 * node], times[2 * node + 1])
 
 
-def look_ahead(sequence: Any, operations: Any) -> int:
-    """What a warp does next; `sequence` is where its operations go on and where they end."""
+def look_ahead(state: State, warp: int) -> int:
+    """What a warp does next."""
+    operations = state.operations
+    sequence = state.sequences[warp]
     c = sequence[0]
     end = sequence[1]
     while c < end and operations[c] == 0:
@@ -133,19 +164,21 @@ def look_ahead(sequence: Any, operations: Any) -> int:
     return operations[c] & 1  # type: ignore[no-any-return]
 
 
-def dispatch(port: Any, words: Any, flying: Any, sequences: Any, operations: Any, now: int) -> None:
-    """The unit dispatches the port's next warp in turn."""
+def dispatch(state: State, number: int, now: int) -> None:
+    """The unit of a port dispatches its next warp in turn."""
+    port = state.ports[number]
+    words = state.ready[number]
     node = take(words, port.last)
     warp = node - port.origin
-    sequence = sequences[warp]
+    sequence = state.sequences[warp]
     c = sequence[0]
     sequence[0] = c + 1
-    stages = operations[c] >> 1
+    stages = state.operations[c] >> 1
     done = completion(now, stages, port.latency)
     free = now + stages + port.others
-    place = flying[port.ring + (port.tail & port.mask)]
+    place = state.flying[port.ring + (port.tail & port.mask)]
     place[0] = done
-    place[1] = 4 * warp + look_ahead(sequence, operations)
+    place[1] = 4 * warp + look_ahead(state, warp)
     port.tail += 1
     port.last = node
     port.free = free
@@ -165,36 +198,24 @@ def complete(port: Any, flying: Any) -> int:
     return code  # type: ignore[no-any-return]
 
 
-def proceed(
-    warp: int,
-    doing: int,
-    now: int,
-    x: int,
-    size: int,
-    ports: Any,
-    ready: Any,
-    sequences: Any,
-    operations: Any,
-    unfinished: Any,
-    arrived: Any,
-    waiting: Any,
-) -> None:
+def proceed(state: State, x: int, warp: int, doing: int, now: int) -> None:
     """A warp of DMM x does what comes next; so do those for which it opens a barrier.
 
-    The warps of a block that wait stand in `waiting`, from the block's first place on. While they
-    are let go they may come to the next barrier, but no more of them than have left the places.
+    While the warps of a block are let go they may come to the next barrier, but no more of them
+    than have left their places in `waiting`.
     """
+    size, unfinished, arrived = state.size, state.unfinished, state.arrived
     place = stop = 0
     while True:
         if doing < TO_BARRIER:
-            port = ports[2 * x + doing]
-            add(ready[2 * x + doing], warp + port.origin)
+            port = state.ports[2 * x + doing]
+            add(state.ready[2 * x + doing], warp + port.origin)
             if port.start == NEVER:
                 port.start = max(now, port.free)
         else:
             block = warp // size
             if doing == TO_BARRIER:
-                waiting[block * size + arrived[block]] = warp
+                state.waiting[block * size + arrived[block]] = warp
                 arrived[block] += 1
             else:
                 unfinished[block] -= 1
@@ -204,34 +225,19 @@ def proceed(
                 arrived[block] = 0
         if place == stop:
             return
-        warp = waiting[place]
+        warp = state.waiting[place]
         place += 1
-        doing = look_ahead(sequences[warp], operations)
+        doing = look_ahead(state, warp)
 
 
-def play(
-    operations: Any,
-    sequences: Any,
-    size: int,
-    ports: Any,
-    ready: Any,
-    flying: Any,
-    unfinished: Any,
-    arrived: Any,
-    waiting: Any,
-    times: Any,
-    control: Any,
-) -> int:
-    """The last completion of all; -1 if stopped. Blocks have `size` warps."""
+def play(state: State, control: Any) -> int:
+    """The last completion of all; -1 if stopped."""
+    ports, times = state.ports, state.times
     dmms = len(ports) >> 1
-    of_a_dmm = len(sequences) // dmms
-    for warp in range(len(sequences)):
-        x = warp // of_a_dmm
-        doing = look_ahead(sequences[warp], operations)
-        proceed(
-            warp, doing, 0, x, size,
-            ports, ready, sequences, operations, unfinished, arrived, waiting,
-        )  # fmt: skip
+    warps = len(state.sequences)
+    of_a_dmm = warps // dmms
+    for warp in range(warps):
+        proceed(state, warp // of_a_dmm, warp, look_ahead(state, warp), 0)
     free = 0
     last = dmms - 1
     count = 0
@@ -250,17 +256,14 @@ def play(
             if event > t and (memory.start != NEVER or event == NEVER):
                 break
             if shared.start < due:  # at one instant completions come first
-                dispatch(shared, ready[2 * x + 1], flying, sequences, operations, event)
+                dispatch(state, 2 * x + 1, event)
                 count += 1
             else:
                 if memory.due == due:  # a branch is faster than a choice of ports
-                    code = complete(memory, flying)
+                    code = complete(memory, state.flying)
                 else:
-                    code = complete(shared, flying)
-                proceed(
-                    code >> 2, code & 3, event, x, size,
-                    ports, ready, sequences, operations, unfinished, arrived, waiting,
-                )  # fmt: skip
+                    code = complete(shared, state.flying)
+                proceed(state, x, code >> 2, code & 3, event)
         else:
             control[1] += count
             count = 0
@@ -270,7 +273,7 @@ def play(
         if memory.start > t:  # the next DMM, then
             set_time(times, x, memory.start)
         else:
-            dispatch(memory, ready[2 * x], flying, sequences, operations, t)
+            dispatch(state, 2 * x, t)
             free = memory.free
             last = x
             count += 1

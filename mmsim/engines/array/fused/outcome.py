@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.engines.array.asynchronous_time import scheduled
 from mmsim.engines.array.fused.accesses import BARRIER_SITE
-from mmsim.engines.array.scheduled import scheduled
 from mmsim.engines.tally import Tally
 from mmsim.host.progress import Progress
 from mmsim.meaning.launch import Launch
