@@ -62,7 +62,6 @@ class Expressions:
         self.typing = typing
         self.numbers = numbers
         self.shapes = dict(shapes)
-        self.uniform = uniform
         self.max_accesses = max_accesses
         self._fields: set[str] = set()
         self.slots: dict[str, int] = {}
@@ -153,23 +152,21 @@ class Expressions:
         if any(self.typing.of(part).kind == "f" for part in index):
             message = "an address is a whole number, no float; write // for a whole quotient"
             return self._refused(array, index, place, message)
-        parts = [
-            (self._wide(part), extent, np.array(extent, dtype=np.uint64))
-            for part, extent in zip(index, shape, strict=True)
-        ]
+        parts = [(self._wide(part), extent) for part, extent in zip(index, shape, strict=True)]
 
         def elements(
             frame: Frame, mask: Mask, lanes: npt.NDArray[np.int64] | None
         ) -> npt.NDArray[np.int64]:
             number: Value = None
-            for evaluate, extent, bound in parts:
+            for evaluate, extent in parts:
                 value = evaluate(frame, mask)
                 if isinstance(value, np.ndarray):
                     known, most = frame.within
                     if value is not known or extent < most:
                         value = value if lanes is None else value[lanes]
-                        # One comparison catches both ends: a negative index is a huge unsigned one.
-                        if np.count_nonzero(value.view(np.uint64) >= bound):
+                        # The largest is enough: a negative index is a huge unsigned one.
+                        unsigned = value.view(np.uint64)
+                        if unsigned.item(unsigned.argmax()) >= extent:
                             self._out_of_range(array, parts, place, frame, mask)
                         if lanes is None:
                             frame.within = value, extent
@@ -212,15 +209,14 @@ class Expressions:
     def _out_of_range(
         self,
         array: str,
-        parts: list[tuple[Evaluate, int, npt.NDArray[np.uint64]]],
+        parts: list[tuple[Evaluate, int]],
         place: Place,
         frame: Frame,
         mask: Mask,
     ) -> NoReturn:
-        index = [np.broadcast_to(evaluate(frame, mask), frame.lanes) for evaluate, _, _ in parts]
+        index = [np.broadcast_to(evaluate(frame, mask), frame.lanes) for evaluate, _ in parts]
         outside = [
-            (value < 0) | (value >= extent)
-            for value, (_, extent, _) in zip(index, parts, strict=True)
+            (value < 0) | (value >= extent) for value, (_, extent) in zip(index, parts, strict=True)
         ]
         bad = both(mask, np.logical_or.reduce(outside))
         lane = int(np.argmax(bad))

@@ -61,14 +61,13 @@ class Frame:
     """Variables, registers and masks of the lanes of one sequencer.
 
     `variables[slot]` is None until a lane assigns it; `partial[slot]` holds the lanes that have,
-    while it isn't all of them. `live` are the lanes that haven't returned. `steps` counts accesses
-    and trips of loops; `watched` is called with it at each. `within` is the latest index of all
-    lanes that was found in range, and of which extent: arrays of a frame don't change.
+    while it isn't all of them. `left` holds those that have left a loop, a trip of it or a scope,
+    by its name; `live` are the lanes that haven't returned. `steps` counts accesses and trips of
+    loops; `watched` is called with it at each. `within` is the latest index of all lanes that was
+    found in range, and of which extent, at first T.id: arrays of a frame don't change.
     """
 
     __slots__ = (
-        "broken",
-        "continued",
         "fields",
         "lanes",
         "left",
@@ -87,13 +86,12 @@ class Frame:
         self.variables: list[Value] = [None] * variables
         self.partial: dict[int, npt.NDArray[np.bool_]] = {}
         self.registers: dict[str, npt.NDArray[Any]] = {}
-        self.broken: dict[int, Mask] = {}
-        self.continued: dict[int, Mask] = {}
         self.left: dict[str, Mask] = {}
         self.live: Mask = True
         self.steps = 0
         self.watched: Callable[[int], None] | None = None
-        self.within: tuple[Value, int] = (None, 0)
+        ids = fields["id"]
+        self.within: tuple[Value, int] = (ids, ids.item(-1) + 1)
 
     def thread(self, lane: int) -> int:
         """The thread id of a lane."""
@@ -138,16 +136,16 @@ def frame_fields(
     A field that is the same for all lanes is one number. `id` is always there.
     """
     if warp is None:
-        threads = range(grid.threads)
+        first, end = 0, grid.threads
         block: Value = grid.block if grid.blocks > 1 else 0
         own: Value = grid.warp if grid.warps > 1 else 0
     else:
-        threads = grid.warp_threads(warp)
+        first, end = grid.warp_ends.item(warp), grid.warp_ends.item(warp + 1)
         block, own = grid.block_of_warp(warp), warp
-    part = slice(threads.start, threads.stop)
+    part = slice(first, end)
     fields: dict[str, Value] = {"id": grid.id[part], "block": block, "warp": own}
     if "index" in needed:
         fields["index"] = grid.index[part]
     if "lane" in needed:
         fields["lane"] = grid.lane[part]
-    return len(threads), fields
+    return end - first, fields

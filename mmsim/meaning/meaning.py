@@ -110,6 +110,7 @@ class Meaning(Expressions):
             )
             for access in accesses(code.body)
         ]
+        self._registers = [local.name for local in code.locals if local.kind == "registers"]
         self._making = Lock()  # launches of several threads may share it
         self._loops: list[int] = []
         self._loop_count = 0
@@ -121,8 +122,10 @@ class Meaning(Expressions):
 
     def ready(self) -> Callable[[Frame, Mask], Steps]:
         """The program as a function; making it numbers the variables and notes the fields of T."""
-        with self._making:
-            return self._body
+        if "_body" not in self.__dict__:
+            with self._making:
+                return self._body
+        return self._body
 
     @property
     def fields(self) -> set[str]:
@@ -133,12 +136,10 @@ class Meaning(Expressions):
     def frame(self, lanes: int, fields: dict[str, Value]) -> Frame:
         """The state of `lanes` lanes with the given fields of T, before their first statement."""
         self.ready()
-        frame = Frame(lanes, {**fields, **self.uniform}, len(self.slots))
-        for local in self.code.locals:
-            if local.kind == "registers":
-                size = math.prod(self.locals[local.name])
-                dtype = self.typing.arrays[local.name]
-                frame.registers[local.name] = zeros((size, lanes), dtype)
+        frame = Frame(lanes, fields, len(self.slots))
+        for name in self._registers:
+            size, dtype = math.prod(self.locals[name]), self.typing.arrays[name]
+            frame.registers[name] = zeros((size, lanes), dtype)
         return frame
 
     def start(self, frame: Frame) -> Steps:
@@ -184,9 +185,9 @@ class Meaning(Expressions):
             case ir.For():
                 return Nested(self._for(statement))
             case ir.Break():
-                return Local(partial(_leave_loop, self._loops[-1], "broken"))
+                return Local(partial(_leave, broken(self._loops[-1])))
             case ir.Continue():
-                return Local(partial(_leave_loop, self._loops[-1], "continued"))
+                return Local(partial(_leave, continued(self._loops[-1])))
             case ir.Return():
                 return Local(_return)
             case ir.Forget(names, registers):
@@ -349,19 +350,22 @@ class Meaning(Expressions):
         block = self._block(body)
         self._loops.pop()
 
+        leavers = continued(loop)
+
         def iteration(frame: Frame, mask: Mask) -> Steps:
-            frame.continued[loop] = False
+            frame.left[leavers] = False
             through = yield from block(frame, mask)
-            return union(through, frame.continued[loop])
+            return union(through, frame.left[leavers])
 
         return loop, iteration
 
     def _while(self, statement: ir.While) -> Callable[[Frame, Mask], Steps]:
         prelude, test = self._block(statement.prelude), self._evaluate(statement.test)
         loop, iteration = self._loop(statement.body)
+        leavers = broken(loop)
 
         def run(frame: Frame, mask: Mask) -> Steps:
-            frame.broken[loop] = False
+            frame.left[leavers] = False
             done: Mask = False
             while mask is not False:
                 mask = yield from prelude(frame, mask)
@@ -377,7 +381,7 @@ class Meaning(Expressions):
                     break
                 self._step(frame, mask, statement.place)
                 mask = yield from iteration(frame, mask)
-            return union(union(done, mask), frame.broken[loop])
+            return union(union(done, mask), frame.left[leavers])
 
         return run
 
@@ -386,7 +390,7 @@ class Meaning(Expressions):
         held = self.typing.variables[statement.target]
         bounds = [self._as(part, INT) for part in (statement.start, statement.stop, statement.step)]
         loop, iteration = self._loop(statement.body)
-        place = statement.place
+        leavers, place = broken(loop), statement.place
 
         def run(frame: Frame, mask: Mask) -> Steps:
             start, stop, step = (bound(frame, mask) for bound in bounds)
@@ -394,7 +398,7 @@ class Meaning(Expressions):
                 refuse_where(step == 0, mask, "the step of a range is 0")
             except NoValue as fault:
                 self._fault(ArithmeticFault, fault.message, place, frame, fault.lane)
-            frame.broken[loop] = False
+            frame.left[leavers] = False
             done: Mask = False
             trips = trip_count(start, stop, step)
             trip = 0
@@ -414,7 +418,7 @@ class Meaning(Expressions):
                 frame.assign(slot, convert(value, INT, held), mask)
                 mask = yield from iteration(frame, mask)
                 trip += 1
-            return union(union(done, mask), frame.broken[loop])
+            return union(union(done, mask), frame.left[leavers])
 
         return run
 
@@ -443,10 +447,14 @@ class Meaning(Expressions):
         return mask
 
 
-def _leave_loop(loop: int, how: str, frame: Frame, mask: Mask) -> Mask:
-    leavers = getattr(frame, how)
-    leavers[loop] = union(leavers[loop], mask)
-    return False
+def broken(loop: int) -> str:
+    """The name of the lanes that have left a loop."""
+    return f"loop {loop}"
+
+
+def continued(loop: int) -> str:
+    """The name of the lanes that have left a trip of a loop."""
+    return f"trip of loop {loop}"
 
 
 def _return(frame: Frame, mask: Mask) -> Mask:

@@ -173,7 +173,10 @@ class Banks(Conflict):
         return f"{self.width} banks"
 
     def cells(self, addresses: Integers) -> Integers:
-        return addresses % self.width
+        width = self.width
+        if width & (width - 1) == 0:  # a power of 2, as most are: the last bits, some times faster
+            return addresses & (width - 1)
+        return addresses % width
 
     def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
         """Within a bank the stages are filled in ascending address order."""
@@ -200,12 +203,12 @@ class Banks(Conflict):
         if int(loads.max()) == 1:
             return loads  # conflict-free, the common case: equal addresses would be two loads
         owner, distinct = _distinct(addresses, warps)
-        return self._loads(distinct, owner, count)
+        return loads if len(distinct) == len(addresses) else self._loads(distinct, owner, count)
 
     def _loads(self, addresses: Integers, warps: Integers, count: int) -> Integers:
         """The most addresses of each warp in one bank."""
         width = self.width
-        loads = np.bincount(warps * width + addresses % width, minlength=count * width)
+        loads = np.bincount(warps * width + self.cells(addresses), minlength=count * width)
         most: Integers = loads.reshape(count, width).max(axis=1)
         return most
 

@@ -97,13 +97,19 @@ class ArrayInMemory:
         return found
 
     @cached_property
+    def bases_one_by_one(self) -> list[int]:
+        """The bases as numbers."""
+        bases: list[int] = self.bases.tolist()
+        return bases
+
+    @cached_property
     def base_of_copy(self) -> list[Integers]:
         """The bases one by one, as arrays without a dimension: NumPy is quick to add those."""
         return [np.array(base) for base in self.bases]
 
     def base(self, block: int) -> int:
         """The first address of the copy that a block has."""
-        return int(self.bases[0 if self.source is not None else block])
+        return self.bases_one_by_one[0 if self.source is not None else block]
 
     def addresses(self, elements: Integers, blocks: Integers | int) -> Integers:
         """The addresses of elements; `blocks` are the blocks of the threads that ask."""
@@ -116,12 +122,8 @@ class ArrayInMemory:
 
     def read(self, elements: Integers, blocks: Integers | int) -> npt.NDArray[Any]:
         """The values of elements."""
-        data = self.data
         values: npt.NDArray[Any]
-        if self.source is None:
-            values = data[blocks, elements]
-        else:
-            values = data[0][elements]
+        values = self.flat[elements] if self.source is not None else self.data[blocks, elements]
         return values
 
     def write(
@@ -139,7 +141,7 @@ class ArrayInMemory:
         full: where all indices are reversed views, NumPy turns them around again.
         """
         if warps is None and not isinstance(blocks, np.ndarray):
-            copy = self.data[blocks if self.source is None else 0]
+            copy = self.data[blocks] if self.source is None else self.flat
             copy[elements[::-1].copy()] = values[::-1].copy()
             return
         if warps is None:

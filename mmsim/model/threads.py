@@ -70,6 +70,16 @@ class Grid:
         end = min((block + 1) * self.block_size, start + self.width, self.threads)
         return range(start, end)
 
+    @cached_property
+    def warp_ends(self) -> Integers:
+        """Where warps begin and end: warp x has the threads from number x on, before x + 1.
+
+        >>> Grid(threads=10, block_size=6, width=4).warp_ends.tolist()
+        [0, 4, 6, 10]
+        """
+        block, position = np.divmod(np.arange(self.warps), self.warps_per_block)
+        return np.append(block * self.block_size + position * self.width, self.threads)
+
     def unused(self) -> Grid:
         """The same grid, without the numbers of every thread that have been asked for."""
         return Grid(self.threads, self.block_size, self.width, self.dmms)

@@ -11,11 +11,12 @@ from simpy import Event
 
 from mmsim.engines.events.driver import Driver
 from mmsim.engines.events.moment import COMPLETION, Moment
-from mmsim.engines.events.units import Job
+from mmsim.engines.events.units import Job, MemoryUnit
 from mmsim.errors import MMSimError
 from mmsim.meaning.frame import Request, Waiting, frame_fields
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Unit
+from mmsim.model.memory import ArrayInMemory
 from mmsim.model.turns import DMMsInTurn, Turns, WarpsInTurn
 from mmsim.monitors.listener import Access, Listener, Stay
 
@@ -30,10 +31,8 @@ class Asynchronous(Driver):
         self.by_lane = launch.machine.by_lane
         self.fields = launch.meaning.fields
         arrays = [launch.arrays[site.array] for site in launch.meaning.sites]
-        self.ways = [
-            (array, [self.units[unit] for unit in array.unit_of_copy.tolist()]) for array in arrays
-        ]
-        """Of each site the array, and the units in front of its copies."""
+        self.ways = [(array, self.units_of_blocks(array)) for array in arrays]
+        """Of each site the array, and for each block the unit in front of its copy."""
         barriers = [Barrier(self, block) for block in range(self.grid.blocks)]
         warps = [
             Warp(self, number, barriers[self.grid.block_of_warp(number)])
@@ -42,6 +41,10 @@ class Asynchronous(Driver):
         start = Moment(self.env)
         start.callbacks = [warp.begin for warp in warps]
         start.after(0, COMPLETION)
+
+    def units_of_blocks(self, array: ArrayInMemory) -> list[MemoryUnit]:
+        units = [self.units[unit] for unit in array.unit_of_copy.tolist()]
+        return units if array.shared else units * self.grid.blocks
 
     def turns(self, unit: Unit) -> Turns:
         if self.launch.machine.shared and unit.dmm is None:
@@ -100,7 +103,7 @@ class Warp(Job):
         self.array, units = driver.ways[want.site.number]
         self.elements = want.elements
         self.stages = 0
-        unit = units[self.block if self.array.shared else 0]
+        unit = units[self.block]
         if driver.by_lane:
             self.count(unit.unit)
         unit.submit(self)

@@ -106,8 +106,12 @@ class MemoryUnit(Recurring):
 
 def _addresses(jobs: list[Job], lanes: list[int]) -> Integers:
     """The addresses of all elements of jobs that have so many lanes."""
-    if any(job.array.offsets is not None for job in jobs):
-        return np.concatenate([job.addresses for job in jobs])
+    copies = {(job.array, job.block) for job in jobs}
     elements = np.concatenate([job.elements for job in jobs])
+    if len(copies) == 1:
+        array, block = copies.pop()
+        return array.addresses(elements, block)
+    if any(array.offsets is not None for array, _ in copies):
+        return np.concatenate([job.addresses for job in jobs])
     elements += np.repeat([job.array.base(job.block) for job in jobs], lanes)
     return elements
