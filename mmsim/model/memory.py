@@ -135,23 +135,21 @@ class ArrayInMemory:
     ) -> None:
         """Store what the lanes of one warp send, or of several warps dispatched in order.
 
-        Lanes come in order of thread number, `warps` says to which warp each belongs (None: all to
-        one). Of several writes to one element within a warp the lowest-numbered thread's stays; of
-        two warps the later one's. NumPy keeps the last of equal indices, hence the order below, in
-        full: where all indices are reversed views, NumPy turns them around again.
+        Lanes come in order of thread number. Of several warps `blocks` and `warps` say to which
+        each lane belongs; of one, `blocks` is its block. Of several writes to one element within a
+        warp the lowest-numbered thread's stays; of two warps the later one's. NumPy keeps the last
+        of equal indices, hence the order below, in full: where all indices are reversed views,
+        NumPy turns them around again.
         """
-        if warps is None and not isinstance(blocks, np.ndarray):
+        if warps is None:
             copy = self.data[blocks] if self.source is None else self.flat
             copy[elements[::-1].copy()] = values[::-1].copy()
             return
-        if warps is None:
-            order = np.arange(len(elements) - 1, -1, -1)
-        else:
-            lanes = np.bincount(warps)
-            ends = np.cumsum(lanes)
-            order = np.repeat(2 * ends - lanes - 1, lanes) - np.arange(len(warps))
-        copies = blocks[order] if self.shared and isinstance(blocks, np.ndarray) else blocks
-        self.data[copies if self.shared else 0, elements[order]] = values[order]
+        lanes = np.bincount(warps)
+        ends = np.cumsum(lanes)
+        order = np.repeat(2 * ends - lanes - 1, lanes) - np.arange(len(warps))
+        copies = blocks if self.shared else 0  # lanes that change places are of one block
+        self.data[copies, elements[order]] = values[order]
 
     def contents(self) -> npt.NDArray[Any]:
         """A parameter's values in its shape.

@@ -88,12 +88,11 @@ def write_otherwise(
     of_lane = np.broadcast_to(warps, len(elements))
     for warp in np.unique(of_lane):
         own = of_lane == warp
-        mine = blocks[own] if isinstance(blocks, np.ndarray) else blocks
+        mine = int(blocks[own][0]) if isinstance(blocks, np.ndarray) else blocks
         array.write(elements[own], mine, values[own])
         kept = bits_of(array.read(elements[own], mine))
         losing = np.flatnonzero(bits_of(values[own].astype(array.dtype, copy=False)) != kept)
         if other == "highest":
             losing = losing[::-1]  # the first of them stays
         if len(losing):
-            theirs = mine[losing] if isinstance(mine, np.ndarray) else mine
-            array.write(elements[own][losing], theirs, values[own][losing])
+            array.write(elements[own][losing], mine, values[own][losing])

@@ -528,8 +528,9 @@ def test_each_warp_has_another_winner_and_blocks_their_own(name, blocks, copy, o
     assert (np.delete(array.data, copy, 0) == 9).all()
 
 
-@pytest.mark.parametrize("blocks", [0, np.array([0, 0, 0])])
-@pytest.mark.parametrize("warps", [None, np.array([5, 5, 5])])
+@pytest.mark.parametrize(
+    ("blocks", "warps"), [(0, None), (np.array([0, 0, 0]), np.array([5, 5, 5]))]
+)
 @pytest.mark.parametrize("backwards", [False, True])
 def test_the_lowest_stays_however_a_write_is_told(blocks, warps, backwards):
     """Views that run backwards too: NumPy turns such around, and with them who is last."""
@@ -925,3 +926,20 @@ def test_in_lock_step_both_engines_tell_when_and_who_is_missing(engine):
     assert barrier.kind == "barrier"
     assert barrier.threads == (4, 0)
     assert barrier.times == (begins + 5, begins)
+
+
+@mm.program
+def fails_beside_a_read(T, a, b):
+    s = mm.shared(64, dtype=int)
+    if T.warp == 0:
+        a[T.id + 100] = 1
+    else:
+        b[T.id] = s[T.id]
+
+
+def test_an_error_ends_the_run_before_anything_more_is_dispatched_at_that_time():
+    """The other warp's read of what nobody has written would be dispatched at time 0 too."""
+    report = mm.HMM(1, 4, 4, 2).check(
+        fails_beside_a_read, zeros(8), zeros(8), threads=8, schedule="asynchronous"
+    )
+    assert [finding.kind for finding in report.findings] == ["out-of-range"]

@@ -72,11 +72,7 @@ class Warp(Job):
     def begin(self, event: Event) -> None:
         """Make the warp's sequencer and let it go on to its first request or barrier."""
         driver, meaning = self.driver, self.driver.launch.meaning
-        try:
-            self.frame = meaning.frame(*frame_fields(driver.grid, self.warp, driver.fields))
-        except MMSimError as error:
-            driver.fail(error)
-            return
+        self.frame = meaning.frame(*frame_fields(driver.grid, self.warp, driver.fields))
         self.steps = meaning.start(self.frame)
         for listener in driver.listeners:
             listener.began(self.frame, range(self.warp, self.warp + 1))
