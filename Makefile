@@ -37,7 +37,7 @@ test: .venv/.testable ## check format, style and types, then run the tests and d
 	$(PYTEST) --doctest-modules mmsim .venv/names tests notebooks/classroom.py
 
 test-pythons: .venv/.testable ## run the fast tests on every Python found, with the oldest libraries and the newest
-	$(BIN)/python tests/pythons.py --jobs $(JOBS)
+	$(BIN)/python tests/pythons.py --jobs $(JOBS) $(CHOICE)
 
 bare: .venv/.made ## run the first program and the commands as an unknown user without a home; needs root
 	$(BIN)/python tests/bare_container.py

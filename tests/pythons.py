@@ -161,6 +161,17 @@ def environments(found: dict[Minor, Path], own: Minor) -> list[Environment]:
     ]
 
 
+def corners(tried: list[Environment]) -> list[Environment]:
+    """The oldest Python with the oldest libraries and the newest Python with the newest.
+
+    With one Python there is the first alone: the newest libraries have had the whole suite.
+    """
+    by_age = sorted(tried, key=lambda one: one.minor)
+    old = [one for one in by_age if one.way == "oldest"][:1]
+    new = [one for one in by_age if one.way == "newest"][-1:]
+    return old + new
+
+
 def chosen() -> list[str]:
     """What pytest is told to run."""
     paths = sorted((ROOT / "tests").glob("*/test_*.py"))
@@ -234,6 +245,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=2, help="environments at a time")
     parser.add_argument("--only", nargs="*", help="such environments, as 3.13-oldest")
+    parser.add_argument(
+        "--corners", action="store_true", help="only the oldest of both and the newest of both"
+    )
     options = parser.parse_args()
     found = first_of_each(candidates())
     for minor, python in found.items():
@@ -246,6 +260,8 @@ def main() -> int:
         if unknown := set(options.only) - {environment.name for environment in tried}:
             parser.error(f"no such environment: {', '.join(sorted(unknown))}")
         tried = [environment for environment in tried if environment.name in options.only]
+    if options.corners:
+        tried = corners(tried)
     failed = []
     for environment in list(tried):
         try:

@@ -102,3 +102,16 @@ def test_a_new_file_of_tests_is_run():
     assert "tests/view/test_figures.py" not in told
     assert "tests/view/test_figures.py::test_the_whole_figure_is_saved" in told
     assert "--deselect=tests/results/test_trace.py::test_cycles_of_random_programs" in told
+
+
+@pytest.mark.parametrize(
+    ("minors", "own", "names"),
+    [
+        ([(3, 11), (3, 12), (3, 13)], (3, 11), ["3.11-oldest", "3.13-newest"]),
+        ([(3, 11), (3, 12)], (3, 12), ["3.11-oldest", "3.11-newest"]),
+        ([(3, 12)], (3, 12), ["3.12-oldest"]),
+    ],
+)
+def test_the_corners_are_the_oldest_and_the_newest(minors, own, names):
+    tried = pythons.environments(dict.fromkeys(minors, Path("python")), own)
+    assert [one.name for one in pythons.corners(tried)] == names
