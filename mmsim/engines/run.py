@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mmsim.engines.array import engine as array
 from mmsim.errors import LaunchError
 from mmsim.host.arguments import one_of, yes_or_no
 from mmsim.meaning.launch import Launch
@@ -24,4 +23,6 @@ def launch(bound: Launch, engine: Engine | None, trace: bool | None, check: bool
         from mmsim.engines.events import engine as events  # loads SimPy
 
         return events.run(bound, recording, checking)
+    from mmsim.engines.array import engine as array  # a run loads the engine that it needs
+
     return array.run(bound, checking)

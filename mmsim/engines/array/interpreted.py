@@ -19,7 +19,7 @@ import numpy.typing as npt
 from mmsim.engines.array.asynchronous_time import bytes_prepared, scheduled
 from mmsim.engines.array.operations import ByWarp, InStep
 from mmsim.engines.array.turns_compiled import BARRIER
-from mmsim.engines.held import per_lane
+from mmsim.engines.held import ACCESS, OBJECT, SEQUENCER, per_lane
 from mmsim.engines.tally import Tally
 from mmsim.errors import BarrierError, EndlessError
 from mmsim.host.cores import on_all_cores
@@ -35,12 +35,8 @@ from mmsim.monitors.listener import Access
 from mmsim.monitors.watch import Monitors, bytes_watched
 
 Integers = npt.NDArray[np.int64]
-ACCESS = 112
-"""Bytes a thread for its numbers in the grid and for what one access computes on the way."""
 OF_A_WARP, OF_A_BLOCK = 64, 40
 """Bytes for what one access counts by warp, and where the copies of shared arrays lie."""
-SEQUENCER, OBJECT = 5120, 256
-"""Bytes of a sequencer of its own, and of an array in it beside its values."""
 MANY = 1 << 14
 """Lanes from which a request's conflicts are counted by the compiled counter."""
 

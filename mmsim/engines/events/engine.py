@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from mmsim.engines.array.interpreted import ACCESS, OBJECT, SEQUENCER
 from mmsim.engines.events.asynchronous import Asynchronous
 from mmsim.engines.events.driver import Driver
 from mmsim.engines.events.recorder import Recorder
 from mmsim.engines.events.synchronous import Synchronous
 from mmsim.engines.events.variables import traced_variables
-from mmsim.engines.held import per_lane
+from mmsim.engines.held import ACCESS, OBJECT, SEQUENCER, per_lane
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import check_memory, copies, shared
 from mmsim.monitors.listener import Listener
