@@ -1,6 +1,7 @@
 """Benchmarks: how fast the simulator is, beside a yardstick of the same run."""
 
 from mmsim.bench.benchmark import Benchmark, BenchmarkError, Result, Row, Settings, Value
+from mmsim.bench.compiling import compiled_first
 from mmsim.bench.growth import exponent
 from mmsim.bench.repetitions import Measured, alternately, timed
 
@@ -13,6 +14,7 @@ __all__ = [
     "Settings",
     "Value",
     "alternately",
+    "compiled_first",
     "exponent",
     "timed",
 ]

@@ -13,6 +13,7 @@ from mmsim.bench import (
     Measured,
     Settings,
     alternately,
+    compiled_first,
     exponent,
     start,
     timed,
@@ -21,6 +22,7 @@ from mmsim.bench.benchmark import LEAST
 from mmsim.bench.growth import forget_peak, peak_memory
 from mmsim.bench.registry import registered_benchmarks
 from mmsim.cli import main
+from mmsim.engines.array.fused import execute, worth
 from mmsim_algorithms import permutations
 from mmsim_algorithms.bench import cudasim, growth
 from mmsim_algorithms.bench.contestants import movements
@@ -222,3 +224,14 @@ def test_sizes_that_make_no_sense_are_refused(capsys, text):
     with pytest.raises(SystemExit):
         main(["bench", "--most", text])
     assert "--most" in capsys.readouterr().err
+
+
+def test_what_is_measured_is_compiled_however_short_it_is(monkeypatch):
+    monkeypatch.setattr(execute, "_ready", {})
+    launch = LAUNCHES["D-designated"](LEAST)
+    launch.run("synchronous")
+    assert not execute._ready
+    with compiled_first():
+        launch.run("synchronous")
+    assert len(execute._ready) == 1
+    assert not worth.eager

@@ -47,6 +47,10 @@ SURELY_LESS = 0.03
 FEW_SAMPLES, MANY_SAMPLES = 4, 32
 """Samples that are taken at once, and the latest ones that count: a busy machine is uneven."""
 
+eager = False
+"""Whether every program is compiled at its first launch: for benchmarks of launches that come again
+and again (`mmsim.bench.compiled_first`)."""
+
 _samples: deque[float] = deque(maxlen=MANY_SAMPLES)  # seconds that each took
 _spent: dict[str, float] = {}  # seconds of interpreting programs that are not compiled yet
 
@@ -84,7 +88,7 @@ class Worth:
         Launches that were interpreted count as well: a program that comes again and again is
         compiled when interpreting it has taken as long as compiling it does.
         """
-        if self.threads >= MANY:
+        if eager or self.threads >= MANY:
             return True
         self.begun = self.last = clock()
         self.glanced = glance()

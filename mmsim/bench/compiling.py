@@ -1,0 +1,21 @@
+"""Launches whose programs are compiled, for benchmarks of what runs again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def compiled_first() -> Iterator[None]:
+    """Compile every program at its first launch in here, though it were quicker to interpret it.
+
+    A benchmark runs each of its programs once in here, and measures it afterwards.
+    """
+    from mmsim.engines.array.fused import worth
+
+    before, worth.eager = worth.eager, True
+    try:
+        yield
+    finally:
+        worth.eager = before
