@@ -21,7 +21,7 @@ MASKS = 8  # of a branch or a loop: who is inside, who has left which way
 BOUNDS = 4 * VALUE  # of a loop: start, stop, step, number of trips
 ACCESS = 112
 """Bytes a thread for its numbers in the grid and for what one access computes on the way."""
-SEQUENCER, OBJECT = 5120, 256
+SEQUENCER, OBJECT = 4608, 256
 """Bytes of a sequencer of its own, and of an array in it beside its values."""
 
 _known: WeakKeyDictionary[Meaning, int] = WeakKeyDictionary()

@@ -71,6 +71,10 @@ class Expressions:
             for local in code.locals:  # the size of one may be that of one before
                 self.locals[local.name] = self.shapes[local.name] = self._local_shape(local)
 
+    def _slot(self, name: str) -> int:
+        """The number of a variable."""
+        return self.slots.setdefault(name, len(self.slots))
+
     # Errors
 
     def _fault(
@@ -301,7 +305,7 @@ class Expressions:
         return run
 
     def _variable(self, name: str, place: Place) -> Evaluate:
-        slot = self.slots.setdefault(name, len(self.slots))
+        slot = self._slot(name)
 
         def run(frame: Frame, mask: Mask) -> Value:
             value = frame.variables[slot]

@@ -14,6 +14,8 @@ from mmsim.ir.operators import Mask, Value
 from mmsim.model.threads import Grid
 
 Integers = npt.NDArray[np.int64]
+NONE: dict[Any, Any] = {}
+"""What frames hold that have nothing: there is one for each warp. Never written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,16 +63,15 @@ class Frame:
     """Variables, registers and masks of the lanes of one sequencer.
 
     `variables[slot]` is None until a lane assigns it; `partial[slot]` holds the lanes that have,
-    while it isn't all of them. `left` holds those that have left a loop, a trip of it or a scope,
-    by its name; `live` are the lanes that haven't returned. `steps` counts accesses and trips of
-    loops; `watched` is called with it at each. `within` is the latest index of all lanes that was
-    found in range, and of which extent, at first T.id: arrays of a frame don't change.
+    while it isn't all of them. `live` are the lanes that haven't returned. `steps` counts accesses
+    and trips of loops; `watched` is called with it at each. `within` is the latest index of all
+    lanes that was found in range, and of which extent, at first T.id: arrays of a frame don't
+    change.
     """
 
     __slots__ = (
         "fields",
         "lanes",
-        "left",
         "live",
         "partial",
         "registers",
@@ -80,13 +81,18 @@ class Frame:
         "within",
     )
 
-    def __init__(self, lanes: int, fields: dict[str, Value], variables: int) -> None:
+    def __init__(
+        self,
+        lanes: int,
+        fields: dict[str, Value],
+        variables: int,
+        registers: dict[str, npt.NDArray[Any]] = NONE,
+    ) -> None:
         self.lanes = lanes
         self.fields = fields
         self.variables: list[Value] = [None] * variables
-        self.partial: dict[int, npt.NDArray[np.bool_]] = {}
-        self.registers: dict[str, npt.NDArray[Any]] = {}
-        self.left: dict[str, Mask] = {}
+        self.partial: dict[int, npt.NDArray[np.bool_]] = NONE
+        self.registers = registers
         self.live: Mask = True
         self.steps = 0
         self.watched: Callable[[int], None] | None = None
@@ -108,7 +114,7 @@ class Frame:
         old = self.variables[slot]
         if old is None:
             self.variables[slot] = value
-            self.partial[slot] = mask
+            self.partial = {**self.partial, slot: mask}
             return
         self.variables[slot] = np.where(mask, value, old)
         if slot in self.partial:
@@ -125,7 +131,7 @@ class Frame:
             self.partial.pop(slot, None)
         elif self.variables[slot] is not None:
             kept = np.logical_not(mask)
-            self.partial[slot] = kept & self.partial.get(slot, True)
+            self.partial = {**self.partial, slot: kept & self.partial.get(slot, True)}
 
 
 def frame_fields(

@@ -136,11 +136,13 @@ class Meaning(Expressions):
     def frame(self, lanes: int, fields: dict[str, Value]) -> Frame:
         """The state of `lanes` lanes with the given fields of T, before their first statement."""
         self.ready()
-        frame = Frame(lanes, fields, len(self.slots))
-        for name in self._registers:
-            size, dtype = math.prod(self.locals[name]), self.typing.arrays[name]
-            frame.registers[name] = zeros((size, lanes), dtype)
-        return frame
+        if not self._registers:
+            return Frame(lanes, fields, len(self.slots))
+        registers = {
+            name: zeros((math.prod(self.locals[name]), lanes), self.typing.arrays[name])
+            for name in self._registers
+        }
+        return Frame(lanes, fields, len(self.slots), registers)
 
     def start(self, frame: Frame) -> Steps:
         """Run the program for the lanes of a frame."""
@@ -185,25 +187,25 @@ class Meaning(Expressions):
             case ir.For():
                 return Nested(self._for(statement))
             case ir.Break():
-                return Local(partial(_leave, broken(self._loops[-1])))
+                return Local(partial(_leave, self._slot(broken(self._loops[-1]))))
             case ir.Continue():
-                return Local(partial(_leave, continued(self._loops[-1])))
+                return Local(partial(_leave, self._slot(continued(self._loops[-1]))))
             case ir.Return():
                 return Local(_return)
             case ir.Forget(names, registers):
-                slots = [self.slots.setdefault(name, len(self.slots)) for name in names]
+                slots = [self._slot(name) for name in names]
                 return Local(partial(_forget, slots, registers))
             case ir.Scope(name, body):
-                return Nested(partial(_scope, name, self._block(body)))
+                return Nested(partial(_scope, self._slot(left(name)), self._block(body)))
             case ir.Leave(scope):
-                return Local(partial(_leave, scope))
+                return Local(partial(_leave, self._slot(left(scope))))
             case ir.Barrier(place):
                 return Nested(partial(self._barrier, place))
             case _:
                 assert_never(statement, "the interpreter")
 
     def _assign(self, statement: ir.Assign) -> Execute:
-        slot = self.slots.setdefault(statement.target, len(self.slots))
+        slot = self._slot(statement.target)
         value = self._as(statement.value, self.typing.variables[statement.target])
 
         def run(frame: Frame, mask: Mask) -> Mask:
@@ -223,7 +225,7 @@ class Meaning(Expressions):
 
         if statement.target is None:
             return Access(begin, None)
-        slot = self.slots.setdefault(statement.target, len(self.slots))
+        slot = self._slot(statement.target)
         wanted = self.typing.variables[statement.target]
         converts = self.typing.arrays[statement.array] != wanted
 
@@ -350,22 +352,22 @@ class Meaning(Expressions):
         block = self._block(body)
         self._loops.pop()
 
-        leavers = continued(loop)
+        leavers = self._slot(continued(loop))
 
         def iteration(frame: Frame, mask: Mask) -> Steps:
-            frame.left[leavers] = False
+            frame.variables[leavers] = False
             through = yield from block(frame, mask)
-            return union(through, frame.left[leavers])
+            return union(through, frame.variables[leavers])
 
         return loop, iteration
 
     def _while(self, statement: ir.While) -> Callable[[Frame, Mask], Steps]:
         prelude, test = self._block(statement.prelude), self._evaluate(statement.test)
         loop, iteration = self._loop(statement.body)
-        leavers = broken(loop)
+        leavers = self._slot(broken(loop))
 
         def run(frame: Frame, mask: Mask) -> Steps:
-            frame.left[leavers] = False
+            frame.variables[leavers] = False
             done: Mask = False
             while mask is not False:
                 mask = yield from prelude(frame, mask)
@@ -381,16 +383,16 @@ class Meaning(Expressions):
                     break
                 self._step(frame, mask, statement.place)
                 mask = yield from iteration(frame, mask)
-            return union(union(done, mask), frame.left[leavers])
+            return union(union(done, mask), frame.variables[leavers])
 
         return run
 
     def _for(self, statement: ir.For) -> Callable[[Frame, Mask], Steps]:
-        slot = self.slots.setdefault(statement.target, len(self.slots))
+        slot = self._slot(statement.target)
         held = self.typing.variables[statement.target]
         bounds = [self._as(part, INT) for part in (statement.start, statement.stop, statement.step)]
         loop, iteration = self._loop(statement.body)
-        leavers, place = broken(loop), statement.place
+        leavers, place = self._slot(broken(loop)), statement.place
 
         def run(frame: Frame, mask: Mask) -> Steps:
             start, stop, step = (bound(frame, mask) for bound in bounds)
@@ -398,7 +400,7 @@ class Meaning(Expressions):
                 refuse_where(step == 0, mask, "the step of a range is 0")
             except NoValue as fault:
                 self._fault(ArithmeticFault, fault.message, place, frame, fault.lane)
-            frame.left[leavers] = False
+            frame.variables[leavers] = False
             done: Mask = False
             trips = trip_count(start, stop, step)
             trip = 0
@@ -418,7 +420,7 @@ class Meaning(Expressions):
                 frame.assign(slot, convert(value, INT, held), mask)
                 mask = yield from iteration(frame, mask)
                 trip += 1
-            return union(union(done, mask), frame.left[leavers])
+            return union(union(done, mask), frame.variables[leavers])
 
         return run
 
@@ -447,6 +449,9 @@ class Meaning(Expressions):
         return mask
 
 
+# Lanes that have left something are kept in variables whose names no program's can be.
+
+
 def broken(loop: int) -> str:
     """The name of the lanes that have left a loop."""
     return f"loop {loop}"
@@ -455,6 +460,11 @@ def broken(loop: int) -> str:
 def continued(loop: int) -> str:
     """The name of the lanes that have left a trip of a loop."""
     return f"trip of loop {loop}"
+
+
+def left(scope: str) -> str:
+    """The name of the lanes that have left a scope."""
+    return f"scope {scope}"
 
 
 def _return(frame: Frame, mask: Mask) -> Mask:
@@ -470,14 +480,14 @@ def _forget(slots: list[int], registers: tuple[str, ...], frame: Frame, mask: Ma
     return mask
 
 
-def _scope(name: str, body: Callable[[Frame, Mask], Steps], frame: Frame, mask: Mask) -> Steps:
-    frame.left[name] = False
+def _scope(leavers: int, body: Callable[[Frame, Mask], Steps], frame: Frame, mask: Mask) -> Steps:
+    frame.variables[leavers] = False
     through = yield from body(frame, mask)
-    return union(through, frame.left[name])
+    return union(through, frame.variables[leavers])
 
 
-def _leave(scope: str, frame: Frame, mask: Mask) -> Mask:
-    frame.left[scope] = union(frame.left[scope], mask)
+def _leave(leavers: int, frame: Frame, mask: Mask) -> Mask:
+    frame.variables[leavers] = union(frame.variables[leavers], mask)
     return False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ class Asynchronous(Driver):
             for number in range(self.grid.warps)
         ]
         start = Moment(self.env)
-        start.callbacks = [warp.begin for warp in warps]
+        start.callbacks = [partial(_begin, warps)]
         start.after(0, COMPLETION)
 
     def units_of_blocks(self, array: ArrayInMemory) -> list[MemoryUnit]:
@@ -50,6 +51,11 @@ class Asynchronous(Driver):
         if self.launch.machine.shared and unit.dmm is None:
             return DMMsInTurn(self.grid.dmm_of_warp)
         return WarpsInTurn()
+
+
+def _begin(warps: list[Warp], event: Event) -> None:
+    for warp in warps:
+        warp.begin(event)
 
 
 class Warp(Job):
@@ -90,8 +96,10 @@ class Warp(Job):
         except MMSimError as error:
             driver.fail(error)
             return
-        for listener in driver.listeners:
-            listener.worked(self.frame, driver.now)
+        if driver.listeners:
+            self.ready = driver.now
+            for listener in driver.listeners:
+                listener.worked(self.frame, self.ready)
         if isinstance(want, Waiting):
             self.wait(want)
             return

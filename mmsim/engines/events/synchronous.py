@@ -143,12 +143,14 @@ class Synchronous(Driver):
             self.report(request, array, addresses, warps, blocks, moved)
         if request.values is not None:
             self.write(request, array, blocks, warps)
+        start = self.now
         columns = round_.warps.tolist(), round_.stages.tolist(), round_.units.tolist()
         for number, (warp, stages, unit) in enumerate(zip(*columns, strict=True)):
             part = self.parts.get(warp)
             if part is None:
                 part = self.parts[warp] = Part(self.env, warp)
             part.round, part.number, part.stages = round_, number, stages
+            part.ready = start
             self.units[unit].submit(part)
         return values
 

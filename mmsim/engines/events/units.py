@@ -27,7 +27,7 @@ class Job(Recurring):
 
     The request is for `elements` of an `array`, one for each active lane (at least one), by a warp
     of a `block`. `stages` is 0 until they are counted; `least` are those that it would take at
-    best. `ready` is when the warp became ready.
+    best. `ready` is when the warp became ready; it is noted for listeners, if there are any.
     """
 
     least = 1
@@ -63,10 +63,10 @@ class MemoryUnit(Recurring):
         self.jobs: dict[int, Job] = {}
         self.uncounted: list[Job] = []
         self.idle = True
+        self.beyond = completion(0, 0, unit.latency)  # what a request takes beyond its stages
 
     def submit(self, job: Job) -> None:
         """A warp is ready from now on."""
-        job.ready = self.env.now  # type: ignore[assignment]  # time is whole: every delay is
         self.jobs[job.warp] = job
         self.turns.push(job.warp)
         if not job.stages:
@@ -86,7 +86,7 @@ class MemoryUnit(Recurring):
             self._count()
         stages = job.stages
         job.dispatched(self.unit)
-        job.after(completion(0, stages, self.unit.latency), COMPLETION)
+        job.after(stages + self.beyond, COMPLETION)
         self.after(stages, DISPATCH)
 
     def _count(self) -> None:
@@ -98,7 +98,7 @@ class MemoryUnit(Recurring):
             return
         lanes = [len(job.elements) for job in waiting]
         counts = self.unit.conflict.stage_counts(
-            _addresses(waiting, lanes), np.repeat(np.arange(len(waiting)), lanes), len(waiting)
+            _addresses(waiting, lanes), np.arange(len(waiting)).repeat(lanes), len(waiting)
         )
         for job, count in zip(waiting, counts.tolist(), strict=True):
             job.stages = count
