@@ -36,7 +36,7 @@ def rows(settings: Settings) -> Iterator[Row]:
 
 def process(schedule: Schedule, cache: str) -> None:
     """A process of its own that runs the program; what Numba compiles is kept in `cache`."""
-    python("-m", "mmsim.bench.start", schedule, NUMBA_CACHE_DIR=cache)
+    python("-m", "mmsim.bench.start", schedule, MMSIM_CACHE_DIR=cache)
 
 
 def uncompiled(schedule: Schedule) -> None:

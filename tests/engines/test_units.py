@@ -54,3 +54,18 @@ def test_arrays_that_begin_within_a_sector():
     machine = Unaligned(4, ("sector", 8, 3), ())
     assert stages(machine, across, np.zeros(4, int), np.zeros(8 * WARPS, int)) == 2 * WARPS
     assert stages(machine, across, np.zeros(8, int), np.zeros(8 * WARPS, int)) == 1 * WARPS
+
+
+@mm.program
+def across_two(T, first, b, c):
+    if T.warp % 2:
+        b[8 * T.warp + T.lane + 2]
+    else:
+        c[8 * T.warp + T.lane + 2]
+
+
+def test_two_arrays_that_begin_within_a_sector():
+    machine = Unaligned(4, ("sector", 8, 3), ())
+    b, c = np.zeros((2, 8 * WARPS), int)
+    assert stages(machine, across_two, np.zeros(4, int), b, c) == 2 * WARPS
+    assert stages(machine, across_two, np.zeros(8, int), b, c) == 1 * WARPS

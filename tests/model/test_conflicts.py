@@ -139,3 +139,19 @@ def test_parts_take_the_stages_of_their_own_requests(warps, width, kind):
     firsts = np.cumsum([0, *map(len, requests)])[:-1]
     begins = np.cumsum([0, *(len(part) for own in parts for part in own)])[:-1]
     assert rule.parts(firsts, np.concatenate(lanes)).tolist() == begins.tolist()
+
+
+@pytest.mark.parametrize(
+    ("rule", "cells"),
+    [(Banks(4), [0, 3, 1, 2]), (Banks(3), [0, 1, 2, 1]), (Groups(4), [0, 1, 2, 2])],
+)
+def test_where_a_word_lies(rule, cells):
+    """Banks of a power of 2 and of another number, which are found in two ways."""
+    assert rule.cells(np.array([0, 7, 9 if rule.width == 4 else 8, 10])).tolist() == cells
+
+
+def test_the_papers_rules_are_asked_without_lanes():
+    """Only a rule that is `by_lane` is given lanes, which take time to find."""
+    assert not Banks(4).by_lane
+    assert not Groups(4).by_lane
+    assert InParts(2, Banks(4)).by_lane
