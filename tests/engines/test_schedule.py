@@ -29,6 +29,7 @@ from mmsim.engines.events.units import Job, MemoryUnit
 from mmsim.model.machines import LARGEST
 from mmsim.model.threads import Grid
 from mmsim.model.turns import DMMsInTurn, WarpsInTurn
+from own_machines import OwnMachine
 from random_programs import cases, run_case
 
 both_ways = pytest.mark.parametrize("compile", [False, True], ids=["plain", "compiled"])
@@ -569,3 +570,10 @@ def test_ready_warps_are_found_in_turn_however_far_they_stand(warps):
             engine="array",
         )
         assert run.time == chosen + times * latency
+
+
+@pytest.mark.parametrize(("latencies", "finish"), [((1, 9), 11), ((9, 1), 10), ((9, 9), 11)])
+def test_dmms_of_other_latencies_do_not_do_the_same(latencies, finish):
+    """Each reads the memory, one time unit after the other, and then its own shared memory."""
+    machine = OwnMachine(4, ("group", 4, 1), tuple(("bank", 4, l) for l in latencies))
+    assert time_of(machine, [[memory(1), shared(1)]] * 2, warps_per_block=1) == finish
