@@ -1,4 +1,4 @@
-"""Random programs on all engines: each must tell what the event engine tells.
+"""Random programs on all engines: each must give what the event engine gives.
 
     python tests/agreement.py [--count 20000] [--seed 0] [--jobs 2] [--json FILE]
 
@@ -53,7 +53,7 @@ CHUNK = 50
 COMPILED = 4
 """Of so many such chunks one has a program that is compiled."""
 HUNG = 300
-"""Seconds after which a chunk tells where it is and ends: it should take some."""
+"""Seconds after which a chunk prints where it is and ends: it should take some."""
 
 
 # ------------------------------------------------------------ the language
@@ -105,7 +105,7 @@ def used(code: ir.Code) -> set[str]:
 
 
 def outcome(run: Any) -> Any:
-    """All that a run tells, but its engine."""
+    """All that a run has, but its engine."""
     contents = {name: bits(values) for name, values in run.arrays.items()}
     return run.time, run.accesses, run.rounds, contents
 

@@ -5,7 +5,7 @@
 Draws programs whose threads don't race, for warps of 32 threads and blocks of up to 100. Each runs
 once on the GPU with its arrays in global memory, and those of one block once more with them in
 shared memory. What comes back must be what the event engine computes: whole numbers and floats
-alike, bit for bit.
+equal, bit for bit.
 
 `--sanitize` repeats this under compute-sanitizer, which comes with the CUDA toolkit, once with each
 of its tools or with those named; all have to be silent. `--json` saves one row a launch.

@@ -17,7 +17,7 @@ def allowed(promised: float) -> float:
 
 
 def running() -> int:
-    """The threads that run or could at this moment, where the system tells."""
+    """The threads that run or could at this moment, where the system says so."""
     try:
         return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
     except OSError:

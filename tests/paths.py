@@ -30,7 +30,7 @@ def run_along(path, program, *args, **how):
 
 
 def outcome(run):
-    """All that a run tells, but its engine."""
+    """All that a run has, but its engine."""
     contents = {
         name: (values.dtype, values.shape, values.tobytes()) for name, values in run.arrays.items()
     }

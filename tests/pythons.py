@@ -173,7 +173,7 @@ def corners(tried: list[Environment]) -> list[Environment]:
 
 
 def chosen() -> list[str]:
-    """What pytest is told to run."""
+    """The arguments of pytest."""
     paths = sorted((ROOT / "tests").glob("*/test_*.py"))
     folders = {path.name.removeprefix("test_"): path.parent.name for path in paths}
 

@@ -2,7 +2,7 @@
 
 
 def some(cases, most=16):
-    """Cases with all values of all parameters, and about as many as told all over the grid."""
+    """Cases with all values of all parameters, and about as many as asked for all over the grid."""
     seen, kept = set(), []
     step = max(1, len(cases) // most)
     for number, case in enumerate(cases):

@@ -32,7 +32,7 @@ class Results:
     def read(folder: Path = FOLDER) -> Results:
         """The records of a folder, by the name of their experiment.
 
-        Without that of the planted bugs, of which docs/planted.md tells.
+        Without that of the planted bugs, which are in docs/planted.md.
         """
         files = sorted(file for file in folder.glob("*.json") if file.stem != "planted")
         found = [Record.read(file) for file in files]

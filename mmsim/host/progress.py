@@ -1,4 +1,4 @@
-"""Tells a person who waits how far a run is; silent for runs that are quick or unwatched."""
+"""Shows a person who waits how far a run is; silent for runs that are quick or unwatched."""
 
 from __future__ import annotations
 

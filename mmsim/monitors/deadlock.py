@@ -1,4 +1,4 @@
-"""Tells a deadlock from a program that merely goes on: nothing changes, and a warp reads on.
+"""Finds a deadlock where a program does not merely go on: nothing changes, and a warp reads on.
 
 A write that changes memory is *progress*; so is every access outside of `while` loops, for a `for`
 loop comes to its end, and within one that of a line to elements that it hasn't touched since memory

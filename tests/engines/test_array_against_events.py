@@ -1,6 +1,6 @@
 """The array engine against the event engine, on random programs.
 
-Where a program has no data race both must agree on everything that a run tells: time, accesses,
+Where a program has no data race both must agree on everything that a run has: time, accesses,
 rounds, and arrays bit for bit. Where it has one, both must say so; under the synchronous schedule,
 where rounds order everything, they agree even then. MMSIM_EXAMPLES sets how many programs are
 tried.
@@ -29,7 +29,7 @@ both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
 
 
 def outcome(run):
-    """All that a run tells, but its engine."""
+    """All that a run has, but its engine."""
     contents = {
         name: (values.dtype, values.shape, values.tobytes()) for name, values in run.arrays.items()
     }

@@ -1,4 +1,4 @@
-"""One loop over the warps that does several statements: which may, and that nobody can tell."""
+"""One loop over the warps that does several statements: which may, and that no result differs."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def own_cases(draw):
 
 
 def seen(run):
-    """All that a run tells, but its engine."""
+    """All that a run has, but its engine."""
     contents = {name: bits(values) for name, values in run.arrays.items()}
     return run.time, run.accesses, run.rounds, contents
 

@@ -75,7 +75,7 @@ def every_kind(T, a, b, n):
 
 
 def launched():
-    """A launch of that program and nobody else's, before anything has been found out about it."""
+    """A launch of that program, before anything has been found out about it."""
     program = mm.program(every_kind.function)
     program._code = copy.deepcopy(every_kind.code)
     arguments = np.zeros(8, int), np.zeros(8, int), 3

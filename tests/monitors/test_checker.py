@@ -938,7 +938,7 @@ def fails_beside_a_read(T, a, b):
 
 
 def test_an_error_ends_the_run_before_anything_more_is_dispatched_at_that_time():
-    """The other warp's read of what nobody has written would be dispatched at time 0 too."""
+    """The other warp's read of what no thread has written would be dispatched at time 0 too."""
     report = mm.HMM(1, 4, 4, 2).check(
         fails_beside_a_read, zeros(8), zeros(8), threads=8, schedule="asynchronous"
     )

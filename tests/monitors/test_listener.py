@@ -1,4 +1,4 @@
-"""What an engine tells its listeners, one event after the other."""
+"""What an engine reports to its listeners, one event after the other."""
 
 import numpy as np
 import pytest
@@ -118,10 +118,10 @@ def test_a_warp_that_runs_for_itself_tells_each_request_when_it_is_dispatched():
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_nothing_is_made_that_nobody_hears(schedule, monkeypatch):
     def never(*_, **__):
-        raise AssertionError("told nobody")
+        raise AssertionError("without a listener")
 
     monkeypatch.setattr(f"mmsim.engines.events.{schedule}.Access", never)
     arrays = np.array([5, 6, 7, 8]), np.zeros(4, int)
     drive(driver_of(Launch(mm.DMM(2, 3), meet, arrays, 4, None, schedule, 100)))
-    with pytest.raises(AssertionError, match="told nobody"):
+    with pytest.raises(AssertionError, match="without a listener"):
         heard(schedule)

@@ -11,7 +11,7 @@ is missing, or the change makes no difference to any result, which `explained.to
 Each mutant gets a process, forked from one that has loaded NumPy, SimPy, Numba and pytest but
 nothing of mmsim; the mutated text is put there in place of the file's, so no file is ever changed.
 Hypothesis draws the same examples each time. A mutant on which a test takes much longer than
-without it has timed out. Survivors that nobody explains are tried again each time, the verdict on
+without it has timed out. Survivors without an explanation are tried again each time, the verdict on
 others is kept in `build/mutation.jsonl` for as long as the module stays as it is.
 
 Leaves with 1 if a survivor isn't explained or an explanation explains nothing.
@@ -407,7 +407,7 @@ def report(
     verdicts: Verdicts,
     reasons: dict[tuple[str, str, str, str], str],
 ) -> int:
-    """Print the survivors that nobody explains, the idle explanations, the table; 1 for either."""
+    """Print the table, unexplained survivors and idle explanations; 1 if there are such."""
     print(f"\n{'module':32}" + "".join(f"{column:>11}" for column in COLUMNS))
     total: Counter[str] = Counter()
     left, used = [], set()
@@ -427,7 +427,7 @@ def report(
     looked_at = {module.path for module in found}
     idle = [entry for entry in reasons if entry[0] in looked_at and entry not in used]
     if left:
-        print("\nSurvived, and nobody says why that is right:")
+        print("\nSurvived, without an explanation:")
         for mutant in left:
             _tell(mutant)
     if idle:

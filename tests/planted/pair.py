@@ -31,7 +31,7 @@ Did = tuple[int, Action, str] | tuple[int, Action, str, int]
 
 @dataclass(frozen=True, eq=False)
 class Launched:
-    """A program and all that `Machine.check` is told."""
+    """A program and the arguments of `Machine.check`."""
 
     program: Program
     machine: Machine
@@ -57,7 +57,7 @@ class Launched:
         )
 
     def how(self, schedule: Schedule) -> dict[str, Any]:
-        """What `Machine.check` and `Machine.run` are both told."""
+        """The arguments of both `Machine.check` and `Machine.run`."""
         return {
             "threads": self.threads,
             "block_size": self.block_size,
@@ -180,7 +180,7 @@ def apart(*actions: Did, elements: int = 1) -> Expected:
 
 
 def stuck(element: str, *actions: Did) -> Expected:
-    """A thread that waits for what nobody writes."""
+    """A thread that waits for what no thread writes."""
     note = "it reads this again and again, and no thread changes anything"
     return found("deadlock", element, *actions, note=note)
 

@@ -180,7 +180,7 @@ def exclusive_sums_mended(T, a, b):
 
 @mm.program
 def other_buffer(T, a, b, steps):
-    """Double buffering whose first step reads the buffer that nobody has filled."""
+    """Double buffering whose first step reads the buffer that no thread has filled."""
     s = mm.shared((2, T.block_size), dtype=int)
     s[0, T.index] = a[T.id]
     T.barrier()

@@ -10,7 +10,7 @@ from planted.pair import UMM, WAITS, fault, pair, stuck, zeros
 
 @mm.program
 def never_raised(T, flag, a):
-    """A warp waits for a flag that nobody raises."""
+    """A warp waits for a flag that no thread raises."""
     if T.warp == 0:
         a[T.lane] = 1
     else:

@@ -8,7 +8,7 @@ from mmsim.view.figures.files import as_svg
 
 
 class Figure(figure.Figure):
-    """A figure that doesn't need pyplot, which otherwise tells notebooks how to show one."""
+    """A figure that doesn't need pyplot, which otherwise makes notebooks show one."""
 
     def _repr_svg_(self) -> str:
         """The figure as SVG, the same text for the same figure."""
