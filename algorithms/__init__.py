@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from mmsim.bench import Benchmark
     from mmsim.claims import Claim, PaperTable
+    from mmsim.claims.drawing import Drawing
     from mmsim.gpu.experiment import Experiment
 
 PAPERS = ("SMM", "CFP", "ICPP", "IEICE", "RAP")
@@ -44,6 +45,11 @@ def claims() -> list[Claim]:
 def tables() -> list[PaperTable]:
     """All tables that can be computed again (the entry point of `mmsim reproduce`)."""
     return [table for module in _modules("reports", "tables") for table in module.TABLES]
+
+
+def drawings() -> list[Drawing]:
+    """All figures that can be drawn again (the entry point of `mmsim reproduce`)."""
+    return [one for module in _modules("drawings", "figures") for one in module.DRAWINGS]
 
 
 def programs() -> list[Program]:
