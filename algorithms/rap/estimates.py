@@ -24,6 +24,8 @@ class Cell:
         The paper's figure as it stands in its table: a number, or a function of w.
     expected
         What the mean is an estimate of, where it can be counted (`max_load`).
+    least
+        Elsewhere, a lower limit of that where there is one.
     note
         Of a malicious access, which one it is.
     """
@@ -36,6 +38,7 @@ class Cell:
     printed: str = ""
     expected: float | None = None
     note: str = ""
+    least: float | None = None
 
     @property
     def difference(self) -> float | None:

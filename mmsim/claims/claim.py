@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,15 @@ from mmsim.results.run import Run
 Case = dict[str, Any]
 Relation = Literal["exact", "upper", "lower"]
 AnyRun = TypeVar("AnyRun", bound=Run)
+
+
+class Timed(Protocol):
+    """What a claim's `run` returns: a `Run`, or anything else that was measured."""
+
+    @property
+    def time(self) -> int:
+        """Time units it took, 0 if no machine ran."""
+        ...
 
 
 class ClaimError(MMSimError):
@@ -32,7 +41,7 @@ class Precondition:
     holds: Callable[..., bool]
 
 
-def _time(run: Run) -> int:
+def _time(run: Timed) -> int:
     return run.time
 
 
@@ -58,7 +67,7 @@ class Claim:
         Gives the cases: dictionaries of parameters. All must meet `requires`.
     run
         `run(schedule=..., **case)` does the work and returns the `Run`; it raises if the arrays
-        that the program computed are wrong.
+        that the program computed are wrong. Where no machine runs, it returns what was counted.
     measure
         What is measured of a run, as `run` returns it; by default its time in time units.
     quantity
@@ -84,7 +93,7 @@ class Claim:
     formula: Callable[..., Any]
     kind: Relation
     grid: Callable[[], Iterable[Case]]
-    run: Callable[..., Run]
+    run: Callable[..., Timed]
     measure: Callable[[Any], int] = _time
     quantity: str = "T"
     requires: tuple[Precondition, ...] = ()
