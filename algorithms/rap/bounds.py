@@ -20,7 +20,7 @@ from math import e, log
 from typing import Any
 
 CONSTANT = 2
-"""c of the claims that say O(log w / log log w): `first_moment` is below 1.79 times that."""
+"""c of the claims that say O(log w / log log w): `first_moment` is below 1.82 times that."""
 
 
 def log_ratio(w: float) -> float:

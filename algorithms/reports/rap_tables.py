@@ -25,15 +25,19 @@ def simulated(cells: Callable[[], list[Cell]]) -> Callable[[], Iterator[Figure]]
 
 
 def figure_of(cell: Cell) -> Figure:
-    """A cell beside the paper's: a figure, a term in w, or O~(log w / log log w)."""
+    """A cell beside the paper's: a whole number, a mean, or O~(log w / log log w)."""
     if cell.printed.endswith("log"):
         return _held_to_limits(cell) if cell.expected is None else _held_to_expectation(cell)
-    w = cell.w
-    known = {"w": w, "3w": 3 * w, "w^2+w": w * w + w, "w^3": w**3}
-    if cell.printed in known:
-        kept = cell.mean == known[cell.printed]
-        return _figure(cell, f"{cell.mean:g}", f"the printed term at w = {w}", kept)
-    return Figure(cell.access, _column(cell), cell.printed, cell.mean, cell.standard_error)
+    exact = _whole(cell.printed, cell.w)
+    if exact is None:
+        return Figure(cell.access, _column(cell), cell.printed, cell.mean, cell.standard_error)
+    return _figure(cell, f"{cell.mean:g}", "the number printed, exactly", cell.mean == exact)
+
+
+def _whole(printed: str, w: int) -> int | None:
+    """The whole number that a cell prints, as it is or as a term in w; None for a mean."""
+    terms = {"w": w, "3w": 3 * w, "w^2+w": w * w + w, "w^3": w**3}
+    return int(printed) if printed.isdigit() else terms.get(printed)
 
 
 def _held_to_expectation(cell: Cell) -> Figure:

@@ -74,6 +74,8 @@ def test_some_cases_have_every_value():
         "RAP-E3",
         "RAP-L1",
         "RAP-TH2",
+        "RAP-TH3",
+        "RAP-L4",
         "RAP-CUDA",
         "RAP-T2",
         "RAP-T3",
