@@ -59,6 +59,7 @@ def _lemma_1() -> Iterator[Claim]:
             kind="exact",
             grid=timed(transpose=names),
             run=transposed,
+            note="the lemma gives the order; the times of section III's two accesses add up to it",
             own=own(30, transpose=names),
         )
         yield Claim(
@@ -90,7 +91,7 @@ def _theorem_2() -> Iterator[Claim]:
     yield Claim(
         id="RAP-TH2.transpose",
         source="RAP, Theorem 2",
-        title="CRSW and SRCW transpose under RAP",
+        title="CRSW and SRCW transpose under RAP: two accesses of congestion 1",
         formula=lambda w, l: 2 * (w + l - 1),
         kind="exact",
         grid=timed(transpose=("CRSW", "SRCW"), layout=("RAP",)),

@@ -47,8 +47,9 @@ CHOICES: tuple[tuple[str, str], ...] = (
     (
         "Are RAP's in-place transposes right?",
         "Only where all reads come before all writes: always in lock step. Without it the rule of "
-        "turns still sees to that on a DMM and a UMM; on the global memory of an HMM whose DMMs "
-        "hold unequal numbers of warps they race, and mmsim_algorithms.rap.race shows a case.",
+        "turns still sees to that on a DMM and a UMM; on the global memory of an HMM they can go "
+        "wrong, only where its DMMs hold unequal numbers of warps, and mmsim_algorithms.rap.race "
+        "shows a case.",
     ),
 )
 

@@ -85,6 +85,13 @@ def test_in_place_without_lock_step_is_a_race():
         assert np.array_equal(rap.race(programs, "synchronous").arrays["a"], right)
 
 
+def test_a_long_latency_hides_the_race():
+    wrong = [
+        L for L in range(1, 9) if not np.array_equal(rap.race(L=L).arrays["a"], rap.matrix(4).T)
+    ]
+    assert wrong == [1, 2]
+
+
 @pytest.mark.parametrize("transpose", rap.WITH_BARRIER)
 def test_a_barrier_is_enough_in_one_block(transpose):
     for schedule in SCHEDULES:
