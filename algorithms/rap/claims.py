@@ -141,7 +141,7 @@ def _theorem_2() -> Iterator[Claim]:
         formula=lambda m, w: m * first_moment(w),
         kind="upper",
         grid=lambda: [
-            {"pattern": pattern, "w": w, "m": 400}
+            {"pattern": pattern, "w": w, "m": 200}
             for pattern in PATTERNS
             for w in (4, 5, 8, 16, 32, 64)
         ],

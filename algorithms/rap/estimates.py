@@ -9,6 +9,8 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.claims.table import STANDARD_ERRORS
+
 Integers = npt.NDArray[np.int64]
 
 
@@ -60,7 +62,7 @@ class Cell:
     def agrees(self) -> bool | None:
         """Whether the paper's number differs by no more than its rounding and three errors."""
         gap = self.difference
-        return None if gap is None else abs(gap) <= 0.005 + 3 * self.standard_error
+        return None if gap is None else abs(gap) <= 0.005 + STANDARD_ERRORS * self.standard_error
 
 
 def permutations(count: int, w: int, random: np.random.RandomState) -> Integers:

@@ -53,18 +53,16 @@ def _held_to_limits(cell: Cell) -> Figure:
     factor = 6 if cell.printed == "6log" else 1
     most = CONSTANT * factor * log_ratio(cell.w / factor)
     chance = STANDARD_ERRORS * cell.standard_error
-    limits, kept = [], []
+    limits = {}
     if cell.least is not None:
-        limits.append(f"from {cell.least:.4f}")
-        kept.append(cell.mean + chance >= cell.least)
+        limits[f"at least {cell.least:.2f}"] = cell.mean + chance >= cell.least
     if most < cell.w:
-        limits.append(f"to {most:.2f}")
-        kept.append(cell.mean - chance <= most)
-    words = {2: "limits above and below", 1: f"one limit, {''.join(limits)}"}
+        limits[f"at most {most:.2f}"] = cell.mean - chance <= most
     if not limits:
-        return _figure(cell, _mean(cell), f"a limit of {most:.2f}, which no access exceeds", None)
-    text = f"{_mean(cell)}, {' '.join(limits)}"
-    return _figure(cell, text, f"{words[len(limits)]}, {CHANCE}", all(kept))
+        return _figure(cell, _mean(cell), f"at most {most:.2f}, which no access exceeds", None)
+    sides = "limits on both sides" if len(limits) == 2 else "a limit on one side"
+    text = ", ".join([_mean(cell), *limits])
+    return _figure(cell, text, f"{sides}, {CHANCE}", all(limits.values()))
 
 
 def _figure(cell: Cell, text: str, held_to: str, kept: bool | None) -> Figure:

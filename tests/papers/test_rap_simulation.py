@@ -344,14 +344,14 @@ def test_a_malicious_access_has_limits_on_both_sides():
     assert [figure("log", mean, 0.01, least=3.5).agrees for mean in means] == [
         *(False, True, True, False)
     ]
-    assert figure("log", 4.0, 0.01, least=3.5).held_to.startswith("limits above and below")
+    assert figure("log", 4.0, 0.01, least=3.5).held_to.startswith("limits on both sides")
 
 
 def test_a_limit_of_w_or_more_does_not_count():
     """12 ln(w/6) / ln ln(w/6) = 39 at w = 32."""
     loose = figure("6log", 8.0, 0.01)
     assert (loose.counts, loose.kept) == (False, None)
-    assert loose.held_to == "a limit of 38.99, which no access exceeds"
+    assert loose.held_to == "at most 38.99, which no access exceeds"
     assert [figure("6log", mean, 0.01, least=6.0).agrees for mean in (5.9, 8.0)] == [False, True]
     assert figure("6log", 8.0, 0.01, least=6.0).counts
 
@@ -364,8 +364,8 @@ def test_every_cell_of_table_4_could_have_failed():
     assert held == {
         "the number printed": 30,
         "the exact expectation": 14,
-        "limits above and below": 4,
-        "one limit": 1,
+        "limits on both sides": 4,
+        "a limit on one side": 1,
     }
 
 
