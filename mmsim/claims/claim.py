@@ -32,6 +32,28 @@ class Precondition:
     holds: Callable[..., bool]
 
 
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """Why no constant does for an O(): the ratio of its cases has no bound along a parameter.
+
+    Parameters
+    ----------
+    along
+        The name of the parameter that increases from case to case.
+    ratio
+        The measured quantity by the formula in closed form, exact, as a function of `along` and of
+        parameters that are the same in all cases. It works on numbers and SymPy symbols.
+    """
+
+    along: str
+    ratio: Callable[..., Any]
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the parameters that the ratio is made of."""
+        return tuple(inspect.signature(self.ratio).parameters)
+
+
 def _time(run: Run) -> int:
     return run.time
 
@@ -69,6 +91,8 @@ class Claim:
         c of an O-claim or a lower bound.
     printed
         The claim as the paper misprints it: verification must refute it.
+    growth
+        Of a misprinted O(), which names no constant: the growth that refutes it for every one.
     note
         What the reader should know; of a misprint, what is wrong.
     curve
@@ -90,6 +114,7 @@ class Claim:
     requires: tuple[Precondition, ...] = ()
     constant: int = 1
     printed: bool = False
+    growth: Growth | None = None
     note: str = ""
     curve: Callable[[], Curve] | None = None
     own: Callable[[], Iterable[Case]] = tuple
@@ -120,8 +145,9 @@ class Claim:
             name: sympy.Symbol(name, positive=True, integer=True) for name in self.parameters
         }
         claimed = sympy.factor_terms(sympy.sympify(self.formula(**symbols)))
-        if self.constant != 1:
-            claimed = sympy.Mul(self.constant, claimed, evaluate=False)  # c stays in view
+        constant = self.constant if self.growth is None else sympy.Symbol("c", positive=True)
+        if constant != 1:
+            claimed = sympy.Mul(constant, claimed, evaluate=False)  # c stays in view
         quantity = sympy.Symbol(self.quantity, positive=True, integer=True)
         relation = {"exact": sympy.Eq, "upper": sympy.Le, "lower": sympy.Ge}[self.kind]
         return relation(quantity, claimed, evaluate=False)
@@ -227,3 +253,10 @@ def root(value: Any) -> Any:
     import sympy
 
     return sympy.sqrt(value)
+
+
+def cube_root(value: Any) -> Any:
+    """The cube root, exact."""
+    import sympy
+
+    return sympy.cbrt(value)
