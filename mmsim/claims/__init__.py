@@ -10,9 +10,11 @@ from mmsim.claims.claim import (
     ceiling,
     correct,
     cube_root,
+    floor,
     gcd,
     maximum,
     minimum,
+    named,
     root,
 )
 from mmsim.claims.registry import choose, registered
@@ -37,9 +39,11 @@ __all__ = [
     "choose",
     "correct",
     "cube_root",
+    "floor",
     "gcd",
     "maximum",
     "minimum",
+    "named",
     "registered",
     "root",
     "verify",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
@@ -248,6 +249,13 @@ def ceiling(value: Any) -> Any:
     return sympy.ceiling(value)
 
 
+def floor(value: Any) -> Any:
+    """The largest integer not above."""
+    import sympy
+
+    return sympy.floor(value)
+
+
 def root(value: Any) -> Any:
     """The square root, exact."""
     import sympy
@@ -260,3 +268,14 @@ def cube_root(value: Any) -> Any:
     import sympy
 
     return sympy.cbrt(value)
+
+
+def named(name: str, exact: Callable[..., Fraction]) -> Callable[..., Any]:
+    """A function of integers under a name of its own, as E(n, w), which formulas show."""
+
+    def function(*arguments: Any) -> Any:
+        from mmsim.claims import formulas
+
+        return formulas.named(name, exact)(*arguments)
+
+    return function
