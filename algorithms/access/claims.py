@@ -1,4 +1,4 @@
-"""What SMM sections 3 and 4 claim of contiguous access, stride access and copy."""
+"""What SMM section 3 claims of contiguous access, stride access and copy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, ClaimError, Precondition, correct, gcd, maximum, minimum
+from mmsim.claims import Case, Claim, ClaimError, Growth, correct, gcd, minimum
 from mmsim_algorithms.access.programs import PROGRAMS, copy
 from mmsim_algorithms.grids import (
     ENOUGH_THREADS,
@@ -60,21 +60,6 @@ def any_threads(machines: tuple[str, ...], **more: str) -> Iterator[Case]:
     for (w, l), name in product(widths_and_latencies(), machines):
         for p, steps in product((w, w + 1, 2 * w - 1, 3 * w + 2), (1, 3, w, 2 * w + 1)):
             yield {**more, "on": name, "n": steps * p, "p": p, "w": w, "l": l}
-
-
-def latency_hidden(hidden: bool) -> Iterator[Case]:
-    """Full warps, as many as the latency and more, or fewer."""
-    for (w, l), on in product(widths_and_latencies(), BOTH):
-        counts = {l, l + 1, 2 * l} if hidden else {1, l // 2, l - 1}
-        for warps, steps in product(sorted(counts), (1, 2, 3, 7)):
-            if (hidden or warps < l) and warps > 0:
-                p = warps * w
-                yield {"on": on, "n": steps * p, "p": p, "w": w, "l": l}
-
-
-def on_their_own(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
-    """Contiguous access under the asynchronous schedule, whatever schedule is asked for."""
-    return read_all("asynchronous", "contiguous", on, n, p, w, l)
 
 
 BOTH = ("DMM", "UMM")
@@ -186,6 +171,24 @@ def _claims() -> Iterator[Claim]:
         requires=ORDER,
     )
     yield Claim(
+        id="SMM-T3.1c.O.printed",
+        source="SMM, section 1.4",
+        title="stride access, UMM, as printed in section 1.4: all within the minimum",
+        formula=lambda n, p, w, l: minimum(n, n / w * n / p + n * l / p),
+        kind="upper",
+        grid=lambda: [
+            {"access": "stride", "on": "UMM", "n": 64, "p": 4, "w": 4, "l": l}
+            for l in (5, 10, 20, 40, 80)
+        ],
+        run=read_all,
+        requires=ORDER,
+        printed=True,
+        growth=Growth("l", lambda n, p, w, l: (p + l - 1) / p),
+        note="section 1.4 has nl/p inside the minimum, Table 1 outside; with it inside, the time "
+        "would be O(n) whatever the latency is, against Theorem 4.1's nl/p. With n = 64, "
+        "p = w = 4 it is 16(l + 3), 1328 for l = 80 where the formula gives 64",
+    )
+    yield Claim(
         id="SMM-C3.2",
         source="SMM, Corollary 3.2",
         title="copy, DMM and UMM",
@@ -205,40 +208,6 @@ def _claims() -> Iterator[Claim]:
         grid=lambda: any_threads(BOTH),
         run=copy_all,
         requires=ORDER,
-    )
-    yield Claim(
-        id="SMM-T4.1",
-        source="SMM, Theorem 4.1",
-        title="lower bound: bandwidth and latency limitation",
-        formula=lambda n, p, w, l: maximum(n / w + l - 1, n * l / p),
-        kind="lower",
-        grid=lambda: (case for access in PROGRAMS for case in any_threads(BOTH, access=access)),
-        run=read_all,
-        requires=(WHOLE_SHARES,),
-        note="reading all n words once; it holds under both schedules",
-    )
-    yield Claim(
-        id="SMM-T4.1.hidden",
-        source="SMM, section 4",
-        title="latency hidden: contiguous access, p >= wl, warps on their own",
-        formula=lambda n, w, l: n / w + l - 1,
-        kind="exact",
-        grid=lambda: latency_hidden(True),
-        run=on_their_own,
-        requires=(*EXACT, Precondition("w l <= p", lambda p, w, l: w * l <= p)),
-        note="both runs of a case are asynchronous; only then can warps hide each other's latency",
-    )
-    yield Claim(
-        id="SMM-T4.1.exposed",
-        source="SMM, section 4",
-        title="latency not hidden: contiguous access, p < wl, warps on their own",
-        formula=lambda n, p, w, l: n * l / p + p / w - 1,
-        kind="exact",
-        grid=lambda: latency_hidden(False),
-        run=on_their_own,
-        requires=(*EXACT, Precondition("p < w l", lambda p, w, l: p < w * l)),
-        note="both runs of a case are asynchronous; with fewer than wl threads the pipeline runs "
-        "dry in every step",
     )
 
 

@@ -317,9 +317,9 @@ def _random_claims() -> Iterator[Claim]:
             measure=below_n,
             quantity="deficit",
             requires=(WHOLE_WARPS, Precondition("16 <= w", lambda w: w >= 16)),
-            note="the paper has 'for enough large n, there exists small eps > 0, such that n - eps "
+            note="the paper: 'for enough large n, there exists small eps > 0, such that n - eps "
             "< D_w(random) <= n with high probability' and no value. The mean and the variance of "
-            "n - D_w tend to (w - 1)^2/2, 480.5 for w = 32, however large n is: eps = 590 is enough "
+            "n - D_w tend to (w - 1)^2/2, 480.5 for w = 32, for all large n: eps = 590 is enough "
             "there and eps = 371 is not, by five standard deviations",
             own=single_random_own,
         )
