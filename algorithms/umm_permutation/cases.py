@@ -140,7 +140,7 @@ def eighth_power() -> Iterator[Case]:
         (2, 64, 2),
         (2, 128, 5),
         (2, 128, 30),
-        (3, 27, 1),
+        (3, 243, 1),
         (3, 729, 2),
         (3, 2187, 30),
         (4, 4096, 1),
@@ -151,7 +151,7 @@ def eighth_power() -> Iterator[Case]:
 
 def eighth_power_any() -> Iterator[Case]:
     """n = w^8: 256, 6561 and 65536 words, shares that aren't whole."""
-    for w, p, l in ((2, 12, 2), (2, 126, 30), (3, 15, 1), (3, 2184, 30), (4, 16380, 30)):
+    for w, p, l in ((2, 12, 2), (2, 126, 30), (3, 240, 1), (3, 2184, 30), (4, 16380, 30)):
         yield {"n": w**8, "p": p, "w": w, "l": l}
 
 

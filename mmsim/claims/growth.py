@@ -103,10 +103,19 @@ def trend(along: str, ratios: Iterable[tuple[int, Fraction]]) -> Trend | None:
     return Trend(along, sizes, tuple(accumulate((largest[size] for size in sizes), max)))
 
 
-def steepest(names: Iterable[str], ratios: Sequence[tuple[Case, Fraction]]) -> Trend | None:
-    """Of the trends along the parameters of these names the one with the largest exponent."""
-    found = (trend(name, ((case[name], ratio) for case, ratio in ratios)) for name in names)
+def steepest(ratios: Sequence[tuple[Case, Fraction]]) -> Trend | None:
+    """Of the trends along all sizes the one with the largest exponent.
+
+    A size is a parameter that is a positive integer in every case.
+    """
+    first = ratios[0][0]
+    sizes = [name for name in first if all(_is_size(case.get(name)) for case, _ in ratios)]
+    found = (trend(name, ((case[name], ratio) for case, ratio in ratios)) for name in sizes)
     return max(filter(None, found), key=lambda one: one.exponent, default=None)
+
+
+def _is_size(value: object) -> bool:
+    return isinstance(value, int) and value > 0
 
 
 def refutation(claim: Claim, ratios: Sequence[tuple[Case, Fraction]]) -> tuple[bool, str]:

@@ -146,7 +146,7 @@ def verify_claim(
     worst = max(wrong or early or results, key=lambda one: _strain(claim, one))
     ratios = [(one.case, one.ratio * claim.constant) for one in results]
     bound = claim.kind == "upper" and not claim.printed
-    growing = steepest(claim.parameters, ratios) if bound else None
+    growing = steepest(ratios) if bound else None
     growth = "" if growing is None else str(growing)
     reason = ""
     if claim.growth is not None:
