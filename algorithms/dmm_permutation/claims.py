@@ -177,20 +177,6 @@ def _table_claims() -> Iterator[Claim]:
             "32, 64, 1024 and 1024 stages",
         )
     yield Claim(
-        id="CFP-T2.shuffle.printed",
-        source="CFP, section VI",
-        title="shuffle: S-designated meets more bank conflicts than D-designated, as printed",
-        formula=lambda n, w: 2 * n / w + 1,
-        kind="lower",
-        grid=lambda: square_powers(square=False),
-        run=partial(permuted, "S-designated", permutation="shuffle"),
-        measure=casual_stages,
-        quantity="S",
-        requires=(POWERS,),
-        printed=True,
-        note="both take 2n/w stages on the DMM; banks of 8 bytes explain the GTX 680's times",
-    )
-    yield Claim(
         id="CFP-T2.random",
         source="CFP, section VI",
         title="random: mean of a hundred permutations' stages of the casual round",
