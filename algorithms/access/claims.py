@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, ClaimError, Growth, correct, gcd, minimum
+from mmsim.claims import Case, Claim, ClaimError, Growth, Precondition, correct, gcd, minimum
 from mmsim_algorithms.access.programs import PROGRAMS, copy
 from mmsim_algorithms.grids import (
     ENOUGH_THREADS,
@@ -65,7 +65,7 @@ def any_threads(machines: tuple[str, ...], **more: str) -> Iterator[Case]:
 BOTH = ("DMM", "UMM")
 EXACT = (FULL_WARPS, WHOLE_SHARES)
 ORDER = (ENOUGH_THREADS, WHOLE_SHARES)
-PER_ROUND = "the paper prints n/w where a round of p threads has p/w warps; the O() is right"
+PER_ROUND = "a round of p threads has p/w warps where the paper has n/w; its O() is right"
 
 
 def _claims() -> Iterator[Claim]:
@@ -82,14 +82,15 @@ def _claims() -> Iterator[Claim]:
     yield Claim(
         id="SMM-T3.1a.printed",
         source="SMM, section 3",
-        title="contiguous access, as printed",
+        title="contiguous access, DMM, as printed",
         formula=lambda n, p, w, l: (n / w + l - 1) * n / p,
         kind="exact",
-        grid=lambda: narrow(full_warps(BOTH, access="contiguous")),
+        grid=lambda: narrow(full_warps(("DMM",), access="contiguous")),
         run=read_all,
         requires=EXACT,
         printed=True,
-        note=PER_ROUND,
+        note=f"'takes (n/w + l - 1) n/p', above Theorem 3.1: {PER_ROUND}. With n = 16, "
+        "p = w = 4, l = 5 it takes 20 time units, not 32",
     )
     yield Claim(
         id="SMM-T3.1a.O",
@@ -122,7 +123,8 @@ def _claims() -> Iterator[Claim]:
         run=read_all,
         requires=EXACT,
         printed=True,
-        note=PER_ROUND,
+        note=f"'takes (G n/w + l - 1) n/p', above Theorem 3.1: {PER_ROUND}. With n = 16, "
+        "p = w = 4, l = 5 it takes 32 time units, not 80",
     )
     yield Claim(
         id="SMM-T3.1b.O",
@@ -156,9 +158,10 @@ def _claims() -> Iterator[Claim]:
             if case["n"] >= case["p"] * case["w"]
         ),
         run=read_all,
-        requires=EXACT,
+        requires=(*EXACT, Precondition("p w <= n", lambda n, p, w: p * w <= n)),
         printed=True,
-        note=PER_ROUND,
+        note=f"'takes (w n/w + l - 1) n/p', above Theorem 3.1: {PER_ROUND}. With n = 16, "
+        "p = w = 4, l = 5 it takes 32 time units, not 80",
     )
     yield Claim(
         id="SMM-T3.1c.O",

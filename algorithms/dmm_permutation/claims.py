@@ -77,8 +77,9 @@ def _example_claims() -> Iterator[Claim]:
         measure=partial(matches, printed=True),
         quantity="matches",
         printed=True,
-        note="S^-1(D(4)) = S^-1(4) = 13 and P(4) = 1; the paper's product S^-1 . D gives P where "
-        "the left factor is applied first",
+        note="'suppose that S^-1(D(i)) = P(i)', for the paper's own S, D and P: S^-1(D(4)) = "
+        "S^-1(4) = 13 and P(4) = 1. Its product S^-1 . D gives P where the left factor is applied "
+        "first",
     )
     yield Claim(
         id="CFP-SD",

@@ -25,7 +25,6 @@ from mmsim.claims import (
 from mmsim_algorithms.grids import (
     ENOUGH_THREADS,
     FULL_WARPS,
-    LATENCIES,
     WHOLE_SHARES,
     WIDTHS,
     machine,
@@ -215,19 +214,28 @@ def _claims() -> Iterator[Claim]:
         run=partial(transposed, diagonal),
         requires=EXACT,
         printed=True,
-        note="the paper counts one round at each step; the algorithm has two, a read and a write",
+        note="'the total computing time is (p/w + l - 1) n/p', above Lemma 5.1: one round at each "
+        "step where the algorithm has two, a read and a write. With n = p = 16, w = 4, l = 5 it "
+        "takes 16 time units, not 8",
     )
     yield Claim(
         id="SMM-L5.1.any-n.printed",
         source="SMM, section 5",
-        title="diagonal transpose, DMM, regardless of n, as printed",
-        formula=lambda n, p, w, l: 2 * (p / w + l - 1) * n / p,
+        title="diagonal transpose, DMM, any n, as printed: stages of its reads",
+        formula=lambda n, w: n / w,
         kind="exact",
-        grid=lambda: [{"on": "DMM", "n": 144, "p": 36, "w": 9, "l": l} for l in LATENCIES],
+        grid=lambda: [
+            {"on": "DMM", "n": side * side, "p": side * side, "w": w, "l": 1}
+            for w, side in ((4, 6), (8, 12), (9, 12), (9, 15))
+        ],
         run=partial(transposed, diagonal),
+        measure=stages_of_reads,
+        quantity="S",
         requires=(SQUARE, FULL_WARPS, WHOLE_SHARES),
         printed=True,
-        note="w must divide sqrt n: with w = 9, sqrt n = 12 a warp meets congestion 3",
+        note="the banks of the threads of a warp 'are different', above Lemma 5.1, 'regardless of "
+        "the value of n': only where w divides sqrt n. With w = 9, sqrt n = 12, p = n a warp meets "
+        "congestion 3, and the 16 warps take 32 stages",
     )
     yield Claim(
         id="SMM-L5.1.O.printed",
