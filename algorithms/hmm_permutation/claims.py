@@ -272,7 +272,7 @@ def _bound_claims() -> Iterator[Claim]:
 
 
 ERRORS = 5
-"""Standard deviations within which what is random must come; it leaves one chance in a million."""
+"""Standard deviations within which what is random must come: chance breaks a limit once in 3e6."""
 
 MEAN, VARIANCE = named("E", deficit.mean), named("V", deficit.variance)
 

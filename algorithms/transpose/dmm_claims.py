@@ -249,7 +249,7 @@ def _claims() -> Iterator[Claim]:
         printed=True,
         growth=Growth("w", lambda w: (7 * w**2 - 8 * w + 4) / ((2 * w - 1) ** 2 / w + 1)),
         note="'regardless of the value of n', section 5. A warp steps by sqrt n + 1 words: where w "
-        "divides that, it meets one or two banks, as with w even and sqrt n = 2w - 1. With w = 64 "
+        "divides that, it meets few banks, as with w even and sqrt n = 2w - 1. With w = 64 "
         "it takes 28164 time units where the formula gives 253",
     )
     yield Claim(
