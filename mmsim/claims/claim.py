@@ -120,6 +120,11 @@ class Claim:
     curve: Callable[[], Curve] | None = None
     own: Callable[[], Iterable[Case]] = tuple
 
+    def __post_init__(self) -> None:
+        bound = self.printed and self.kind == "upper" and self.constant == 1
+        if self.growth is not None and not bound:
+            raise ClaimError(f"{self.id}: growth refutes a printed O(), which names no constant")
+
     @cached_property
     def paper(self) -> str:
         """The short name of the paper, the first word of the source."""

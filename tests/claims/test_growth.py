@@ -112,10 +112,17 @@ def test_a_family_is_of_one_parameter():
         verify_claim(printed(grid=lambda: [{"w": w, "l": 2} for w in (*WIDTHS, 8)]))
 
 
+@pytest.mark.parametrize("change", [{"printed": False}, {"kind": "lower"}, {"constant": 3}])
+def test_growth_is_for_printed_bounds_without_a_constant(change):
+    with pytest.raises(ClaimError, match="growth refutes a printed O"):
+        printed(**change)
+
+
 # An O() that holds.
 
 
 def holding(**changes):
+    """That it takes 10^6 l at most."""
     return printed(printed=False, growth=None, constant=10**6, **changes)
 
 
