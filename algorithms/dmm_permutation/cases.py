@@ -207,3 +207,9 @@ def few_threads() -> Iterator[Case]:
     """One warp, high latency, all writes of a warp in one bank."""
     for w, l in product((2, 4, 8), (30, 100, 300)):
         yield {"permutation": "transpose", "n": 2 * w * w, "p": w, "w": w, "l": l}
+
+
+def one_warp() -> list[Case]:
+    """A single warp, all of whose writes are in one bank, as the latency grows."""
+    latencies = (30, 60, 120, 240, 480, 960)
+    return [{"permutation": "transpose", "n": 32, "p": 4, "w": 4, "l": l} for l in latencies]

@@ -134,15 +134,25 @@ def fourth_power(latencies: Sequence[int] = LATENCIES, whole: bool = True) -> It
 
 
 def eighth_power() -> Iterator[Case]:
-    """n = w^8: 256 words, whole shares."""
-    for p, l in ((16, 1), (64, 2), (128, 5), (128, 30)):
-        yield {"n": 256, "p": p, "w": 2, "l": l}
+    """n = w^8: 256, 6561 and 65536 words, whole shares."""
+    for w, p, l in (
+        (2, 16, 1),
+        (2, 64, 2),
+        (2, 128, 5),
+        (2, 128, 30),
+        (3, 243, 1),
+        (3, 729, 2),
+        (3, 2187, 30),
+        (4, 4096, 1),
+        (4, 16384, 30),
+    ):
+        yield {"n": w**8, "p": p, "w": w, "l": l}
 
 
 def eighth_power_any() -> Iterator[Case]:
-    """n = w^8: 256 words, shares that aren't whole."""
-    for p, l in ((12, 2), (126, 30)):
-        yield {"n": 256, "p": p, "w": 2, "l": l}
+    """n = w^8: 256, 6561 and 65536 words, shares that aren't whole."""
+    for w, p, l in ((2, 12, 2), (2, 126, 30), (3, 240, 1), (3, 2184, 30), (4, 16380, 30)):
+        yield {"n": w**8, "p": p, "w": w, "l": l}
 
 
 def squared_powers() -> Iterator[Case]:

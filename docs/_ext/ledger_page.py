@@ -16,7 +16,7 @@ from sphinx.util import logging
 
 from mmsim.claims import Claim, Verdict
 from mmsim.claims.verify import from_json
-from mmsim.reports.verdicts import asynchronous, own_size, summary, worst_case
+from mmsim.reports.verdicts import asynchronous, growth, own_size, summary, worst_case
 from mmsim.view.curves import curve_svg
 from mmsim_algorithms import claims
 from mmsim_algorithms.reports.ledger import CHOICES
@@ -34,10 +34,10 @@ site was made with: {summary}.
 
 An exact claim ($=$) is held to the time unit under the synchronous schedule. Of a bound the verdict
 shows the case that comes nearest to breaking it, and measured by claimed as a ratio. A claim that a
-paper misprints stands here twice: as printed, refuted by the case shown, and as corrected. *Async*
-is the asynchronous time by the synchronous one, over all cases. *Own size* is the largest case of
-the size that the paper itself measures. How a claim is written, and what the papers misprint, is
-told in [Claims](claims.md).
+paper misprints stands here twice: as printed, refuted by the case shown, and as corrected; an O()
+is refuted by the growth of its ratio, for every constant c. *Async* is the asynchronous time by the
+synchronous one, over all cases. *Own size* is the largest case of the size that the paper itself
+measures. How a claim is written, and what the papers misprint, is told in [Claims](claims.md).
 """
 
 
@@ -80,6 +80,7 @@ def outcome(verdict: Verdict | None) -> str:
     lines = [
         f"{verdict.cases} cases" if verdict.cases != 1 else "1 case",
         worst_case(verdict),
+        *growth(verdict),
         f"async {asynchronous(verdict)}",
         *own_size(verdict),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -39,6 +40,28 @@ class Precondition:
 
     text: str
     holds: Callable[..., bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """Why no constant does for an O(): the ratio of its cases has no bound along a parameter.
+
+    Parameters
+    ----------
+    along
+        The name of the parameter that increases from case to case.
+    ratio
+        The measured quantity by the formula in closed form, exact, as a function of `along` and of
+        parameters that are the same in all cases. It works on numbers and SymPy symbols.
+    """
+
+    along: str
+    ratio: Callable[..., Any]
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the parameters that the ratio is made of."""
+        return tuple(inspect.signature(self.ratio).parameters)
 
 
 def _time(run: Timed) -> int:
@@ -78,6 +101,8 @@ class Claim:
         c of an O-claim or a lower bound.
     printed
         The claim as the paper misprints it: verification must refute it.
+    growth
+        Of a misprinted O(), which names no constant: the growth that refutes it for every one.
     note
         What the reader should know; of a misprint, what is wrong.
     curve
@@ -99,9 +124,15 @@ class Claim:
     requires: tuple[Precondition, ...] = ()
     constant: int = 1
     printed: bool = False
+    growth: Growth | None = None
     note: str = ""
     curve: Callable[[], Curve] | None = None
     own: Callable[[], Iterable[Case]] = tuple
+
+    def __post_init__(self) -> None:
+        bound = self.printed and self.kind == "upper" and self.constant == 1
+        if self.growth is not None and not bound:
+            raise ClaimError(f"{self.id}: growth refutes a printed O(), which names no constant")
 
     @cached_property
     def paper(self) -> str:
@@ -129,8 +160,9 @@ class Claim:
             name: sympy.Symbol(name, positive=True, integer=True) for name in self.parameters
         }
         claimed = sympy.factor_terms(sympy.sympify(self.formula(**symbols)))
-        if self.constant != 1:
-            claimed = sympy.Mul(self.constant, claimed, evaluate=False)  # c stays in view
+        constant = self.constant if self.growth is None else sympy.Symbol("c", positive=True)
+        if constant != 1:
+            claimed = sympy.Mul(constant, claimed, evaluate=False)  # c stays in view
         quantity = sympy.Symbol(self.quantity, positive=True, integer=True)
         relation = {"exact": sympy.Eq, "upper": sympy.Le, "lower": sympy.Ge}[self.kind]
         return relation(quantity, claimed, evaluate=False)
@@ -231,8 +263,33 @@ def ceiling(value: Any) -> Any:
     return sympy.ceiling(value)
 
 
+def floor(value: Any) -> Any:
+    """The largest integer not above."""
+    import sympy
+
+    return sympy.floor(value)
+
+
 def root(value: Any) -> Any:
     """The square root, exact."""
     import sympy
 
     return sympy.sqrt(value)
+
+
+def cube_root(value: Any) -> Any:
+    """The cube root, exact."""
+    import sympy
+
+    return sympy.cbrt(value)
+
+
+def named(name: str, exact: Callable[..., Fraction]) -> Callable[..., Any]:
+    """A function of integers under a name of its own, as E(n, w), which formulas show."""
+
+    def function(*arguments: Any) -> Any:
+        from mmsim.claims import formulas
+
+        return formulas.named(name, exact)(*arguments)
+
+    return function

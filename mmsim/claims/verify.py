@@ -15,12 +15,13 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from mmsim.claims.claim import Case, Claim, ClaimError, show
+from mmsim.claims.growth import curve, refutation, steepest
 from mmsim.errors import FormatError, RoomError
 from mmsim.results.curve import Curve, Series
 
 LONG = 40
 """Characters from which a claimed fraction is shown rounded."""
-FORMAT = "mmsim verdicts 1"
+FORMAT = "mmsim verdicts 2"
 Result = Literal["holds", "fails", "refuted", "not refuted"]
 
 
@@ -59,6 +60,7 @@ class Verdict:
     `result` is "holds" or "fails"; of a misprint (`printed`) "refuted", with the counterexample, or
     "not refuted". `worst` is the case that comes nearest to breaking the claim, or breaks it most.
     `earliest` and `latest` are the cases in which the asynchronous schedule gains most and least.
+    `growth` says of an upper bound how the ratio changes with the size.
     `reason` says why a claim fails. `own` are the cases of the paper's own size, which count among
     `cases` like the others; `left_out` says why one of them was not run.
     """
@@ -78,6 +80,7 @@ class Verdict:
     cases: int
     result: Result
     reason: str
+    growth: str
     worst: CaseResult
     earliest: CaseResult
     latest: CaseResult
@@ -141,9 +144,17 @@ def verify_claim(
         else []
     )
     worst = max(wrong or early or results, key=lambda one: _strain(claim, one))
+    ratios = [(one.case, one.ratio * claim.constant) for one in results]
+    bound = claim.kind == "upper" and not claim.printed
+    growing = steepest(ratios) if bound else None
+    growth = "" if growing is None else str(growing)
     reason = ""
-    if claim.printed:
-        result: Result = "refuted" if wrong else "not refuted"
+    if claim.growth is not None:
+        refuted, growth = refutation(claim, ratios)
+        result: Result = "refuted" if refuted else "not refuted"
+        reason = growth
+    elif claim.printed:
+        result = "refuted" if wrong else "not refuted"
         reason = str(worst) if wrong else "no case of the grid contradicts it"
     elif wrong or early:
         result, reason = "fails", f"{'asynchronously ' * (not wrong)}{worst}"
@@ -153,6 +164,8 @@ def verify_claim(
             f"{show(late[0].case)}: asynchronously {late[0].asynchronous_time}, more than the "
             f"{late[0].time} of lock step"
         )
+    elif growing is not None and growing.grows:
+        result, reason = "fails", f"the ratio grows: {growth}"
     else:
         result = "holds"
     return Verdict(
@@ -171,10 +184,11 @@ def verify_claim(
         len(results),
         result,
         reason,
+        growth,
         worst,
         min(results, key=lambda one: one.gain),
         max(results, key=lambda one: one.gain),
-        None if claim.curve is None else claim.curve(),
+        curve(claim, ratios) if claim.curve is None else claim.curve(),
         tuple(results[len(cases) :]),
         left_out,
     )

@@ -12,6 +12,7 @@ import pytest
 import mmsim as mm
 import mmsim_algorithms
 from mmsim.claims import choose, registered, verify_claim
+from mmsim_algorithms.access.bounds_claims import READS, RUNS
 from some_cases import some
 
 CLAIMS = mmsim_algorithms.claims()
@@ -104,6 +105,18 @@ def test_exact_grids_cover_the_required_parameters(id_):
 
 def test_registered_through_the_entry_point():
     assert {claim.id for claim in CLAIMS} <= {claim.id for claim in registered()}
+
+
+@pytest.mark.parametrize("program", RUNS)
+def test_the_lower_bounds_notice_a_program_that_skips_words(program):
+    (claim,) = (c for c in CLAIMS if c.id == ("SMM-T4.1" if program in READS else "SMM-T4.1.moved"))
+    one = [{"program": program, "on": "DMM", "n": 1024, "p": 1024, "w": 4, "l": 1}]
+    assert verify_claim(replace(claim, grid=lambda: one)).result == "holds"
+
+    def quarter(schedule, program, on, n, p, w, l):
+        return RUNS[program](schedule=schedule, on=on, n=n // 4, p=p // 4, w=w, l=l)
+
+    assert verify_claim(replace(claim, grid=lambda: one, run=quarter)).result == "fails"
 
 
 def test_erratum_2_counterexample_of_the_ledger():
