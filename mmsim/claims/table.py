@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from mmsim.claims.claim import ClaimError
+from mmsim.claims.drawing import Source
 from mmsim.host.plugins import nearest, registered_in
 
 GROUP = "mmsim.tables"
@@ -66,13 +67,14 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class PaperTable:
-    """A table of a paper: `figures()` computes it again."""
+    """A table of a paper: `figures()` computes it again, from what `made` says (see `Drawing`)."""
 
     id: str
     source: str
     title: str
     figures: Callable[[], Iterable[Figure]]
     note: str = ""
+    made: Source = "simulated"
 
 
 def registered_tables() -> list[PaperTable]:

@@ -50,7 +50,7 @@ def test_the_tables_are_listed(capsys):
 
 def test_an_unknown_table_and_one_that_differs(capsys, monkeypatch):
     assert main(["reproduce", "RAP-T9"]) == 2
-    assert "no table has the id 'RAP-T9'; did you mean" in capsys.readouterr().err
+    assert "no table or figure has the id 'RAP-T9'; did you mean" in capsys.readouterr().err
     wrong = PaperTable("X", "s", "t", lambda: [Figure("row", "col", "1.00", 2.0)])
     monkeypatch.setattr("mmsim.claims.table.registered_tables", lambda: [wrong])
     assert main(["reproduce", "X"]) == 1
