@@ -156,15 +156,3 @@ def write(
         linespacing=1.05,
         gid=gid,
     )
-
-
-def labels_of(axes: Axes, name: str, shape: tuple[int, int]) -> list[list[str]]:
-    """What stands in the cells of an array that `cells` drew, row by row.
-
-    >>> with sheet(2, 1) as axes:
-    ...     cells(axes, "a", 0, 0, [["x", ""]])
-    >>> labels_of(axes, "a", (1, 2))
-    [['x', '']]
-    """
-    found = {text.get_gid(): text.get_text() for text in axes.texts}
-    return [[found.get(f"{name}-{i}-{j}", "") for j in range(shape[1])] for i in range(shape[0])]
