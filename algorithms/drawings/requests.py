@@ -20,7 +20,7 @@ def requests(runs: Mapping[str, mm.Run]) -> Figure:
     """Draw all requests of some runs side by side, each run below the words that name it.
 
     Above are the memory's cells, those asked for with their threads, and the stages that the
-    requests of each warp take; below is the warp whose stage each pipeline register holds at each time.
+    requests of each warp take; below are the pipeline registers over time, with their warps.
 
     Parameters
     ----------
