@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -58,25 +59,24 @@ def threads_of(
     return np.array([found[element][0] for element in sorted(found)]).reshape(shape)
 
 
-def contents(run: mm.Run, array: str) -> list[tuple[str, npt.NDArray[Any]]]:
-    """An array after each part of a run, a part being what one function of the program did.
+def contents(run: mm.Run, array: str, steps: Sequence[str]) -> list[npt.NDArray[Any]]:
+    """An array after each step of a run, a step being what one function of the program did.
 
-    The first is the array at the start, under the name "".
+    `steps` are the names of these functions; it raises where the run has others.
 
     >>> from mmsim_algorithms.umm_permutation import column_wise
     >>> case = column_wise.prepare(width=2)
     >>> run = mm.UMM(2, 1).run(column_wise, *case.arguments, threads=2, trace=True)
-    >>> [name for name, _ in contents(run, "b")]
-    ['', 'rotating', 'row_wise', 'rotating']
+    >>> [matrix.shape for matrix in contents(run, "b", ["rotating", "row_wise", "rotating"])]
+    [(2, 2), (2, 2), (2, 2)]
     """
-    parts = [
+    ends = [
         (function, max(one.completion for one in group))
         for function, group in groupby(run.trace.dispatches, lambda one: one.function)
     ]
+    expect("the steps", [function for function, _ in ends], list(steps))
     memory = [cycle.memory[array] for cycle in run.trace.cycles()]
-    traced = next(one for one in run.trace.arrays if one.name == array)
-    start = traced.data.reshape(traced.shape)
-    return [("", start), *((function, memory[end]) for function, end in parts)]
+    return [memory[end] for _, end in ends]
 
 
 def expect(what: str, ours: Any, papers: Any) -> None:
@@ -86,5 +86,6 @@ def expect(what: str, ours: Any, papers: Any) -> None:
     Traceback (most recent call last):
     mmsim.claims.claim.ClaimError: time units on the DMM: the run gives 6, the paper's figure 5
     """
-    if not np.array_equal(ours, papers):
+    same = np.array_equal(ours, papers) if isinstance(ours, np.ndarray) else ours == papers
+    if not same:
         raise ClaimError(f"{what}: the run gives {ours}, the paper's figure {papers}")
