@@ -168,7 +168,7 @@ def edges_of_warps(run: mm.Run, source: str, target: str) -> tuple[list[int], li
     colours: list[int] = []
     reads = [one for one in run.trace.dispatches if (one.array, one.kind) == (source, "read")]
     writes = [one for one in run.trace.dispatches if (one.array, one.kind) == (target, "write")]
-    warps = range(len(run.trace.warps))
+    warps = list(range(len(run.trace.warps)))
     expect(f"warps that read {source}", [one.warp for one in reads], warps)
     expect(f"warps that write {target}", [one.warp for one in writes], warps)
     for read, write in zip(reads, writes, strict=True):

@@ -12,8 +12,9 @@ from mmsim.claims import correct
 from mmsim.claims.drawing import Drawing
 from mmsim_algorithms import permutations
 from mmsim_algorithms.access.figures import icpp_figure_3
-from mmsim_algorithms.drawings.cells import arrow, cells, sheet, whole
+from mmsim_algorithms.drawings.cells import whole
 from mmsim_algorithms.drawings.graphs import coloured, edges_of_warps
+from mmsim_algorithms.drawings.panels import Panel, pairs, side_by_side
 from mmsim_algorithms.drawings.requests import requests
 from mmsim_algorithms.drawings.traced import expect
 from mmsim_algorithms.hmm_permutation.programs import (
@@ -58,26 +59,19 @@ def figure_4() -> Figure:
     correct(run, b=a.T)
     used = [one for one in run.trace.dispatches if one.array == "alpha"]
     expect("stages of the requests to alpha", [one.stage_count for one in used], [1] * 2 * W)
-    address = {
-        value: address
-        for one in used
-        if one.kind == "write"
-        for value, address in zip(one.values, one.addresses, strict=True)
-    }
-    i, j = np.divmod(np.arange(a.size), W)
-    expect("addresses", [address[value] for value in range(a.size)], i * W + (i + j) % W)
-
-    element = np.empty(a.size, dtype=np.int64)
-    element[[address[value] for value in range(a.size)]] = np.arange(a.size)
-    with sheet(11.5, 5.5) as axes:
-        for name, left, shown in (("a", 0.2, a), ("alpha", 7.2, element.reshape(W, W))):
-            labels = [[f"({value // W},{value % W})" for value in row] for row in shown.tolist()]
-            shared = name == "alpha"
-            banks = [f"B[{bank}]" for bank in range(W)] if shared else []
-            caption = "the words of alpha" if shared else "a"
-            cells(axes, name, left, 0.7, labels, kinds=shown % W, caption=caption, columns=banks)
-        arrow(axes, (4.5, 2.7), (6.9, 2.7), "diagonal", below="arrangement")
-    return whole(axes)
+    value_at = np.full(a.size, -1)
+    for one in used:
+        if one.kind == "write":
+            value_at[list(one.addresses)] = one.values
+    i, j = np.divmod(a.ravel(), W)
+    expect("words of alpha", value_at[i * W + (i + j) % W], a.ravel())
+    alpha = value_at.reshape(W, W)
+    banks = [f"B[{bank}]" for bank in range(W)]
+    panels = [
+        Panel("a", pairs(a, W), a % W, "(a) a"),
+        Panel("alpha", pairs(alpha, W), alpha % W, "(b) the words of alpha", columns=banks),
+    ]
+    return side_by_side(panels, [""])
 
 
 def figure_5() -> Figure:
@@ -129,16 +123,12 @@ def figure_6() -> Figure:
 
     colour = np.empty(P.size, dtype=np.int64)
     colour[coloured_columns] = np.arange(W)
-    captions = ("input", "row-wise", "column-wise", "row-wise")
-    with sheet(20.3, 5.3) as axes:
-        for step, (words, caption) in enumerate(zip(stages, captions, strict=True)):
-            labels = [[f"({word // W},{word % W})" for word in row] for row in words.tolist()]
-            left = 0.1 + 5.36 * step
-            name = f"step-{step}"
-            cells(axes, name, left, 0.4, labels, kinds=colour[words], caption=caption)
-            if step:
-                arrow(axes, (left - 1.2, 2.4), (left - 0.15, 2.4), f"Step {step}")
-    return whole(axes)
+    captions = ("(a) input", "(b) row-wise", "(c) column-wise", "(d) row-wise")
+    panels = [
+        Panel(name, pairs(words, W), colour[words], caption)
+        for name, words, caption in zip("abcd", stages, captions, strict=True)
+    ]
+    return side_by_side(panels, ["Step 1", "Step 2", "Step 3"])
 
 
 DRAWINGS = [
@@ -159,14 +149,13 @@ DRAWINGS = [
         "ICPP, Figure 5",
         "a regular bipartite graph with degree 4 painted by 4 colours",
         figure_5,
-        note="The paper's text does not say which graph it draws; this one is of a row-wise "
-        "permutation of 16 words, drawn at random.",
+        note="the text names no graph: this is that of a row of 16 words, permuted at random",
     ),
     Drawing(
         "ICPP-F6",
         "ICPP, Figure 6",
         "how numbers are routed by the scheduled permutation, √n = 4",
         figure_6,
-        note="The paper's text does not name its permutation; this one is drawn at random.",
+        note="(i,j) is where a word goes; the text names no permutation, this one is random",
     ),
 ]

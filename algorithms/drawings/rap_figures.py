@@ -12,9 +12,9 @@ from mmsim.claims import correct
 from mmsim.claims.drawing import Drawing
 from mmsim.results.rows import Kind
 from mmsim.view.figures.paper import PAGE, STYLE
-from mmsim.view.figures.shown import Figure as Shown
 from mmsim_algorithms.access.figures import icpp_figure_3, one_cell
 from mmsim_algorithms.drawings.cells import arrow, cells, sheet, whole
+from mmsim_algorithms.drawings.panels import Panel, side_by_side
 from mmsim_algorithms.drawings.requests import requests
 from mmsim_algorithms.drawings.traced import expect, threads_of
 from mmsim_algorithms.rap import cuda
@@ -66,7 +66,7 @@ def figure_2() -> Figure:
         (machine.run(one_cell, matrix(W).ravel(), 5, threads=W, trace=True), 0, 1),
     ]
     distinct, one_bank, one_address = (run.trace.dispatches[number] for run, number, _ in chosen)
-    expect("banks of (1)", sorted(distinct.places), range(W))
+    expect("banks of (1)", sorted(distinct.places), list(range(W)))
     expect("banks of (2)", one_bank.places, (1,) * W)
     expect("addresses of (2), each different", len(set(one_bank.addresses)), W)
     expect("addresses of (3)", one_address.addresses, (5,) * W)
@@ -76,6 +76,8 @@ def figure_2() -> Figure:
 def _side_by_side(chosen: list[tuple[mm.Run, int, int]]) -> Figure:
     """One request of each run with its congestion, which must be the paper's."""
     import matplotlib
+
+    from mmsim.view.figures.shown import Figure as Shown
 
     with matplotlib.rc_context(STYLE):
         figure = Shown(figsize=(PAGE, 3.2), layout="constrained")
@@ -102,13 +104,13 @@ def figure_3() -> Figure:
 
 def figure_4() -> Figure:
     """RAP Figure 4: which thread accesses which element of a matrix of size 4 x 4."""
-    with sheet(16.5, 5.7) as axes:
-        for place, name in enumerate(FIGURE_4):
-            run = mm.DMM(W, 1).run(ACCESSES[name], matrix(W), threads=W * W, trace=True)
-            threads = _threads(run, "read", name)
-            caption = f"{name} access, congestion {CONGESTION[name]}"
-            _matrix(axes, name, 0.5 + 5.75 * place, 0.7, threads, caption)
-    return whole(axes)
+    panels = []
+    for letter, name in zip("abc", FIGURE_4, strict=True):
+        run = mm.DMM(W, 1).run(ACCESSES[name], matrix(W), threads=W * W, trace=True)
+        threads = _threads(run, "read", name)
+        caption = f"({letter}) {name} access"
+        panels.append(Panel(name, threads, threads // W, caption, columns=BANKS))
+    return side_by_side(panels)
 
 
 def figure_5() -> Figure:
@@ -148,29 +150,26 @@ def figure_6() -> Figure:
     """RAP Figure 6: the elements of a matrix, and where they lie with r = (2, 0, 3, 1)."""
     a = mm.place(matrix(W), mm.layout.RAP(W, shifts=R))
     run = mm.DMM(W, 1).run(contiguous, a, threads=W * W, trace=True)
-    address = {
-        element: address
-        for one in run.trace.dispatches
-        for element, address in zip(one.elements, one.addresses, strict=True)
-    }
-    expect("elements that the run accesses", sorted(address), range(W * W))
-    memory = np.empty(W * W, dtype=np.int64)
-    memory[[address[element] for element in range(W * W)]] = range(W * W)
-    expect("the elements in the memory", memory.reshape(W, W), SHIFTED)
-    expect("where a[10] lies", (address[10], address[10] % W), (9, 1))
+    address = np.full(W * W, -1)  # of each element
+    for one in run.trace.dispatches:
+        address[list(one.elements)] = one.addresses
+    expect("addresses, each of one element", np.sort(address), np.arange(W * W))
+    element = np.argsort(address).reshape(W, W)  # at each address
+    expect("the elements in the memory", element, SHIFTED)
+    expect("address and bank of a[10]", (address[10], address[10] % W), (9, 1))
     for program in (contiguous, stride):
         again = mm.DMM(W, 1).run(program, a, threads=W * W)
         expect(f"stages of the {program.name} access, one for each warp", again.stages, W)
 
-    shifts = [[(address[W * i] - W * i) % W] for i in range(W)]
-    expect("the shifts", np.ravel(shifts), R)
-    rows = matrix(W) // W
-    with sheet(13.2, 5.8) as axes:
-        cells(axes, "r", 0.2, 1, shifts, columns=["r"])
-        cells(axes, "a", 1.7, 1, matrix(W), kinds=rows, caption="elements")
-        arrow(axes, (6, 3), (8.7, 3), "address", below="shift")
-        shifted = memory.reshape(W, W)
-        cells(axes, "m", 9, 1, shifted, kinds=shifted // W, caption="memory", columns=BANKS)
+    shifts = address[::W] % W
+    expect("the shifts", shifts, np.array(R))
+    with sheet(12.6, 5.4) as axes:
+        cells(axes, "r", 0.1, 0.65, shifts[:, None], columns=["r"])
+        rows = matrix(W) // W
+        cells(axes, "a", 1.6, 0.65, matrix(W), kinds=rows, caption="(a) elements")
+        arrow(axes, (5.8, 2.65), (8.2, 2.65), "address shift")
+        caption = "(b) the words of the memory"
+        cells(axes, "m", 8.4, 0.65, element, kinds=element // W, caption=caption, columns=BANKS)
     return whole(axes)
 
 
@@ -182,11 +181,14 @@ def figure_7() -> Figure:
     """RAP Figure 7: which bits of the registers r[0], ..., r[5] hold which random number.
 
     With r_i = i each field shows by its value which number it is. The registers are those of the
-    first warp of the paper's CUDA (as corrected) when it ends.
+    first warp of the paper's CUDA (as corrected) when it ends; its thread j uses r_j to write.
     """
     a = cuda.rotated(matrix(32), np.arange(32))
     arguments = (a, np.zeros_like(a), cuda.pack(range(32)))
     run = mm.DMM(32, 1).run(cuda.cuda_corrected, *arguments, threads=32, trace=True)
+    [write] = [one for one in run.trace.dispatches if one.kind == "write"]
+    used = [element % 32 for element in write.elements]
+    expect("the numbers that threads 0, 1, ... use", used, list(range(32)))
     *_, last = run.trace.cycles()
     registers = np.asarray(last.thread(0)["r"])
     shown = [[""] * (FIELDS + 1) for _ in registers]
@@ -219,8 +221,8 @@ DRAWINGS = [
         "RAP, Figure 2",
         "examples of memory access and the congestion for w = 4",
         figure_2,
-        note="The paper's text names the address of (3) only; (1) is a warp of the diagonal "
-        "access and (2) one of the stride access.",
+        note="the text names the address of (3) only; (1) is a warp of the diagonal access, "
+        "(2) one of the stride access",
     ),
     Drawing("RAP-F3", "RAP, Figure 3", "requests of two warps on the DMM, w = 4, l = 5", figure_3),
     Drawing(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import mmsim as mm
 from mmsim.view.figures.paper import COLUMN, STYLE
-from mmsim.view.figures.shown import Figure as Shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,6 +36,8 @@ def requests(runs: Mapping[str, mm.Run]) -> Figure:
     ['DMM', '5 time units']
     """
     import matplotlib
+
+    from mmsim.view.figures.shown import Figure as Shown
 
     with matplotlib.rc_context(STYLE):
         figure = Shown(figsize=(COLUMN * len(runs), CELLS + REGISTERS), layout="constrained")
