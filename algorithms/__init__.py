@@ -48,7 +48,7 @@ def tables() -> list[PaperTable]:
     return [table for module in _modules("reports", "tables") for table in module.TABLES]
 
 
-def drawings() -> list[Drawing]:
+def figures() -> list[Drawing]:
     """All figures that can be drawn again (the entry point of `mmsim reproduce`)."""
     return [one for module in _modules("drawings", "figures") for one in module.DRAWINGS]
 

@@ -24,7 +24,7 @@ CELL = 0.34
 
 PLAIN = "#FFFFFF"
 LINE = "#555555"
-HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
+HATCHES = ("", "////", "----", "\\\\\\\\", "||||", "xxxx", "++++")
 """Each with the colour of the same number."""
 
 LINE_OF_TEXT = 0.42

@@ -36,8 +36,8 @@ def side_by_side(panels: Sequence[Panel], arrows: Sequence[str] = ()) -> Figure:
     >>> one = Panel("a", [["0", "1"]], [[0, 1]], "(a) before")
     >>> other = Panel("b", [["1", "0"]], [[1, 0]], "(b) after")
     >>> figure = side_by_side([one, other], ["swap"])
-    >>> [text.get_text() for text in figure.axes[0].texts][-1]
-    'swap'
+    >>> [text.get_text() for text in figure.axes[0].texts if text.get_text()]
+    ['0', '1', '(a) before', 'swap', '1', '0', '(b) after']
     """
     gap = WITH_WORDS if any(arrows) else GAP
     names = [1.0 if panel.rows else 0.0 for panel in panels]
@@ -45,7 +45,9 @@ def side_by_side(panels: Sequence[Panel], arrows: Sequence[str] = ()) -> Figure:
     height = max(len(panel.labels) for panel in panels)
     width = sum(names) + sum(len(panel.labels[0]) for panel in panels) + gap * (len(panels) - 1)
     left = 0.1
-    with sheet(width + 0.2, above + height + 0.8) as axes:
+    with sheet(
+        width + 0.2, above + height + (0.8 if any(p.caption for p in panels) else 0.15)
+    ) as axes:
         for number, panel in enumerate(panels):
             left += names[number]
             cells(
