@@ -176,6 +176,7 @@ def edges_of_warps(run: mm.Run, source: str, target: str) -> tuple[list[int], li
         for one in (read, write):
             banks = len(set(one.places))
             expect(f"banks of {one.array} for W({one.warp})", banks, len(one.threads))
+            expect(f"stages of {one.array} for W({one.warp})", one.stage_count, 1)
         left += read.places
         right += write.places
         colours += [read.warp] * len(read.places)

@@ -38,17 +38,27 @@ MACHINE = mm.HMM(dmms=1, width=W, global_latency=5)
 """One DMM; its latencies do not show in the figures."""
 
 
+def two_warps(machine: mm.Machine, stages: list[int], time: int) -> mm.Run:
+    """The run of Figure 3's requests on a machine, with the stages and the time that it must have.
+
+    W(0) asks for m[7], m[5], m[15] and m[0], W(1) for m[10], m[11], m[12] and m[9].
+    """
+    run = machine.run(icpp_figure_3, np.arange(16), threads=8, trace=True)
+    asked = [one.addresses for one in run.trace.dispatches]
+    expect("addresses of W(0) and W(1)", asked, [(7, 5, 15, 0), (10, 11, 12, 9)])
+    expect("stages of W(0) and W(1)", [one.stage_count for one in run.trace.dispatches], stages)
+    expect("time units", run.time, time)
+    return run
+
+
 def figure_3() -> Figure:
     """ICPP Figure 3: the requests of two warps on the DMM and on the UMM, w = 4 and l = 5."""
-    runs: dict[str, mm.Run] = {}
-    machines: dict[str, mm.Machine] = {"DMM": mm.DMM(W, 5), "UMM": mm.UMM(W, 5)}
-    papers = {"DMM": ([2, 1], 3 + 5 - 1), "UMM": ([3, 2], 5 + 5 - 1)}
-    for name, machine in machines.items():
-        runs[name] = machine.run(icpp_figure_3, np.arange(16), threads=8, trace=True)
-        stages = [one.stage_count for one in runs[name].trace.dispatches]
-        expect(f"stages of W(0) and W(1) on the {name}", stages, papers[name][0])
-        expect(f"time units on the {name}", runs[name].time, papers[name][1])
-    return requests(runs)
+    return requests(
+        {
+            "DMM, w = 4, l = 5": two_warps(mm.DMM(W, 5), [2, 1], 3 + 5 - 1),
+            "UMM, w = 4, l = 5": two_warps(mm.UMM(W, 5), [3, 2], 5 + 5 - 1),
+        }
+    )
 
 
 def figure_4() -> Figure:

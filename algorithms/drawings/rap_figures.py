@@ -12,8 +12,9 @@ from mmsim.claims import correct
 from mmsim.claims.drawing import Drawing
 from mmsim.results.rows import Kind
 from mmsim.view.figures.paper import PAGE, STYLE
-from mmsim_algorithms.access.figures import icpp_figure_3, one_cell
+from mmsim_algorithms.access.figures import one_cell
 from mmsim_algorithms.drawings.cells import arrow, cells, sheet, whole
+from mmsim_algorithms.drawings.icpp_figures import two_warps
 from mmsim_algorithms.drawings.panels import Panel, side_by_side
 from mmsim_algorithms.drawings.requests import requests
 from mmsim_algorithms.drawings.traced import expect, threads_of
@@ -95,11 +96,7 @@ def _side_by_side(chosen: list[tuple[mm.Run, int, int]]) -> Figure:
 
 def figure_3() -> Figure:
     """RAP Figure 3: the requests of two warps on the DMM with w = 4 and l = 5."""
-    run = mm.DMM(W, 5).run(icpp_figure_3, matrix(W).ravel(), threads=8, trace=True)
-    stages = [one.stage_count for one in run.trace.dispatches]
-    expect("stages of W(0) and W(1)", stages, [2, 1])
-    expect("time units", run.time, 3 + 5 - 1)
-    return requests({"DMM, w = 4, l = 5": run})
+    return requests({"DMM, w = 4, l = 5": two_warps(mm.DMM(W, 5), [2, 1], 3 + 5 - 1)})
 
 
 def figure_4() -> Figure:

@@ -49,7 +49,7 @@ def test_colours_differ_in_their_dashes(tmp_path):
     colours = list(range(len(DASHES)))
     path = tmp_path / "graph.svg"
     mm.figures.save(coloured([0] * 7, [0] * 7, colours, ["x"], ["x"]), path)
-    styles = re.findall(r'id="edge-\d"[^"]*"[^"]*"[^"]*style="([^"]*)"', path.read_text("utf-8"))
+    styles = re.findall(r'id="edge-\d">\s*<path [^>]*style="([^"]*)"', path.read_text("utf-8"))
     assert len(styles) == 7
     dashes = [re.search(r"stroke-dasharray: ([^;]*)|$", style)[1] for style in styles]
     assert len(set(dashes)) == 7
