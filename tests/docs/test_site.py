@@ -264,7 +264,7 @@ def test_verdicts_come_back_from_json(verdicts):
 
 
 DEEP = ("[" * 100_000, '{"format": ' * 100_000)
-ODD = '{"format": "mmsim verdicts 1", "verdicts": [{"curve": 3}]}'
+ODD = '{"format": "mmsim verdicts 2", "verdicts": [{"curve": 3}]}'
 
 
 @pytest.mark.parametrize(
