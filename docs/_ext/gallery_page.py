@@ -56,8 +56,8 @@ def entry(drawing: Drawing, found: Reproduction) -> Iterator[str]:
     yield f"### {drawing.id}"
     yield f"![{plain(found.title)}]({FOLDER}/{drawing.id}.svg)"
     yield f"{plain(drawing.source)}: {plain(drawing.title)}."
-    note = f" {plain(drawing.note[:1].upper() + drawing.note[1:])}." if drawing.note else ""
-    yield f"Made: {found.made}.{note} {code(found.how)}"
+    note = f"; {plain(drawing.note)}" if drawing.note else ""
+    yield f"Made: {found.made}, by {code(found.how)}{note}."
 
 
 def save(path: Path, text: str) -> None:

@@ -65,7 +65,7 @@ def _reproduction(
         commands.append(f"mmsim reproduce {item.id}")
     if item.claims:
         made.append("simulated")
-        commands.append(f"mmsim verify {' '.join(item.claims)}")
+        commands.append(f"mmsim verify --claim {' '.join(item.claims)}")
     if item.id in measured:
         made.append("measured")
         commands.append(f"mmsim gpu reproduce {item.id}")

@@ -7,8 +7,9 @@ import pytest
 from mmsim.claims import ClaimError, Drawing, Figure, PaperTable, PrintedItem, choose, registered
 from mmsim.claims.contents import registered_contents
 from mmsim.claims.drawing import registered_drawings
-from mmsim.claims.table import choose_table, registered_tables
+from mmsim.claims.table import registered_tables
 from mmsim.cli import main
+from mmsim.cli.main import make_parser
 from mmsim.gpu.experiment import registered_experiments
 from mmsim.reports.contents import reproductions
 
@@ -41,7 +42,8 @@ def test_a_bound_is_kept_or_not():
 def test_exact_tables_agree_in_every_cell(capsys, id_):
     assert main(["reproduce", id_]) == 0
     output = capsys.readouterr().out
-    count = len(list(choose_table(registered_tables(), id_).figures()))
+    (table,) = (table for table in registered_tables() if table.id == id_)
+    count = len(list(table.figures()))
     assert f"{count} of {count} figures agree" in output
 
 
@@ -94,6 +96,15 @@ def test_each_is_reproduced_or_has_a_reason():
     assert {one.id for one in contents() if one.made == "left out"} == LEFT_OUT
 
 
+def test_the_commands_in_the_list_are_commands():
+    commands = [
+        command for one in contents() if one.made != "left out" for command in one.how.split("; ")
+    ]
+    assert len(commands) > 15
+    for command in commands:
+        assert make_parser().parse_args(command.split()[1:]).command
+
+
 def test_claims_in_the_list_exist():
     named = [item for item in registered_contents() if item.claims]
     assert {item.id for item in named} == {"SMM-T1", "RAP-T1"}
@@ -116,7 +127,7 @@ def test_the_list_says_from_what_each_is_made_or_why_it_is_left_out(capsys, word
     }
     for id_, made, how in [
         ("SMM-F5", "simulated", "mmsim reproduce SMM-F5"),
-        ("SMM-T1", "simulated", "mmsim verify SMM-T3.1a"),
+        ("SMM-T1", "simulated", "mmsim verify --claim SMM-T3.1a"),
         ("ICPP-T3", "counted, measured", "mmsim reproduce ICPP-T3; mmsim gpu reproduce ICPP-T3"),
         ("SMM-F1", "left out", "a picture of the machine"),
         ("IEICE", "left out", "only the abstract"),
@@ -154,7 +165,7 @@ def test_the_same_figure_makes_the_same_file(tmp_path):
     [
         (["SMM-F55"], "no table or figure has the id 'SMM-F55'; did you mean SMM-F5"),
         (["RAP-F1"], "RAP-F1 is left out: a picture of the machine"),
-        (["SMM-T1"], "SMM-T1 is reproduced by mmsim verify SMM-T3.1a SMM-T3.1b SMM-T3.1c"),
+        (["SMM-T1"], "SMM-T1 is reproduced by mmsim verify --claim SMM-T3.1a SMM-T3.1b SMM-T3.1c"),
         (["SMM-F5", "--output", "a.jpg"], "a.jpg: figures are saved as .svg, .pdf or .png"),
         (["SMM-F5", "--output", "none/a.svg"], "none/a.svg: No such file or directory"),
         (["CFP-T1", "--output", "a.svg"], "CFP-T1 is a table, which is printed"),
