@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mmsim.gpu.record import Row
 
 W = 4
-"""The width in Figures 2, 3 and 6."""
+"""The width in Figures 3 and 6."""
 
 
 def figure_3() -> Figure:
@@ -51,11 +51,11 @@ def figure_3() -> Figure:
     left, right, colours = edges_of_warps(correct(run, b=moved(a, P)), "a", "b")
     expect("colours", len(set(colours)), 4)
     expect("degrees", np.bincount(left).tolist() + np.bincount(right).tolist(), [4] * 2 * W)
-    return whole(coloured(left, right, colours, _banks("a"), _banks("b")))
+    return whole(coloured(left, right, colours, _banks("a", W), _banks("b", W)))
 
 
-def _banks(array: str) -> list[str]:
-    return [f"B[{bank}] of {array}" for bank in range(W)]
+def _banks(array: str, count: int) -> list[str]:
+    return [f"B[{bank}] of {array}" for bank in range(count)]
 
 
 BANKS, WORDS, SEED = 6, 18, 4
@@ -82,14 +82,14 @@ def _matchings(flipped: bool) -> Figure:
     left, right = (np.arange(WORDS) % BANKS).tolist(), (P % BANKS).tolist()
     steps = [step for step in augmentations(left, right, BANKS) if len(step.path) > 1]
     expect("edges of the augmenting paths", [len(step.path) for step in steps], [3, 5])
-    names = [f"B[{bank}]" for bank in range(BANKS)]
+    names = _banks("a", BANKS), _banks("b", BANKS)
     with matplotlib.rc_context(STYLE):
         figure = Shown(figsize=(COLUMN * len(steps), 3), layout="constrained")
         for step, axes in zip(steps, figure.subplots(1, len(steps)), strict=True):
             _check_step(left, right, step)
             matching = step.flipped if flipped else step.matching
             paths = () if flipped else (step.path,)
-            matched(left, right, matching, names, names, paths=paths, axes=axes)
+            matched(left, right, matching, *names, paths=paths, axes=axes)
     return figure
 
 
@@ -122,10 +122,10 @@ def figure_6() -> Figure:
     a = np.arange(n)
     run = mm.DMM(W, 1).run(destination_designated, a, np.zeros_like(a), P, threads=n)
     b = run.arrays["b"].reshape(W, rows)
-    expect("the rows of a are columns of b", b, a.reshape(rows, W).T)
-    a = a.reshape(rows, W)
+    matrix = a.reshape(rows, W)
+    expect("the rows of a are columns of b", b, matrix.T)
     panels = [
-        Panel("a", a, a // W, "(a) a, n/w × w"),
+        Panel("a", matrix, matrix // W, "(a) a, n/w × w"),
         Panel("b", b, b // W, "(b) b, w × n/w"),
     ]
     return side_by_side(panels, [""])
