@@ -1,6 +1,9 @@
 """The papers' permutations, and what they cost (CFP section VI, ICPP section IV).
 
 A permutation P of 0 .. n-1 is an array of n integers: element i moves to P[i].
+
+What claims are held to is counted here, plainly and from the papers' definitions. The rule by which
+the machines charge a run, `mmsim.model.conflicts`, is not asked: it is what the claims test.
 """
 
 from __future__ import annotations
@@ -11,7 +14,6 @@ from math import expm1, fsum, isqrt, log1p
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.model.conflicts import Banks, Conflict, Groups
 from mmsim_algorithms.errors import require
 
 Integers = npt.NDArray[np.int64]
@@ -156,7 +158,10 @@ def distribution(P: npt.ArrayLike, w: int) -> int:
     >>> [distribution(P(16, 0), 4) for P in (NAMED["identical"], NAMED["shuffle"])]
     [4, 8]
     """
-    return _stages(check(P), w, Groups, "ICPP, section IV")
+    P = check(P)
+    _width(w, "ICPP, section IV")
+    n = len(P)
+    return len(_different(np.arange(n) // w * n + P // w))  # a number for each warp and group
 
 
 def congestion(P: npt.ArrayLike, w: int) -> int:
@@ -168,7 +173,15 @@ def congestion(P: npt.ArrayLike, w: int) -> int:
     >>> congestion(transpose(16), 4), congestion(shuffle(16), 4)
     (16, 8)
     """
-    return _stages(check(P), w, Banks, "CFP, section III")
+    P = check(P)
+    _width(w, "CFP, section III")
+    n = len(P)
+    asked = _different(np.arange(n) // w * n + P)  # a warp's requests for one word are one
+    warp, address = asked // n, asked % n
+    banks, loads = np.unique(warp * w + address % w, return_counts=True)
+    most = np.zeros(-(-n // w), dtype=np.int64)
+    np.maximum.at(most, banks // w, loads)
+    return int(most.sum())
 
 
 def expected_distribution(n: int, w: int) -> float:
@@ -190,20 +203,19 @@ def expected_distribution(n: int, w: int) -> float:
     return (n // w) ** 2 * -expm1(fsum(log1p(-w / (n - i)) for i in range(w)))
 
 
-def _stages(P: Integers, w: int, conflict: type[Conflict], source: str) -> int:
-    """Stages of all warps; many warps at a time, as few at a time as keep the sorting near."""
-    require(w > 0, f"the width is positive; {w} is not", source)
-    warps_at_once = max(2**15 // w, 1)
-    total = 0
-    for start in range(0, len(P), warps_at_once * w):
-        part = P[start : start + warps_at_once * w]
-        warps = np.arange(len(part)) // w
-        total += int(conflict(w).stage_counts(part, warps, int(warps[-1]) + 1).sum())
-    return total
+def _different(numbers: Integers) -> Integers:
+    """Each number once, in order."""
+    ordered = np.sort(numbers)
+    different: Integers = ordered[np.diff(ordered, prepend=-1) != 0]
+    return different
 
 
 def _size(n: int) -> None:
     require(n > 0, f"n is positive; {n} is not", "CFP, section III")
+
+
+def _width(w: int, source: str) -> None:
+    require(w > 0, f"the width is positive; {w} is not", source)
 
 
 def _power_of_two(n: int) -> None:

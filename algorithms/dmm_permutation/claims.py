@@ -14,8 +14,6 @@ from mmsim_algorithms.dmm_permutation.cases import (
     at_one_latency,
     cases,
     casual_stages,
-    colours,
-    data_stages,
     data_time,
     example,
     few_threads,
@@ -24,7 +22,6 @@ from mmsim_algorithms.dmm_permutation.cases import (
     mean_casual_stages,
     one_warp,
     permuted,
-    proper,
     shares,
     square_powers,
     words,
@@ -202,48 +199,6 @@ def designated(schedule: mm.Schedule, algorithm: str, **case: Any) -> mm.Run:
     return permuted(algorithm, schedule, **case)
 
 
-def _colouring_claims() -> Iterator[Claim]:
-    for id, source, title, formula, measure, quantity in (
-        (
-            "CFP-COL",
-            "CFP, sections IV and V",
-            "every warp reads w different banks and writes w different banks",
-            lambda n, w: 2 * n / w,
-            data_stages,
-            "S",
-        ),
-        (
-            "SMM-T6.1",
-            "SMM, Theorem 6.1 (König)",
-            "n/w colours are enough for a bank graph, regular of degree n/w",
-            lambda n, w: n / w,
-            colours,
-            "colours",
-        ),
-        (
-            "SMM-L6.2",
-            "SMM, Lemma 6.2",
-            "a warp's sources are in different banks, and so are its destinations",
-            lambda n, w: 2 * n / w,
-            data_stages,
-            "S",
-        ),
-    ):
-        yield Claim(
-            id=id,
-            source=source,
-            title=title,
-            formula=formula,
-            kind="exact",
-            grid=at_one_latency,
-            run=proper,
-            measure=measure,
-            quantity=quantity,
-            requires=(WHOLE_WARPS,),
-            note="S and D are checked bank by bank as well: a colouring that isn't proper raises",
-        )
-
-
 def _smm_claims() -> Iterator[Claim]:
     every = ("random", "shuffle", "bit-reversal")
     tables_free = "counts the rounds of a and b: SMM doesn't charge for reading P, or s"
@@ -335,6 +290,5 @@ CLAIMS = [
     *_example_claims(),
     *_time_claims(),
     *_table_claims(),
-    *_colouring_claims(),
     *_smm_claims(),
 ]

@@ -17,6 +17,8 @@ from mmsim.claims.claim import (
     named,
     root,
 )
+from mmsim.claims.contents import PrintedItem
+from mmsim.claims.drawing import Drawing
 from mmsim.claims.registry import choose, registered
 from mmsim.claims.table import Figure, PaperTable
 from mmsim.claims.verify import CaseResult, Verdict, verify, verify_claim
@@ -28,10 +30,12 @@ __all__ = [
     "Claim",
     "ClaimError",
     "Curve",
+    "Drawing",
     "Figure",
     "Growth",
     "PaperTable",
     "Precondition",
+    "PrintedItem",
     "Relation",
     "Series",
     "Verdict",
