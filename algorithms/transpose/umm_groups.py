@@ -23,9 +23,7 @@ WHERE = "SMM section 5, the global transpose"
 
 
 @mm.program
-def mirror_groups(
-    T: mm.Thread, a: mm.Array, b: mm.Array, side: int, group: int, span: int
-) -> None:
+def mirror_groups(T: mm.Thread, a: mm.Array, b: mm.Array, side: int, group: int, span: int) -> None:
     """Every tile A[i][j] goes from a to the place of A[j][i] in b, `span` rows at a time.
 
     A warp takes row u of span x span tiles: `span` reads, then `span` writes. Its threads form

@@ -12,6 +12,7 @@ from mmsim.claims.claim import (
     maximum,
     minimum,
     root,
+    within,
 )
 from mmsim.claims.registry import choose, registered
 from mmsim.claims.table import Figure, PaperTable
@@ -40,4 +41,5 @@ __all__ = [
     "root",
     "verify",
     "verify_claim",
+    "within",
 ]
