@@ -237,11 +237,6 @@ def transpose(
     require(a.ndim >= 2, f"the array has two dimensions, not {a.ndim}", where)
     rows, columns = a.shape[-2:]
     shape = f"not {rows} x {columns}"
-    require(
-        program is not tiled or r > 1 or w == 1,
-        "a swap in place holds two words, so r >= 2; `apart` needs one register",
-        where,
-    )
     require(program is direct or rows == columns, f"the matrix is square, {shape}", where)
     require(
         rows > 0 and columns > 0 and rows % side == 0 and columns % side == 0,
@@ -251,6 +246,11 @@ def transpose(
     require(p % w == 0, f"the number p of threads is a multiple of w = {w}, not {p}", where)
     most = a.size // r
     require(w <= p <= most, f"w <= p <= n/{'w' if r == w else 'r'} = {most}, not p = {p}", where)
+    require(
+        program is not tiled or r > 1 or w == 1,
+        "a swap in place holds two words, so r >= 2; `apart` needs one register",
+        where,
+    )
     source = a.reshape(-1, columns)
     target = np.zeros((a.size // rows, rows), a.dtype)
     between = (np.zeros_like(target),) if program is apart else ()

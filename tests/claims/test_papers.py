@@ -143,6 +143,7 @@ def test_diagonal_transpose_can_meet_a_single_bank():
             "rap.programs",
             "transpose.dmm",
             "transpose.umm",
+            "transpose.umm_groups",
             "umm_permutation.programs",
         )
         for value in vars(__import__(f"mmsim_algorithms.{module}", fromlist=["x"])).values()
