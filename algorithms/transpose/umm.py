@@ -247,7 +247,7 @@ def transpose(
     most = a.size // r
     require(w <= p <= most, f"w <= p <= n/{'w' if r == w else 'r'} = {most}, not p = {p}", where)
     require(
-        program is not tiled or r > 1 or w == 1,
+        program is not tiled or r > 1,
         "a swap in place holds two words, so r >= 2; `apart` needs one register",
         where,
     )
