@@ -18,7 +18,7 @@ just before it; those of a program are the most at any access.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mmsim.ir import nodes as ir
@@ -42,20 +42,14 @@ class Registers:
 def registers(body: ir.Block, sizes: Mapping[str, int]) -> Registers:
     """The registers that a program needs; `sizes` are the words of its `mm.registers` arrays."""
     graph = _Graph(body)
-    steps = graph.steps
-    held = _held(steps, graph.entry)
-    data = _live(steps, only_data=True)
-    words = _live(steps, only_data=False)
+    sets = _Sets()
+    held = _held(graph, sets)
+    data = _live(graph, sets, only_data=True)
+    words = _live(graph, sets, only_data=False)
 
-    def most(live: list[frozenset[str]]) -> int:
-        return max(
-            (
-                sum(sizes.get(name, 1) for name in live[at] & held[at])
-                for at, step in enumerate(steps)
-                if step.access
-            ),
-            default=0,
-        )
+    def most(live: list[int]) -> int:
+        at_accesses = {live[at] & held[at] for at, step in enumerate(graph.steps) if step.access}
+        return max((sets.size(one, sizes) for one in at_accesses), default=0)
 
     return Registers(most(data), most(words))
 
@@ -80,10 +74,9 @@ class _Step:
     clears: tuple[str, ...] = ()
 
     @property
-    def ends(self) -> frozenset[str]:
+    def ends(self) -> tuple[str, ...]:
         """The names whose former values end here."""
-        overwritten = () if self.target is None or self.keeps else (self.target,)
-        return frozenset((*overwritten, *self.clears))
+        return self.clears if self.target is None or self.keeps else (self.target,)
 
 
 @dataclass(frozen=True)
@@ -96,7 +89,10 @@ class _Jumps:
 
 
 class _Graph:
-    """The graph of a program, made from its end: a step is numbered after those that follow it."""
+    """The graph of a program, made from its end.
+
+    A step has a higher number than those that follow it, but for the one that goes back in a loop.
+    """
 
     def __init__(self, body: ir.Block) -> None:
         self.steps: list[_Step] = [_Step(())]
@@ -127,12 +123,12 @@ class _Graph:
                 sides = (self._block(then, after, jumps), self._block(orelse, after, jumps))
                 return self._add(_Step(sides, asks=(test,)))
             case ir.While(prelude, test, body):
-                head = self._add(_Step(()))
-                inner = _Jumps(after, head, jumps.scopes)
-                going = self._block(body, head, inner)
+                back = self._add(_Step(()))
+                going = self._block(body, back, _Jumps(after, back, jumps.scopes))
                 tested = self._add(_Step((going, after), asks=(test,)))
-                self.steps[head] = _Step((self._block(prelude, tested, inner),))
-                return head
+                first = self._block(prelude, tested, jumps)
+                self.steps[back] = _Step((first,))
+                return first
             case ir.For():
                 return self._for(statement, after, jumps)
             case ir.Break():
@@ -158,24 +154,25 @@ class _Graph:
 
         The target is the counter, unless the body sets it.
         """
-        head, place = self._add(_Step(())), loop.place
+        back, place = self._add(_Step(())), loop.place
         own = any(getattr(one, "target", None) == loop.target for one in statements(loop.body))
-        counter = ir.Var(f"counter {head}" if own else loop.target, place)
-        stop, step = ir.Var(f"stop {head}", place), ir.Var(f"step {head}", place)
+        counter = ir.Var(f"counter {back}" if own else loop.target, place)
+        stop, step = ir.Var(f"stop {back}", place), ir.Var(f"step {back}", place)
         following = ir.Binary("+", counter, step, place)
-        again = self._add(_Step((head,), counter.name, value=following))
+        again = self._add(_Step((back,), counter.name, value=following))
         going = self._block(loop.body, again, _Jumps(after, again, jumps.scopes))
         if own:
             going = self._add(_Step((going,), loop.target, value=counter))
-        self.steps[head] = _Step((going, after), asks=(counter, stop, step))
+        tested = self._add(_Step((going, after), asks=(counter, stop, step)))
+        self.steps[back] = _Step((tested,))
         # The target keeps its former value where the loop doesn't go round at all.
-        first = self._add(_Step((head,), counter.name, keeps=True, value=loop.start))
+        first = self._add(_Step((tested,), counter.name, keeps=True, value=loop.start))
         for name, value in ((step.name, loop.step), (stop.name, loop.stop)):
             first = self._add(_Step((first,), name, value=value))
         return first
 
 
-def _sources(value: ir.Expr) -> Iterator[str]:
+def _sources(value: ir.Expr) -> Iterable[str]:
     """The variables and register arrays whose values go into an expression's.
 
     What only chooses among values doesn't: the index of a register, the test of a choice.
@@ -205,53 +202,79 @@ def _sources(value: ir.Expr) -> Iterator[str]:
             assert_never(value, READER)
 
 
-def _held(steps: list[_Step], entry: int) -> list[frozenset[str]]:
+def _named(value: ir.Expr) -> Iterable[str]:
+    """All variables and register arrays in an expression."""
+    return names((value,))
+
+
+class _Sets:
+    """Sets of names as integers, a bit for each name: many are joined, and most are large."""
+
+    def __init__(self) -> None:
+        self._bits: dict[str, int] = {}
+
+    def of(self, found: Iterable[str]) -> int:
+        """The set of these names."""
+        joined = 0
+        for name in found:
+            joined |= self._bits.setdefault(name, 1 << len(self._bits))
+        return joined
+
+    def size(self, joined: int, sizes: Mapping[str, int]) -> int:
+        """The words that variables and arrays of such sizes hold; a variable holds one."""
+        arrays = [(self._bits[name], words) for name, words in sizes.items() if name in self._bits]
+        return joined.bit_count() + sum(words - 1 for bit, words in arrays if joined & bit)
+
+
+def _held(graph: _Graph, sets: _Sets) -> list[int]:
     """Before each step the names that may hold a word; none where no thread gets."""
-    found: list[frozenset[str]] = [frozenset()] * len(steps)
-    reached = {entry}
-    left = [entry]
-    while left:
-        at = left.pop()
-        step = steps[at]
-        after = found[at] - step.ends
-        if step.target is not None and (
-            step.reads
-            or (step.value is not None and not found[at].isdisjoint(_sources(step.value)))
-        ):
-            after |= {step.target}
-        for following in step.next:
-            if following not in reached or not after <= found[following]:
-                reached.add(following)
-                found[following] |= after
-                left.append(following)
+    steps = graph.steps
+    targets = [sets.of(() if step.target is None else (step.target,)) for step in steps]
+    sources = [sets.of(() if step.value is None else _sources(step.value)) for step in steps]
+    ends = [sets.of(step.ends) for step in steps]
+    found = [0] * len(steps)
+    reached = {graph.entry}
+    changed = True
+    while changed:
+        changed = False
+        for at in reversed(range(len(steps))):
+            if at not in reached:
+                continue
+            step = steps[at]
+            after = found[at] & ~ends[at]
+            if step.reads or found[at] & sources[at]:
+                after |= targets[at]
+            for following in step.next:
+                if following not in reached or after & ~found[following]:
+                    reached.add(following)
+                    found[following] |= after
+                    changed = True
     return found
 
 
-def _live(steps: list[_Step], only_data: bool) -> list[frozenset[str]]:
+def _live(graph: _Graph, sets: _Sets, only_data: bool) -> list[int]:
     """Before each step the names whose values a later step may use.
 
     A use is an index, a test, or what is written to memory; with `only_data` the last alone. What
     is assigned is used where its target is.
     """
-    found: list[frozenset[str]] = [frozenset()] * len(steps)
-    asked = [frozenset[str]() if only_data else frozenset(names(step.asks)) for step in steps]
-    valued = [_of_value(step, only_data) for step in steps]
+    steps = graph.steps
+    asked = [sets.of(() if only_data else names(step.asks)) for step in steps]
+    made_of = _sources if only_data else _named
+    valued = [sets.of(() if step.value is None else made_of(step.value)) for step in steps]
+    targets = [sets.of(() if step.target is None else (step.target,)) for step in steps]
+    ends = [sets.of(step.ends) for step in steps]
+    found = [0] * len(steps)
     changed = True
     while changed:
         changed = False
         for at, step in enumerate(steps):
-            after = frozenset[str]().union(*(found[one] for one in step.next))
-            live = asked[at] | (after - step.ends)
-            if step.target is None or step.target in after:
+            after = 0
+            for following in step.next:
+                after |= found[following]
+            live = asked[at] | (after & ~ends[at])
+            if step.target is None or after & targets[at]:
                 live |= valued[at]
             if live != found[at]:
                 found[at], changed = live, True
     return found
-
-
-def _of_value(step: _Step, only_data: bool) -> frozenset[str]:
-    """The names that a step's value is made of."""
-    value: Iterable[ir.Expr] = () if step.value is None else (step.value,)
-    if not only_data:
-        return frozenset(names(value))
-    return frozenset(name for one in value for name in _sources(one))

@@ -220,6 +220,40 @@ def ends_in_a_loop(T, a, b):
     b[1] = T.id
 
 
+@mm.program
+def not_needed_after_a_break(T, a, b):
+    y = a[0]
+    while T.id < 3:
+        b[1] = y
+        if T.id > 1:
+            b[2] = a[1]
+            break
+
+
+@mm.program
+def needed_after_a_continue(T, a, b):
+    y = a[0]
+    for i in range(8):
+        if i > T.id:
+            b[2] = a[1]
+            continue
+        b[1] = y
+
+
+def one_of(x, y):
+    if x > y:
+        return x
+    else:
+        return y
+
+
+@mm.program
+def needed_after_a_call(T, a, b):
+    x = a[0]
+    b[2] = one_of(T.id, 3)
+    b[0] = x
+
+
 BY_HAND = [
     (copy, 1, 1),
     (fill, 0, 0),
@@ -247,6 +281,9 @@ BY_HAND = [
     (skipped, 1, 1),
     (through_a_barrier, 1, 1),
     (ends_in_a_loop, 1, 1),
+    (not_needed_after_a_break, 1, 1),
+    (needed_after_a_continue, 2, 2),
+    (needed_after_a_call, 1, 1),
 ]
 
 
@@ -341,6 +378,22 @@ def largest(x, y):
 
 
 @mm.program
+def calls_in_turn(T, a, b):
+    for first in range(0, 8, 8):
+        piece(a, b, first)
+        piece(a, b, first + 4)
+
+
+@mm.program
+def partly_overwritten(T, a, b):
+    r = mm.registers(2)
+    r[0] = a[0]
+    b[1] = 0
+    r[1] = T.id
+    b[0] = r[0]
+
+
+@mm.program
 def helped(T, a, b):
     x = a[0]
     b[1] = largest(a[1], a[2])
@@ -357,6 +410,8 @@ def helped(T, a, b):
         (addresses, 0, 4),
         (chosen_by_a_word, 4, 5),
         (calls, 4, 4),
+        (calls_in_turn, 4, 4),
+        (partly_overwritten, 2, 2),
         (helped, 2, 2),
     ],
     ids=lambda value: getattr(value, "name", value),
