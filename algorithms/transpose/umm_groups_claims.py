@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import isqrt
 
@@ -61,16 +61,16 @@ PARTS = ((16, 1), (81, 1), (128, 2))
 """Widths and registers with w/r^3 a fourth power."""
 
 
-def by_groups() -> Iterator[Case]:
+def by_groups(latencies: Sequence[int] = (1, 5, 30)) -> Iterator[Case]:
     """Whole groups: from one warp to a warp for each g x g rows of tiles."""
-    for (w, r), l in product(WHOLE_GROUPS, (1, 5, 30)):
+    for (w, r), l in product(WHOLE_GROUPS, latencies):
         for n, p in _matrices(w, r, 3 if w < 20 else 2):
             yield {"n": n, "p": p, "w": w, "l": l, "r": r}
 
 
 def by_groups_too() -> Iterator[Case]:
     """Those of them in which the shares of the local transpose are alike as well."""
-    return (case for case in by_groups() if case["n"] % (case["p"] * case["r"]) == 0)
+    return (case for case in by_groups((1, 30)) if case["n"] % (case["p"] * case["r"]) == 0)
 
 
 def by_parts() -> Iterator[Case]:

@@ -11,7 +11,9 @@ import pytest
 
 import mmsim as mm
 import mmsim_algorithms
-from mmsim.claims import choose, registered, verify_claim
+from mmsim.claims import ClaimError, choose, registered, verify_claim
+from mmsim.ir.liveness import Registers
+from mmsim.meaning.launch import Launch
 from some_cases import some
 
 CLAIMS = mmsim_algorithms.claims()
@@ -98,6 +100,18 @@ def test_exact_grids_cover_the_required_parameters(id_):
     assert {(w, l) for w in (2, 4, 8, 16, 32) for l in (1, 2, 5, 30)} <= {
         (case["w"], case["l"]) for case in cases
     }
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [claim for claim in CLAIMS if "register" in claim.title],
+    ids=lambda claim: claim.id,
+)
+def test_a_claim_that_names_registers_refuses_a_run_that_needs_more(claim, monkeypatch):
+    claim.run(schedule="synchronous", **claim.cases()[0])
+    monkeypatch.setattr(Launch, "registers", Registers(data=999, words=999))
+    with pytest.raises(ClaimError, match="needs 999 registers for data, the claim names"):
+        claim.run(schedule="synchronous", **claim.cases()[0])
 
 
 def test_registered_through_the_entry_point():
