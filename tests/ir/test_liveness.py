@@ -1,5 +1,6 @@
 """Registers: the most words that a thread holds at an access, by hand and against random walks."""
 
+import json
 import math
 import random
 from contextlib import suppress
@@ -9,7 +10,8 @@ import pytest
 
 import mmsim as mm
 import random_programs
-from mmsim.errors import LaunchError
+from mmsim.claims import ClaimError, within
+from mmsim.errors import FormatError, LaunchError
 from mmsim.ir import nodes as ir
 from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.walk import expressions, operands, parts, statements
@@ -445,6 +447,24 @@ def test_a_run_and_its_profile_say_the_same():
     both = mm.total([run, mm.UMM(4, 2).run(exchange, WORDS, np.arange(8), threads=8)])
     assert both.registers == Registers(2, 2)
     assert mm.Run.from_json(both.to_json()).registers == Registers(2, 2)
+
+
+def test_a_run_that_was_saved_before_registers_were_counted_has_no_number():
+    saved = json.loads(mm.UMM(4, 2).run(copy, WORDS, np.arange(8), threads=8).to_json())
+    del saved["value"]["registers"]
+    run = mm.Run.from_json(json.dumps(saved))
+    assert run.registers is None
+    assert "register" not in str(run.profile()).splitlines()[0]
+    assert mm.total([run, run]).registers is None
+    with pytest.raises(ClaimError, match="needs an unknown number of registers"):
+        within(run, 8)
+
+
+def test_a_saved_run_that_needs_more_for_data_than_in_all_is_refused():
+    saved = json.loads(mm.UMM(4, 2).run(copy, WORDS, np.arange(8), threads=8).to_json())
+    saved["value"]["registers"]["data"] = 2
+    with pytest.raises(FormatError, match="damaged"):
+        mm.Run.from_json(json.dumps(saved))
 
 
 # ------------------------------------------------------------------ against random walks
