@@ -16,6 +16,7 @@ from mmsim.claims.claim import (
     minimum,
     named,
     root,
+    within,
 )
 from mmsim.claims.contents import PrintedItem
 from mmsim.claims.drawing import Drawing
@@ -52,4 +53,5 @@ __all__ = [
     "root",
     "verify",
     "verify_claim",
+    "within",
 ]

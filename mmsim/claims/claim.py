@@ -221,6 +221,21 @@ def correct(run: AnyRun, **expected: npt.ArrayLike) -> AnyRun:
     return run
 
 
+def within(run: AnyRun, registers: int) -> AnyRun:
+    """The run, refused with a `ClaimError` if a thread needs more registers for data than claimed.
+
+    It counts what `Run.registers` does: the most words of a thread, read and still to be written.
+    """
+    needed = run.registers
+    if needed is None or needed.data > registers:
+        raise ClaimError(
+            f"{run.program} on {run.machine} ({run.schedule}) needs "
+            f"{'an unknown number of' if needed is None else needed.data} registers for data, the "
+            f"claim names {registers}"
+        )
+    return run
+
+
 def call_with(function: Callable[..., Any], case: Case) -> Any:
     """Call a function with those parameters of a case that it names."""
     names = inspect.signature(function).parameters

@@ -11,7 +11,9 @@ import pytest
 
 import mmsim as mm
 import mmsim_algorithms
-from mmsim.claims import choose, registered, verify_claim
+from mmsim.claims import ClaimError, choose, registered, verify_claim
+from mmsim.ir.liveness import Registers
+from mmsim.meaning.launch import Launch
 from mmsim_algorithms.access.bounds_claims import READS, RUNS
 from some_cases import some
 
@@ -103,6 +105,18 @@ def test_exact_grids_cover_the_required_parameters(id_):
     }
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [claim for claim in CLAIMS if "register" in claim.title],
+    ids=lambda claim: claim.id,
+)
+def test_a_claim_that_names_registers_refuses_a_run_that_needs_more(claim, monkeypatch):
+    claim.run(schedule="synchronous", **claim.cases()[0])
+    monkeypatch.setattr(Launch, "registers", Registers(data=999, words=999))
+    with pytest.raises(ClaimError, match="needs 999 registers for data, the claim names"):
+        claim.run(schedule="synchronous", **claim.cases()[0])
+
+
 def test_registered_through_the_entry_point():
     assert {claim.id for claim in CLAIMS} <= {claim.id for claim in registered()}
 
@@ -158,6 +172,7 @@ def test_diagonal_transpose_can_meet_a_single_bank():
             "rap.programs",
             "transpose.dmm",
             "transpose.umm",
+            "transpose.umm_groups",
             "umm_permutation.programs",
         )
         for value in vars(__import__(f"mmsim_algorithms.{module}", fromlist=["x"])).values()
