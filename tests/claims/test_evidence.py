@@ -168,7 +168,7 @@ def test_no_count_of_the_algorithms_asks_the_rule_of_the_machines():
 
 
 def one_colour_too_many(left, right, nodes, colours):
-    """A proper colouring that isn't frugal: an edge gets a colour of its own."""
+    """Still proper: one edge gets a colour of its own."""
     colours[-1] = colours.max() + 1
     return colours
 
