@@ -158,10 +158,8 @@ def distribution(P: npt.ArrayLike, w: int) -> int:
     >>> [distribution(P(16, 0), 4) for P in (NAMED["identical"], NAMED["shuffle"])]
     [4, 8]
     """
-    P = check(P)
-    _width(w, "ICPP, section IV")
-    n = len(P)
-    return len(_different(np.arange(n) // w * n + P // w))  # a number for each warp and group
+    parts = _warps(P, w, "ICPP, section IV")
+    return sum(int(_first(np.sort(warps // w, axis=1)).sum()) for warps in parts)
 
 
 def congestion(P: npt.ArrayLike, w: int) -> int:
@@ -173,15 +171,15 @@ def congestion(P: npt.ArrayLike, w: int) -> int:
     >>> congestion(transpose(16), 4), congestion(shuffle(16), 4)
     (16, 8)
     """
-    P = check(P)
-    _width(w, "CFP, section III")
-    n = len(P)
-    asked = _different(np.arange(n) // w * n + P)  # a warp's requests for one word are one
-    warp, address = asked // n, asked % n
-    banks, loads = np.unique(warp * w + address % w, return_counts=True)
-    most = np.zeros(-(-n // w), dtype=np.int64)
-    np.maximum.at(most, banks // w, loads)
-    return int(most.sum())
+    total = 0
+    for warps in _warps(P, w, "CFP, section III"):
+        words = np.sort(warps, axis=1)
+        first, banks = _first(words), words % w
+        most = np.zeros(len(words), dtype=np.int64)
+        for bank in np.unique(banks):
+            most = np.maximum(most, (first & (banks == bank)).sum(axis=1))
+        total += int(most.sum())
+    return total
 
 
 def expected_distribution(n: int, w: int) -> float:
@@ -203,19 +201,24 @@ def expected_distribution(n: int, w: int) -> float:
     return (n // w) ** 2 * -expm1(fsum(log1p(-w / (n - i)) for i in range(w)))
 
 
-def _different(numbers: Integers) -> Integers:
-    """Each number once, in order."""
-    ordered = np.sort(numbers)
-    different: Integers = ordered[np.diff(ordered, prepend=-1) != 0]
-    return different
+def _warps(P: npt.ArrayLike, w: int, source: str) -> list[Integers]:
+    """The addresses of each warp, a row each; apart from them a last warp of fewer threads."""
+    P = check(P)
+    require(w > 0, f"the width is positive; {w} is not", source)
+    whole = len(P) // w * w
+    parts = P[:whole].reshape(-1, w), P[whole:].reshape(1, -1)
+    return [part for part in parts if part.size]
+
+
+def _first(rows: Integers) -> npt.NDArray[np.bool_]:
+    """Of the numbers of sorted rows, whether each is the first of those that are equal."""
+    first = np.ones(rows.shape, dtype=np.bool_)
+    first[:, 1:] = rows[:, 1:] != rows[:, :-1]
+    return first
 
 
 def _size(n: int) -> None:
     require(n > 0, f"n is positive; {n} is not", "CFP, section III")
-
-
-def _width(w: int, source: str) -> None:
-    require(w > 0, f"the width is positive; {w} is not", source)
 
 
 def _power_of_two(n: int) -> None:

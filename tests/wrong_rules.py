@@ -143,12 +143,13 @@ def planted() -> Claim:
 
 
 def tried(claim: Claim, wrong: Wrong) -> dict[str, object]:
-    """The verdict on a claim, what its cases measured, and whether a request was changed."""
-    measured = []
+    """The verdict, what the cases measured, on which engines, and how many requests changed."""
+    measured, engines = [], set()
 
     @wraps(claim.measure)
     def measure(run: mm.Run) -> int:
         found = claim.measure(run)
+        engines.add(run.engine)
         if run.schedule == "synchronous":
             measured.append(found)
         return found
@@ -163,6 +164,7 @@ def tried(claim: Claim, wrong: Wrong) -> dict[str, object]:
         "result": verdict.result,
         "measured": [int(one) for one in measured],
         "changed": wrong.changed,
+        "engines": sorted(engines),
     }
 
 

@@ -132,10 +132,11 @@ def verdicts_page(verdicts: Sequence[Verdict]) -> str:
 <body>
 <h1>Verdicts on the papers' claims</h1>
 <p>{_escape(summary(verdicts))}.</p>
-<p>Exact claims are held to the time unit under the synchronous schedule. The asynchronous time is
-given as the range, over all cases, of its ratio to the synchronous one. A claim that a paper
-misprints appears as printed, refuted by the case shown, and as corrected; an O() is refuted by a
-ratio to its formula that grows without bound. "Own size" is the largest
+<p>Exact claims are held to the time unit under the synchronous schedule, upper bounds likewise;
+of a lower bound the quantity is measured under both schedules. The asynchronous time is given as
+the range, over all cases, of its ratio to the synchronous one. A claim that a paper misprints
+appears as printed, refuted by the case shown, and as corrected; an O() is refuted by a ratio to
+its formula that grows without bound. "Own size" is the largest
 case of the size that the paper itself measures.</p>
 {sections}
 </body>
