@@ -49,7 +49,7 @@ def said_of(made: Provenance) -> str:
     """
     return (
         f"The verdicts are those of a run of `mmsim verify` of {made.date}, by mmsim "
-        f"{made.version}\nat commit `{made.commit}`, on the claims whose formulas and cases have "
+        f"{made.version}\nat commit `{made.commit}`, on the claims whose formulas and cases have\n"
         f"the fingerprint `{made.claims}`."
     )
 
