@@ -12,7 +12,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify docs test test-pythons bare test-long kills mutate fuzz gpu ledger metal planted notebooks bench clean
+.PHONY: help verify docs test test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger metal planted notebooks bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -48,8 +48,15 @@ test-long: .venv/.testable ## compare the engines and the reference at length, a
 kills: .venv/.testable ## kill a sweep 50 times and count what its file lost; takes minutes
 	$(BIN)/python tests/kill_sweeps.py --kills 50 --seed 1
 
-mutate: .venv/.testable ## change the timing rules bit by bit and see whether a test notices
+mutate: .venv/.testable ## change the timing rules bit by bit and see whether a test, and each claim, notices
 	$(BIN)/python tests/mutation/mutate.py --jobs $(JOBS)
+	$(MAKE) mutate-claims
+
+# The kept run names the commit of the sources: commit them before.
+CLAIMS_MUTATION := benchmarks/results/claims-mutation.json
+mutate-claims: .venv/.testable ## change the rules of the model and see which claims still hold; takes minutes
+	$(BIN)/python tests/mutation/mutate_claims.py --jobs $(JOBS) --save $(CLAIMS_MUTATION)
+	$(BIN)/python tests/mutation/claims_page.py $(CLAIMS_MUTATION) > docs/mutation-claims.md
 
 gpu: .venv/.testable ## run 300 random programs on a GPU beside the simulator; CuPy must be in .venv
 	@mkdir -p build
