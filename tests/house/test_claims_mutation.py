@@ -149,7 +149,7 @@ ONE_OF_EACH = {
     "conflicts": ("at most two stages", "SMM-T3.1b"),
     "latency": ("no latency", "SMM-E1.DMM"),
     "rounds": ("the longest request instead of the sum", "SMM-E1.DMM"),
-    "warps": ("warps of w/2 threads", "SMM-E1.UMM"),
+    "warps": ("warps of w/2 threads", "SMM-E1.DMM"),
     "DMMs": ("one shared memory serves all DMMs", "ICPP-L1.casual.shared"),
     "turns": ("a unit is free only when its request has completed", "SMM-T4.1.hidden"),
     "counts": ("every request is counted twice", "RAP-E3"),
