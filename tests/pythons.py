@@ -31,6 +31,7 @@ Minor = tuple[int, int]
 # fmt: off
 SLOW_FILES = [
     "agreement", "array_against_events", "array_watched", "bad_input", "bench", "checker",
+    "claims_mutation",
     "compile_cache", "compiled_programs", "cuda_emulated", "cuda_writer", "curves",
     "dmm_permutation", "docs", "events_against_reference", "evidence", "figures", "free_memory",
     "gpu_counters", "gpu_experiments", "gpu_predictions", "gpu_programs", "gpu_results",

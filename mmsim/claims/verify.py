@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from mmsim.claims.claim import Case, Claim, ClaimError, show
 from mmsim.claims.growth import curve, refutation, steepest
+from mmsim.claims.provenance import Provenance
 from mmsim.errors import FormatError, RoomError
 from mmsim.results.curve import Curve, Series
 
@@ -233,9 +234,14 @@ def _mathml(statement: Any) -> str:
     return text
 
 
-def to_json(verdicts: Iterable[Verdict]) -> str:
-    """Verdicts as JSON, one object each, for other tools."""
-    return json.dumps({"format": FORMAT, "verdicts": list(map(asdict, verdicts))})
+def to_json(verdicts: Iterable[Verdict], made: Provenance | None = None) -> str:
+    """Verdicts as JSON, one object and one line each, for other tools.
+
+    With `made` the file says when, from which sources and about which claims they were made.
+    """
+    head = {"format": FORMAT} | ({"made": asdict(made)} if made else {})
+    lines = ",\n".join(json.dumps(asdict(verdict)) for verdict in verdicts)
+    return f'{json.dumps(head)[:-1]}, "verdicts": [\n{lines}\n]}}\n'
 
 
 def from_json(text: str) -> list[Verdict]:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -25,6 +26,7 @@ from mmsim.claims import (
     root,
     verify_claim,
 )
+from mmsim.claims.provenance import fingerprint, provenance
 from mmsim.claims.registry import unique
 from mmsim.claims.verify import from_json, to_json
 from mmsim.errors import RoomError
@@ -284,9 +286,11 @@ def test_the_own_size_is_shown():
     assert summary([verdict]).endswith("6 cases on both schedules, 2 of them of a paper's own size")
     (saved,) = json.loads(to_json([verdict]))["verdicts"]
     assert [one["measured"] for one in saved["own"]] == [227, 2]
-    page = ledger_page([claim(own=own_size), claim(id="X-2")], [])
+    claims = [claim(own=own_size), claim(id="X-2"), claim(id="X-3", formula=lambda n: n)]
+    page = ledger_page(provenance(claims), [verify_claim(one) for one in claims], [])
     assert "| 4 | n=4096, w=32, l=100 | holds |" in page
     assert "| 4 |  | holds |" in page
+    assert re.search(r"\| 4 \|  \| fails: .*claimed \d+ \|", page)
 
 
 def test_a_long_fraction_is_shown_rounded():
@@ -314,3 +318,28 @@ def test_verdicts_as_json_and_as_a_page():
         "1 claims hold and 1 misprints are refuted, over 12 cases on both schedules; wrong: X-3"
     )
     assert verdicts_table(verdicts).row_count == 3
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"id": "X-2"},
+        {"formula": lambda n, w, l: n / w + l},
+        {"requires": (Precondition("w divides n", lambda n, w: n % w == 0),)},
+        {"printed": True},
+        {"grid": lambda: grid()[:-1]},
+        {"grid": lambda: [*grid()[:-1], {**grid()[-1], "l": 9}]},
+    ],
+)
+def test_a_fingerprint_changes_with_what_is_claimed_and_where(changes):
+    assert fingerprint([claim()]) == fingerprint([claim()])
+    assert fingerprint([claim()]) != fingerprint([claim(**changes)])
+    assert fingerprint([claim(), claim(**changes)]) != fingerprint([claim(**changes), claim()])
+
+
+def test_verdicts_say_what_they_were_made_of():
+    made = provenance([claim()])
+    document = json.loads(to_json([verify_claim(claim())], made))
+    assert document["made"] == vars(made)
+    assert made.claims == fingerprint([claim()])
+    assert to_json([verify_claim(claim())], made).count("\n") == 3  # a line for each verdict
