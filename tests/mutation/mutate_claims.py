@@ -203,7 +203,7 @@ def try_all(ids: Sequence[str], mutants: Sequence[RuleMutant], trials: Trials) -
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("claims", nargs="*", help="ids, or what they begin with; default: all")
+    parser.add_argument("claims", nargs="*", help="as of `mmsim verify`; default: all")
     parser.add_argument("--jobs", type=int, default=1, help="mutants tried at once")
     parser.add_argument("--save", type=Path, metavar="FILE", help="keep what came of it, as JSON")
     parser.add_argument("--child", help=argparse.SUPPRESS)
