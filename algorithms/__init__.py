@@ -5,8 +5,8 @@ arguments (`programs`, or a file for each machine), and beside it what the paper
 module whose name ends in `claims`; the checked runs that many claims share are in `cases`. The
 folder's own name hands on what is wanted most: `mmsim_algorithms.transpose:diagonal`.
 
-What measures and prints stands apart: `reports` has the papers' tables and the ledger, `bench` the
-simulator's speed, `gpu` a real GPU. A module registers by being there.
+What measures and prints stands apart: `reports` has the papers' tables and the ledger, `drawings`
+their figures, `bench` the simulator's speed, `gpu` a real GPU. A module registers by being there.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from mmsim.bench import Benchmark
     from mmsim.claims import Claim, PaperTable
+    from mmsim.claims.contents import PrintedItem
     from mmsim.claims.drawing import Drawing
     from mmsim.gpu.experiment import Experiment
 
@@ -47,9 +48,16 @@ def tables() -> list[PaperTable]:
     return [table for module in _modules("reports", "tables") for table in module.TABLES]
 
 
-def drawings() -> list[Drawing]:
+def figures() -> list[Drawing]:
     """All figures that can be drawn again (the entry point of `mmsim reproduce`)."""
     return [one for module in _modules("drawings", "figures") for one in module.DRAWINGS]
+
+
+def contents() -> list[PrintedItem]:
+    """All tables and figures that the papers print (the entry point of `mmsim reproduce`)."""
+    from mmsim_algorithms.drawings.contents import CONTENTS
+
+    return CONTENTS
 
 
 def programs() -> list[Program]:

@@ -28,6 +28,7 @@ extensions = [
     "commands_page",
     "ledger_page",
     "notebooks_page",
+    "gallery_page",
 ]
 exclude_patterns = ["_ext"]
 # Names in single backticks: a link where the reference has the name, else just code.

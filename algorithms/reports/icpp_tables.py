@@ -134,5 +134,6 @@ TABLES = [
         "D_w(P)/n of random permutations, n = 2^22, w = 32",
         distributions,
         "ten permutations here, a thousand in the paper, whose extremes lie further apart",
+        "counted",
     ),
 ]

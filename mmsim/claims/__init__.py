@@ -13,6 +13,8 @@ from mmsim.claims.claim import (
     minimum,
     root,
 )
+from mmsim.claims.contents import PrintedItem
+from mmsim.claims.drawing import Drawing
 from mmsim.claims.registry import choose, registered
 from mmsim.claims.table import Figure, PaperTable
 from mmsim.claims.verify import CaseResult, Verdict, verify, verify_claim
@@ -24,9 +26,11 @@ __all__ = [
     "Claim",
     "ClaimError",
     "Curve",
+    "Drawing",
     "Figure",
     "PaperTable",
     "Precondition",
+    "PrintedItem",
     "Relation",
     "Series",
     "Verdict",

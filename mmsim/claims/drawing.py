@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from mmsim.claims.claim import ClaimError
-from mmsim.host.plugins import nearest, registered_in
+from mmsim.host.plugins import registered_in
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,11 +48,3 @@ class Drawing:
 def registered_drawings() -> list[Drawing]:
     """All drawings of all installed packages (entry point group `mmsim.drawings`)."""
     return registered_in(GROUP)
-
-
-def choose_drawing(drawings: Iterable[Drawing], wanted: str) -> Drawing:
-    """The drawing of that id. Raises `ClaimError`, with the nearest ids, if there is none."""
-    known = {drawing.id: drawing for drawing in drawings}
-    if wanted not in known:
-        raise ClaimError(f"no figure has the id {wanted!r}; {nearest(wanted, known)}")
-    return known[wanted]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from mmsim.claims.claim import ClaimError
-from mmsim.host.plugins import nearest, registered_in
+from mmsim.claims.drawing import Source
+from mmsim.host.plugins import registered_in
 
 GROUP = "mmsim.tables"
 STANDARD_ERRORS = 3
@@ -66,23 +66,16 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class PaperTable:
-    """A table of a paper: `figures()` computes it again."""
+    """A table of a paper: `figures()` computes it again, from what `made` says (see `Drawing`)."""
 
     id: str
     source: str
     title: str
     figures: Callable[[], Iterable[Figure]]
     note: str = ""
+    made: Source = "simulated"
 
 
 def registered_tables() -> list[PaperTable]:
     """All tables of all installed packages (entry point group `mmsim.tables`)."""
     return registered_in(GROUP)
-
-
-def choose_table(tables: Iterable[PaperTable], wanted: str) -> PaperTable:
-    """The table of that id. Raises `ClaimError`, with the nearest ids, if there is none."""
-    known = {table.id: table for table in tables}
-    if wanted not in known:
-        raise ClaimError(f"no table has the id {wanted!r}; {nearest(wanted, known)}")
-    return known[wanted]

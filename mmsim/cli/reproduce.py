@@ -1,36 +1,95 @@
-"""`mmsim reproduce TABLE`: a paper's table beside ours."""
+"""`mmsim reproduce ID`: a paper's table beside ours, or its figure drawn again."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from mmsim.cli.output import console
+from mmsim.claims.claim import ClaimError
+from mmsim.cli.output import check_target, complain, console, named
+
+if TYPE_CHECKING:
+    from mmsim.claims.drawing import Drawing
+    from mmsim.claims.table import PaperTable
 
 
 def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "reproduce",
-        help="compute a paper's table again",
+        help="make a paper's table or figure again",
         description="Compute a table of a paper again and print it beside the paper's, with the "
-        "differences. Exit status 1 if a difference is more than rounding and chance explain. "
-        "Without TABLE, list the tables.",
+        "differences; or draw a figure of a paper again, from runs of the programs, and save it. "
+        "Exit status 1 if a difference is more than rounding and chance explain, or if the runs "
+        "give something else than the paper's figure shows.",
     )
-    parser.add_argument("table", nargs="?", metavar="TABLE", help="as RAP-T2")
+    parser.add_argument("id", nargs="?", metavar="ID", help="as RAP-T2 or SMM-F5 (default: list)")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="where to save the figure: .svg, .png or .pdf (default: ID.svg)",
+    )
+    parser.add_argument(
+        "--list",
+        action="store_true",
+        help="list all tables and figures of the papers: made from what, by which command, or why "
+        "left out",
+    )
     parser.set_defaults(command=command)
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from mmsim.claims.table import choose_table, registered_tables
-    from mmsim.reports.papertables import list_of_tables, paper_table, verdict_of_table
+    from mmsim.claims.contents import registered_contents
+    from mmsim.claims.drawing import Drawing, registered_drawings
+    from mmsim.claims.table import registered_tables
+    from mmsim.gpu.experiment import registered_experiments
+    from mmsim.reports.contents import list_of_contents, missing, reproductions
+
+    tables, drawings = registered_tables(), registered_drawings()
+    every: list[PaperTable | Drawing] = [*tables, *drawings]
+    known = {one.id: one for one in every}
+    wanted = arguments.id
+    if wanted in known and not arguments.list:
+        chosen = known[wanted]
+        if isinstance(chosen, Drawing):
+            return draw(chosen, arguments.output or Path(f"{chosen.id}.svg"))
+        if arguments.output is not None:
+            raise ClaimError(f"{chosen.id} is a table, which is printed; --output is for figures")
+        return compare(chosen)
+    found = reproductions(registered_contents(), tables, drawings, registered_experiments())
+    if wanted is not None and not arguments.list:
+        raise ClaimError(missing(wanted, found, known))
+    console().print(list_of_contents(found))
+    return 0
+
+
+def compare(table: PaperTable) -> int:
+    """Print a table beside the paper's."""
+    from mmsim.reports.papertables import paper_table, verdict_of_table
 
     output = console()
-    tables = registered_tables()
-    if arguments.table is None:
-        output.print(list_of_tables(tables))
-        return 0
-    table = choose_table(tables, arguments.table)
     figures = list(table.figures())
     output.print(paper_table(table, figures))
     output.print(verdict_of_table(figures), highlight=False)
     return 0 if all(figure.explained for figure in figures) else 1
+
+
+def draw(drawing: Drawing, path: Path) -> int:
+    """Draw a figure and save it."""
+    from mmsim.view.figures.paper import check_suffix, save_figure
+
+    check_suffix(path)
+    check_target(path)
+    try:
+        figure = drawing.draw()
+    except ClaimError as error:
+        complain(f"{drawing.id} is not as in the paper: {error}")
+        return 1
+    with named(path):
+        save_figure(figure, path)
+    output = console()
+    lines = [f"{drawing.id} ({drawing.source}): {drawing.title}", f"made: {drawing.made}"]
+    for line in (*lines, *([drawing.note] if drawing.note else []), f"saved as {path}"):
+        output.print(line, highlight=False)
+    return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mmsim.claims.table import Figure, PaperTable
@@ -11,12 +11,6 @@ from mmsim.view.tables import Column, rich_rows, rich_text, words
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
-
-
-def list_of_tables(tables: Iterable[PaperTable]) -> Table:
-    """The tables that can be reproduced."""
-    columns = map(words, ("table", "source", "what it shows"))
-    return rich_rows(columns, ((table.id, table.source, table.title) for table in tables))
 
 
 def paper_table(table: PaperTable, figures: Sequence[Figure]) -> Table:

@@ -257,6 +257,7 @@ TARGETS = [
     ["step", "mine.py:fine", "--html"],
     ["verify", "--claim", "SMM-E1", "--json"],
     ["verify", "--claim", "SMM-E1", "--html"],
+    ["reproduce", "SMM-F5", "--output"],
     ["bench", "events", "--json"],
     ["gpu", "calibrate", "--json"],
     ["gpu", "counters", "--json"],

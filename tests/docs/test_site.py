@@ -210,6 +210,45 @@ def test_the_ledger_shows_every_claim_with_formula_and_verdict(site, verdicts):
     assert page.count('<figure class="curve"><svg') == 1
 
 
+def test_the_gallery_shows_every_figure_and_the_list_of_all(site):
+    from mmsim.claims.contents import registered_contents
+    from mmsim.claims.drawing import registered_drawings
+
+    page = (site / "gallery.html").read_text()
+    for drawing in registered_drawings():
+        assert (site / "_images" / f"{drawing.id}.svg").exists()
+        assert f'src="_images/{drawing.id}.svg"' in page
+        assert f"mmsim reproduce {drawing.id}" in text_of(site / "gallery.html")
+    rows = {row.partition("<")[0] for row in re.findall(r"<tr[^>]*><td><p>(.*?)</tr>", page, re.S)}
+    assert {item.id for item in registered_contents()} <= rows
+    assert "<!-- " not in page.partition("<article")[2]
+
+
+def test_a_figure_that_is_not_the_papers_is_a_warning(extension, monkeypatch, tmp_path):
+    from mmsim.claims import ClaimError, Drawing
+
+    def draw():
+        raise ClaimError("the run gives 6, the paper's figure 5")
+
+    module = extension("gallery_page")
+    warned = []
+    monkeypatch.setattr(
+        module.logger, "warning", lambda *words: warned.append(words[0] % words[1:])
+    )
+    monkeypatch.setattr(
+        module, "registered_drawings", lambda: [Drawing("X-F1", "X, Figure 1", "t", draw)]
+    )
+    assert list(module.gallery(tmp_path)) == ["## X"]
+    assert warned == ["X-F1 is not as in the paper: the run gives 6, the paper's figure 5"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_words_of_a_caption_are_no_markdown(extension):
+    module = extension("gallery_page")
+    assert module.plain("r[*] <a> | b_i") == r"r\[\*\] \<a> \| b\_i"
+    assert module.code("mmsim a; mmsim b") == "`mmsim a`; `mmsim b`"
+
+
 def test_a_claim_that_fails_is_shown_to_fail(verdicts, extension):
     from dataclasses import replace
 

@@ -18,6 +18,7 @@ from mmsim.view.figures.files import SAVING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLUMN, PAGE = 3.3, 6.9
 """The width of a column and of a page, in inches."""
@@ -136,16 +137,22 @@ def save(axes: Axes, path: str | Path) -> None:
     Traceback (most recent call last):
     mmsim.errors.MMSimError: read.docx: figures are saved as .svg, .pdf or .png
     """
-    import matplotlib
     from matplotlib.axes import Axes
 
     path = file_path("path", path)
     check_suffix(path)
     if not isinstance(axes, Axes):
         raise LaunchError(f"what is saved are Matplotlib's Axes, not {shown(axes)}")
+    figure: Any = axes.figure.figure  # the whole one, where axes are of a part of it
+    save_figure(figure, path)
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """`save` for a whole figure, to a file that `check_suffix` lets pass."""
+    import matplotlib
+
     options: Any = {"svg.fonttype": "none", "svg.hashsalt": "mmsim", "pdf.fonttype": 42}
     with matplotlib.rc_context(options):
-        figure: Any = axes.figure.figure  # the whole one, where axes are of a part of it
         figure.savefig(path, dpi=DOTS, **SAVING[path.suffix.lower()])
 
 

@@ -1,0 +1,54 @@
+"""Worked examples of requests: the cells that are asked for, the stages, the pipeline registers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import mmsim as mm
+from mmsim.view.figures.paper import COLUMN, STYLE
+from mmsim.view.figures.shown import Figure as Shown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CELLS, REGISTERS = 3.2, 1.5
+"""Heights in inches of the memory with the stages, and of the pipeline registers over time."""
+
+
+def requests(runs: Mapping[str, mm.Run]) -> Figure:
+    """Draw all requests of some runs side by side, each run below the words that name it.
+
+    Above are the memory's cells, those asked for with their threads, and the stages that the
+    requests of each warp take; below is the warp whose stage each pipeline register holds at each
+    time.
+
+    Parameters
+    ----------
+    runs
+        By their names, runs with a trace whose requests one unit served.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mmsim_algorithms.access.figures import smm_figure_4
+    >>> run = mm.DMM(4, 3).run(smm_figure_4, np.arange(16), threads=8, trace=True)
+    >>> figure = requests({"DMM": run})
+    >>> [axes.get_title() for axes in figure.axes]
+    ['DMM', '5 time units']
+    """
+    import matplotlib
+
+    with matplotlib.rc_context(STYLE):
+        figure = Shown(figsize=(COLUMN * len(runs), CELLS + REGISTERS), layout="constrained")
+        rows = figure.subplots(2, len(runs), squeeze=False, height_ratios=(CELLS, REGISTERS))
+        for column, (name, run) in enumerate(runs.items()):
+            above, below = rows[:, column]
+            mm.figures.access(run, list(range(len(run.trace.dispatches))), axes=above)
+            mm.figures.pipeline(run, axes=below)
+            above.set_title(name)
+            below.set_title(f"{run.time} time units")
+        deepest = max(axes.get_ylim()[0] for axes in rows[0])
+        for axes in rows[0]:  # so that cells are of one height
+            axes.set_ylim(deepest, axes.get_ylim()[1])
+    return figure

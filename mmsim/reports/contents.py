@@ -1,0 +1,98 @@
+"""Which tables and figures of the papers are reproduced, from what, and by which command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mmsim.claims.contents import PrintedItem
+from mmsim.claims.drawing import Drawing
+from mmsim.claims.table import PaperTable
+from mmsim.host.plugins import nearest
+from mmsim.view.tables import Column, rich_rows, words
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+LEFT_OUT = "left out"
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """How a table or a figure is reproduced.
+
+    `made` says from what ("simulated", "counted", "measured", "drawn"), or "left out"; `how` is the
+    commands, or why there is none.
+    """
+
+    id: str
+    title: str
+    made: str
+    how: str
+
+
+def reproductions(
+    contents: Iterable[PrintedItem],
+    tables: Iterable[PaperTable],
+    drawings: Iterable[Drawing],
+    experiments: Iterable[str],
+) -> list[Reproduction]:
+    """The papers' contents in order, then what else is registered, as worked examples.
+
+    `experiments` are the names of those that `mmsim gpu reproduce` measures.
+
+    >>> item = PrintedItem("P-F1", "the machine", omitted="it shows no result")
+    >>> reproductions([item], [], [], [])
+    [Reproduction(id='P-F1', title='the machine', made='left out', how='it shows no result')]
+    """
+    every: list[PaperTable | Drawing] = [*tables, *drawings]
+    known = {one.id: one for one in every}
+    measured = set(experiments)
+    listed = list(contents)
+    printed = {item.id for item in listed}
+    others = [PrintedItem(one.id, one.title) for one in known.values() if one.id not in printed]
+    return [_reproduction(item, known, measured) for item in (*listed, *others)]
+
+
+def _reproduction(
+    item: PrintedItem, known: Mapping[str, PaperTable | Drawing], measured: set[str]
+) -> Reproduction:
+    made: list[str] = []
+    commands: list[str] = []
+    if item.id in known:
+        made.append(known[item.id].made)
+        commands.append(f"mmsim reproduce {item.id}")
+    if item.claims:
+        made.append("simulated")
+        commands.append(f"mmsim verify --claim {' '.join(item.claims)}")
+    if item.id in measured:
+        made.append("measured")
+        commands.append(f"mmsim gpu reproduce {item.id}")
+    if not commands:
+        return Reproduction(item.id, item.title, LEFT_OUT, item.omitted)
+    return Reproduction(item.id, item.title, ", ".join(dict.fromkeys(made)), "; ".join(commands))
+
+
+def list_of_contents(found: Iterable[Reproduction]) -> Table:
+    """The list as a table for the terminal."""
+    columns = (
+        Column("id", numbers=False, whole=True),
+        words("what it shows"),
+        Column("made", numbers=False),
+        words("by, or why not"),
+    )
+    return rich_rows(columns, ((one.id, one.title, one.made, one.how) for one in found))
+
+
+def missing(wanted: str, found: Iterable[Reproduction], known: Iterable[str]) -> str:
+    """Why there is nothing to reproduce under an id, or the ids that may be meant.
+
+    >>> missing("P-F2", [Reproduction("P-F1", "", "drawn", "mmsim reproduce P-F1")], ["P-F1"])
+    "no table or figure has the id 'P-F2'; did you mean P-F1?"
+    """
+    for one in found:
+        if one.id == wanted:
+            verb = "is left out:" if one.made == LEFT_OUT else "is reproduced by"
+            return f"{wanted} {verb} {one.how}"
+    return f"no table or figure has the id {wanted!r}; {nearest(wanted, known)}"
