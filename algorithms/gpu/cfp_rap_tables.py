@@ -19,6 +19,7 @@ from mmsim.gpu.shared import repetition
 from mmsim_algorithms.access.programs import copy
 from mmsim_algorithms.dmm_permutation.cases import named
 from mmsim_algorithms.dmm_permutation.programs import ALGORITHMS, tables
+from mmsim_algorithms.gpu.today import predicted_today
 from mmsim_algorithms.printed import table
 from mmsim_algorithms.rap import programs as rap
 
@@ -128,6 +129,7 @@ EXPERIMENTS = [
         "CFP Table II: a permutation of 1024 words in shared memory by 1024 threads, a repetition",
         "cycles",
         cfp_table_2,
+        kept=lambda: predicted_today("CFP-T2", cfp_table_2),
     ),
     Experiment(
         "CFP-F7",
@@ -135,6 +137,7 @@ EXPERIMENTS = [
         "bit-reversal",
         "ms",
         cfp_figure_7,
+        kept=lambda: predicted_today("CFP-F7", cfp_figure_7),
     ),
     Experiment(
         "RAP-T3",
@@ -142,5 +145,6 @@ EXPERIMENTS = [
         "a repetition",
         "cycles",
         rap_table_3,
+        kept=lambda: predicted_today("RAP-T3", rap_table_3),
     ),
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from mmsim.errors import MMSimError
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.record import Row
+from mmsim.gpu.record import Record, Row
 
 GROUP = "mmsim.experiments"
 
@@ -62,7 +62,8 @@ class Cell:
 class Experiment:
     """One of a paper's tables or figures, cell by cell.
 
-    `shown` makes the rows that a reader is shown of those that were measured.
+    `shown` makes the rows that a reader is shown of those that were measured. `kept`, where results
+    are kept, gives them beside what the model predicts now, or None where they are not installed.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Experiment:
     unit: str
     cells: Callable[[Conditions], Iterator[Cell]]
     shown: Callable[[Iterable[Row]], list[Row]] = as_they_are
+    kept: Callable[[], Record | None] | None = None
 
     def rows(self, conditions: Conditions, predict: bool = True) -> Iterator[Row]:
         """Each cell measured on the GPU at hand, and predicted unless that is left for later.

@@ -636,6 +636,22 @@ def at_hand(monkeypatch):
     return calls
 
 
+def test_a_record_s_facts_are_asked_of_cupy_as_it_is(monkeypatch):
+    """CuPy tells its version as modules do; a fake that had other names would hide a mistake."""
+    monkeypatch.setattr(facts, "device", lambda: DEVICE)
+    monkeypatch.setattr(facts, "cupy", lambda: SimpleNamespace(__version__="14.2.0"))
+    found = facts.facts("mmsim gpu calibrate")
+    assert found.pop("date") > "2026"
+    assert found == {
+        "device": "A GPU",
+        "driver": "1.2",
+        "cuda": "13.0",
+        "command": "mmsim gpu calibrate",
+        "mmsim": mm.__version__,
+        "cupy": "14.2.0",
+    }
+
+
 @pytest.fixture
 def one(monkeypatch, at_hand):
     """The experiment ONE; what it was told."""
