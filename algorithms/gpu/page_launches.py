@@ -49,7 +49,7 @@ def section(every: Sequence[Row]) -> str:
             _bytes(rows, sides[-1]),
             _scheduled(rows, sides),
             _conventional(rows, sides),
-            _errors(rows, sides[-1]),
+            _errors(rows, sides),
             _changes(rows),
         )
     )
@@ -160,14 +160,25 @@ def _ratio(rows: Sequence[Row], kind: str, name: str, algorithm: str, side: int)
     return number(papers, "measured") / number(ours, "measured")
 
 
-def _errors(rows: Sequence[Row], side: int) -> str:
-    coalesced = pick(rows, coalesced=True, sqrt_n=side)
-    errors = [
-        f'{percent(mean_error(launched(coalesced, shape)))} ("{shape.name}")' for shape in LAUNCHES
-    ]
-    return paragraph(
-        f"""Over the coalesced cells at √n = {side} the model is off by {listed(errors)} on
-        average."""
+def _errors(rows: Sequence[Row], sides: Sequence[int]) -> str:
+    coalesced = pick(rows, coalesced=True)
+    return "\n".join(
+        (
+            paragraph("The mean absolute error of the model over the coalesced cells:"),
+            table(
+                ("launch", *(f"√n = {side}" for side in sides)),
+                (
+                    (
+                        shape.name,
+                        *(
+                            percent(mean_error(pick(launched(coalesced, shape), sqrt_n=side)))
+                            for side in sides
+                        ),
+                    )
+                    for shape in LAUNCHES
+                ),
+            ),
+        )
     )
 
 

@@ -37,7 +37,7 @@ def predicted_today(
     shows
         The rows that are wanted.
     predicts
-        Of these, the rows to predict, those that take seconds; the others' prediction is None.
+        Of these, the rows to predict; the others' prediction is None.
     shown
         Makes the table's rows of them.
 

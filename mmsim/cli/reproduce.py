@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmsim.claims.claim import ClaimError
-from mmsim.cli.output import check_target, complain, console, named
+from mmsim.cli.output import check_target, complain, console, named, status
 
 if TYPE_CHECKING:
     from mmsim.claims.drawing import Drawing
@@ -60,10 +60,10 @@ def command(arguments: argparse.Namespace) -> int:
             return draw(chosen, arguments.output or Path(f"{chosen.id}.svg"))
         if arguments.output is not None:
             raise ClaimError(f"{wanted} is a table, which is printed; --output is for figures")
-        status = 0 if chosen is None else compare(chosen)
-        if wanted in timed:
-            show_times(timed[wanted])
-        return status
+        statuses = [] if chosen is None else [compare(chosen)]
+        if wanted in timed and show_times(timed[wanted]):
+            statuses.append(0)
+        return max(statuses, default=1)
     found = reproductions(registered_contents(), tables, drawings, experiments.values())
     if wanted is not None and not arguments.list:
         raise ClaimError(missing(wanted, found, [*known, *timed]))
@@ -82,20 +82,22 @@ def compare(table: PaperTable) -> int:
     return 0 if all(figure.explained for figure in figures) else 1
 
 
-def show_times(experiment: Experiment) -> None:
-    """Print the times that are kept of a GPU, beside the paper's and the model's."""
+def show_times(experiment: Experiment) -> bool:
+    """Print the times kept of a GPU beside the paper's and the model's, if they are installed."""
     from mmsim.reports.gpu import kept_summary, measured_table
 
     output = console()
-    record = None if experiment.kept is None else experiment.kept()
+    with status(f"predicting {experiment.name}"):
+        record = None if experiment.kept is None else experiment.kept()
     if record is None:
         text = (
             f"{experiment.name}: the times kept of a GPU are in the repository of mmsim, not here"
         )
         output.print(text, highlight=False)
-        return
+        return False
     output.print(measured_table(record, experiment.title))
     output.print(kept_summary(record), highlight=False)
+    return True
 
 
 def draw(drawing: Drawing, path: Path) -> int:

@@ -84,9 +84,13 @@ def test_a_model_that_predicts_something_else_than_is_kept_is_an_error(kept):
 def test_without_the_repository_nothing_is_kept(kept, capsys, monkeypatch, tmp_path):
     assert predicted_today("Y-T1", cells_that_take(1.5, kept)) is None
     monkeypatch.setattr(today, "FOLDER", tmp_path / "none")
-    assert main(["reproduce", "CFP-T2"]) == 0
+    assert main(["reproduce", "CFP-T2"]) == 1
     printed = " ".join(capsys.readouterr().out.split())
     assert "CFP-T2: the times kept of a GPU are in the repository" in printed
+    assert main(["reproduce", "RAP-T3"]) == 0  # its congestion is simulated all the same
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "figures agree" in printed
+    assert "RAP-T3: the times kept of a GPU are in the repository" in printed
 
 
 @pytest.mark.parametrize("name", ["CFP-T2", "CFP-F7", "RAP-T3"])
@@ -101,9 +105,27 @@ def test_the_times_of_shared_memory(name, capsys):
 
 
 def test_the_times_of_table_2_are_launched_as_in_the_paper(monkeypatch, capsys, uncompiled):
-    monkeypatch.setattr(icpp_tables, "QUICK", 0)
-    rows = icpp_tables.kept_table_2().rows
+    monkeypatch.setattr(icpp_tables, "SIDES", (256,))  # the others have no cell, so no prediction
+    rows = registered_experiments()["ICPP-T2"].kept().rows
     assert len(rows) == 3 * 5 * (5 + 4)  # float to 4096, double to 2048
-    assert {row["predicted"] for row in rows} == {None}
+    assert all((row["predicted"] is not None) == (row["sqrt n"] == 256) for row in rows)
     assert main(["reproduce", "ICPP-T2"]) == 0
-    assert "nothing is predicted" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "30 cells predicted: mean absolute error" in printed
+    assert "as in the paper" not in printed  # all are
+
+
+def test_the_times_of_table_3_are_extremes_of_a_thousand(monkeypatch):
+    monkeypatch.setattr(icpp_tables, "PERMUTATIONS", 0)
+    rows = registered_experiments()["ICPP-T3"].kept().rows
+    assert len(rows) == 3 * 3
+    assert {row["permutations"] for row in rows} == {1000}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["ICPP-T2", "ICPP-T3"])
+def test_the_times_of_global_memory(name, capsys):
+    assert main(["reproduce", name]) == 0
+    rows = registered_experiments()[name].kept().rows
+    assert all(row["predicted"] is not None for row in rows)
+    assert f"{len(rows)} cells predicted" in capsys.readouterr().out
