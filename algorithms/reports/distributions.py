@@ -98,14 +98,14 @@ def to_csv(found: Distributions, today: str) -> str:
 
     >>> print(to_csv(Distributions(16, 4, (13, 12)), "2026-11-22"), end="")
     # D_w(P) of permutations.random(n, seed), n = 16, w = 4
-    # counted by `python -m mmsim_algorithms.reports.distributions` on 2026-11-22
+    # kept on 2026-11-22; to count them again: python -m mmsim_algorithms.reports.distributions
     seed,distribution
     0,13
     1,12
     """
     lines = (
         f"# D_w(P) of permutations.random(n, seed), n = {found.n}, w = {found.w}",
-        f"# counted by `python -m mmsim_algorithms.reports.distributions` on {today}",
+        f"# kept on {today}; to count them again: python -m mmsim_algorithms.reports.distributions",
         "seed,distribution",
         *(f"{seed},{count}" for seed, count in enumerate(found.counts)),
     )
