@@ -12,7 +12,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify docs test test-pythons bare test-long kills mutate fuzz gpu ledger metal planted notebooks bench clean
+.PHONY: help verify docs test test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger metal planted notebooks bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -22,11 +22,7 @@ verify: .venv/.installed ## check every claim; the reports go to build/verify.js
 	@mkdir -p build
 	$(BIN)/mmsim verify --json build/verify.json --html build/verify.html
 
-# The ledger's verdicts are those of the sources as they are.
-build/verify.json: .venv/.installed $(shell find mmsim algorithms -name '*.py')
-	$(MAKE) verify
-
-docs: build/verify.json .venv/.documented ## make the documentation site in build/site
+docs: .venv/.documented ## make the documentation site in build/site
 	$(BIN)/python -m sphinx -b html -W --keep-going -q -E -d build/doctrees docs build/site
 	@echo "Open build/site/index.html"
 
@@ -52,8 +48,15 @@ test-long: .venv/.testable ## compare the engines and the reference at length, a
 kills: .venv/.testable ## kill a sweep 50 times and count what its file lost; takes minutes
 	$(BIN)/python tests/kill_sweeps.py --kills 50 --seed 1
 
-mutate: .venv/.testable ## change the timing rules bit by bit and see whether a test notices
+mutate: .venv/.testable ## change the timing rules bit by bit and see whether a test, and each claim, notices
 	$(BIN)/python tests/mutation/mutate.py --jobs $(JOBS)
+	$(MAKE) mutate-claims
+
+# The kept run names the commit of the sources: commit them before.
+CLAIMS_MUTATION := benchmarks/results/claims-mutation.json
+mutate-claims: .venv/.testable ## change the rules of the model and see which claims still hold; takes minutes
+	$(BIN)/python tests/mutation/mutate_claims.py --jobs $(JOBS) --save $(CLAIMS_MUTATION)
+	$(BIN)/python tests/mutation/claims_page.py $(CLAIMS_MUTATION) > docs/mutation-claims.md
 
 gpu: .venv/.testable ## run 300 random programs on a GPU beside the simulator; CuPy must be in .venv
 	@mkdir -p build
@@ -62,8 +65,10 @@ gpu: .venv/.testable ## run 300 random programs on a GPU beside the simulator; C
 fuzz: .venv/.testable ## try 100,000 mutated programs and 20,000 damaged files; takes minutes
 	$(BIN)/python tests/fuzz.py --jobs $(JOBS)
 
-ledger: .venv/.installed ## make docs/ledger.md from the claims
-	$(BIN)/python -m mmsim_algorithms.reports.ledger > docs/ledger.md
+# The kept verdicts name the commit of the sources: commit them before.
+ledger: verify ## check every claim, keep the verdicts in docs/verdicts.json, make docs/ledger.md of them
+	cp build/verify.json docs/verdicts.json
+	$(BIN)/python -m mmsim_algorithms.reports.ledger docs/verdicts.json > docs/ledger.md
 
 metal: .venv/.installed ## make docs/metal.md and its figures from the results kept of a GPU
 	$(BIN)/python -m mmsim_algorithms.gpu.page docs

@@ -1,6 +1,9 @@
 """The papers' permutations, and what they cost (CFP section VI, ICPP section IV).
 
 A permutation P of 0 .. n-1 is an array of n integers: element i moves to P[i].
+
+What claims are held to is counted here, plainly and from the papers' definitions. The rule by which
+the machines charge a run, `mmsim.model.conflicts`, is not asked: it is what the claims test.
 """
 
 from __future__ import annotations
@@ -11,7 +14,6 @@ from math import expm1, fsum, isqrt, log1p
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.model.conflicts import Banks, Conflict, Groups
 from mmsim_algorithms.errors import require
 
 Integers = npt.NDArray[np.int64]
@@ -156,7 +158,8 @@ def distribution(P: npt.ArrayLike, w: int) -> int:
     >>> [distribution(P(16, 0), 4) for P in (NAMED["identical"], NAMED["shuffle"])]
     [4, 8]
     """
-    return _stages(check(P), w, Groups, "ICPP, section IV")
+    parts = _warps(P, w, "ICPP, section IV")
+    return sum(int(_first(np.sort(warps // w, axis=1)).sum()) for warps in parts)
 
 
 def congestion(P: npt.ArrayLike, w: int) -> int:
@@ -168,7 +171,15 @@ def congestion(P: npt.ArrayLike, w: int) -> int:
     >>> congestion(transpose(16), 4), congestion(shuffle(16), 4)
     (16, 8)
     """
-    return _stages(check(P), w, Banks, "CFP, section III")
+    total = 0
+    for warps in _warps(P, w, "CFP, section III"):
+        words = np.sort(warps, axis=1)
+        first, banks = _first(words), words % w
+        most = np.zeros(len(words), dtype=np.int64)
+        for bank in np.unique(banks):
+            most = np.maximum(most, (first & (banks == bank)).sum(axis=1))
+        total += int(most.sum())
+    return total
 
 
 def expected_distribution(n: int, w: int) -> float:
@@ -190,16 +201,20 @@ def expected_distribution(n: int, w: int) -> float:
     return (n // w) ** 2 * -expm1(fsum(log1p(-w / (n - i)) for i in range(w)))
 
 
-def _stages(P: Integers, w: int, conflict: type[Conflict], source: str) -> int:
-    """Stages of all warps; many warps at a time, as few at a time as keep the sorting near."""
+def _warps(P: npt.ArrayLike, w: int, source: str) -> list[Integers]:
+    """The addresses of each warp, a row each; apart from them a last warp of fewer threads."""
+    P = check(P)
     require(w > 0, f"the width is positive; {w} is not", source)
-    warps_at_once = max(2**15 // w, 1)
-    total = 0
-    for start in range(0, len(P), warps_at_once * w):
-        part = P[start : start + warps_at_once * w]
-        warps = np.arange(len(part)) // w
-        total += int(conflict(w).stage_counts(part, warps, int(warps[-1]) + 1).sum())
-    return total
+    whole = len(P) // w * w
+    parts = P[:whole].reshape(-1, w), P[whole:].reshape(1, -1)
+    return [part for part in parts if part.size]
+
+
+def _first(rows: Integers) -> npt.NDArray[np.bool_]:
+    """Of the numbers of sorted rows, whether each is the first of those that are equal."""
+    first = np.ones(rows.shape, dtype=np.bool_)
+    first[:, 1:] = rows[:, 1:] != rows[:, :-1]
+    return first
 
 
 def _size(n: int) -> None:

@@ -62,8 +62,8 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_preprocess_types = False
 
-# The ledger's verdicts: what `mmsim verify --json` saved.
-ledger_verdicts = os.environ.get("MMSIM_VERDICTS", str(ROOT / "build" / "verify.json"))
+# The ledger's verdicts: what `mmsim verify --json` saved, as `make ledger` keeps it.
+ledger_verdicts = os.environ.get("MMSIM_VERDICTS", str(ROOT / "docs" / "verdicts.json"))
 
 # What the code cells run in: a kernel that nobody has set up, and that says nothing.
 ipython = Path(tempfile.mkdtemp())

@@ -422,9 +422,8 @@ for name, make in permutations.NAMED.items():
 # %% [markdown]
 # On that card as in the model the schedule wins along random, transpose and bit-reversal, and
 # loses along the identity. Along the shuffle all three are even in the model. The card is no DMM
-# there: it costs more to fetch than to send. The model can't tell why; the ledger
-# (CFP-T2.shuffle.printed) points to that card's banks of 8 bytes. Notebook 7 looks at a card of
-# today.
+# there: it costs more to fetch than to send. It has banks of 8 bytes, and on those fetching takes
+# 64 stages and sending 32 (ledger, CFP-T2.wide.shuffle). Notebook 7 looks at a card of today.
 #
 # The schedule has a misprint in the paper, by the way: CFP prints S⁻¹(D(i)) = P(i) where it
 # should be D(S⁻¹(i)) = P(i) (ledger, CFP-SD).

@@ -43,7 +43,7 @@ from mmsim_algorithms.rap import diagonal, stride
 from mmsim_algorithms.rap.cases import stages
 from mmsim_algorithms.rap.higher import ACCESSES as HIGHER_ACCESSES
 from mmsim_algorithms.rap.higher import LAYOUTS as HIGHER_LAYOUTS
-from mmsim_algorithms.rap.higher_simulation import random_numbers
+from mmsim_algorithms.rap.higher import random_numbers
 from mmsim_algorithms.rap.max_load import expected_max_load
 from mmsim_algorithms.rap.simulation import congestions, table_2
 

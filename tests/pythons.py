@@ -31,8 +31,9 @@ Minor = tuple[int, int]
 # fmt: off
 SLOW_FILES = [
     "agreement", "array_against_events", "array_watched", "bad_input", "bench", "checker",
+    "claims_mutation",
     "compile_cache", "compiled_programs", "cuda_emulated", "cuda_writer", "curves",
-    "dmm_permutation", "docs", "events_against_reference", "figures", "free_memory",
+    "dmm_permutation", "docs", "events_against_reference", "evidence", "figures", "free_memory",
     "gpu_counters", "gpu_experiments", "gpu_predictions", "gpu_programs", "gpu_results",
     "hmm_permutation", "hmm_regular", "house", "interrupts", "layouts", "ledger", "metal",
     "mutation", "notebooks", "operations", "own_sizes", "papers", "planted", "planted_on_gpu",

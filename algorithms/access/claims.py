@@ -1,4 +1,4 @@
-"""What SMM sections 3 and 4 claim of contiguous access, stride access and copy."""
+"""What SMM section 3 claims of contiguous access, stride access and copy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, ClaimError, Precondition, correct, gcd, maximum, minimum
+from mmsim.claims import Case, Claim, ClaimError, Growth, Precondition, correct, gcd, minimum
 from mmsim_algorithms.access.programs import PROGRAMS, copy
 from mmsim_algorithms.grids import (
     ENOUGH_THREADS,
@@ -62,25 +62,10 @@ def any_threads(machines: tuple[str, ...], **more: str) -> Iterator[Case]:
             yield {**more, "on": name, "n": steps * p, "p": p, "w": w, "l": l}
 
 
-def latency_hidden(hidden: bool) -> Iterator[Case]:
-    """Full warps, as many as the latency and more, or fewer."""
-    for (w, l), on in product(widths_and_latencies(), BOTH):
-        counts = {l, l + 1, 2 * l} if hidden else {1, l // 2, l - 1}
-        for warps, steps in product(sorted(counts), (1, 2, 3, 7)):
-            if (hidden or warps < l) and warps > 0:
-                p = warps * w
-                yield {"on": on, "n": steps * p, "p": p, "w": w, "l": l}
-
-
-def on_their_own(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
-    """Contiguous access under the asynchronous schedule, whatever schedule is asked for."""
-    return read_all("asynchronous", "contiguous", on, n, p, w, l)
-
-
 BOTH = ("DMM", "UMM")
 EXACT = (FULL_WARPS, WHOLE_SHARES)
 ORDER = (ENOUGH_THREADS, WHOLE_SHARES)
-PER_ROUND = "the paper prints n/w where a round of p threads has p/w warps; the O() is right"
+PER_ROUND = "a round of p threads has p/w warps where the paper has n/w; its O() is right"
 
 
 def _claims() -> Iterator[Claim]:
@@ -97,14 +82,15 @@ def _claims() -> Iterator[Claim]:
     yield Claim(
         id="SMM-T3.1a.printed",
         source="SMM, section 3",
-        title="contiguous access, as printed",
+        title="contiguous access, DMM, as printed",
         formula=lambda n, p, w, l: (n / w + l - 1) * n / p,
         kind="exact",
-        grid=lambda: narrow(full_warps(BOTH, access="contiguous")),
+        grid=lambda: narrow(full_warps(("DMM",), access="contiguous")),
         run=read_all,
         requires=EXACT,
         printed=True,
-        note=PER_ROUND,
+        note=f"'takes (n/w + l - 1) n/p', above Theorem 3.1: {PER_ROUND}. With n = 16, "
+        "p = w = 4, l = 5 it takes 20 time units, not 32",
     )
     yield Claim(
         id="SMM-T3.1a.O",
@@ -137,7 +123,8 @@ def _claims() -> Iterator[Claim]:
         run=read_all,
         requires=EXACT,
         printed=True,
-        note=PER_ROUND,
+        note=f"'takes (G n/w + l - 1) n/p', above Theorem 3.1: {PER_ROUND}. With n = 16, "
+        "p = w = 4, l = 5 it takes 32 time units, not 80",
     )
     yield Claim(
         id="SMM-T3.1b.O",
@@ -171,9 +158,10 @@ def _claims() -> Iterator[Claim]:
             if case["n"] >= case["p"] * case["w"]
         ),
         run=read_all,
-        requires=EXACT,
+        requires=(*EXACT, Precondition("p w <= n", lambda n, p, w: p * w <= n)),
         printed=True,
-        note=PER_ROUND,
+        note=f"'takes (w n/w + l - 1) n/p', above Theorem 3.1: {PER_ROUND}. With n = 16, "
+        "p = w = 4, l = 5 it takes 32 time units, not 80",
     )
     yield Claim(
         id="SMM-T3.1c.O",
@@ -184,6 +172,24 @@ def _claims() -> Iterator[Claim]:
         grid=lambda: any_threads(("UMM",), access="stride"),
         run=read_all,
         requires=ORDER,
+    )
+    yield Claim(
+        id="SMM-T3.1c.O.printed",
+        source="SMM, section 1.4",
+        title="stride access, UMM, as printed in section 1.4: all within the minimum",
+        formula=lambda n, p, w, l: minimum(n, n / w * n / p + n * l / p),
+        kind="upper",
+        grid=lambda: [
+            {"access": "stride", "on": "UMM", "n": 64, "p": 4, "w": 4, "l": l}
+            for l in (5, 10, 20, 40, 80)
+        ],
+        run=read_all,
+        requires=ORDER,
+        printed=True,
+        growth=Growth("l", lambda n, p, w, l: (p + l - 1) / p),
+        note="section 1.4 has nl/p inside the minimum, Table 1 outside; with it inside, the time "
+        "would be O(n) whatever the latency is, against Theorem 4.1's nl/p. With n = 64, "
+        "p = w = 4 it is 16(l + 3), 1328 for l = 80 where the formula gives 64",
     )
     yield Claim(
         id="SMM-C3.2",
@@ -205,40 +211,6 @@ def _claims() -> Iterator[Claim]:
         grid=lambda: any_threads(BOTH),
         run=copy_all,
         requires=ORDER,
-    )
-    yield Claim(
-        id="SMM-T4.1",
-        source="SMM, Theorem 4.1",
-        title="lower bound: bandwidth and latency limitation",
-        formula=lambda n, p, w, l: maximum(n / w + l - 1, n * l / p),
-        kind="lower",
-        grid=lambda: (case for access in PROGRAMS for case in any_threads(BOTH, access=access)),
-        run=read_all,
-        requires=(WHOLE_SHARES,),
-        note="reading all n words once; it holds under both schedules",
-    )
-    yield Claim(
-        id="SMM-T4.1.hidden",
-        source="SMM, section 4",
-        title="latency hidden: contiguous access, p >= wl, warps on their own",
-        formula=lambda n, w, l: n / w + l - 1,
-        kind="exact",
-        grid=lambda: latency_hidden(True),
-        run=on_their_own,
-        requires=(*EXACT, Precondition("w l <= p", lambda p, w, l: w * l <= p)),
-        note="both runs of a case are asynchronous; only then can warps hide each other's latency",
-    )
-    yield Claim(
-        id="SMM-T4.1.exposed",
-        source="SMM, section 4",
-        title="latency not hidden: contiguous access, p < wl, warps on their own",
-        formula=lambda n, p, w, l: n * l / p + p / w - 1,
-        kind="exact",
-        grid=lambda: latency_hidden(False),
-        run=on_their_own,
-        requires=(*EXACT, Precondition("p < w l", lambda p, w, l: p < w * l)),
-        note="both runs of a case are asynchronous; with fewer than wl threads the pipeline runs "
-        "dry in every step",
     )
 
 

@@ -64,7 +64,9 @@ CLAIMS = [
         run=one_round,
         requires=(BLOCKS,),
         printed=True,
-        note="the d shared memories work at once; right at d = 1 (IEICE counts n/(kw) on k DMMs)",
+        note="Lemma 1 has n/w for n threads, which lie on the d DMMs of section II; their shared "
+        "memories work at once, as IEICE's n/(kw) on k DMMs says too. With n = 64, w = 4, d = 2 it "
+        "takes 8 time units, not 16. Right at d = 1, and as an upper bound",
     ),
     Claim(
         id="ICPP-L1.shared.one",

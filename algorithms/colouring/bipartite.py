@@ -4,7 +4,9 @@ CFP Theorem 1, SMM Theorem 6.1, ICPP Theorem 6. An edge e joins left node left[e
 right[e], both of 0 .. nodes-1; several edges may join the same two nodes. In a colouring no two
 edges of one colour share a node, so each of the colours 0 .. D-1 is a perfect matching.
 
-`colour_by_matchings` is the papers' way, `colour` the fast one. Both check what they return.
+`colour` is the fast way, `colour_by_matchings` takes perfect matchings as the papers do and finds
+them by a faster search, and `colour_by_flipping` (`flipping`) is the papers' own way, path by path.
+All check what they return.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ def colour(left: npt.ArrayLike, right: npt.ArrayLike, nodes: int) -> Numbers:
     >>> a == d, b == c, sorted([a, b])
     (True, True, [0, 1])
     """
-    left, right = _edges(left, right, nodes, dimensions=1)
+    left, right = checked_edges(left, right, nodes, dimensions=1)
     if len(left) < LARGE:
         painted: Numbers = colour_many(left[None], right[None], nodes)[0]
         return painted
@@ -55,7 +57,7 @@ def colour_many(left: npt.ArrayLike, right: npt.ArrayLike, nodes: int) -> Number
     """
     from mmsim_algorithms.colouring import euler
 
-    left, right = _edges(left, right, nodes, dimensions=2)
+    left, right = checked_edges(left, right, nodes, dimensions=2)
     colours = np.empty(left.shape, dtype=np.int32)
 
     def paint(start: int, stop: int) -> None:
@@ -75,16 +77,17 @@ def colour_many(left: npt.ArrayLike, right: npt.ArrayLike, nodes: int) -> Number
 
 
 def colour_by_matchings(left: npt.ArrayLike, right: npt.ArrayLike, nodes: int) -> Numbers:
-    """The papers' way (CFP section V): D times, find a perfect matching, paint and remove it.
+    """D times, find a perfect matching, paint and remove it (CFP section V).
 
-    SciPy finds the matchings by augmenting paths, many at a time (Hopcroft and Karp). The time
-    grows with D times the number of edges at least: for graphs of modest size.
+    SciPy finds the matchings by augmenting paths, many at a time (Hopcroft and Karp), where the
+    paper flips one path at a time. The time grows with D times the number of edges at least: for
+    graphs of modest size.
     """
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    left, right = _edges(left, right, nodes, dimensions=1)
-    _require_regular(left, right, nodes)
+    left, right = checked_edges(left, right, nodes, dimensions=1)
+    require_regular(left, right, nodes)
     joined = left.astype(np.int64) * nodes + right  # one number for the two nodes of an edge
     order = np.argsort(joined, kind="stable")
     pairs, first, unpainted = np.unique(joined[order], return_index=True, return_counts=True)
@@ -116,7 +119,7 @@ def check_colouring(
     """
     from mmsim_algorithms.colouring import euler
 
-    left, right = _edges(left, right, nodes, dimensions=1)
+    left, right = checked_edges(left, right, nodes, dimensions=1)
     given = np.asarray(colours)
     require(
         given.shape == left.shape and np.issubdtype(given.dtype, np.integer),
@@ -124,7 +127,7 @@ def check_colouring(
         f"the colours are {given.dtype} of shape {given.shape}",
         SOURCE,
     )
-    _require_regular(left, right, nodes)
+    require_regular(left, right, nodes)
     degree = len(left) // nodes
     if given.size and (given.min() < 0 or given.max() >= degree):
         e = int(((given < 0) | (given >= degree)).argmax())
@@ -143,7 +146,7 @@ def _colour_large(left: Numbers, right: Numbers, nodes: int) -> Numbers:
     """
     from mmsim_algorithms.colouring import euler
 
-    _require_regular(left, right, nodes)
+    require_regular(left, right, nodes)
     degree = len(left) // nodes
     colours = np.empty(len(left), dtype=np.int32)
     part = tuple(np.empty((4, len(left)), dtype=np.int32))
@@ -193,7 +196,7 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _edges(
+def checked_edges(
     left: npt.ArrayLike, right: npt.ArrayLike, nodes: int, dimensions: int
 ) -> tuple[Numbers, Numbers]:
     """The two ends of the edges as 32-bit integers, once they are known to be nodes."""
@@ -226,7 +229,8 @@ def _edges(
     return a, b
 
 
-def _require_regular(left: Numbers, right: Numbers, nodes: int) -> None:
+def require_regular(left: Numbers, right: Numbers, nodes: int) -> None:
+    """Refuse a graph whose nodes don't all have one degree."""
     from mmsim_algorithms.colouring import euler
 
     degree = len(left) // nodes

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims import Case, ClaimError, correct
+from mmsim.claims import Case, correct
 from mmsim_algorithms import permutations
 from mmsim_algorithms.dmm_permutation.programs import (
     ALGORITHMS,
@@ -93,18 +93,6 @@ def example(algorithm: str, schedule: mm.Schedule, l: int) -> mm.Run:
     return correct(run, b=moved(a, EXAMPLE_P))
 
 
-def proper(schedule: mm.Schedule, permutation: str, n: int, w: int, l: int, C: int = 0) -> mm.Run:
-    """A conflict-free run, refused unless each of its warps is a colour of CFP section IV.
-
-    The warps take each word once, w at a time, from different banks to different banks.
-    """
-    for table in prepared("conflict-free", permutation, n, w):
-        banks = np.sort(table.reshape(n // w, w) % w, axis=1)
-        if (banks != np.arange(w)).any() or (np.sort(table) != np.arange(n)).any():
-            raise ClaimError(f"{permutation}, n={n}, w={w}: no proper colouring")
-    return permuted("conflict-free", schedule, permutation, n, w, l)
-
-
 def many_random(schedule: mm.Schedule, n: int, w: int) -> mm.Run:
     """A hundred random permutations, D-designated, one after the other."""
     return mm.total(
@@ -130,19 +118,9 @@ def mean_casual_stages(run: mm.Run) -> int:
     return round(casual_stages(run) / run.launches)
 
 
-def data_stages(run: mm.Run) -> int:
-    """Stages of the accesses to a and b."""
-    return sum(row.stages for row in run.accesses if row.array in ("a", "b"))
-
-
 def data_time(run: mm.Run) -> int:
     """Time units of the rounds that access a and b: SMM doesn't charge for the tables."""
     return sum(row.time for row in run.rounds if row.array in ("a", "b"))
-
-
-def colours(run: mm.Run) -> int:
-    """Warps of a conflict-free run, each of them a colour of the bank graph."""
-    return sum(row.requests for row in run.accesses if row.array == "a")
 
 
 def matches(run: mm.Run, printed: bool) -> int:
@@ -207,3 +185,9 @@ def few_threads() -> Iterator[Case]:
     """One warp, high latency, all writes of a warp in one bank."""
     for w, l in product((2, 4, 8), (30, 100, 300)):
         yield {"permutation": "transpose", "n": 2 * w * w, "p": w, "w": w, "l": l}
+
+
+def one_warp() -> list[Case]:
+    """A single warp, all of whose writes are in one bank, as the latency grows."""
+    latencies = (30, 60, 120, 240, 480, 960)
+    return [{"permutation": "transpose", "n": 32, "p": 4, "w": 4, "l": l} for l in latencies]

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+import mmsim as mm
 from mmsim.errors import MMSimError
 from mmsim.view.figures.paper import COLUMN, DARK_FIRST, drawing, legend_above
+from mmsim_algorithms.drawings.traced import expect
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,6 +148,39 @@ def matched(
             _nodes(drawn, side, names, filled={ends[edge] for edge in matching})
         _finish(drawn, columns=3)
     return drawn
+
+
+def edges_of_warps(run: mm.Run, source: str, target: str) -> tuple[list[int], list[int], list[int]]:
+    """The graph of banks that a permutation without conflicts colours, from its run with a trace.
+
+    An edge joins the banks that an element leaves and enters, and its colour is the warp that moves
+    it (CFP section IV, ICPP section VI): the left nodes, the right nodes and the colours. It raises
+    `ClaimError` where two edges of a colour share a node.
+
+    >>> from mmsim_algorithms.dmm_permutation import conflict_free
+    >>> b, S, D = np.zeros(4), np.array([0, 3, 2, 1]), np.array([1, 2, 3, 0])
+    >>> run = mm.DMM(2, 1).run(conflict_free, np.arange(4), b, S, D, threads=4, trace=True)
+    >>> edges_of_warps(run, "a", "b")
+    ([0, 1, 0, 1], [1, 0, 1, 0], [0, 0, 1, 1])
+    """
+    left: list[int] = []
+    right: list[int] = []
+    colours: list[int] = []
+    reads = [one for one in run.trace.dispatches if (one.array, one.kind) == (source, "read")]
+    writes = [one for one in run.trace.dispatches if (one.array, one.kind) == (target, "write")]
+    warps = list(range(len(run.trace.warps)))
+    expect(f"warps that read {source}", [one.warp for one in reads], warps)
+    expect(f"warps that write {target}", [one.warp for one in writes], warps)
+    for read, write in zip(reads, writes, strict=True):
+        expect(f"threads of W({read.warp})", write.threads, read.threads)
+        for one in (read, write):
+            banks = len(set(one.places))
+            expect(f"banks of {one.array} for W({one.warp})", banks, len(one.threads))
+            expect(f"stages of {one.array} for W({one.warp})", one.stage_count, 1)
+        left += read.places
+        right += write.places
+        colours += [read.warp] * len(read.places)
+    return left, right, colours
 
 
 def _height(left_names: Sequence[str], right_names: Sequence[str]) -> float:

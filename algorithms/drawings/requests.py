@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import mmsim as mm
 from mmsim.view.figures.paper import COLUMN, STYLE
-from mmsim.view.figures.shown import Figure as Shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,8 +19,7 @@ def requests(runs: Mapping[str, mm.Run]) -> Figure:
     """Draw all requests of some runs side by side, each run below the words that name it.
 
     Above are the memory's cells, those asked for with their threads, and the stages that the
-    requests of each warp take; below is the warp whose stage each pipeline register holds at each
-    time.
+    requests of each warp take; below are the pipeline registers over time, with their warps.
 
     Parameters
     ----------
@@ -38,6 +36,8 @@ def requests(runs: Mapping[str, mm.Run]) -> Figure:
     ['DMM', '5 time units']
     """
     import matplotlib
+
+    from mmsim.view.figures.shown import Figure as Shown
 
     with matplotlib.rc_context(STYLE):
         figure = Shown(figsize=(COLUMN * len(runs), CELLS + REGISTERS), layout="constrained")

@@ -163,7 +163,7 @@ def stages_of_reads(run: mm.Run) -> int:
     return sum(row.stages for row in run.accesses if row.array == "a")
 
 
-def deficit(run: mm.Run) -> int:
+def below_n(run: mm.Run) -> int:
     """n - D_w(P), summed over the launches, which have a thread for each word."""
     return run.launches * run.threads - stages_of_writes(run)
 
@@ -272,9 +272,15 @@ def table_cases(permuted: bool) -> Iterator[Case]:
 
 
 def random_sizes() -> Iterator[Case]:
-    """Growing n at one width, and growing widths."""
-    for n, w, count in ((2**10, 8, 60), (2**12, 8, 30), (2**13, 16, 10), (2**14, 32, 6)):
+    """Growing n at one width, and growing widths; n - D_w adds up to about 10,000."""
+    for n, w, count in ((2**10, 8, 400), (2**12, 8, 400), (2**13, 16, 100), (2**14, 32, 25)):
         yield {"n": n, "w": w, "count": count}
+
+
+def single_random() -> Iterator[Case]:
+    """The same permutations one by one, and larger ones: n - D_w does not depend on n."""
+    for n, w, count in ((2**13, 16, 100), (2**16, 16, 4), (2**14, 32, 25), (2**17, 32, 4)):
+        yield from ({"n": n, "w": w, "L": 1, "seed": seed} for seed in range(count))
 
 
 # The papers' own sizes.
@@ -297,3 +303,10 @@ def only(case: Case, **more: int) -> Callable[[], list[Case]]:
 
 SAMPLE = only({"n": IEICE["n"], "w": IEICE["w"], "count": 4})
 """Some of ICPP Table III's thousand permutations."""
+
+
+def single_random_own() -> Iterator[Case]:
+    """The same permutations one by one."""
+    for case in SAMPLE():
+        size = {"n": case["n"], "w": case["w"], "L": 1}
+        yield from ({**size, "seed": seed} for seed in range(case["count"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
+from math import ceil, floor, sqrt
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Curve, Series, correct
 from mmsim_algorithms.grids import RAP_WIDTH, WIDTHS, widths_and_latencies
+from mmsim_algorithms.printed import table
+from mmsim_algorithms.rap.estimates import Integers, permutations
 from mmsim_algorithms.rap.patterns import cells
 from mmsim_algorithms.rap.programs import (
     ACCESSES,
@@ -66,14 +69,25 @@ def transposed_in_place(
     return run if racy else correct(run, a=matrix(w).T)
 
 
-def many_raps(schedule: mm.Schedule, pattern: str, w: int, m: int, seed: int = 0) -> mm.Run:
-    """m warps, each with an access of its own to a matrix of its own under a RAP of its own.
+def many_matrices(
+    schedule: mm.Schedule,
+    pattern: str,
+    w: int,
+    m: int,
+    layout: str = "RAP",
+    seed: int = 0,
+    trace: bool = False,
+) -> mm.Run:
+    """m warps, each with an access of its own to a matrix of its own under RAS or RAP.
 
-    The m matrices lie one below the other in one array, so that m independent random permutations
-    are the shifts of its m w rows.
+    The m matrices lie one below the other in one array. Its m w rows are shifted by m independent
+    random permutations (RAP) or by m w independent random numbers (RAS).
     """
     random = np.random.RandomState(seed)
-    shifts = random.random_sample((m, w)).argsort(axis=1).ravel()
+    if layout == "RAP":
+        shifts = permutations(m, w, random).ravel()
+    else:
+        shifts = random.randint(w, size=m * w)
     row, column = cells(pattern, w, m, random)
     row = row + w * np.arange(m)[:, None]
     return mm.DMM(w, 1).run(
@@ -83,7 +97,33 @@ def many_raps(schedule: mm.Schedule, pattern: str, w: int, m: int, seed: int = 0
         column.ravel(),
         threads=m * w,
         schedule=schedule,
+        trace=trace,
     )
+
+
+ERRORS = 5
+"""Standard errors between a mean and a limit of what it estimates."""
+
+
+def congestions_of(run: mm.Run) -> Integers:
+    """The congestion of each warp's access to `a`, in order of dispatch, from the trace."""
+    return np.array([one.stage_count for one in run.trace.dispatches if one.array == "a"])
+
+
+def _chance(run: mm.Run) -> float:
+    """Five standard errors of the sum of the congestions."""
+    found = congestions_of(run)
+    return ERRORS * float(found.std(ddof=1)) * sqrt(len(found))
+
+
+def low_sum(run: mm.Run) -> int:
+    """The stages at `a` less five standard errors: what is expected is hardly less."""
+    return floor(stages("a")(run) - _chance(run))
+
+
+def high_sum(run: mm.Run) -> int:
+    """The stages at `a` and five standard errors: what is expected is hardly more."""
+    return ceil(stages("a")(run) + _chance(run))
 
 
 def stages(array: str = "", kind: str = "") -> Callable[[mm.Run], int]:
@@ -97,13 +137,6 @@ def stages(array: str = "", kind: str = "") -> Callable[[mm.Run], int]:
         )
 
     return measure
-
-
-def log_over_loglog(count: Any, w: Any) -> Any:
-    """floor(count ln w / ln ln w), a whole number, so that claims compare exactly."""
-    import sympy
-
-    return sympy.floor(count * sympy.log(w) / sympy.log(sympy.log(w)))
 
 
 # Claims.
@@ -156,6 +189,26 @@ def cases_of_table_3(rows: list[tuple[str, str]]) -> Iterator[Case]:
     for (transpose, layout), w in product(rows, WIDTHS):
         for seed in range(1 if layout == "RAW" else 3):
             yield {"transpose": transpose, "layout": layout, "seed": seed, "w": w}
+
+
+def means_of_table_2(m: int) -> Iterator[Case]:
+    """Cells of Table II that are means, their figures in hundredths."""
+    for row in table("rap_table2"):
+        for w in (16, 32):
+            figure = row[f"w{w}"]
+            if "." in figure and row["layout"] != "RAW":
+                yield {
+                    "pattern": row["access"],
+                    "layout": row["layout"],
+                    "w": w,
+                    "m": m,
+                    "hundredths": int(figure.replace(".", "")),
+                }
+
+
+def mean_of_table_2(schedule: mm.Schedule, hundredths: int, **case: Any) -> mm.Run:
+    """The run of such a cell, traced for its warps' congestions."""
+    return many_matrices(schedule, **case, trace=True)
 
 
 def congestion_curve() -> Curve:

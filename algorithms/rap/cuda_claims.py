@@ -33,7 +33,7 @@ def _claims() -> Iterator[Claim]:
     yield Claim(
         id="RAP-CUDA.printed",
         source="RAP, section VI",
-        title="CRSW in CUDA, as printed: stages of its writes",
+        title="CRSW in CUDA, as printed: stages of the w warps' writes",
         formula=lambda w: w,
         kind="exact",
         grid=grid,
@@ -41,12 +41,13 @@ def _claims() -> Iterator[Claim]:
         measure=stages("b", "write"),
         quantity="S",
         printed=True,
-        note="b[(j + r_i) mod 32][i] is a column: congestion 32, and no RAP layout",
+        note="Table III has congestion 1 for these writes. b[(j + r_i) mod 32][i] is a column: "
+        "congestion 32, and no RAP layout",
     )
     yield Claim(
         id="RAP-CUDA",
         source="RAP, section VI",
-        title="CRSW in CUDA, with b[j][(i + r_j) mod 32]: stages of its writes",
+        title="CRSW in CUDA, with b[j][(i + r_j) mod 32]: stages of the w warps' writes",
         formula=lambda w: w,
         kind="exact",
         grid=grid,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import log
 
 import numpy as np
 
+from mmsim_algorithms.rap.bounds import log_ratio
 from mmsim_algorithms.rap.estimates import chunks, mean_and_error
 from mmsim_algorithms.rap.higher_simulation import higher_congestions, lines, malicious
 from mmsim_algorithms.rap.simulation import matrix_cell
@@ -41,7 +41,7 @@ def curves(
     """
     points = []
     for w in widths:
-        ratio = log(w) / log(log(w))
+        ratio = log_ratio(w)
         for access, layout in (("stride", "RAS"), ("diagonal", "RAP"), ("random", "RAP")):
             cell = matrix_cell(access, layout, w, samples, seed, "")
             points.append(Point(access, layout, w, cell.mean, cell.standard_error, ratio))
@@ -53,6 +53,6 @@ def curves(
             points.append(Point("stride2", layout, w, mean, error, ratio))
         for layout in ("RAS", "R1P", "3P", "w2P", "1Pw2R"):
             cell = malicious(layout, w, samples, seed, steps=0)
-            inside = 6 * log(w / 6) / log(log(w / 6)) if layout == "R1P" and w > 6 * np.e else ratio
+            inside = 6 * log_ratio(w / 6) if layout == "R1P" and w > 6 * np.e else ratio
             points.append(Point("malicious", layout, w, cell.mean, cell.standard_error, inside))
     return points

@@ -9,6 +9,8 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.claims.table import STANDARD_ERRORS
+
 Integers = npt.NDArray[np.int64]
 
 
@@ -24,6 +26,8 @@ class Cell:
         The paper's figure as it stands in its table: a number, or a function of w.
     expected
         What the mean is an estimate of, where it can be counted (`max_load`).
+    least
+        Elsewhere, a lower limit of that where there is one.
     note
         Of a malicious access, which one it is.
     """
@@ -36,6 +40,7 @@ class Cell:
     printed: str = ""
     expected: float | None = None
     note: str = ""
+    least: float | None = None
 
     @property
     def difference(self) -> float | None:
@@ -57,7 +62,7 @@ class Cell:
     def agrees(self) -> bool | None:
         """Whether the paper's number differs by no more than its rounding and three errors."""
         gap = self.difference
-        return None if gap is None else abs(gap) <= 0.005 + 3 * self.standard_error
+        return None if gap is None else abs(gap) <= 0.005 + STANDARD_ERRORS * self.standard_error
 
 
 def permutations(count: int, w: int, random: np.random.RandomState) -> Integers:

@@ -52,15 +52,31 @@ ACCESSES = {
     "stride2": stride2,
     "stride3": stride3,
 }
-LAYOUTS: dict[str, Callable[[int, int], mm.layout.Layout]] = {
-    "RAW": lambda w, seed: mm.layout.RowMajor(),
-    "RAS": mm.layout.RAS,
+Permuted = mm.layout.OneP | mm.layout.R1P | mm.layout.ThreeP | mm.layout.W2P | mm.layout.OnePW2R
+RAPS: dict[str, type[Permuted]] = {
     "1P": mm.layout.OneP,
     "R1P": mm.layout.R1P,
     "3P": mm.layout.ThreeP,
     "w2P": mm.layout.W2P,
     "1Pw2R": mm.layout.OnePW2R,
 }
+LAYOUTS: dict[str, Callable[[int, int], mm.layout.Layout]] = {
+    "RAW": lambda w, seed: mm.layout.RowMajor(),
+    "RAS": mm.layout.RAS,
+    **RAPS,
+}
+
+
+def random_numbers(layout: str, w: int) -> int:
+    """How many random numbers a layout of a w x w x w x w array draws, counted as it draws them.
+
+    >>> random_numbers("RAS", 4), random_numbers("3P", 4)
+    (64, 12)
+    """
+    if layout in RAPS:
+        return len(RAPS[layout](w).draw())
+    rows = array(w).size // w
+    return len(mm.layout.RAS(w).draw(rows)) if layout == "RAS" else 0
 
 
 def array(w: int) -> mm.layout.Offsets:

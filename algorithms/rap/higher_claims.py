@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
 
 import mmsim as mm
-from mmsim.claims import Case, Claim
-from mmsim_algorithms.rap.higher import ACCESSES, LAYOUTS, array
+from mmsim.claims import Case, Claim, Precondition
+from mmsim_algorithms.rap.bounds import CONSTANT, below_w, log_over_loglog
+from mmsim_algorithms.rap.cases import stages
+from mmsim_algorithms.rap.higher import ACCESSES, LAYOUTS, RAPS, array
+from mmsim_algorithms.rap.higher_simulation import patterns
+from mmsim_algorithms.rap.programs import any_access
 
 SECTION = 7
 
@@ -37,7 +44,20 @@ def _stages(run: mm.Run) -> int:
     return run.stages
 
 
-RAPS = ("1P", "R1P", "3P", "w2P", "1Pw2R")
+def chance(accesses: tuple[str, ...], layouts: tuple[str, ...]) -> Iterator[Case]:
+    """w^3 elements, hence w^2 warps, of arrays for which an access could exceed the bound."""
+    for layout, access in product(layouts, accesses):
+        for w, seed in product((8, 12, 16, 32), (0, 1, 2)):
+            yield {"access": access, "layout": layout, "w": w, "p": w**3, "seed": seed}
+
+
+def sixfold(schedule: mm.Schedule, w: int, seed: int = 0) -> mm.Run:
+    """Under R1P, warp v of w accesses the six orders of i, j, k in disjoint triples, with l = v."""
+    i, j, k, _ = dict(patterns(w))["six-fold"]
+    row, column = np.tile((i * w + j) * w + k, w), np.repeat(np.arange(w), w)
+    a = mm.place(array(w).reshape(-1, w), mm.layout.R1P(w, seed))
+    return mm.DMM(w, 1).run(any_access, a, row, column, threads=w * w, schedule=schedule)
+
 
 CLAIMS = [
     Claim(
@@ -48,7 +68,7 @@ CLAIMS = [
         kind="exact",
         grid=lambda: (
             *grid(("contiguous",), tuple(LAYOUTS)),
-            *grid(("stride1",), RAPS),
+            *grid(("stride1",), tuple(RAPS)),
             *grid(("stride2", "stride3"), ("R1P", "3P")),
         ),
         run=accessed,
@@ -70,5 +90,35 @@ CLAIMS = [
         measure=_stages,
         quantity="S",
         own=lambda: (*own(("stride1",), "RAW"), *own(("stride2",), "1P")),
+    ),
+    Claim(
+        id="RAP-T4.O",
+        source="RAP, Table IV",
+        title="strides whose congestion is O(log w / log log w): stages of p/w warps",
+        formula=lambda p, w: log_over_loglog(p / w, w),
+        kind="upper",
+        constant=CONSTANT,
+        grid=lambda: (
+            *chance(("stride1", "stride2", "stride3"), ("RAS",)),
+            *chance(("stride2", "stride3"), ("w2P", "1Pw2R")),
+        ),
+        run=accessed,
+        measure=_stages,
+        quantity="S",
+        requires=(Precondition(f"{CONSTANT} ln w / ln ln w < w", below_w),),
+        note="`mmsim reproduce RAP-T4` holds the same means, and those of random accesses, to "
+        "their exact expectations",
+    ),
+    Claim(
+        id="RAP-T4.R1P",
+        source="RAP, section VII",
+        title="malicious access under R1P, six requests in a bank: stages of w warps",
+        formula=lambda w: 6 * w,
+        kind="lower",
+        grid=lambda: [{"w": w, "seed": seed} for w in (6, 8, 12, 16, 32) for seed in range(3)],
+        run=sixfold,
+        measure=stages("a"),
+        quantity="S",
+        requires=(Precondition("6 <= w", lambda w: w >= 6),),
     ),
 ]

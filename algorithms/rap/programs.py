@@ -7,9 +7,10 @@ The paper writes its transposes in place, a[j][i] <- a[i][j]. That is right wher
 before any writes, as under the synchronous schedule. Without lock step it is a race. On a DMM or a
 UMM the rule of turns happens to hide it: every warp sends one read, requests complete in the order
 of their dispatches, so the warps go round and round in order and all reads come before the first
-write. On the global memory of an HMM whose DMMs hold unequal numbers of warps it shows: the DMM
-with fewer is done reading first and writes over what the other has yet to read (`race`). A second
-matrix to write to makes it right everywhere, a barrier where all threads are one block.
+write. It shows only on the global memory of an HMM whose DMMs hold unequal numbers of warps: the
+DMM with fewer is done reading first and, if the latency is short, writes over what the other has
+yet to read (`race`). A second matrix to write to makes it right everywhere, a barrier where all
+threads are one block.
 """
 
 from __future__ import annotations
@@ -218,14 +219,15 @@ def matrix(w: int) -> Integers:
     return np.arange(w * w).reshape(w, w)
 
 
-def race(programs: str = "in place", schedule: mm.Schedule = "asynchronous") -> mm.Run:
+def race(programs: str = "in place", schedule: mm.Schedule = "asynchronous", L: int = 1) -> mm.Run:
     """CRSW of a 4 x 4 matrix on an HMM of two DMMs, with three warps on one and one on the other.
 
-    In place and asynchronously it goes wrong: W(3), alone on its DMM, reads its row, and in its
-    next turn writes a[2][3], before W(2), the third of its DMM, has read row 2. A barrier doesn't
-    help, since the two blocks don't wait for each other. A race is for the event engine.
+    In place and asynchronously it goes wrong for L = 1 and 2: W(3), alone on its DMM, reads its
+    row, and in its next turn writes a[2][3], before W(2), the third of its DMM, has read row 2. A
+    barrier doesn't help, since the two blocks don't wait for each other. From L = 3 on all warps
+    have sent their reads when W(3)'s is completed. A race is for the event engine.
     """
-    machine, a = mm.HMM(dmms=2, width=4, global_latency=1), matrix(4)
+    machine, a = mm.HMM(dmms=2, width=4, global_latency=L), matrix(4)
     if programs == "out of place":
         return machine.run(
             crsw_to, a, np.zeros_like(a), threads=16, block_size=12, schedule=schedule

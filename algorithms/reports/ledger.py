@@ -1,12 +1,16 @@
 """The ledger page, and what the papers' texts leave open and how mmsim reads it.
 
-`python -m mmsim_algorithms.reports.ledger` prints the page docs/ledger.md.
+`python -m mmsim_algorithms.reports.ledger docs/verdicts.json` prints the page docs/ledger.md.
 """
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
+from mmsim.claims.provenance import provenance_from_json
+from mmsim.claims.verify import from_json
 from mmsim.reports.ledger import ledger_page
-from mmsim_algorithms import claims
 
 CHOICES: tuple[tuple[str, str], ...] = (
     (
@@ -47,16 +51,17 @@ CHOICES: tuple[tuple[str, str], ...] = (
     (
         "Are RAP's in-place transposes right?",
         "Only where all reads come before all writes: always in lock step. Without it the rule of "
-        "turns still sees to that on a DMM and a UMM; on the global memory of an HMM whose DMMs "
-        "hold unequal numbers of warps they race, and mmsim_algorithms.rap.race shows a case.",
+        "turns still sees to that on a DMM and a UMM; on the global memory of an HMM they can go "
+        "wrong, only where its DMMs hold unequal numbers of warps, and mmsim_algorithms.rap.race "
+        "shows a case.",
     ),
 )
 
 
-def page() -> str:
-    """The text of docs/ledger.md."""
-    return ledger_page(claims(), CHOICES)
+def page(saved: str) -> str:
+    """The text of docs/ledger.md, from verdicts that `mmsim verify --json` saved."""
+    return ledger_page(provenance_from_json(saved), from_json(saved), CHOICES)
 
 
 if __name__ == "__main__":
-    print(page(), end="")
+    print(page(Path(sys.argv[1]).read_text(encoding="utf-8")), end="")

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import product
 from math import isqrt
+from typing import Any
 
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, Precondition, correct, gcd, minimum, root
+from mmsim.claims import (
+    Case,
+    Claim,
+    Growth,
+    Precondition,
+    correct,
+    cube_root,
+    gcd,
+    minimum,
+    root,
+)
 from mmsim_algorithms.grids import (
     ENOUGH_THREADS,
     FULL_WARPS,
-    LATENCIES,
     WHOLE_SHARES,
     WIDTHS,
     machine,
@@ -68,6 +78,11 @@ def thread_for_each_word(on: str, *shapes: tuple[int, int]) -> list[Case]:
     ]
 
 
+def one_latency(on: str, shapes: Iterable[tuple[int, int]]) -> list[Case]:
+    """The same with l = 1, where stages count most: for growth along w."""
+    return [case for case in thread_for_each_word(on, *shapes) if case["l"] == 1]
+
+
 TWICE_AS_LONG = [(w, 2 * w) for w in (2, 3, 4, 8, 12, 16, 32)]
 ONE_COLUMN_SHORT = [(w, 2 * w - 1) for w in (4, 8, 12, 16, 32, 64)]
 
@@ -76,6 +91,21 @@ WHOLE_ROWS = Precondition("w divides sqrt n", lambda n, w: isqrt(n) % w == 0)
 WIDE = Precondition("w <= sqrt n", lambda n, w: w <= isqrt(n))
 EXACT = (SQUARE, FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS)
 ORDER = (SQUARE, ENOUGH_THREADS, WHOLE_SHARES)
+
+
+def _piled_up(w: Any) -> Any:
+    """T/(n/w + nl/p) of the straightforward transpose: w = m^3 + 1, sqrt n = m^2, p = n, l = 1.
+
+    The n/w stages, rounded up to m, of writing b; m times as many of reading a.
+    """
+    m = cube_root(w - 1)
+    return (m**2 + m) / (m**4 / w + 1)
+
+
+def _diagonals_piled_up(w: Any) -> Any:
+    """T/(n/w + nl/p) of the diagonal transpose: w = m^3 + 1, sqrt n = m^2 - 1, p = n, l = 1."""
+    side = cube_root(w - 1) ** 2 - 1
+    return 2 * side / (side**2 / w + 1)
 
 
 def _claims() -> Iterator[Claim]:
@@ -115,15 +145,14 @@ def _claims() -> Iterator[Claim]:
         title="straightforward transpose, DMM, any n, as printed",
         formula=lambda n, p, w, l: n / w * gcd(root(n), w) + n * l / p,
         kind="upper",
-        constant=3,
-        grid=lambda: thread_for_each_word(
-            "DMM", (8, 7), (16, 13), (32, 11), (64, 35), (128, 43), (256, 57)
-        ),
+        grid=lambda: one_latency("DMM", [(m**3 + 1, m**2) for m in range(2, 10)]),
         run=partial(transposed, straightforward),
         requires=ORDER,
         printed=True,
-        note="where sqrt n < w a warp reads several columns at once, whose steps pile up in few "
-        "banks: the ratio keeps growing with w",
+        growth=Growth("w", _piled_up),
+        note="'it is not difficult to see', for p threads and any n. With w = m^3 + 1 and sqrt n = "
+        "m^2 the gcd is 1, but a warp reads m columns at once, which pile up m deep in a bank: "
+        "with w = 730, sqrt n = 81 it takes 90 time units where the formula gives 9.99",
     )
     yield Claim(
         id="SMM-ST.O",
@@ -142,13 +171,14 @@ def _claims() -> Iterator[Claim]:
         title="straightforward transpose, UMM, as printed",
         formula=lambda n, p, w, l: minimum(n, n**2 / (p * w)) + n * l / p,
         kind="upper",
-        constant=2,
-        grid=lambda: thread_for_each_word("UMM", *TWICE_AS_LONG),
+        grid=lambda: one_latency("UMM", [(w, 2 * w) for w in (2, 4, 8, 16, 32, 64)]),
         run=partial(transposed, straightforward),
         requires=ORDER,
         printed=True,
-        note="the stride is sqrt n, not n/p; for p > n/w the ratio grows like w, so that no "
-        "constant will do",
+        growth=Growth("w", lambda w: (4 * w**2 + 4 * w) / (4 * w + 1)),
+        note="'it is not difficult to see': the bound of the stride access, whose stride is n/p; "
+        "here it is sqrt n. For p = n = 4w^2 each of the n reads of a has an address group of its "
+        "own: with w = 64 it takes 16640 time units where the formula gives 257",
     )
     yield Claim(
         id="SMM-ST.UMM",
@@ -184,19 +214,28 @@ def _claims() -> Iterator[Claim]:
         run=partial(transposed, diagonal),
         requires=EXACT,
         printed=True,
-        note="the paper counts one round at each step; the algorithm has two, a read and a write",
+        note="'the total computing time is (p/w + l - 1) n/p', above Lemma 5.1: one round at each "
+        "step where the algorithm has two, a read and a write. With n = p = 16, w = 4, l = 5 it "
+        "takes 16 time units, not 8",
     )
     yield Claim(
         id="SMM-L5.1.any-n.printed",
         source="SMM, section 5",
-        title="diagonal transpose, DMM, regardless of n, as printed",
-        formula=lambda n, p, w, l: 2 * (p / w + l - 1) * n / p,
+        title="diagonal transpose, DMM, any n, as printed: stages of its reads",
+        formula=lambda n, w: n / w,
         kind="exact",
-        grid=lambda: [{"on": "DMM", "n": 144, "p": 36, "w": 9, "l": l} for l in LATENCIES],
+        grid=lambda: [
+            {"on": "DMM", "n": side * side, "p": side * side, "w": w, "l": 1}
+            for w, side in ((4, 6), (8, 12), (9, 12), (9, 15))
+        ],
         run=partial(transposed, diagonal),
+        measure=stages_of_reads,
+        quantity="S",
         requires=(SQUARE, FULL_WARPS, WHOLE_SHARES),
         printed=True,
-        note="w must divide sqrt n: with w = 9, sqrt n = 12 a warp meets congestion 3",
+        note="the banks of the threads of a warp 'are different', above Lemma 5.1, 'regardless of "
+        "the value of n': only where w divides sqrt n. With w = 9, sqrt n = 12, p = n a warp meets "
+        "congestion 3, and the 16 warps take 32 stages",
     )
     yield Claim(
         id="SMM-L5.1.O.printed",
@@ -204,16 +243,28 @@ def _claims() -> Iterator[Claim]:
         title="diagonal transpose, DMM, regardless of n, as printed",
         formula=lambda n, p, w, l: n / w + n * l / p,
         kind="upper",
-        constant=5,
-        grid=lambda: thread_for_each_word(
-            "DMM", *ONE_COLUMN_SHORT, (8, 6), (16, 14), (32, 10), (64, 20), (128, 42), (256, 50)
-        ),
+        grid=lambda: one_latency("DMM", [(w, 2 * w - 1) for w in (4, 8, 12, 16, 32, 64)]),
         run=partial(transposed, diagonal),
         requires=ORDER,
         printed=True,
-        note="a warp steps by sqrt n + 1 words: where w divides that, it meets a single bank, and "
-        "the ratio grows like w; where sqrt n < w a warp reads several diagonals at once and the "
-        "ratio grows too",
+        growth=Growth("w", lambda w: (7 * w**2 - 8 * w + 4) / ((2 * w - 1) ** 2 / w + 1)),
+        note="'regardless of the value of n', section 5. A warp steps by sqrt n + 1 words: where w "
+        "divides that, it meets few banks, as with w even and sqrt n = 2w - 1. With w = 64 "
+        "it takes 28164 time units where the formula gives 253",
+    )
+    yield Claim(
+        id="SMM-L5.1.O.narrow.printed",
+        source="SMM, Lemma 5.1",
+        title="diagonal transpose, DMM, sqrt n < w, as printed",
+        formula=lambda n, p, w, l: n / w + n * l / p,
+        kind="upper",
+        grid=lambda: one_latency("DMM", [(m**3 + 1, m**2 - 1) for m in range(3, 10)]),
+        run=partial(transposed, diagonal),
+        requires=ORDER,
+        printed=True,
+        growth=Growth("w", _diagonals_piled_up),
+        note="the same sentence for narrow matrices, which the corrected claim leaves out: with "
+        "w = m^3 + 1 and sqrt n = m^2 - 1 a warp reads m diagonals at once, m deep in a bank",
     )
     yield Claim(
         id="SMM-L5.1.O",

@@ -75,8 +75,9 @@ def local_as_printed(T: mm.Thread, a: mm.Array, b: mm.Array, side: int, group: i
 def swap(T: mm.Thread, b: mm.Array, side: int) -> None:
     """SMM section 5, the global transpose, in place: tiles A[i][j] and A[j][i] change places.
 
-    A thread swaps two words at a step. The tiles of the diagonal stay; the others pair off as
-    (i, i+1), then (i, i+2), ... around the m x m tiles of a matrix, m(m-1)/2 pairs in all.
+    A thread swaps two words at a step, so it needs two registers. The tiles of the diagonal stay;
+    the others pair off as (i, i+1), then (i, i+2), ... around the m x m tiles of a matrix,
+    m(m-1)/2 pairs in all.
     """
     rows, words = b.shape[1], side * side
     m, matrices = rows // side, b.shape[0] // rows
@@ -96,22 +97,35 @@ def swap(T: mm.Thread, b: mm.Array, side: int) -> None:
 def mirror(T: mm.Thread, a: mm.Array, b: mm.Array, side: int) -> None:
     """The global transpose as a copy from a to b: every tile A[i][j] goes to the place of A[j][i].
 
-    SMM section 5 calls it "just a copy of data".
+    One register will do, as a thread writes a word as soon as it has read it. Where a row of a tile
+    is a part of an address group, a request meets as many groups as make up a whole one.
     """
-    rows = a.shape[0]
+    rows = a.shape[1]
     words, m = side * side, rows // side
     for x in range(T.id, a.size, T.count):
-        i, j = x // words // m, x // words % m
+        top, tile = x // words // (m * m) * rows, x // words % (m * m)
+        i, j = tile // m, tile % m
         u, v = x // side % side, x % side
-        b[i * side + u, j * side + v] = a[j * side + u, i * side + v]
+        b[top + i * side + u, j * side + v] = a[top + j * side + u, i * side + v]
 
 
 @mm.program
 def tiled(T: mm.Thread, a: mm.Array, b: mm.Array, side: int, group: int) -> None:
-    """SMM Lemmas 5.2 and 5.3: the local transpose, then the global one, in a single launch."""
+    """SMM Lemmas 5.2 and 5.3: the local transpose, then the global one, in a single launch.
+
+    The swap is in place and needs two registers: r >= 2.
+    """
     local(T, a, b, side, group)
     T.barrier()
     swap(T, b, side)
+
+
+@mm.program
+def apart(T: mm.Thread, a: mm.Array, b: mm.Array, c: mm.Array, side: int, group: int) -> None:
+    """SMM Lemma 5.3 with any r, out of place: the local transpose to c, then the tiles to b."""
+    local(T, a, c, side, group)
+    T.barrier()
+    mirror(T, c, b, side)
 
 
 @mm.program
@@ -154,6 +168,13 @@ def tiles_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
     side = isqrt(size) if size else 3 * width
     a = np.arange(side * side).reshape(side, side)
     return mm.Example(a, np.zeros_like(a), width, 1, threads=side)
+
+
+@apart.example
+def apart_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
+    """The same matrix, and room for its tiles on the way."""
+    a, b, side, group = tiles_example(width, size).arguments
+    return mm.Example(a, b, np.zeros_like(b), side, group, threads=len(a))
 
 
 @swap.example
@@ -204,7 +225,8 @@ def transpose(
     registers
         The registers of a thread: w (Lemma 5.2, the default) or fewer (Lemma 5.3).
     program
-        `tiled` (the paper's), `direct`, or `local` alone.
+        `tiled` (the paper's), `apart` (the same out of place, for r = 1), `direct`, or `local`
+        alone.
 
     Raises `PreconditionError` where the lemma asks for something else.
     """
@@ -224,6 +246,13 @@ def transpose(
     require(p % w == 0, f"the number p of threads is a multiple of w = {w}, not {p}", where)
     most = a.size // r
     require(w <= p <= most, f"w <= p <= n/{'w' if r == w else 'r'} = {most}, not p = {p}", where)
+    require(
+        program is not tiled or r > 1,
+        "a swap in place holds two words, so r >= 2; `apart` needs one register",
+        where,
+    )
     source = a.reshape(-1, columns)
     target = np.zeros((a.size // rows, rows), a.dtype)
-    return machine.run(program, source, target, side, group, threads=p, schedule=schedule)
+    between = (np.zeros_like(target),) if program is apart else ()
+    arguments = (source, target, *between, side, group)
+    return machine.run(program, *arguments, threads=p, schedule=schedule)

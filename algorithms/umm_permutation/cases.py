@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims import Case, correct
+from mmsim.claims import Case, correct, within
 from mmsim_algorithms.grids import LATENCIES, WIDTHS
 from mmsim_algorithms.transpose.umm_claims import REGISTERS
 from mmsim_algorithms.umm_permutation.programs import (
@@ -43,7 +43,8 @@ def permuted(
     a = np.arange(n) + n
     prepared = _prepared(n, w, improved)
     run = permute(mm.UMM(w, l), a, prepared, p, r, schedule, improved)
-    return correct(run, b=_moved(a, chosen(n, seed=n)).reshape(-1, w))
+    run = correct(run, b=_moved(a, chosen(n, seed=n)).reshape(-1, w))
+    return within(run, w if r is None else r)
 
 
 def rows_permuted(schedule: mm.Schedule, p: int, w: int, l: int) -> mm.Run:
@@ -57,13 +58,13 @@ def rows_permuted(schedule: mm.Schedule, p: int, w: int, l: int) -> mm.Run:
 
 
 def columns_permuted(schedule: mm.Schedule, w: int, l: int) -> mm.Run:
-    """A column-wise permutation of w x w, checked."""
+    """A column-wise permutation of w x w with w registers, checked."""
     a = np.arange(w * w).reshape(w, w)
     d = random_rows(w, w, seed=w)
     run = mm.UMM(w, l).run(column_wise, a, np.zeros_like(a), d, threads=w, schedule=schedule)
     b = np.empty_like(a)
     np.put_along_axis(b, d.T, a, axis=0)
-    return correct(run, a=a, b=b)
+    return within(correct(run, a=a, b=b), w)
 
 
 def matrix_permuted(
@@ -74,11 +75,11 @@ def matrix_permuted(
     l: int,
     seed: int,
 ) -> mm.Run:
-    """Any permutation of w x w by a single warp, checked."""
+    """Any permutation of w x w by a single warp with w registers, checked."""
     a, P = np.arange(w * w).reshape(w, w), chosen(w * w, seed)
     arguments = (a, np.zeros_like(a), *tables(P, w))
     run = mm.UMM(w, l).run(program, *arguments, threads=w, schedule=schedule)
-    return correct(run, a=a, b=_moved(a.reshape(-1), P).reshape(w, w))
+    return within(correct(run, a=a, b=_moved(a.reshape(-1), P).reshape(w, w)), w)
 
 
 def _moved(a: Integers, P: Integers) -> Integers:
@@ -134,15 +135,25 @@ def fourth_power(latencies: Sequence[int] = LATENCIES, whole: bool = True) -> It
 
 
 def eighth_power() -> Iterator[Case]:
-    """n = w^8: 256 words, whole shares."""
-    for p, l in ((16, 1), (64, 2), (128, 5), (128, 30)):
-        yield {"n": 256, "p": p, "w": 2, "l": l}
+    """n = w^8: 256, 6561 and 65536 words, whole shares."""
+    for w, p, l in (
+        (2, 16, 1),
+        (2, 64, 2),
+        (2, 128, 5),
+        (2, 128, 30),
+        (3, 243, 1),
+        (3, 729, 2),
+        (3, 2187, 30),
+        (4, 4096, 1),
+        (4, 16384, 30),
+    ):
+        yield {"n": w**8, "p": p, "w": w, "l": l}
 
 
 def eighth_power_any() -> Iterator[Case]:
-    """n = w^8: 256 words, shares that aren't whole."""
-    for p, l in ((12, 2), (126, 30)):
-        yield {"n": 256, "p": p, "w": 2, "l": l}
+    """n = w^8: 256, 6561 and 65536 words, shares that aren't whole."""
+    for w, p, l in ((2, 12, 2), (2, 126, 30), (3, 240, 1), (3, 2184, 30), (4, 16380, 30)):
+        yield {"n": w**8, "p": p, "w": w, "l": l}
 
 
 def squared_powers() -> Iterator[Case]:

@@ -275,7 +275,7 @@ def _large_claims() -> Iterator[Claim]:
         grid=squared_powers_and_registers,
         run=permuted,
         requires=(SQUARED, FULL_WARPS, R_THREADS, GROUPS),
-        note=ALL,
+        note=f"{ALL}. With one register the tiles are copied, as a swap in place holds two words",
     )
     yield Claim(
         id="SMM-T7.6.any-power",

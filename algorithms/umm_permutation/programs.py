@@ -23,7 +23,7 @@ import mmsim as mm
 from mmsim_algorithms.colouring.bipartite import colour
 from mmsim_algorithms.colouring.schedules import three_steps
 from mmsim_algorithms.errors import require
-from mmsim_algorithms.transpose.umm import direct, rotating, tile, tiled, transpose
+from mmsim_algorithms.transpose.umm import apart, direct, rotating, tile, tiled, transpose
 
 Integers = npt.NDArray[np.int64]
 
@@ -74,7 +74,8 @@ def one_pass(
     w, i = a.shape[0], T.id
     r = mm.registers(w)
     for t in range(w):
-        r[row[t, i]] = a[t, source[t, i]]
+        k = row[t, i]
+        r[k] = a[t, source[t, i]]
     for t in range(w):
         b[t, column[t, i]] = r[t]
 
@@ -227,7 +228,8 @@ def permute(
     tile(w, r)
     require(p % w == 0, f"the number p of threads is a multiple of w = {w}, not {p}", where)
     require(w <= p <= n // r, f"w <= p <= n/{'w' if r == w else 'r'} = {n // r}, not {p}", where)
-    program = direct if improved else tiled
+    in_steps = tiled if r > 1 else apart  # a swap in place needs two registers
+    program = direct if improved else in_steps
     launches = []
     b = a
     for step in prepared:

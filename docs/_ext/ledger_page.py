@@ -1,8 +1,7 @@
-"""The ledger with the verdicts of a run of `mmsim verify`, in the place of the plain page.
+"""The ledger with its formulas typeset and more of each verdict, in the place of the plain page.
 
-docs/ledger.md names every claim and the verdict that it must have. On the site the same page shows
-the formulas as formulas and the verdict that the saved run gave, with its worst case. A claim that
-the run didn't look at says so.
+Both pages are made from the kept verdicts of a run of `mmsim verify`. On the site a verdict comes
+with its worst case, and a claim that the run didn't look at says so.
 """
 
 from __future__ import annotations
@@ -15,8 +14,10 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from mmsim.claims import Claim, Verdict
+from mmsim.claims.provenance import Provenance, provenance_from_json
 from mmsim.claims.verify import from_json
-from mmsim.reports.verdicts import asynchronous, own_size, summary, worst_case
+from mmsim.reports.ledger import said_of
+from mmsim.reports.verdicts import asynchronous, growth, own_size, summary, worst_case
 from mmsim.view.curves import curve_svg
 from mmsim_algorithms import claims
 from mmsim_algorithms.reports.ledger import CHOICES
@@ -29,27 +30,26 @@ HEAD = """\
 # The ledger
 
 Every claim of the papers that mmsim checks, with its formula and the conditions under which it is
-stated. $T$ is the time in time units. The verdicts are those of the run of `mmsim verify` that this
-site was made with: {summary}.
+stated. $T$ is the time in time units. {made} {summary}.
 
 An exact claim ($=$) is held to the time unit under the synchronous schedule. Of a bound the verdict
 shows the case that comes nearest to breaking it, and measured by claimed as a ratio. A claim that a
-paper misprints stands here twice: as printed, refuted by the case shown, and as corrected. *Async*
-is the asynchronous time by the synchronous one, over all cases. *Own size* is the largest case of
-the size that the paper itself measures. How a claim is written, and what the papers misprint, is
-told in [Claims](claims.md).
+paper misprints stands here twice: as printed, refuted by the case shown, and as corrected; an O()
+is refuted by the growth of its ratio, for every constant c. *Async* is the asynchronous time by the
+synchronous one, over all cases. *Own size* is the largest case of the size that the paper itself
+measures. How a claim is written, and what the papers misprint, is told in [Claims](claims.md).
 """
 
 
-def page(verdicts: Sequence[Verdict]) -> str:
+def page(made: Provenance | None, verdicts: Sequence[Verdict]) -> str:
     """The page in Markdown: claims by paper, then what the papers leave open."""
     found = {verdict.id: verdict for verdict in verdicts}
     known = claims()
     count = sum(claim.id in found for claim in known)
-    told = summary(verdicts) if verdicts else "none"
+    told = summary(verdicts) if verdicts else "No claim is verified"
     if count < len(known):
         told += f"; {len(known) - count} of {len(known)} claims weren't verified in this build"
-    parts = [HEAD.format(summary=told)]
+    parts = [HEAD.format(made=said_of(made) if made else "", summary=told)]
     for paper in dict.fromkeys(claim.paper for claim in known):
         own = [claim for claim in known if claim.paper == paper]
         parts += [f"\n## {paper}\n", "| claim | verdict |\n| --- | --- |"]
@@ -80,6 +80,7 @@ def outcome(verdict: Verdict | None) -> str:
     lines = [
         f"{verdict.cases} cases" if verdict.cases != 1 else "1 case",
         worst_case(verdict),
+        *growth(verdict),
         f"async {asynchronous(verdict)}",
         *own_size(verdict),
     ]
@@ -115,11 +116,12 @@ def put_in_place(app: Sphinx, document: str, source: list[str]) -> None:
         return
     saved = Path(app.config.ledger_verdicts)
     if not saved.is_file():
-        logger.warning("no verdicts in %s: run `make docs`, or `mmsim verify --json`", saved)
-        source[0] = page([])
+        logger.warning("no verdicts in %s: run `make ledger`, or `mmsim verify --json`", saved)
+        source[0] = page(None, [])
         return
     app.env.note_dependency(str(saved))
-    source[0] = page(from_json(saved.read_text(encoding="utf-8")))
+    text = saved.read_text(encoding="utf-8")
+    source[0] = page(provenance_from_json(text), from_json(text))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

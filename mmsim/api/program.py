@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from mmsim.errors import Brief
+from mmsim.errors import Brief, LaunchError
 from mmsim.frontend import program as plain
 from mmsim.frontend.parse import parse, plain_function
 from mmsim.frontend.thread_dialect import ThreadDialect
+from mmsim.ir import nodes as ir
+from mmsim.ir.liveness import Registers
+from mmsim.ir.walk import parts
 
 
 class Program(plain.Program):
@@ -89,6 +92,59 @@ class Program(plain.Program):
         }
         with Brief():
             return kernel(self, *args, threads=threads, block_size=block_size, **options).source
+
+    def registers(
+        self, *args: Any, threads: int | None = None, block_size: int | None = None
+    ) -> Registers:
+        """How many registers a thread needs: the most words that it holds at a memory access.
+
+        SMM gives a thread r registers "to store words of data". A *word* is a value that a read
+        gave, or that was computed from one; what is made of T, the arguments and constants alone
+        costs nothing and isn't counted. A thread holds a word at an access if the access or a later
+        statement may use it. A live `mm.registers` array counts whole, and every branch may be
+        taken, so a run may hold fewer words, and never more.
+
+        Parameters
+        ----------
+        *args, threads, block_size
+            As for `Machine.run`: the sizes of `mm.registers` arrays may depend on them. The threads
+            may be left out where no size depends on T.
+
+        Returns
+        -------
+        Registers
+            `words`: all of them. `data`: those that may be written to memory again, which the
+            paper's r counts; the others are addresses, or decide a branch.
+
+        Raises `LaunchError` for arguments that don't fit the program.
+
+        Examples
+        --------
+        >>> import numpy as np, mmsim as mm
+        >>> @mm.program
+        ... def permute(T, a, b, d):
+        ...     b[d[T.id]] = a[T.id]
+        >>> permute.registers(np.zeros(8), np.zeros(8), np.arange(8))  # a word and its address
+        Registers(data=1, words=2)
+        """
+        from mmsim.api.machines import UMM  # loads what launches
+        from mmsim.meaning.launch import Launch
+
+        with Brief():
+            if threads is None:
+                self._refuse_sizes_by_threads()
+            return Launch(
+                UMM(1, 1), self, args, threads or 1, block_size, "synchronous", 1
+            ).registers
+
+    def _refuse_sizes_by_threads(self) -> None:
+        """Refuse a program whose register arrays have sizes that depend on the threads."""
+        for local in self.code.locals:
+            sizes = [part for extent in local.shape for part in parts(extent)]
+            if local.kind == "registers" and any(isinstance(one, ir.ThreadField) for one in sizes):
+                raise LaunchError(
+                    f"the size of {local.name!r} depends on T: give registers(..., threads=)"
+                )
 
 
 def program(function: Callable[..., Any]) -> Program:

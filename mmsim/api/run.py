@@ -36,6 +36,9 @@ class Run(run.Run):
     findings
         With `check=True` what looking on found: a `Finding` for each data race, read of
         uninitialized memory, and barrier that not all reach; None: not checked.
+    registers
+        How many registers a thread needs (`Registers`), of several launches the most; None in a run
+        that was saved before they were counted.
     machine, program, threads, block_size, schedule, engine, sources
         What was run, and the text of its functions.
     """

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,15 @@ from mmsim.results.run import Run
 Case = dict[str, Any]
 Relation = Literal["exact", "upper", "lower"]
 AnyRun = TypeVar("AnyRun", bound=Run)
+
+
+class Timed(Protocol):
+    """What a claim's `run` returns: a `Run`, or anything else that was measured."""
+
+    @property
+    def time(self) -> int:
+        """Time units it took, 0 if no machine ran."""
+        ...
 
 
 class ClaimError(MMSimError):
@@ -32,7 +42,29 @@ class Precondition:
     holds: Callable[..., bool]
 
 
-def _time(run: Run) -> int:
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """Why no constant does for an O(): the ratio of its cases has no bound along a parameter.
+
+    Parameters
+    ----------
+    along
+        The name of the parameter that increases from case to case.
+    ratio
+        The measured quantity by the formula in closed form, exact, as a function of `along` and of
+        parameters that are the same in all cases. It works on numbers and SymPy symbols.
+    """
+
+    along: str
+    ratio: Callable[..., Any]
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the parameters that the ratio is made of."""
+        return tuple(inspect.signature(self.ratio).parameters)
+
+
+def _time(run: Timed) -> int:
     return run.time
 
 
@@ -58,7 +90,7 @@ class Claim:
         Gives the cases: dictionaries of parameters. All must meet `requires`.
     run
         `run(schedule=..., **case)` does the work and returns the `Run`; it raises if the arrays
-        that the program computed are wrong.
+        that the program computed are wrong. Where no machine runs, it returns what was counted.
     measure
         What is measured of a run, as `run` returns it; by default its time in time units.
     quantity
@@ -69,6 +101,8 @@ class Claim:
         c of an O-claim or a lower bound.
     printed
         The claim as the paper misprints it: verification must refute it.
+    growth
+        Of a misprinted O(), which names no constant: the growth that refutes it for every one.
     note
         What the reader should know; of a misprint, what is wrong.
     curve
@@ -84,15 +118,21 @@ class Claim:
     formula: Callable[..., Any]
     kind: Relation
     grid: Callable[[], Iterable[Case]]
-    run: Callable[..., Run]
+    run: Callable[..., Timed]
     measure: Callable[[Any], int] = _time
     quantity: str = "T"
     requires: tuple[Precondition, ...] = ()
     constant: int = 1
     printed: bool = False
+    growth: Growth | None = None
     note: str = ""
     curve: Callable[[], Curve] | None = None
     own: Callable[[], Iterable[Case]] = tuple
+
+    def __post_init__(self) -> None:
+        bound = self.printed and self.kind == "upper" and self.constant == 1
+        if self.growth is not None and not bound:
+            raise ClaimError(f"{self.id}: growth refutes a printed O(), which names no constant")
 
     @cached_property
     def paper(self) -> str:
@@ -120,8 +160,9 @@ class Claim:
             name: sympy.Symbol(name, positive=True, integer=True) for name in self.parameters
         }
         claimed = sympy.factor_terms(sympy.sympify(self.formula(**symbols)))
-        if self.constant != 1:
-            claimed = sympy.Mul(self.constant, claimed, evaluate=False)  # c stays in view
+        constant = self.constant if self.growth is None else sympy.Symbol("c", positive=True)
+        if constant != 1:
+            claimed = sympy.Mul(constant, claimed, evaluate=False)  # c stays in view
         quantity = sympy.Symbol(self.quantity, positive=True, integer=True)
         relation = {"exact": sympy.Eq, "upper": sympy.Le, "lower": sympy.Ge}[self.kind]
         return relation(quantity, claimed, evaluate=False)
@@ -180,6 +221,21 @@ def correct(run: AnyRun, **expected: npt.ArrayLike) -> AnyRun:
     return run
 
 
+def within(run: AnyRun, registers: int) -> AnyRun:
+    """The run, refused with a `ClaimError` if a thread needs more registers for data than claimed.
+
+    It counts what `Run.registers` does: the most words of a thread, read and still to be written.
+    """
+    needed = run.registers
+    if needed is None or needed.data > registers:
+        raise ClaimError(
+            f"{run.program} on {run.machine} ({run.schedule}) needs "
+            f"{'an unknown number of' if needed is None else needed.data} registers for data, the "
+            f"claim names {registers}"
+        )
+    return run
+
+
 def call_with(function: Callable[..., Any], case: Case) -> Any:
     """Call a function with those parameters of a case that it names."""
     names = inspect.signature(function).parameters
@@ -222,8 +278,33 @@ def ceiling(value: Any) -> Any:
     return sympy.ceiling(value)
 
 
+def floor(value: Any) -> Any:
+    """The largest integer not above."""
+    import sympy
+
+    return sympy.floor(value)
+
+
 def root(value: Any) -> Any:
     """The square root, exact."""
     import sympy
 
     return sympy.sqrt(value)
+
+
+def cube_root(value: Any) -> Any:
+    """The cube root, exact."""
+    import sympy
+
+    return sympy.cbrt(value)
+
+
+def named(name: str, exact: Callable[..., Fraction]) -> Callable[..., Any]:
+    """A function of integers under a name of its own, as E(n, w), which formulas show."""
+
+    def function(*arguments: Any) -> Any:
+        from mmsim.claims import formulas
+
+        return formulas.named(name, exact)(*arguments)
+
+    return function

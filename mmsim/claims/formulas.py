@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import sympy
@@ -24,3 +27,16 @@ class GCD(sympy.Function):  # type: ignore[misc]  # SymPy has no types
     def _sympystr(self, printer: Any) -> str:
         a, b = (printer.doprint(argument) for argument in self.args)
         return f"gcd({a}, {b})"
+
+
+@cache
+def named(name: str, exact: Callable[..., Fraction]) -> Any:
+    """A function that formulas show by its name; on integers it has the value of `exact`."""
+
+    def evaluate(_: type, *arguments: Any) -> Any:
+        if not all(argument.is_Integer for argument in arguments):
+            return None
+        value = exact(*map(int, arguments))
+        return sympy.Rational(value.numerator, value.denominator)
+
+    return type(name, (sympy.Function,), {"eval": classmethod(evaluate)})

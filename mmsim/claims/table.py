@@ -18,7 +18,10 @@ class Figure:
 
     `printed` is the paper's text, digit by digit; `ours` a number, or text where the paper has
     text. `error` is the standard error of `ours` where it is the mean of random samples, else 0.
-    Where the paper prints a bound and no figure, `kept` says whether ours keeps it.
+
+    Where the paper prints no figure but a bound or a term, `held_to` says in words what ours is
+    held to instead, and `kept` whether it keeps that; None where no outcome could have broken it,
+    so that the figure doesn't count.
     """
 
     row: str
@@ -26,7 +29,13 @@ class Figure:
     printed: str
     ours: float | str
     error: float = 0.0
+    held_to: str = ""
     kept: bool | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether another outcome could have disagreed."""
+        return not self.held_to or self.kept is not None
 
     @property
     def digits(self) -> int:
@@ -45,9 +54,12 @@ class Figure:
 
     @property
     def agrees(self) -> bool:
-        """Whether ours, rounded as the paper rounds, is the paper's, digit by digit."""
-        if self.kept is not None:
-            return self.kept
+        """Whether ours, rounded as the paper rounds, is the paper's, digit by digit.
+
+        Of a figure that is held to something else, whether it keeps that.
+        """
+        if self.held_to:
+            return self.kept is not False
         if self.difference is None or isinstance(self.ours, str):
             return self.printed == self.ours
         return f"{self.ours:.{self.digits}f}" == f"{float(self.printed):.{self.digits}f}"

@@ -2,37 +2,45 @@
 
 The claim itself is about the synchronous schedule, which the papers' formulas count. Each case is
 also run under the asynchronous one: its time never exceeds the synchronous one for the papers'
-programs, which is part of the verdict, and a lower bound must hold for it as well. Cases of a
-paper's own size follow those of the grid.
+programs, which is part of the verdict, and of a lower bound the measured quantity must keep to it
+under both. Cases of a paper's own size follow those of the grid.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
 from mmsim.claims.claim import Case, Claim, ClaimError, show
+from mmsim.claims.growth import curve, refutation, steepest
+from mmsim.claims.provenance import Provenance
 from mmsim.errors import FormatError, RoomError
 from mmsim.results.curve import Curve, Series
 
 LONG = 40
 """Characters from which a claimed fraction is shown rounded."""
-FORMAT = "mmsim verdicts 1"
+FORMAT = "mmsim verdicts 2"
 Result = Literal["holds", "fails", "refuted", "not refuted"]
 
 
 @dataclass(frozen=True)
 class CaseResult:
-    """One case: what was measured, what was claimed (exact, as text), both schedules' times."""
+    """One case: what was measured, what was claimed (exact, as text), both schedules' times.
+
+    `measured` is the claim's quantity in the synchronous run; `asynchronous_measured` the same
+    quantity in the asynchronous run where the claim is held to it, which a lower bound is, else
+    None.
+    """
 
     case: Case
     measured: int
     claimed: str
     time: int
     asynchronous_time: int
+    asynchronous_measured: int | None = None
 
     @property
     def ratio(self) -> Fraction:
@@ -59,6 +67,7 @@ class Verdict:
     `result` is "holds" or "fails"; of a misprint (`printed`) "refuted", with the counterexample, or
     "not refuted". `worst` is the case that comes nearest to breaking the claim, or breaks it most.
     `earliest` and `latest` are the cases in which the asynchronous schedule gains most and least.
+    `growth` says of an upper bound how the ratio changes with the size.
     `reason` says why a claim fails. `own` are the cases of the paper's own size, which count among
     `cases` like the others; `left_out` says why one of them was not run.
     """
@@ -78,6 +87,7 @@ class Verdict:
     cases: int
     result: Result
     reason: str
+    growth: str
     worst: CaseResult
     earliest: CaseResult
     latest: CaseResult
@@ -135,15 +145,24 @@ def verify_claim(
         progress(claim, count, count)
     wrong = [one for one in results if not claim.agrees(one.measured, Fraction(one.claimed))]
     late = [one for one in results if one.asynchronous_time > one.time]
-    early = (
-        [one for one in results if not claim.agrees(one.asynchronous_time, Fraction(one.claimed))]
-        if claim.kind == "lower"
-        else []
-    )
+    asynchronous = [
+        replace(one, measured=one.asynchronous_measured)
+        for one in results
+        if one.asynchronous_measured is not None
+    ]
+    early = [one for one in asynchronous if not claim.agrees(one.measured, Fraction(one.claimed))]
     worst = max(wrong or early or results, key=lambda one: _strain(claim, one))
+    ratios = [(one.case, one.ratio * claim.constant) for one in results]
+    bound = claim.kind == "upper" and not claim.printed
+    growing = steepest(ratios) if bound else None
+    growth = "" if growing is None else str(growing)
     reason = ""
-    if claim.printed:
-        result: Result = "refuted" if wrong else "not refuted"
+    if claim.growth is not None:
+        refuted, growth = refutation(claim, ratios)
+        result: Result = "refuted" if refuted else "not refuted"
+        reason = growth
+    elif claim.printed:
+        result = "refuted" if wrong else "not refuted"
         reason = str(worst) if wrong else "no case of the grid contradicts it"
     elif wrong or early:
         result, reason = "fails", f"{'asynchronously ' * (not wrong)}{worst}"
@@ -153,6 +172,8 @@ def verify_claim(
             f"{show(late[0].case)}: asynchronously {late[0].asynchronous_time}, more than the "
             f"{late[0].time} of lock step"
         )
+    elif growing is not None and growing.grows:
+        result, reason = "fails", f"the ratio grows: {growth}"
     else:
         result = "holds"
     return Verdict(
@@ -171,10 +192,11 @@ def verify_claim(
         len(results),
         result,
         reason,
+        growth,
         worst,
         min(results, key=lambda one: one.gain),
         max(results, key=lambda one: one.gain),
-        None if claim.curve is None else claim.curve(),
+        curve(claim, ratios) if claim.curve is None else claim.curve(),
         tuple(results[len(cases) :]),
         left_out,
     )
@@ -192,6 +214,7 @@ def _run_case(claim: Claim, case: Case) -> CaseResult:
         str(claimed),
         synchronous.time,
         asynchronous.time,
+        claim.measure(asynchronous) if claim.kind == "lower" else None,
     )
 
 
@@ -211,9 +234,14 @@ def _mathml(statement: Any) -> str:
     return text
 
 
-def to_json(verdicts: Iterable[Verdict]) -> str:
-    """Verdicts as JSON, one object each, for other tools."""
-    return json.dumps({"format": FORMAT, "verdicts": list(map(asdict, verdicts))})
+def to_json(verdicts: Iterable[Verdict], made: Provenance | None = None) -> str:
+    """Verdicts as JSON, one object and one line each, for other tools.
+
+    With `made` the file says when, from which sources and about which claims they were made.
+    """
+    head = {"format": FORMAT} | ({"made": asdict(made)} if made else {})
+    lines = ",\n".join(json.dumps(asdict(verdict)) for verdict in verdicts)
+    return f'{json.dumps(head)[:-1]}, "verdicts": [\n{lines}\n]}}\n'
 
 
 def from_json(text: str) -> list[Verdict]:

@@ -37,6 +37,7 @@ def add_parser(commands: Any) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     from mmsim.claims import choose, registered
+    from mmsim.claims.provenance import provenance
     from mmsim.claims.verify import to_json
     from mmsim.reports.verdicts import summary, verdicts_page, verdicts_table
 
@@ -44,6 +45,7 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.claim:
         claims = choose(claims, arguments.claim)
     output = console()
+    made = None if arguments.json is None else provenance(claims)
     done: list[Verdict] = []
     try:
         verdicts = _verify(claims, arguments.jobs, done)
@@ -55,7 +57,7 @@ def command(arguments: argparse.Namespace) -> int:
     output.print(verdicts_table(verdicts))
     output.print(summary(verdicts), highlight=False)
     if arguments.json is not None:
-        save(arguments.json, to_json(verdicts))
+        save(arguments.json, to_json(verdicts, made))
     if arguments.html is not None:
         save(arguments.html, verdicts_page(verdicts))
     return 0 if all(verdict.good for verdict in verdicts) else 1

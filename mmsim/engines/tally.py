@@ -117,6 +117,7 @@ def result(
         accesses=accesses,
         rounds=rounds,
         sources=launch.program.code.sources,
+        registers=launch.registers,
         findings=findings,
         record=record,
     )

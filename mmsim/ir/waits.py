@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.walk import accesses, expressions, parts, statements
+from mmsim.ir.walk import accesses, expressions, names, statements
 
 READER = "the search for waits"
 READ = "memory"
@@ -47,7 +47,7 @@ class _Dependences:
     def __init__(self, loop: ir.While) -> None:
         self.on: dict[str, set[str]] = {}
         self.loads: list[ir.Load] = []
-        self.end = _names((loop.test,))
+        self.end = names((loop.test,))
         self._block(loop.prelude, set(), True)
         self._block(loop.body, _jumps(loop.body), True)
 
@@ -60,13 +60,13 @@ class _Dependences:
         """Whether an index follows from what was read, or from its own last value."""
         return any(
             {READ, name} & self._behind(self.on.get(name, set()))
-            for name in self._behind(_names(index))
+            for name in self._behind(names(index))
         )
 
-    def _behind(self, names: Iterable[str]) -> set[str]:
+    def _behind(self, first: Iterable[str]) -> set[str]:
         """Names and all that they depend on."""
         found: set[str] = set()
-        left = list(names)
+        left = list(first)
         while left:
             name = left.pop()
             if name not in found:
@@ -83,7 +83,7 @@ class _Dependences:
         `own` says that a `break` in it leaves the loop itself.
         """
         for one in block:
-            read = _names(expressions(one))
+            read = names(expressions(one))
             match one:
                 case ir.Assign(target):
                     self._assigned(target, read, control)
@@ -115,18 +115,6 @@ class _Dependences:
                     assert_never(one, READER)
 
 
-def _names(values: Iterable[ir.Expr]) -> set[str]:
-    """The variables and the register arrays in expressions."""
-    found = set()
-    for value in values:
-        for part in parts(value):
-            if isinstance(part, ir.Var):
-                found.add(part.name)
-            elif isinstance(part, ir.RegisterRead):
-                found.add(part.array)
-    return found
-
-
 def _jumps(block: ir.Block, control: frozenset[str] = frozenset(), loop: bool = False) -> set[str]:
     """The names that decide whether a part of a block is left out by a jump.
 
@@ -136,10 +124,10 @@ def _jumps(block: ir.Block, control: frozenset[str] = frozenset(), loop: bool = 
     for one in block:
         match one:
             case ir.If():
-                around = control | _names((one.test,))
+                around = control | names((one.test,))
                 found |= _jumps(one.then, around, loop) | _jumps(one.orelse, around, loop)
             case ir.For() | ir.While():
-                around = control | _names(expressions(one))
+                around = control | names(expressions(one))
                 found |= _jumps(one.body, around, True)
             case ir.Scope():
                 found |= _jumps(one.body, control, loop)

@@ -147,6 +147,18 @@ def parts(value: ir.Expr) -> Iterator[ir.Expr]:
         yield from parts(operand)
 
 
+def names(values: Iterable[ir.Expr]) -> set[str]:
+    """The variables and the register arrays in expressions."""
+    found = set()
+    for value in values:
+        for part in parts(value):
+            if isinstance(part, ir.Var):
+                found.add(part.name)
+            elif isinstance(part, ir.RegisterRead):
+                found.add(part.array)
+    return found
+
+
 def writes_registers(statement: ir.Stmt) -> bool:
     """Whether a statement, or one inside it, writes a register array."""
     return any(isinstance(one, ir.RegisterWrite) for one in statements((statement,)))

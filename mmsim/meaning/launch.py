@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from functools import cache
 from itertools import combinations
@@ -15,6 +16,7 @@ from mmsim.frontend.program import Program
 from mmsim.frontend.scope import number
 from mmsim.host.arguments import one_of, whole
 from mmsim.ir import nodes as ir
+from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.types import SUPPORTED_TEXT, Typing, supported, type_of_number
 from mmsim.ir.walk import accesses
 from mmsim.meaning.meaning import Meaning, check_numbers
@@ -83,6 +85,16 @@ class Launch:
             placed = (name for name, array in arrays.items() if array.offsets is not None)
             self.placed = frozenset(placed)
         self.parameters = bound.parameters
+
+    @property
+    def registers(self) -> Registers:
+        """How many registers a thread needs, found once for equal launches."""
+        found: Registers | None = self.kept.get("registers")
+        if found is None:
+            meaning = self.meaning
+            sizes = {name: math.prod(shape) for name, shape in meaning.locals.items()}
+            found = self.kept["registers"] = registers(meaning.code.body, sizes)
+        return found
 
     def conflict(self, array: str) -> Conflict | None:
         """The rule for an array's words at the units in front of it; None if those have several."""

@@ -156,12 +156,14 @@ class RAS(_Random):
     `shifts` gives the numbers r_0, r_1, ... instead of drawing them from `seed`.
     """
 
-    def _shifts(self, rows: int) -> Offsets:
-        given = self._given(rows)
-        if given is not None:
-            return given
+    def draw(self, rows: int) -> Offsets:
+        """The random numbers of an array of so many rows."""
         drawn: Offsets = np.random.RandomState(self.seed).randint(self.width, size=rows)
         return drawn.astype(np.int64)
+
+    def _shifts(self, rows: int) -> Offsets:
+        given = self._given(rows)
+        return self.draw(rows) if given is None else given
 
 
 @dataclass(frozen=True)

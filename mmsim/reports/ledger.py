@@ -1,32 +1,36 @@
-"""The ledger of claims as a Markdown page, made from the claims themselves."""
+"""The ledger of claims as a Markdown page, made from the verdicts of a run of `mmsim verify`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mmsim.claims import Case, Claim
+from mmsim.claims import Case, Verdict
 from mmsim.claims.claim import show
+from mmsim.claims.provenance import Provenance
 
 HEAD = """\
 # The ledger
 
-<!-- Made by `make ledger` from the claims in `algorithms/`; change those, not this page. -->
+<!-- Made by `make ledger` from the verdicts in docs/verdicts.json; do not edit. -->
 
 Every claim of the papers that mmsim checks, with its formula, the conditions under which it is
 stated, the number of cases in its grid and, where the grid stops short of the size that the paper
-itself measures, what the cases of that size have in common. T is the time in time units. `mmsim
-verify` runs them all. A claim that a paper misprints stands here twice: as printed, refuted by a
-case, and as corrected.
+itself measures, what the cases of that size have in common. T is the time in time units. A claim
+that a paper misprints stands here twice: as printed, refuted by the case shown, and as corrected.
+
+{made}
 """
 
 
-def ledger_page(claims: Sequence[Claim], choices: Iterable[tuple[str, str]]) -> str:
-    """Claims by paper, then what the papers leave open."""
-    parts = [HEAD]
-    for paper in dict.fromkeys(claim.paper for claim in claims):
-        own = [claim for claim in claims if claim.paper == paper]
+def ledger_page(
+    made: Provenance, verdicts: Sequence[Verdict], choices: Iterable[tuple[str, str]]
+) -> str:
+    """Verdicts by paper, then what the papers leave open."""
+    parts = [HEAD.format(made=said_of(made))]
+    for paper in dict.fromkeys(verdict.paper for verdict in verdicts):
+        own = [verdict for verdict in verdicts if verdict.paper == paper]
         parts.append(f"## {paper}\n\n" + _table(own))
-        notes = [f"- **{claim.id}**: {_sentence(claim.note)}" for claim in own if claim.note]
+        notes = [f"- **{one.id}**: {_sentence(one.note)}" for one in own if one.note]
         if notes:
             parts.append("\n".join(notes) + "\n")
     rows = "\n".join(f"| {_cell(question)} | {_cell(choice)} |" for question, choice in choices)
@@ -36,26 +40,43 @@ def ledger_page(claims: Sequence[Claim], choices: Iterable[tuple[str, str]]) -> 
     return "\n".join(parts)
 
 
-def _table(claims: Iterable[Claim]) -> str:
+def said_of(made: Provenance) -> str:
+    """A sentence on what verdicts were made of.
+
+    >>> print(said_of(Provenance("2026-11-22T10:00:00+00:00", "1d2e3f", "0.1.0", "ab12")))
+    The verdicts are those of a run of `mmsim verify` of 2026-11-22T10:00:00+00:00, by mmsim 0.1.0
+    at commit `1d2e3f`, on the claims whose formulas and cases have the fingerprint `ab12`.
+    """
+    return (
+        f"The verdicts are those of a run of `mmsim verify` of {made.date}, by mmsim "
+        f"{made.version}\nat commit `{made.commit}`, on the claims whose formulas and cases have\n"
+        f"the fingerprint `{made.claims}`."
+    )
+
+
+def _table(verdicts: Iterable[Verdict]) -> str:
     lines = [
         "| claim | place | about | formula | where | cases | own size | verdict |",
         "| --- | --- | --- | --- | --- | ---: | --- | --- |",
     ]
-    for claim in claims:
-        place = claim.source.partition(", ")[2]
-        where = "; ".join(condition.text for condition in claim.requires)
+    for verdict in verdicts:
         cells = (
-            claim.id,
-            place,
-            claim.title,
-            f"`{claim.text}`",
-            where,
-            str(len(claim.cases())),
-            _common(claim.own_cases()),
-            "refuted" if claim.printed else "holds",
+            verdict.id,
+            verdict.source.partition(", ")[2],
+            verdict.title,
+            f"`{verdict.statement}`",
+            "; ".join(verdict.requires),
+            str(verdict.cases - len(verdict.own)),
+            _common([one.case for one in verdict.own]),
+            outcome(verdict),
         )
         lines.append("| " + " | ".join(map(_cell, cells)) + " |")
     return "\n".join(lines) + "\n"
+
+
+def outcome(verdict: Verdict) -> str:
+    """The verdict as the run gave it; with the case that shows it, unless the claim holds."""
+    return ": ".join(filter(None, [verdict.result, verdict.reason]))
 
 
 def _common(cases: Sequence[Case]) -> str:

@@ -46,11 +46,19 @@ def ours(figure: Figure) -> str:
 
 
 def verdict_of_table(figures: Sequence[Figure]) -> str:
-    """One sentence: how many figures agree, and where the others differ."""
-    agreeing = sum(figure.agrees for figure in figures)
-    text = f"{agreeing} of {len(figures)} figures agree, to the last digit printed"
+    """How many figures agree with what they are held to, and where the others differ."""
+    lines = []
+    for held_to in dict.fromkeys(figure.held_to for figure in figures if figure.counts):
+        held = [figure for figure in figures if figure.counts and figure.held_to == held_to]
+        agreeing = sum(figure.agrees for figure in held)
+        what = f" with {held_to}" if held_to else ", to the last digit printed"
+        lines.append(f"{agreeing} of {len(held)} figures agree{what}")
     for figure in figures:
-        if not figure.agrees:
+        if not figure.counts:
+            lines.append(f"{figure.row}, {figure.column}: not counted, {figure.held_to}")
+        elif not figure.agrees:
             why = "within rounding and chance" if figure.explained else "not explained"
-            text += f"\n{figure.row}, {figure.column}: {figure.printed} and {ours(figure)}, {why}"
-    return text
+            lines.append(
+                f"{figure.row}, {figure.column}: {figure.printed} and {ours(figure)}, {why}"
+            )
+    return "\n".join(lines)

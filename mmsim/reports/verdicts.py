@@ -43,7 +43,7 @@ def _cells(verdict: Verdict) -> tuple[str | Text, ...]:
         verdict.source,
         verdict.statement,
         str(verdict.cases),
-        "\n".join([worst_case(verdict), *own_size(verdict)]),
+        "\n".join([worst_case(verdict), *growth(verdict), *own_size(verdict)]),
         asynchronous(verdict),
         rich_text(verdict.result, COLOURS[verdict.result]),
     )
@@ -55,6 +55,11 @@ def worst_case(verdict: Verdict) -> str:
         return verdict.reason
     text = str(verdict.worst)
     return text if verdict.kind == "exact" else f"{text} (ratio {float(verdict.worst.ratio):.3g})"
+
+
+def growth(verdict: Verdict) -> list[str]:
+    """How the ratio of an upper bound changes with the size, unless `worst_case` says it."""
+    return [f"growth: {verdict.growth}"] if verdict.growth and verdict.good else []
 
 
 def own_size(verdict: Verdict) -> list[str]:
@@ -127,9 +132,11 @@ def verdicts_page(verdicts: Sequence[Verdict]) -> str:
 <body>
 <h1>Verdicts on the papers' claims</h1>
 <p>{_escape(summary(verdicts))}.</p>
-<p>Exact claims are held to the time unit under the synchronous schedule. The asynchronous time is
-given as the range, over all cases, of its ratio to the synchronous one. A claim that a paper
-misprints appears as printed, refuted by the case shown, and as corrected. "Own size" is the largest
+<p>Exact claims are held to the time unit under the synchronous schedule, upper bounds likewise;
+of a lower bound the quantity is measured under both schedules. The asynchronous time is given as
+the range, over all cases, of its ratio to the synchronous one. A claim that a paper misprints
+appears as printed, refuted by the case shown, and as corrected; an O() is refuted by a ratio to
+its formula that grows without bound. "Own size" is the largest
 case of the size that the paper itself measures.</p>
 {sections}
 </body>
@@ -166,13 +173,14 @@ def _section(paper: str, verdicts: Sequence[Verdict]) -> str:
 def _row(verdict: Verdict) -> str:
     where = f"<br><small>where {_escape('; '.join(verdict.requires))}</small>"
     note = f"<br><small>{_escape(verdict.note)}</small>" if verdict.note else ""
-    own = "".join(f"<br><small>{_escape(line)}</small>" for line in own_size(verdict))
+    lines = (*growth(verdict), *own_size(verdict))
+    more = "".join(f"<br><small>{_escape(line)}</small>" for line in lines)
     return (
         f'<tr id="{_escape(verdict.id)}"><td><strong>{_escape(verdict.id)}</strong><br>'
         f"{_escape(verdict.title)}<br><small>{_escape(verdict.source)}</small></td>"
         f'<td><math display="block">{verdict.mathml}</math>'
         f"{where if verdict.requires else ''}{note}</td>"
-        f'<td class="number">{verdict.cases}</td><td>{_escape(worst_case(verdict))}{own}</td>'
+        f'<td class="number">{verdict.cases}</td><td>{_escape(worst_case(verdict))}{more}</td>'
         f'<td class="number">{asynchronous(verdict)}</td>'
         f'<td class="{verdict.result.replace(" ", "-")}">{verdict.result}</td></tr>'
     )

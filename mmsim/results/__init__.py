@@ -1,5 +1,6 @@
 """Results: what a run did, as plain data."""
 
+from mmsim.ir.liveness import Registers
 from mmsim.results.findings import Finding, FoundAccess
 from mmsim.results.profile import Profile, ProfileLine
 from mmsim.results.report import Report
@@ -15,6 +16,7 @@ __all__ = [
     "FoundAccess",
     "Profile",
     "ProfileLine",
+    "Registers",
     "Report",
     "RoundRow",
     "Run",

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import FormatError, MMSimError, shown
+from mmsim.ir.liveness import Registers
 from mmsim.ir.nodes import Source
 from mmsim.ir.types import supported
 from mmsim.model import machines
@@ -59,6 +60,7 @@ CLASSES: dict[str, type] = {
         variables.TracedVariable,
         variables.Change,
         Source,
+        Registers,
     )
 }
 

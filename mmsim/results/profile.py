@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mmsim.ir.liveness import Registers
 from mmsim.ir.nodes import Source
 from mmsim.results.rows import AccessRow, RoundRow
 
@@ -29,10 +30,11 @@ class ProfileLine:
 
 @dataclass(frozen=True)
 class Profile:
-    """The lines of a program and of the functions that it calls."""
+    """The lines of a program and of the functions that it calls, and the registers it needs."""
 
     program: str
     lines: tuple[ProfileLine, ...]
+    registers: Registers | None = None
 
     @property
     def stages(self) -> int:
@@ -51,6 +53,7 @@ def profile(
     accesses: tuple[AccessRow, ...],
     rounds: tuple[RoundRow, ...],
     synchronous: bool,
+    registers: Registers | None,
 ) -> Profile:
     """The profile of a run."""
     lines = []
@@ -71,4 +74,4 @@ def profile(
                     time if synchronous else None,
                 )
             )
-    return Profile(program, tuple(lines))
+    return Profile(program, tuple(lines), registers)

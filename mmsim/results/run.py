@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import several
+from mmsim.ir.liveness import Registers
 from mmsim.ir.nodes import Source
 from mmsim.model.machines import Machine
 from mmsim.model.memory import MANY
@@ -34,6 +35,7 @@ class Run:
     accesses: tuple[AccessRow, ...]
     rounds: tuple[RoundRow, ...]
     sources: tuple[Source, ...]
+    registers: Registers | None = None
     launches: int = 1
     findings: tuple[Finding, ...] | None = None
     record: Trace | None = field(default=None, repr=False)
@@ -66,6 +68,7 @@ class Run:
             self.accesses,
             self.rounds,
             self.schedule == "synchronous",
+            self.registers,
         )
 
 
@@ -104,9 +107,18 @@ def total(runs: Iterable[Run]) -> Run:
         accesses=accesses,
         rounds=rounds,
         sources=sources,
+        registers=_most([run.registers for run in launches]),
         launches=sum([run.launches for run in launches]),
         findings=merge([run.findings for run in launches]),
     )
+
+
+def _most(needed: list[Registers | None]) -> Registers | None:
+    """The registers that each of several launches can do with; None if one isn't known."""
+    known = [one for one in needed if one is not None]
+    if len(known) < len(needed):
+        return None
+    return Registers(max([one.data for one in known]), max([one.words for one in known]))
 
 
 Rows = tuple[tuple[AccessRow, ...], tuple[RoundRow, ...], tuple[Source, ...]]

@@ -32,6 +32,8 @@ def check_run(run: Run) -> None:
     if run.launches < 1:
         raise ValueError(f"it is a run of {run.launches} launches")
     check_sources(run.sources)
+    if run.registers is not None and not 0 <= run.registers.data <= run.registers.words:
+        raise ValueError(f"it needs {run.registers}")
     rows = _Rows.of(run)
     for row in run.accesses:
         rows.check(row, "the access")

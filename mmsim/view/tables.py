@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mmsim.ir.liveness import Registers
 from mmsim.printable import printable, printable_lines
 from mmsim.results import AccessRow, Finding, Profile, RoundRow, Run
 
@@ -193,7 +194,7 @@ def profile_table(profile: Profile) -> Table:
     ]
     caption = (
         f"{profile.program}: {profile.stages} stages, {profile.wasted} of them beyond the least "
-        "possible"
+        f"possible{_registers(profile.registers)}"
     )
     columns = ("line", "requests", "stages", "wasted", "time")
     return _table(
@@ -202,6 +203,14 @@ def profile_table(profile: Profile) -> Table:
         rows,
         most=len(rows),
     )
+
+
+def _registers(needed: Registers | None) -> str:
+    """What a caption says of registers: those for all words, and those for data if it's fewer."""
+    if needed is None:
+        return ""
+    words = f"; {needed.words} register{'s' * (needed.words != 1)}"
+    return words if needed.data == needed.words else f"{words}, {needed.data} of them for data"
 
 
 def _table(

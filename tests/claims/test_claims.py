@@ -2,6 +2,8 @@
 
 import io
 import json
+import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -24,8 +26,9 @@ from mmsim.claims import (
     root,
     verify_claim,
 )
+from mmsim.claims.provenance import fingerprint, provenance
 from mmsim.claims.registry import unique
-from mmsim.claims.verify import to_json
+from mmsim.claims.verify import from_json, to_json
 from mmsim.errors import RoomError
 from mmsim.reports.ledger import ledger_page
 from mmsim.reports.verdicts import summary, verdicts_page, verdicts_table
@@ -120,6 +123,44 @@ def test_lower_claims_hold_from_below_under_both_schedules():
 
     below = claim(kind="lower", formula=lambda n, w, l: n / w + l - 1, run=faster)
     assert verify_claim(below).result == "fails"
+
+
+def stages(run):
+    return run.stages
+
+
+def test_a_lower_bound_on_stages_is_held_to_the_stages_of_both_schedules():
+    """The asynchronous run has half the stages, and more time than the bound asks of stages."""
+
+    def fewer(schedule, n, w, l):
+        return run_read(schedule, n if schedule == "synchronous" else n // 2, w, l)
+
+    below = claim(kind="lower", formula=lambda n, w: n / w, measure=stages, quantity="S", run=fewer)
+    verdict = verify_claim(replace(below, grid=lambda: [{"n": 8, "w": 2, "l": 30}]))
+    assert verdict.result == "fails"
+    assert verdict.reason == "asynchronously n=8, w=2, l=30: 2, claimed 4"
+    assert (verdict.worst.measured, verdict.worst.asynchronous_time) == (2, 31)
+
+
+def test_a_lower_bound_on_stages_may_be_more_than_the_time():
+    many = claim(kind="lower", formula=lambda n: 100 * n, measure=lambda run: 100 * run.threads)
+    verdict = verify_claim(many)
+    assert verdict.result == "holds"
+    assert verdict.worst.asynchronous_measured == verdict.worst.measured
+    assert verdict.worst.asynchronous_time < verdict.worst.measured
+
+
+def test_only_a_lower_bound_measures_the_asynchronous_run():
+    def measure(run):
+        assert run.schedule == "synchronous"
+        return run.time
+
+    for kind in ("exact", "upper"):
+        verdict = verify_claim(claim(kind=kind, measure=measure))
+        assert verdict.result == "holds"
+        assert verdict.worst.asynchronous_measured is None
+    with pytest.raises(AssertionError):
+        verify_claim(claim(kind="lower", measure=measure))
 
 
 def test_an_asynchronous_run_that_takes_longer_fails_the_claim():
@@ -245,9 +286,11 @@ def test_the_own_size_is_shown():
     assert summary([verdict]).endswith("6 cases on both schedules, 2 of them of a paper's own size")
     (saved,) = json.loads(to_json([verdict]))["verdicts"]
     assert [one["measured"] for one in saved["own"]] == [227, 2]
-    page = ledger_page([claim(own=own_size), claim(id="X-2")], [])
+    claims = [claim(own=own_size), claim(id="X-2"), claim(id="X-3", formula=lambda n: n)]
+    page = ledger_page(provenance(claims), [verify_claim(one) for one in claims], [])
     assert "| 4 | n=4096, w=32, l=100 | holds |" in page
     assert "| 4 |  | holds |" in page
+    assert re.search(r"\| 4 \|  \| fails: .*claimed \d+ \|", page)
 
 
 def test_a_long_fraction_is_shown_rounded():
@@ -261,9 +304,10 @@ def test_verdicts_as_json_and_as_a_page():
     verdicts = [
         verify_claim(claim(title="<script>alert(1)</script>")),
         verify_claim(claim(id="X-2", printed=True, formula=lambda n: n)),
-        verify_claim(claim(id="X-3", formula=lambda n: n)),
+        verify_claim(claim(id="X-3", kind="lower", formula=lambda n: 9 * n)),
     ]
     document = json.loads(to_json(verdicts))
+    assert from_json(to_json(verdicts)) == verdicts
     assert [one["result"] for one in document["verdicts"]] == ["holds", "refuted", "fails"]
     assert document["verdicts"][0]["worst"]["measured"] == 5
     page = verdicts_page(verdicts)
@@ -274,3 +318,28 @@ def test_verdicts_as_json_and_as_a_page():
         "1 claims hold and 1 misprints are refuted, over 12 cases on both schedules; wrong: X-3"
     )
     assert verdicts_table(verdicts).row_count == 3
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"id": "X-2"},
+        {"formula": lambda n, w, l: n / w + l},
+        {"requires": (Precondition("w divides n", lambda n, w: n % w == 0),)},
+        {"printed": True},
+        {"grid": lambda: grid()[:-1]},
+        {"grid": lambda: [*grid()[:-1], {**grid()[-1], "l": 9}]},
+    ],
+)
+def test_a_fingerprint_changes_with_what_is_claimed_and_where(changes):
+    assert fingerprint([claim()]) == fingerprint([claim()])
+    assert fingerprint([claim()]) != fingerprint([claim(**changes)])
+    assert fingerprint([claim(), claim(**changes)]) != fingerprint([claim(**changes), claim()])
+
+
+def test_verdicts_say_what_they_were_made_of():
+    made = provenance([claim()])
+    document = json.loads(to_json([verify_claim(claim())], made))
+    assert document["made"] == vars(made)
+    assert made.claims == fingerprint([claim()])
+    assert to_json([verify_claim(claim())], made).count("\n") == 3  # a line for each verdict

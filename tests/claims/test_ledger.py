@@ -1,17 +1,118 @@
-"""The ledger page is made from the claims, and is up to date."""
+"""The ledger is made from kept verdicts, and those are of the claims as they are.
 
+`make ledger` makes both anew: it verifies every claim.
+"""
+
+import re
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
+import pytest
+
+from mmsim.claims import verify_claim
+from mmsim.claims.provenance import fingerprint, provenance_from_json
+from mmsim.claims.verify import from_json, to_json
+from mmsim.host.version import VERSION
 from mmsim_algorithms import claims
 from mmsim_algorithms.reports.ledger import CHOICES, page
 
-SAVED = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+KEPT = (DOCS / "verdicts.json").read_text(encoding="utf-8")
+LEDGER = (DOCS / "ledger.md").read_text(encoding="utf-8")
+CLAIMS = claims()
+VERDICTS = from_json(KEPT)
+MADE = provenance_from_json(KEPT)
+QUICK = 4
+"""A claim of so many cases at most is verified again here."""
 
 
-def test_the_page_is_what_the_claims_make_it():
-    assert page() == SAVED, "run make ledger"
+def said(claim):
+    """What a verdict repeats of its claim."""
+    requires = tuple(condition.text for condition in claim.requires)
+    about = claim.id, claim.source, claim.title, claim.note
+    return *about, claim.text, claim.kind, claim.constant, requires, claim.printed
 
 
-def test_the_page_has_every_claim_and_every_choice():
-    assert all(f"| {claim.id} |" in SAVED for claim in claims())
-    assert all(question in SAVED for question, _ in CHOICES)
+def repeated(verdict):
+    about = verdict.id, verdict.source, verdict.title, verdict.note
+    return (
+        *about,
+        verdict.statement,
+        verdict.kind,
+        verdict.constant,
+        verdict.requires,
+        (verdict.printed),
+    )
+
+
+def differences(claims, verdicts):
+    """Where verdicts are not of these claims, or are not as they must be."""
+    if [claim.id for claim in claims] != [verdict.id for verdict in verdicts]:
+        yield "the ids"
+    for claim, verdict in zip(claims, verdicts, strict=False):
+        if said(claim) != repeated(verdict):
+            yield f"what {claim.id} says"
+        if [one.case for one in verdict.own] != claim.own_cases() or verdict.left_out:
+            yield f"the cases of {claim.id} of its paper's own size"
+        if verdict.cases != len(claim.cases()) + len(verdict.own):
+            yield f"the number of cases of {claim.id}"
+        if verdict.result != ("refuted" if claim.printed else "holds"):
+            yield f"{claim.id}: {verdict.result}"
+
+
+def test_the_kept_verdicts_are_of_the_claims_as_they_are():
+    assert list(differences(CLAIMS, VERDICTS)) == []
+    assert fingerprint(CLAIMS) == MADE.claims
+
+
+def test_they_say_when_and_from_which_sources_they_were_made():
+    assert datetime.fromisoformat(MADE.date).tzinfo is not None
+    assert re.fullmatch("[0-9a-f]{40}", MADE.commit), "commit the sources, then run make ledger"
+    assert MADE.version == VERSION
+
+
+def test_the_page_is_what_the_kept_verdicts_make_it():
+    assert page(KEPT) == LEDGER
+
+
+def test_the_page_shows_each_verdict_as_it_was_given():
+    rows = dict(re.findall(r"^\| ([\w.-]+) \| .* \| (.*) \|$", LEDGER, re.MULTILINE))
+    for verdict in VERDICTS:
+        shown = rows[verdict.id]
+        assert shown == (f"refuted: {verdict.worst}" if verdict.printed else "holds")
+    assert all(question in LEDGER for question, _ in CHOICES)
+    for fact in (MADE.date, MADE.commit, MADE.version, MADE.claims):
+        assert fact in LEDGER
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [one for one in CLAIMS if not one.has_own_size and len(one.cases()) <= QUICK],
+    ids=lambda claim: claim.id,
+)
+def test_a_claim_verified_again_gets_the_kept_verdict(claim):
+    (kept,) = (verdict for verdict in VERDICTS if verdict.id == claim.id)
+    assert from_json(to_json([verify_claim(claim)])) == [kept]
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        ({"id": "SMM-E2"}, "the ids"),
+        ({"statement": "T = 6"}, "what SMM-E1.DMM says"),
+        ({"printed": True}, "what SMM-E1.DMM says"),
+        ({"cases": 2}, "the number of cases of SMM-E1.DMM"),
+        ({"result": "fails"}, "SMM-E1.DMM: fails"),
+        ({"result": "refuted"}, "SMM-E1.DMM: refuted"),
+        ({"left_out": "n=4096"}, "the cases of SMM-E1.DMM of its paper's own size"),
+    ],
+)
+def test_a_verdict_that_is_not_the_claims_is_seen(change, difference):
+    claim, verdict = CLAIMS[0], VERDICTS[0]
+    assert claim.id == verdict.id == "SMM-E1.DMM"
+    assert difference in differences([claim], [replace(verdict, **change)])
+
+
+def test_a_missing_verdict_is_seen():
+    assert list(differences(CLAIMS[:2], VERDICTS[:1])) == ["the ids"]

@@ -11,7 +11,10 @@ import pytest
 
 import mmsim as mm
 import mmsim_algorithms
-from mmsim.claims import choose, registered, verify_claim
+from mmsim.claims import ClaimError, choose, registered, verify_claim
+from mmsim.ir.liveness import Registers
+from mmsim.meaning.launch import Launch
+from mmsim_algorithms.access.bounds_claims import READS, RUNS
 from some_cases import some
 
 CLAIMS = mmsim_algorithms.claims()
@@ -74,6 +77,8 @@ def test_some_cases_have_every_value():
         "RAP-E3",
         "RAP-L1",
         "RAP-TH2",
+        "RAP-TH3",
+        "RAP-L4",
         "RAP-CUDA",
         "RAP-T2",
         "RAP-T3",
@@ -100,8 +105,32 @@ def test_exact_grids_cover_the_required_parameters(id_):
     }
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [claim for claim in CLAIMS if "register" in claim.title],
+    ids=lambda claim: claim.id,
+)
+def test_a_claim_that_names_registers_refuses_a_run_that_needs_more(claim, monkeypatch):
+    claim.run(schedule="synchronous", **claim.cases()[0])
+    monkeypatch.setattr(Launch, "registers", Registers(data=999, words=999))
+    with pytest.raises(ClaimError, match="needs 999 registers for data, the claim names"):
+        claim.run(schedule="synchronous", **claim.cases()[0])
+
+
 def test_registered_through_the_entry_point():
     assert {claim.id for claim in CLAIMS} <= {claim.id for claim in registered()}
+
+
+@pytest.mark.parametrize("program", RUNS)
+def test_the_lower_bounds_notice_a_program_that_skips_words(program):
+    (claim,) = (c for c in CLAIMS if c.id == ("SMM-T4.1" if program in READS else "SMM-T4.1.moved"))
+    one = [{"program": program, "on": "DMM", "n": 1024, "p": 1024, "w": 4, "l": 1}]
+    assert verify_claim(replace(claim, grid=lambda: one)).result == "holds"
+
+    def quarter(schedule, program, on, n, p, w, l):
+        return RUNS[program](schedule=schedule, on=on, n=n // 4, p=p // 4, w=w, l=l)
+
+    assert verify_claim(replace(claim, grid=lambda: one, run=quarter)).result == "fails"
 
 
 def test_erratum_2_counterexample_of_the_ledger():
@@ -143,6 +172,7 @@ def test_diagonal_transpose_can_meet_a_single_bank():
             "rap.programs",
             "transpose.dmm",
             "transpose.umm",
+            "transpose.umm_groups",
             "umm_permutation.programs",
         )
         for value in vars(__import__(f"mmsim_algorithms.{module}", fromlist=["x"])).values()

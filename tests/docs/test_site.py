@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from mmsim.claims import registered, verify
+from mmsim.claims.provenance import provenance, provenance_from_json
 from mmsim.claims.verify import from_json, to_json
 from mmsim.errors import FormatError
 
@@ -69,10 +70,15 @@ def verdicts():
 
 
 @pytest.fixture(scope="module")
-def site(verdicts, tmp_path_factory):
+def made():
+    return provenance([claim for claim in registered() if claim.id in VERIFIED])
+
+
+@pytest.fixture(scope="module")
+def site(made, verdicts, tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     saved = folder / "verify.json"
-    saved.write_text(to_json(verdicts), encoding="utf-8")
+    saved.write_text(to_json(verdicts, made), encoding="utf-8")
     made = sphinx(DOCS, folder / "html", folder, MMSIM_VERDICTS=str(saved))
     assert made.returncode == 0, made.stderr
     assert "WARNING" not in made.stderr
@@ -189,8 +195,9 @@ def parsers(parser):
             yield from parsers(command)
 
 
-def test_the_ledger_shows_every_claim_with_formula_and_verdict(site, verdicts):
+def test_the_ledger_shows_every_claim_with_formula_and_verdict(site, made, verdicts):
     page = (site / "ledger.html").read_text()
+    assert all(said in page for said in (made.date, made.commit, made.version, made.claims))
     rows = {
         id_: row
         for row in re.findall(r"<tr\b.*?</tr>", page, re.S)
@@ -249,22 +256,24 @@ def test_words_of_a_caption_are_no_markdown(extension):
     assert module.code("mmsim a; mmsim b") == "`mmsim a`; `mmsim b`"
 
 
-def test_a_claim_that_fails_is_shown_to_fail(verdicts, extension):
+def test_a_claim_that_fails_is_shown_to_fail(made, verdicts, extension):
     from dataclasses import replace
 
-    page = extension("ledger_page").page([replace(verdicts[0], result="fails", reason="n=1: 5")])
+    failed = [replace(verdicts[0], result="fails", reason="n=1: 5")]
+    page = extension("ledger_page").page(made, failed)
     (row,) = (line for line in page.splitlines() if f'id="{VERIFIED[0]}"' in line)
     assert "[fails]{.verdict .fails}" in row
     assert "n=1: 5" in row
     assert f"wrong: {VERIFIED[0]}" in page
 
 
-def test_verdicts_come_back_from_json(verdicts):
-    assert from_json(to_json(verdicts)) == verdicts
+def test_verdicts_come_back_from_json(made, verdicts):
+    assert from_json(to_json(verdicts)) == from_json(to_json(verdicts, made)) == verdicts
+    assert provenance_from_json(to_json(verdicts, made)) == made
 
 
 DEEP = ("[" * 100_000, '{"format": ' * 100_000)
-ODD = '{"format": "mmsim verdicts 1", "verdicts": [{"curve": 3}]}'
+ODD = '{"format": "mmsim verdicts 2", "verdicts": [{"curve": 3}]}'
 
 
 @pytest.mark.parametrize(
@@ -273,6 +282,12 @@ ODD = '{"format": "mmsim verdicts 1", "verdicts": [{"curve": 3}]}'
 def test_what_is_no_verdicts_is_refused(text):
     with pytest.raises(FormatError, match="no verdicts"):
         from_json(text)
+
+
+@pytest.mark.parametrize("text", [ODD, '{"made": {"date": "today"}}', '{"made": 3}', *DEEP])
+def test_verdicts_that_do_not_say_what_they_were_made_of_are_refused(text):
+    with pytest.raises(FormatError, match="do not say"):
+        provenance_from_json(text)
 
 
 def test_the_pages_show_what_their_cells_gave(site):

@@ -30,6 +30,7 @@ from mmsim.engines.held import per_lane
 from mmsim.ir import nodes as ir
 from mmsim.ir import walk
 from mmsim.ir.fold import made_of
+from mmsim.ir.liveness import registers
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
 from mmsim.ir.ranges import Ranges
 from mmsim.ir.tidy import substituted, tidy
@@ -267,6 +268,7 @@ BACKENDS = {
     "fused writer": write,
     "fused analysis": lambda launch: Analysis(launch.meaning.code.body),
     "fused moves": lambda launch: Moves(launch.meaning.code.body, Analysis(every_kind.code.body)),
+    "liveness": lambda launch: registers(launch.meaning.code.body, {"r": 4}),
     "uniformity": lambda launch: Uniformity(launch.meaning.code.body),
     "memory": lambda launch: per_lane(launch.meaning),
     "tidy": lambda launch: tidy(launch.meaning.code.body),

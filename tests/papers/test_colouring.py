@@ -1,24 +1,29 @@
-"""Koenig's theorem, both ways: every regular graph is coloured, everything else refused."""
+"""Koenig's theorem, three ways: every regular graph is coloured, everything else refused."""
 
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmsim_algorithms.colouring import bipartite as colouring
 from mmsim_algorithms.colouring import (
+    augment,
+    augmentations,
     check_colouring,
     colour,
+    colour_by_flipping,
     colour_by_matchings,
     colour_many,
     euler,
+    flips,
 )
+from mmsim_algorithms.colouring import bipartite as colouring
 from mmsim_algorithms.errors import PreconditionError
 
-METHODS = [colour, colour_by_matchings]
+METHODS = [colour, colour_by_matchings, colour_by_flipping]
 
 
 def graph(nodes, degree, seed=0):
@@ -190,6 +195,84 @@ def test_a_split_halves_every_degree():
         for half in (half_edge[:45], half_edge[45:]):
             assert (left[half] == np.repeat(np.arange(9), 5)).all()
             assert (np.bincount(right[half]) == 5).all()
+
+
+def is_matching(left, right, matching):
+    edges = sorted(matching)
+    return all(len(set(np.take(node, edges))) == len(edges) for node in (left, right))
+
+
+@settings(deadline=None)
+@given(st.integers(1, 9), st.integers(1, 6), st.integers(0, 2**32 - 1))
+def test_each_flip_leaves_a_matching_with_one_edge_more(nodes, degree, seed):
+    left, right = graph(nodes, degree, seed)
+    matching = frozenset()
+    for step in augmentations(left, right, nodes):
+        assert step.matching == matching
+        path = step.path
+        outside, inside = set(path[::2]), set(path[1::2])
+        assert not outside & matching
+        assert inside <= matching
+        assert len(set(path)) == len(path) == len(outside) + len(inside)
+        # An edge and the next share a right node, then a left node, and so on.
+        for number, pair in enumerate(pairwise(path)):
+            node = (right, left)[number % 2]
+            assert node[pair[0]] == node[pair[1]]
+        used_left, used_right = (set(np.take(side, sorted(matching))) for side in (left, right))
+        assert left[path[0]] not in used_left
+        assert right[path[-1]] not in used_right
+        assert step.flipped == (matching - inside) | outside
+        assert is_matching(left, right, step.flipped)
+        assert len(step.flipped) == len(matching) + 1
+        matching = step.flipped
+    assert len(matching) == nodes
+
+
+def test_a_path_that_flips_two_edges_of_the_matching():
+    """Left nodes 0, 1, 2; the matching keeps 2 from both of its right nodes' other edges."""
+    left, right = [0, 0, 1, 1, 2], [0, 1, 1, 2, 0]
+    step = augment(left, right, range(5), {0, 2})
+    assert step.path == (4, 0, 1, 2, 3)
+    assert step.flipped == {1, 3, 4}
+
+
+def test_a_shorter_path_is_preferred():
+    left, right = [0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 3]
+    assert augment(left, right, range(6), {0, 2}).path == (5,)
+
+
+def test_without_a_path_the_matching_is_a_maximum_one():
+    left, right = [0, 1, 2, 2], [0, 0, 0, 1]
+    steps = list(augmentations(left, right, 3))
+    assert len(steps) == 2
+    assert augment(left, right, range(4), steps[-1].flipped) is None
+    assert list(augmentations([], [], 1)) == []
+
+
+def test_a_left_node_without_a_path_keeps_no_other_from_its_own():
+    """Right node 0 can serve one of left nodes 0 and 1; left node 2 has another."""
+    step = augment([0, 1, 2], [0, 0, 1], range(3), {0})
+    assert step.path == (2,)
+
+
+def test_every_colour_is_a_matching_of_what_the_others_leave():
+    left, right = graph(6, 5)
+    steps = list(flips(left, right, 6))
+    assert [colour for colour, _ in steps] == sorted(6 * list(range(5)))
+    last = {colour: step.flipped for colour, step in steps}
+    assert sorted(e for matching in last.values() for e in matching) == list(range(30))
+    colours = colour_by_flipping(left, right, 6)
+    assert all((colours[sorted(matching)] == colour).all() for colour, matching in last.items())
+
+
+@pytest.mark.parametrize(("nodes", "degree"), [(4, 4), (8, 2), (8, 16), (32, 32)])
+def test_a_search_looks_at_each_edge_once_at_most(nodes, degree):
+    left, right = graph(nodes, degree)
+    steps = list(flips(left, right, nodes))
+    for finished, step in steps:
+        assert len(step.path) <= step.looked <= nodes * (degree - finished)
+    edges = nodes * degree
+    assert sum(step.looked for _, step in steps) <= edges * (edges + nodes) // 2
 
 
 def test_numba_and_scipy_are_loaded_when_they_are_needed():

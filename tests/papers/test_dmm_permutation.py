@@ -14,6 +14,7 @@ from mmsim_algorithms import dmm_permutation, permutations
 from mmsim_algorithms.dmm_permutation import (
     ALGORITHMS,
     cases,
+    colouring_claims,
     many_arrays,
     many_arrays_claims,
     moved,
@@ -25,7 +26,11 @@ from mmsim_algorithms.errors import PreconditionError
 from mmsim_algorithms.printed import table
 from mmsim_algorithms.reports import cfp_tables as reproduced
 
-CLAIMS = [*dmm_permutation_claims.CLAIMS, *many_arrays_claims.CLAIMS]
+CLAIMS = [
+    *dmm_permutation_claims.CLAIMS,
+    *colouring_claims.CLAIMS,
+    *many_arrays_claims.CLAIMS,
+]
 SCHEDULES = ("synchronous", "asynchronous")
 
 
@@ -45,6 +50,7 @@ def permuted_words(draw):
         "CFP-T1",
         "CFP-T2",
         "CFP-COL",
+        "CFP-L2",
         "CFP-F7",
         "SMM-SP",
         "SMM-T6.1",

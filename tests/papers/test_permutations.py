@@ -103,6 +103,15 @@ def test_distribution_and_congestion_add_up_the_stages_of_the_warps(P, w):
     assert permutations.congestion(P, w) == sum(Banks(w).stages(warp) for warp in warps)
 
 
+@given(st.permutations(range(30)), st.integers(1, 40))
+def test_distribution_and_congestion_by_their_definitions(P, w):
+    warps = [P[i : i + w] for i in range(0, 30, w)]
+    groups = [{address // w for address in warp} for warp in warps]
+    banks = [[sum(a % w == bank for a in warp) for bank in range(w)] for warp in warps]
+    assert permutations.distribution(P, w) == sum(map(len, groups))
+    assert permutations.congestion(P, w) == sum(map(max, banks))
+
+
 @pytest.mark.parametrize(("n", "w"), [(2**16, 32), (2**18, 8)])
 def test_distributions_of_icpp_section_iv(n, w):
     expected = {"identical": n // w, "shuffle": 2 * n // w, "bit-reversal": n, "transpose": n}

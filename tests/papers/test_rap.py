@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 import mmsim as mm
+import mmsim_algorithms
+from mmsim.model.conflicts import Banks
 from mmsim.model.layout import RAP
 from mmsim.model.memory import offsets_of
 from mmsim_algorithms.rap import cases as rap_cases
 from mmsim_algorithms.rap import cuda as rap_cuda
 from mmsim_algorithms.rap import cuda_claims, patterns
 from mmsim_algorithms.rap import programs as rap
+from mmsim_algorithms.rap.bounds import log_over_loglog
 
 SCHEDULES = ("synchronous", "asynchronous")
 
@@ -80,6 +83,13 @@ def test_in_place_without_lock_step_is_a_race():
     assert np.array_equal(rap.race("out of place").arrays["b"], right)
     for programs in ("in place", "with barrier"):
         assert np.array_equal(rap.race(programs, "synchronous").arrays["a"], right)
+
+
+def test_a_long_latency_hides_the_race():
+    wrong = [
+        L for L in range(1, 9) if not np.array_equal(rap.race(L=L).arrays["a"], rap.matrix(4).T)
+    ]
+    assert wrong == [1, 2]
 
 
 @pytest.mark.parametrize("transpose", rap.WITH_BARRIER)
@@ -165,15 +175,72 @@ def test_patterns_of_section_iii_are_its_programs(pattern):
     assert dispatched(rap.ACCESSES[pattern], 5) == [tuple(warp) for warp in row * 5 + column]
 
 
-def test_many_raps_are_raps():
-    """Each matrix of the pile lies as under RAP with the shifts that it was dealt."""
-    run = rap_cases.many_raps("synchronous", "stride", 8, 5)
-    assert [row.stages for row in run.accesses if row.array == "a"] == [5]  # congestion 1 each
-    run = rap_cases.many_raps("synchronous", "contiguous", 8, 5)
-    assert [row.stages for row in run.accesses if row.array == "a"] == [5]
+def test_many_matrices_have_the_layout_asked_for():
+    """Under RAP rows and columns are free of conflicts; under RAS only rows are."""
+    for pattern, layout in (("stride", "RAP"), ("contiguous", "RAP"), ("contiguous", "RAS")):
+        run = rap_cases.many_matrices("synchronous", pattern, 8, 5, layout)
+        assert rap_cases.stages("a")(run) == 5  # congestion 1 each
+    run = rap_cases.many_matrices("synchronous", "stride", 8, 5, "RAS")
+    assert rap_cases.stages("a")(run) > 5
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_limits_are_five_standard_errors_from_the_sum(schedule):
+    run = rap_cases.many_matrices(schedule, "diagonal", 8, 50, trace=True)
+    found = rap_cases.congestions_of(run)
+    assert len(found) == 50
+    assert found.sum() == rap_cases.stages("a")(run)
+    mean = found.sum() / 50
+    error = np.sqrt(((found - mean) ** 2).sum() / 49 / 50)
+    assert rap_cases.low_sum(run) == np.floor(50 * (mean - 5 * error))
+    assert rap_cases.high_sum(run) == np.ceil(50 * (mean + 5 * error))
+
+
+def test_means_of_table_2_are_its_figures():
+    cases = list(rap_cases.means_of_table_2(7))
+    assert len(cases) == 10  # two of RAS, two of RAP and one more of RAS at two widths
+    assert {(case["pattern"], case["layout"]) for case in cases} == {
+        *(("stride", "RAS"), ("diagonal", "RAS"), ("diagonal", "RAP")),
+        *(("random", "RAS"), ("random", "RAP")),
+    }
+    (one,) = [c for c in cases if (c["pattern"], c["layout"], c["w"]) == ("diagonal", "RAP", 32)]
+    assert (one["m"], one["hundredths"]) == (7, 361)
+
+
+@pytest.mark.parametrize("id_", ["RAP-T2.mean.least", "RAP-T4.R1P"])
+def test_a_wrong_count_of_conflicts_breaks_the_lower_claims(monkeypatch, id_):
+    """With no request of more than two stages they fail in every case."""
+    (claim,) = [one for one in mmsim_algorithms.claims() if one.id == id_]
+    cases = claim.cases()[:3]
+    for case in cases:
+        right = claim.measure(claim.run("synchronous", **case))
+        assert claim.agrees(right, claim.evaluate(case))
+    stages, stage_counts = Banks.stages, Banks.stage_counts
+    monkeypatch.setattr(Banks, "stages", lambda *of: min(2, stages(*of)))
+    monkeypatch.setattr(Banks, "stage_counts", lambda *of: np.minimum(2, stage_counts(*of)))
+    for case in cases:
+        wrong = claim.measure(claim.run("synchronous", **case))
+        assert not claim.agrees(wrong, claim.evaluate(case))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_the_race_needs_dmms_with_unequal_numbers_of_warps(count):
+    """With equal ones all DMMs have had as many turns when the first warp can write."""
+    for latency in (1, 2, 7):
+        run = mm.HMM(dmms=count, width=4, global_latency=latency).run(
+            rap.crsw,
+            rap.matrix(12),
+            threads=144,
+            block_size=12,
+            schedule="asynchronous",
+            trace=True,
+        )
+        assert np.array_equal(run.arrays["a"], rap.matrix(12).T)
+        kinds = [dispatch.kind for dispatch in run.trace.dispatches]
+        assert kinds == sorted(kinds)  # "read" before "write"
 
 
 @pytest.mark.parametrize("w", [4, 16, 32])
 def test_log_over_loglog_is_below_the_real_number(w):
     real = 100 * np.log(w) / np.log(np.log(w))
-    assert real - 1 < rap_cases.log_over_loglog(100, w) <= real
+    assert real - 1 < log_over_loglog(100, w) <= real

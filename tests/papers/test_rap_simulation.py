@@ -17,7 +17,14 @@ from mmsim_algorithms.printed import table as printed_table
 from mmsim_algorithms.rap import curves, estimates, higher_simulation, patterns, simulation
 from mmsim_algorithms.rap import higher as rap_higher
 from mmsim_algorithms.rap import programs as rap
+from mmsim_algorithms.rap.bounds import CONSTANT, log_ratio
 from mmsim_algorithms.rap.max_load import expected_max_load, expected_random
+from mmsim_algorithms.reports import rap_tables
+
+
+def congestion(addresses, w):
+    """The most different addresses in one bank, counted plainly."""
+    return max(Counter(address % w for address in set(addresses)).values())
 
 
 def sure(mean, error, expected):
@@ -73,7 +80,7 @@ def test_expected_max_load_in_exact_fractions(w):
 
 @pytest.mark.parametrize(("w", "cells"), [(1, 1), (2, 2), (3, 3), (2, 8), (3, 5), (4, 3)])
 def test_expected_random_by_enumeration(w, cells):
-    throws = [Banks(w).stages(list(throw)) for throw in product(range(w * cells), repeat=w)]
+    throws = [congestion(throw, w) for throw in product(range(w * cells), repeat=w)]
     assert expected_random(w, cells) == pytest.approx(sum(throws) / len(throws), abs=1e-12)
 
 
@@ -119,16 +126,38 @@ def test_counting_is_the_librarys_rule(pattern, layout, w):
     assert counted.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("pattern", ["stride", "diagonal", "diagonal transposed"])
-def test_a_sample_is_what_a_run_counts(pattern):
+@pytest.mark.parametrize("layout", rap.LAYOUTS)
+@pytest.mark.parametrize("pattern", rap.ACCESSES)
+@pytest.mark.parametrize("w", [5, 8, 32])
+def test_a_sample_is_what_a_run_counts(pattern, layout, w):
     """One layout, one access: the simulation's congestion is that of each warp on the DMM."""
-    w = 8
-    shift = np.random.RandomState(5).randint(w, size=(1, w))
-    row, column = patterns.cells(pattern, w, w, np.random.RandomState(0))
-    counted = simulation._congestions(row, column, shift, w, w)
-    a = mm.place(rap.matrix(w), mm.layout.RAS(w, shifts=tuple(shift[0])))
-    run = mm.DMM(w, 1).run(rap.ACCESSES[pattern], a, threads=w * w, trace=True)
-    assert [dispatch.stage_count for dispatch in run.trace.dispatches] == counted.tolist()
+    for seed in range(3):
+        placed = rap.LAYOUTS[layout](w, seed)
+        shift = placed.offsets((w, w))[:, :1].T % w  # where element 0 of each row lies
+        row, column = patterns.cells(pattern, w, w, np.random.RandomState(0))
+        counted = simulation._congestions(row, column, shift, w, w)
+        a = mm.place(rap.matrix(w), placed)
+        for schedule in ("synchronous", "asynchronous"):
+            run = mm.DMM(w, 1).run(
+                rap.ACCESSES[pattern], a, threads=w * w, trace=True, schedule=schedule
+            )
+            assert [one.stage_count for one in run.trace.dispatches] == counted.tolist()
+            assert run.stages == counted.sum()
+
+
+@pytest.mark.parametrize("layout", rap_higher.LAYOUTS)
+@pytest.mark.parametrize("access", rap_higher.ACCESSES)
+def test_a_run_in_four_dimensions_counts_what_a_plain_count_does(access, layout):
+    """Section VII's programs under the library's layouts: a warp has w elements along an axis."""
+    w = 4
+    for seed in range(3):
+        placed = rap_higher.LAYOUTS[layout](w, seed)
+        axis = {"stride3": 0, "stride2": 1, "stride1": 2, "contiguous": 3}[access]
+        warps = np.moveaxis(placed.offsets((w, w, w, w)), axis, 3).reshape(-1, w)
+        run = mm.DMM(w, 1).run(
+            rap_higher.ACCESSES[access], mm.place(rap_higher.array(w), placed), threads=w**4
+        )
+        assert run.stages == sum(congestion(warp, w) for warp in warps.tolist())
 
 
 @pytest.mark.parametrize("layout", rap_higher.LAYOUTS)
@@ -143,7 +172,7 @@ def test_four_dimensions_have_the_law_of_the_layouts(layout):
         built = []
         for seed in range(400):
             offsets = offsets_of(rap_higher.LAYOUTS[layout](w, seed), (w, w, w, w))
-            built.append(Banks(w).stages(offsets[tuple(index)].tolist()))
+            built.append(congestion(offsets[tuple(index)].tolist(), w))
         i, j, k, l = np.repeat(index[:, None], 4000, axis=1)
         sampled = higher_simulation.higher_congestions(
             layout, w, i, j, k, l, np.random.RandomState(1)
@@ -265,6 +294,86 @@ def test_random_numbers_are_what_the_paper_prints(table_4):
         for layout in rap_higher.LAYOUTS:
             cell = cells["random_numbers", layout, w]
             assert cell.mean == value[cell.printed]
+
+
+@pytest.mark.parametrize("layout", rap_higher.LAYOUTS)
+def test_random_numbers_are_those_that_the_generator_gives(monkeypatch, layout):
+    """Counted where NumPy gives them, while a whole array is laid out."""
+    given = []
+
+    class Counting(np.random.RandomState):
+        def permutation(self, x):
+            given.append(x)
+            return super().permutation(x)
+
+        def randint(self, low, high=None, size=None):
+            given.append(int(np.prod(size)))
+            return super().randint(low, high, size)
+
+    monkeypatch.setattr(np.random, "RandomState", Counting)
+    for w in (2, 4):
+        given.clear()
+        rap_higher.LAYOUTS[layout](w, 0).offsets((w, w, w, w))
+        count = sum(given)
+        assert rap_higher.random_numbers(layout, w) == count
+
+
+# How Table IV's cells are judged.
+
+
+def figure(printed, mean, error=0.0, **more):
+    return rap_tables.figure_of(estimates.Cell("row", "3P", 32, mean, error, printed, **more))
+
+
+def test_a_whole_number_or_a_term_in_w_is_exact():
+    for printed, number in (("1", 1), ("w", 32), ("3w", 96), ("w^2+w", 1056), ("w^3", 32768)):
+        assert figure(printed, number).agrees
+        assert not figure(printed, number + 0.1, 0.1).explained
+    assert figure("3.53", 3.534, 0.001).agrees
+
+
+def test_a_mean_of_a_known_expectation_can_miss_on_both_sides():
+    assert [figure("log", mean, 0.01, expected=3.5).agrees for mean in (3.4, 3.48, 3.52, 3.6)] == [
+        *(False, True, True, False)
+    ]
+
+
+def test_a_malicious_access_has_limits_on_both_sides():
+    """The upper one is 2 ln w / ln ln w = 5.58."""
+    means = (3.4, 3.48, 5.5, 5.7)
+    assert [figure("log", mean, 0.01, least=3.5).agrees for mean in means] == [
+        *(False, True, True, False)
+    ]
+    assert figure("log", 4.0, 0.01, least=3.5).held_to.startswith("limits on both sides")
+
+
+def test_a_limit_of_w_or_more_does_not_count():
+    """12 ln(w/6) / ln ln(w/6) = 39 at w = 32."""
+    loose = figure("6log", 8.0, 0.01)
+    assert (loose.counts, loose.kept) == (False, None)
+    assert loose.held_to == "at most 38.99, which no access exceeds"
+    assert [figure("6log", mean, 0.01, least=6.0).agrees for mean in (5.9, 8.0)] == [False, True]
+    assert figure("6log", 8.0, 0.01, least=6.0).counts
+
+
+def test_every_cell_of_table_4_could_have_failed():
+    held = Counter(
+        rap_tables.figure_of(cell).held_to.partition(",")[0]
+        for cell in higher_simulation.table_4(32, samples=200, steps=0)
+    )
+    assert held == {
+        "the number printed": 30,
+        "the exact expectation": 14,
+        "limits on both sides": 4,
+        "a limit on one side": 1,
+    }
+
+
+@pytest.mark.parametrize("w", [8, 16, 32, 64])
+def test_what_the_paper_calls_log_over_loglog_is_that_on_both_sides(w):
+    """The exact expectations of strides under RAS and of random accesses, by the logarithms."""
+    for expected in (expected_max_load(w, w), expected_random(w), expected_random(w, w**3)):
+        assert 0.8 * log_ratio(w) < expected < CONSTANT * log_ratio(w) < w
 
 
 def test_malicious_accesses_are_no_milder_than_the_strides(table_4):

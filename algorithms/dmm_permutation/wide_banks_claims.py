@@ -1,0 +1,105 @@
+"""What CFP Table II's permutations cost on banks of two words, which its card has.
+
+Beyond the stages of the identical permutation, a transpose takes 992 on the papers' banks, a random
+permutation about 79 and the shuffle 32, whichever algorithm moves them. The times of Table II are
+otherwise: of what D-designated takes longer for the transpose, it takes 15% longer for the random
+permutation and nothing for the shuffle; S-designated 19% and 8%. On banks of two words the stages
+are 480, 76, and 0 or 32: 16%, and 0% or 7%.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import mmsim as mm
+from mmsim.claims import Case, Claim, Precondition, correct
+from mmsim_algorithms.dmm_permutation.cases import (
+    casual_stages,
+    mean_casual_stages,
+    named,
+    prepared,
+    square_powers,
+)
+from mmsim_algorithms.dmm_permutation.programs import ALGORITHMS, moved
+from mmsim_algorithms.dmm_permutation.wide_banks import WideBankDMM
+
+SECTION = 6
+
+SOURCE = "CFP, Table II, on banks of two words"
+BOTH = ("D-designated", "S-designated")
+POWERS = Precondition(
+    "n and w are powers of two, 4 w <= n",
+    lambda n, w: n & (n - 1) == 0 == w & (w - 1) and n >= 4 * w,
+)
+SQUARE = Precondition("n = w^2", lambda n, w: n == w * w)
+RULE = "a bank gives the words i and i + w of an aligned row of 2w words at once (`wide_banks`)"
+
+
+def permuted(
+    schedule: mm.Schedule, algorithm: str, permutation: str, n: int, w: int, l: int, seed: int = 0
+) -> mm.Run:
+    """Permute n words with n threads on banks of two words, checked."""
+    a = np.arange(n)
+    tables = prepared(algorithm, permutation, n, w, seed)
+    run = WideBankDMM(w, l).run(
+        ALGORITHMS[algorithm], a, np.zeros_like(a), *tables, threads=n, schedule=schedule
+    )
+    return correct(run, b=moved(a, named(permutation, n, w, seed)))
+
+
+def many_random(schedule: mm.Schedule, algorithm: str, n: int, w: int, count: int) -> mm.Run:
+    """Random permutations, one after the other."""
+    return mm.total(permuted(schedule, algorithm, "random", n, w, 1, seed) for seed in range(count))
+
+
+def cases(permutation: str, algorithms: tuple[str, ...], square: bool) -> Iterator[Case]:
+    """CFP's n = 1024, w = 32 and smaller powers of two."""
+    for algorithm in algorithms:
+        for case in square_powers(square=square):
+            if case["n"] >= 4 * case["w"]:
+                yield {"algorithm": algorithm, "permutation": permutation, **case}
+
+
+def _claims() -> Iterator[Claim]:
+    rows: tuple[tuple[str, tuple[str, ...], Any], ...] = (
+        ("identical", BOTH, lambda n, w: n / w),
+        ("shuffle", BOTH[:1], lambda n, w: n / w),
+        ("shuffle", BOTH[1:], lambda n, w: 2 * n / w),
+        ("transpose", BOTH, lambda n: n / 2),
+        ("bit-reversal", BOTH, lambda n: n / 2),
+    )
+    for name, algorithms, formula in rows:
+        square = name in ("transpose", "bit-reversal")
+        single = f".{algorithms[0][0]}" if len(algorithms) == 1 else ""
+        yield Claim(
+            id=f"CFP-T2.wide.{name}{single}",
+            source=SOURCE,
+            title=f"{name}: stages of the casual round, {' and '.join(algorithms)}",
+            formula=formula,
+            kind="exact",
+            grid=partial(cases, name, algorithms, square),
+            run=permuted,
+            measure=casual_stages,
+            quantity="S",
+            requires=(POWERS, SQUARE) if square else (POWERS,),
+            note=RULE,
+        )
+    yield Claim(
+        id="CFP-T2.wide.random",
+        source=SOURCE,
+        title="random: mean of a hundred permutations' stages of the casual round, D-designated",
+        formula=lambda: 108,
+        kind="exact",
+        grid=lambda: [{"algorithm": "D-designated", "n": 1024, "w": 32, "count": 100}],
+        run=many_random,
+        measure=mean_casual_stages,
+        quantity="S",
+        note=f"{RULE}; 111 on the papers' banks",
+    )
+
+
+CLAIMS = list(_claims())

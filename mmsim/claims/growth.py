@@ -1,0 +1,187 @@
+"""Growth: whether an O() can have a constant.
+
+An O() says that measured <= c * formula for some c that it does not name. So no single case refutes
+it, and no number of cases proves it. What cases can show is how the least constant that does for
+all cases up to a size changes with the size, which is `Trend`.
+
+- A printed O() is refuted by a family of cases for which the ratio measured/formula is derived in
+  closed form (`Growth`): every case has exactly that ratio, and its limit is infinite.
+- An O() that holds names its constant, and must not look like one of those: the least constant may
+  not grow like the power `POWER` of a size, or faster, over the upper half of the sizes.
+
+The slowest growth among the refuted claims is a fourth root. A ratio that tends to a limit grows a
+little on every finite range; over the upper half of the grids' sizes the fastest of those has an
+exponent of 1/7. `POWER` lies between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from math import log
+from typing import Any
+
+from mmsim.claims.claim import Case, Claim, ClaimError, Growth, call_with, show
+from mmsim.results.curve import Curve, Series
+
+SIZES = 5
+"""Sizes that a trend has at least."""
+SPAN = 8
+"""The largest size by the smallest, at least."""
+POWER = Fraction(1, 5)
+"""The exponent from which a ratio is said to grow."""
+
+
+@dataclass(frozen=True)
+class Trend:
+    """The least constant that does for all cases up to a size, for every size of a parameter."""
+
+    along: str
+    sizes: tuple[int, ...]
+    constants: tuple[Fraction, ...]
+
+    @property
+    def middle(self) -> int:
+        """The index of the largest size in the lower half of the range, on a logarithmic scale."""
+        limit = self.sizes[0] * self.sizes[-1]
+        return max(i for i, size in enumerate(self.sizes) if size * size <= limit)
+
+    @property
+    def exponent(self) -> float:
+        """e, where the constant grows like the e-th power of the size over the upper half."""
+        return log(self._factor) / log(self._span)
+
+    @property
+    def grows(self) -> bool:
+        """Whether the exponent is above `POWER`, decided in whole numbers."""
+        return self._factor**POWER.denominator > self._span**POWER.numerator
+
+    @property
+    def _factor(self) -> Fraction:
+        return self.constants[-1] / self.constants[self.middle]
+
+    @property
+    def _span(self) -> Fraction:
+        return Fraction(self.sizes[-1], self.sizes[self.middle])
+
+    def __str__(self) -> str:
+        first, last = self.sizes[self.middle], self.sizes[-1]
+        return (
+            f"least constant {float(self.constants[self.middle]):.3g} for {self.along} <= {first}, "
+            f"{float(self.constants[-1]):.3g} for {self.along} <= {last}: "
+            f"like {self.along}^{self.exponent:.2f}"
+        )
+
+
+def trend(along: str, ratios: Iterable[tuple[int, Fraction]]) -> Trend | None:
+    """The trend of ratios measured/formula with their sizes; None for too few sizes.
+
+    Parameters
+    ----------
+    along
+        The name of the sizes.
+    ratios
+        A size and a ratio for each case, in any order.
+
+    >>> found = trend("w", [(w, 2 - Fraction(1, w)) for w in (2, 4, 8, 16, 32)])
+    >>> print(found)
+    least constant 1.88 for w <= 8, 1.97 for w <= 32: like w^0.04
+    >>> found.grows
+    False
+    >>> trend("w", [(w, Fraction(w)) for w in (2, 4, 8, 16, 32)]).grows
+    True
+    """
+    largest: dict[int, Fraction] = {}
+    for size, ratio in ratios:
+        if ratio > 0:  # any constant does for a case in which nothing is measured
+            largest[size] = max(ratio, largest.get(size, ratio))
+    sizes = tuple(sorted(largest))
+    if len(sizes) < SIZES or sizes[-1] < SPAN * sizes[0]:
+        return None
+    return Trend(along, sizes, tuple(accumulate((largest[size] for size in sizes), max)))
+
+
+def steepest(ratios: Sequence[tuple[Case, Fraction]]) -> Trend | None:
+    """Of the trends along all sizes the one with the largest exponent.
+
+    A size is a parameter that is a positive integer in every case.
+    """
+    first = ratios[0][0]
+    sizes = [name for name in first if all(_is_size(case.get(name)) for case, _ in ratios)]
+    found = (trend(name, ((case[name], ratio) for case, ratio in ratios)) for name in sizes)
+    return max(filter(None, found), key=lambda one: one.exponent, default=None)
+
+
+def _is_size(value: object) -> bool:
+    return isinstance(value, int) and value > 0
+
+
+def refutation(claim: Claim, ratios: Sequence[tuple[Case, Fraction]]) -> tuple[bool, str]:
+    """Whether the family of cases of a claim's `growth` refutes it, and the reason in words.
+
+    `ratios` are the cases with their ratios measured/formula.
+    """
+    growth = claim.growth
+    if growth is None:
+        raise ClaimError(f"{claim.id}: it has no growth")
+    _check_family(claim.id, growth, [case for case, _ in ratios])
+    for case, ratio in ratios:
+        derived = call_with(growth.ratio, _exact(case))
+        if derived != ratio:
+            return False, f"{show(case)}: the ratio is {ratio}, derived {derived}"
+    found = trend(growth.along, ((case[growth.along], ratio) for case, ratio in ratios))
+    if found is None:
+        return False, f"fewer than {SIZES} sizes, or less than a factor of {SPAN} between them"
+    law, limit = _law(growth, ratios[0][0])
+    first, last = ratios[0][1], ratios[-1][1]
+    text = (
+        f"over {growth.along} = {found.sizes[0]} .. {found.sizes[-1]} ({len(found.sizes)} sizes) "
+        f"the ratio goes from {float(first):.3g} to {float(last):.3g}, like "
+        f"{growth.along}^{found.exponent:.2f}; it is {law}"
+    )
+    if not found.grows or sorted(set(found.constants)) != [ratio for _, ratio in ratios]:
+        return False, f"{text}, which does not grow with every size"
+    if not limit.is_infinite:
+        return False, f"{text}, which tends to {limit}"
+    return True, f"{text}, which has no bound"
+
+
+def curve(claim: Claim, ratios: Sequence[tuple[Case, Fraction]]) -> Curve | None:
+    """The ratios of a claim's family, to be drawn; None for a claim without one."""
+    if claim.growth is None:
+        return None
+    along = claim.growth.along
+    x = tuple(float(case[along]) for case, _ in ratios)
+    measured = Series("measured / formula", x, tuple(float(ratio) for _, ratio in ratios))
+    return Curve(claim.id, along, "ratio", (measured,))
+
+
+def _check_family(id_: str, growth: Growth, cases: Sequence[Case]) -> None:
+    """The sizes increase, and nothing else that the ratio is made of changes."""
+    sizes = [case[growth.along] for case in cases]
+    if sizes != sorted(set(sizes)):
+        raise ClaimError(f"{id_}: the cases of its growth do not increase along {growth.along}")
+    for name in growth.parameters:
+        if name != growth.along and len({case[name] for case in cases}) > 1:
+            raise ClaimError(f"{id_}: {name} changes along {growth.along} and is in the ratio")
+
+
+def _law(growth: Growth, case: Case) -> tuple[Any, Any]:
+    """The closed form of the ratio as a function of the size, and its limit."""
+    import sympy
+
+    size = sympy.Symbol(growth.along, positive=True)
+    law = sympy.sympify(call_with(growth.ratio, {**_exact(case), growth.along: size}))
+    return sympy.factor(law), sympy.limit(law, size, sympy.oo)
+
+
+def _exact(case: Case) -> Case:
+    """A case whose integers are SymPy's, so that a quotient of them is exact."""
+    import sympy
+
+    return {
+        name: sympy.Integer(value) if isinstance(value, int) else value
+        for name, value in case.items()
+    }

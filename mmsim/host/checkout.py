@@ -1,0 +1,30 @@
+"""Which commit of a Git repository files belong to."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+UNKNOWN = "unknown"
+
+
+def commit_of(file: Path) -> str:
+    """The commit that is checked out where a file lies, with "-dirty" if a file was changed since.
+
+    "unknown" if the file is not kept by Git, as in an installed package, or if there is no Git.
+
+    >>> commit_of(Path("/no/such/folder/file.py"))
+    'unknown'
+    """
+    try:
+        _git(file.parent, "ls-files", "--error-unmatch", file.name)
+        return _git(file.parent, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    except (OSError, subprocess.CalledProcessError):
+        return UNKNOWN
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()

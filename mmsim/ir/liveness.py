@@ -1,0 +1,280 @@
+"""How many registers a program needs: the most words that a thread holds at a memory access.
+
+SMM counts the registers of a thread in "words of data" (section 1). A value is a *word* if a read
+gave it, or if it was computed from one. A variable or an `mm.registers` array is *live* where a
+later statement may use what it holds. The registers needed at an access are the words that are live
+just before it; those of a program are the most at any access.
+
+- Of all words, `data` are those that may be written to memory again: what SMM counts. The others
+  are only addresses or decide a branch.
+- What is made of T, of the arguments and of constants alone is local work: no word.
+- A write uses the word that it writes, so a copy needs one register. A read needs none for the word
+  that it brings before that has come: what becomes of it counts from the next access on.
+- Which element of an `mm.registers` array is live isn't known, so a live array counts whole, from
+  where it may hold a word.
+- Every branch may be taken and every loop may go round, so no run holds more words than are counted
+  here. A loop over a range holds its bounds while it goes round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.walk import names, operands, statements
+
+READER = "the count of registers"
+
+
+@dataclass(frozen=True)
+class Registers:
+    """How many words a thread holds at most while it accesses memory.
+
+    `words` are all that came from memory, `data` those of them that may be written to memory again.
+    """
+
+    data: int
+    words: int
+
+
+def registers(body: ir.Block, sizes: Mapping[str, int]) -> Registers:
+    """The registers that a program needs; `sizes` are the words of its `mm.registers` arrays."""
+    graph = _Graph(body)
+    sets = _Sets()
+    held = _held(graph, sets)
+    data = _live(graph, sets, only_data=True)
+    words = _live(graph, sets, only_data=False)
+
+    def most(live: list[int]) -> int:
+        at_accesses = {live[at] & held[at] for at, step in enumerate(graph.steps) if step.access}
+        return max((sets.size(one, sizes) for one in at_accesses), default=0)
+
+    return Registers(most(data), most(words))
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A statement, or a part of one, in the graph of what may follow what.
+
+    It evaluates `value` and sets `target` to it, or writes it to memory if there is no target;
+    `reads`: the value comes from memory instead. The target `keeps` what it held where only an
+    element of it is set, or where that isn't certain. `asks` are expressions that say where and
+    whether. `clears` are names that hold nothing afterwards.
+    """
+
+    next: tuple[int, ...]
+    target: str | None = None
+    keeps: bool = False
+    value: ir.Expr | None = None
+    asks: tuple[ir.Expr, ...] = ()
+    access: bool = False
+    reads: bool = False
+    clears: tuple[str, ...] = ()
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The names whose former values end here."""
+        return self.clears if self.target is None or self.keeps else (self.target,)
+
+
+@dataclass(frozen=True)
+class _Jumps:
+    """The steps at which `break`, `continue` and the `Leave` of each scope go on."""
+
+    leave: int
+    again: int
+    scopes: Mapping[str, int]
+
+
+class _Graph:
+    """The graph of a program, made from its end.
+
+    A step has a higher number than those that follow it, but for the one that goes back in a loop.
+    """
+
+    def __init__(self, body: ir.Block) -> None:
+        self.steps: list[_Step] = [_Step(())]
+        self.end = 0
+        self.entry = self._block(body, self.end, _Jumps(self.end, self.end, {}))
+
+    def _add(self, step: _Step) -> int:
+        self.steps.append(step)
+        return len(self.steps) - 1
+
+    def _block(self, block: ir.Block, after: int, jumps: _Jumps) -> int:
+        """The first step of a block that goes on at the step `after`."""
+        for statement in reversed(block):
+            after = self._statement(statement, after, jumps)
+        return after
+
+    def _statement(self, statement: ir.Stmt, after: int, jumps: _Jumps) -> int:
+        match statement:
+            case ir.Assign(target, value):
+                return self._add(_Step((after,), target, value=value))
+            case ir.Load(target, _, index):
+                return self._add(_Step((after,), target, asks=index, access=True, reads=True))
+            case ir.Store(_, index, value):
+                return self._add(_Step((after,), None, value=value, asks=index, access=True))
+            case ir.RegisterWrite(array, index, value):
+                return self._add(_Step((after,), array, keeps=True, value=value, asks=index))
+            case ir.If(test, then, orelse):
+                sides = (self._block(then, after, jumps), self._block(orelse, after, jumps))
+                return self._add(_Step(sides, asks=(test,)))
+            case ir.While(prelude, test, body):
+                back = self._add(_Step(()))
+                going = self._block(body, back, _Jumps(after, back, jumps.scopes))
+                tested = self._add(_Step((going, after), asks=(test,)))
+                first = self._block(prelude, tested, jumps)
+                self.steps[back] = _Step((first,))
+                return first
+            case ir.For():
+                return self._for(statement, after, jumps)
+            case ir.Break():
+                return jumps.leave
+            case ir.Continue():
+                return jumps.again
+            case ir.Return():
+                return self.end
+            case ir.Leave(scope):
+                return jumps.scopes[scope]
+            case ir.Scope(name, body):
+                scopes = {**jumps.scopes, name: after}
+                return self._block(body, after, _Jumps(jumps.leave, jumps.again, scopes))
+            case ir.Forget(variables, arrays):
+                return self._add(_Step((after,), clears=(*variables, *arrays)))
+            case ir.Barrier():
+                return after
+            case _:
+                assert_never(statement, READER)
+
+    def _for(self, loop: ir.For, after: int, jumps: _Jumps) -> int:
+        """A loop keeps where it stops, its step, and a counter.
+
+        The target is the counter, unless the body sets it.
+        """
+        back, place = self._add(_Step(())), loop.place
+        own = any(getattr(one, "target", None) == loop.target for one in statements(loop.body))
+        counter = ir.Var(f"counter {back}" if own else loop.target, place)
+        stop, step = ir.Var(f"stop {back}", place), ir.Var(f"step {back}", place)
+        following = ir.Binary("+", counter, step, place)
+        again = self._add(_Step((back,), counter.name, value=following))
+        going = self._block(loop.body, again, _Jumps(after, again, jumps.scopes))
+        if own:
+            going = self._add(_Step((going,), loop.target, value=counter))
+        tested = self._add(_Step((going, after), asks=(counter, stop, step)))
+        self.steps[back] = _Step((tested,))
+        # The target keeps its former value where the loop doesn't go round at all.
+        first = self._add(_Step((tested,), counter.name, keeps=True, value=loop.start))
+        for name, value in ((step.name, loop.step), (stop.name, loop.stop)):
+            first = self._add(_Step((first,), name, value=value))
+        return first
+
+
+def _sources(value: ir.Expr) -> Iterable[str]:
+    """The variables and register arrays whose values go into an expression's.
+
+    What only chooses among values doesn't: the index of a register, the test of a choice.
+    """
+    match value:
+        case ir.Var(name):
+            yield name
+        case ir.RegisterRead(array):
+            yield array
+        case ir.Choose(_, then, other):
+            yield from _sources(then)
+            yield from _sources(other)
+        case (
+            ir.Unary()
+            | ir.Binary()
+            | ir.Compare()
+            | ir.Logic()
+            | ir.Lookup()
+            | ir.Const()
+            | ir.Number()
+            | ir.ThreadField()
+            | ir.Extent()
+        ):
+            for part in operands(value):
+                yield from _sources(part)
+        case _:
+            assert_never(value, READER)
+
+
+def _named(value: ir.Expr) -> Iterable[str]:
+    """All variables and register arrays in an expression."""
+    return names((value,))
+
+
+class _Sets:
+    """Sets of names as integers, a bit for each name: many are joined, and most are large."""
+
+    def __init__(self) -> None:
+        self._bits: dict[str, int] = {}
+
+    def of(self, found: Iterable[str]) -> int:
+        """The set of these names."""
+        joined = 0
+        for name in found:
+            joined |= self._bits.setdefault(name, 1 << len(self._bits))
+        return joined
+
+    def size(self, joined: int, sizes: Mapping[str, int]) -> int:
+        """The words that variables and arrays of such sizes hold; a variable holds one."""
+        arrays = [(self._bits[name], words) for name, words in sizes.items() if name in self._bits]
+        return joined.bit_count() + sum(words - 1 for bit, words in arrays if joined & bit)
+
+
+def _held(graph: _Graph, sets: _Sets) -> list[int]:
+    """Before each step the names that may hold a word; none where no thread gets."""
+    steps = graph.steps
+    targets = [sets.of(() if step.target is None else (step.target,)) for step in steps]
+    sources = [sets.of(() if step.value is None else _sources(step.value)) for step in steps]
+    ends = [sets.of(step.ends) for step in steps]
+    found = [0] * len(steps)
+    reached = {graph.entry}
+    changed = True
+    while changed:
+        changed = False
+        for at in reversed(range(len(steps))):
+            if at not in reached:
+                continue
+            step = steps[at]
+            after = found[at] & ~ends[at]
+            if step.reads or found[at] & sources[at]:
+                after |= targets[at]
+            for following in step.next:
+                if following not in reached or after & ~found[following]:
+                    reached.add(following)
+                    found[following] |= after
+                    changed = True
+    return found
+
+
+def _live(graph: _Graph, sets: _Sets, only_data: bool) -> list[int]:
+    """Before each step the names whose values a later step may use.
+
+    A use is an index, a test, or what is written to memory; with `only_data` the last alone. What
+    is assigned is used where its target is.
+    """
+    steps = graph.steps
+    asked = [sets.of(() if only_data else names(step.asks)) for step in steps]
+    made_of = _sources if only_data else _named
+    valued = [sets.of(() if step.value is None else made_of(step.value)) for step in steps]
+    targets = [sets.of(() if step.target is None else (step.target,)) for step in steps]
+    ends = [sets.of(step.ends) for step in steps]
+    found = [0] * len(steps)
+    changed = True
+    while changed:
+        changed = False
+        for at, step in enumerate(steps):
+            after = 0
+            for following in step.next:
+                after |= found[following]
+            live = asked[at] | (after & ~ends[at])
+            if step.target is None or after & targets[at]:
+                live |= valued[at]
+            if live != found[at]:
+                found[at], changed = live, True
+    return found

@@ -1,0 +1,691 @@
+"""Registers: the most words that a thread holds at an access, by hand and against random walks."""
+
+import json
+import math
+import random
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+import random_programs
+from mmsim.claims import ClaimError, within
+from mmsim.errors import FormatError, LaunchError
+from mmsim.ir import nodes as ir
+from mmsim.ir.liveness import Registers, registers
+from mmsim.ir.walk import expressions, operands, parts, statements
+from mmsim.meaning.launch import Launch
+
+WORDS = np.arange(8)
+TABLE = (3, 5, 7)
+
+
+def counted(program, *more):
+    needed = program.registers(WORDS, np.zeros(8, int), *more)
+    return needed.data, needed.words
+
+
+# ------------------------------------------------------------------ by hand
+
+
+@mm.program
+def copy(T, a, b):
+    b[T.id] = a[T.id]
+
+
+@mm.program
+def fill(T, a, b):
+    for i in range(T.id, len(b), T.count):
+        b[i] = i * i + TABLE[i % 3]
+
+
+@mm.program
+def read_only(T, a, b):
+    a[T.id]
+    x = a[T.id]
+
+
+@mm.program
+def exchange(T, a, b):
+    one, other = a[T.id], b[T.id]
+    a[T.id] = other
+    b[T.id] = one
+
+
+@mm.program
+def one_after_the_other(T, a, b):
+    x = a[0]
+    b[0] = x
+    x = a[1]
+    b[1] = x
+
+
+@mm.program
+def kept_for_later(T, a, b):
+    x = a[0]
+    b[0] = a[1]
+    b[1] = x
+
+
+@mm.program
+def sum_of_three(T, a, b):
+    b[0] = a[0] + a[1] + a[2]
+
+
+@mm.program
+def added_up(T, a, b):
+    x = 0
+    for i in range(8):
+        x += a[i]
+    b[0] = x
+
+
+@mm.program
+def not_added_up(T, a, b):
+    x = 0
+    for i in range(8):
+        x = a[i]
+    b[0] = x
+
+
+@mm.program
+def made_again(T, a, b):
+    x = a[0]
+    x = T.id
+    b[0] = a[1] * x
+
+
+@mm.program
+def gather(T, a, b):
+    b[T.id] = a[b[T.id]]
+
+
+@mm.program
+def scatter(T, a, b):
+    b[b[T.id]] = a[T.id]
+
+
+@mm.program
+def compare(T, a, b):
+    if a[0] > a[1]:
+        b[0] = T.id
+
+
+@mm.program
+def either(T, a, b):
+    x, y = a[0], a[1]
+    if T.id > 2:
+        b[0] = x
+    else:
+        b[0] = y
+
+
+@mm.program
+def both_in_turn(T, a, b):
+    if T.id > 2:
+        x = a[0]
+        b[0] = x
+    else:
+        y = a[1]
+        b[0] = y
+
+
+@mm.program
+def chosen(T, a, b):
+    x, y = a[0], a[1]
+    b[0] = T.id if x > y else 1
+
+
+@mm.program
+def taken_round(T, a, b):
+    x = a[0]
+    while T.id < 3:
+        b[0] = 1
+        b[1] = x
+        x = a[1]
+
+
+@mm.program
+def left_early(T, a, b):
+    x = a[0]
+    y = a[1]
+    for i in range(8):
+        b[i] = i
+        if i > T.id:
+            b[0] = y
+            break
+    else_ = x
+    b[1] = else_
+
+
+@mm.program
+def returns(T, a, b):
+    x = a[0]
+    if T.id > 1:
+        return
+    b[0] = 1
+    b[1] = x
+
+
+@mm.program
+def never_reached(T, a, b):
+    return
+    x, y = a[0], a[1]
+    b[x] = x + y
+
+
+@mm.program
+def rows(T, a, b):
+    for i in range(a[T.id], a[T.id + 1]):
+        b[i] = 1
+
+
+@mm.program
+def rows_changed(T, a, b):
+    for i in range(a[T.id], a[T.id + 1]):
+        i = i + 1
+        b[i] = 1
+
+
+@mm.program
+def old_counter(T, a, b):
+    i = a[0]
+    for i in range(T.id):
+        b[i] = 1
+    b[0] = i
+
+
+@mm.program
+def skipped(T, a, b):
+    x = a[0]
+    for i in range(8):
+        if i > T.id:
+            continue
+        b[i] = 0
+        x = a[i]
+    b[0] = x
+
+
+@mm.program
+def through_a_barrier(T, a, b):
+    x = a[T.id]
+    T.barrier()
+    b[T.id] = x
+
+
+@mm.program
+def ends_in_a_loop(T, a, b):
+    x, y = a[0], a[1]
+    while T.id < 2:
+        b[0] = x
+    b[1] = T.id
+
+
+@mm.program
+def not_needed_after_a_break(T, a, b):
+    y = a[0]
+    while T.id < 3:
+        b[1] = y
+        if T.id > 1:
+            b[2] = a[1]
+            break
+
+
+@mm.program
+def needed_after_a_continue(T, a, b):
+    y = a[0]
+    for i in range(8):
+        if i > T.id:
+            b[2] = a[1]
+            continue
+        b[1] = y
+
+
+def one_of(x, y):
+    if x > y:
+        return x
+    else:
+        return y
+
+
+@mm.program
+def needed_after_a_call(T, a, b):
+    x = a[0]
+    b[2] = one_of(T.id, 3)
+    b[0] = x
+
+
+BY_HAND = [
+    (copy, 1, 1),
+    (fill, 0, 0),
+    (read_only, 0, 0),
+    (exchange, 2, 2),
+    (one_after_the_other, 1, 1),
+    (kept_for_later, 2, 2),
+    (sum_of_three, 3, 3),
+    (added_up, 1, 1),
+    (not_added_up, 1, 1),
+    (made_again, 1, 1),
+    (gather, 1, 1),
+    (scatter, 1, 2),
+    (compare, 0, 1),
+    (either, 1, 1),
+    (both_in_turn, 1, 1),
+    (chosen, 0, 2),
+    (taken_round, 1, 1),
+    (left_early, 2, 2),
+    (returns, 1, 1),
+    (never_reached, 0, 0),
+    (rows, 0, 2),
+    (rows_changed, 0, 3),
+    (old_counter, 1, 1),
+    (skipped, 1, 1),
+    (through_a_barrier, 1, 1),
+    (ends_in_a_loop, 1, 1),
+    (not_needed_after_a_break, 1, 1),
+    (needed_after_a_continue, 2, 2),
+    (needed_after_a_call, 1, 1),
+]
+
+
+@pytest.mark.parametrize(
+    ("program", "data", "words"), BY_HAND, ids=[one[0].name for one in BY_HAND]
+)
+def test_by_hand(program, data, words):
+    assert counted(program) == (data, words)
+
+
+# ------------------------------------------------------------------ arrays
+
+
+@mm.program
+def reversed_(T, a, b):
+    r = mm.registers(len(a))
+    for i in range(len(a)):
+        r[i] = a[i]
+    for i in range(len(a)):
+        b[i] = r[len(a) - 1 - i]
+
+
+@mm.program
+def two_arrays_in_turn(T, a, b):
+    r = mm.registers(3)
+    s = mm.registers(5)
+    for i in range(3):
+        r[i] = a[i]
+    for i in range(3):
+        b[i] = r[i]
+    for i in range(5):
+        s[i] = a[i]
+    for i in range(5):
+        b[i] = s[i]
+
+
+@mm.program
+def two_arrays_at_once(T, a, b):
+    r = mm.registers(3)
+    s = mm.registers(5)
+    for i in range(3):
+        r[i] = a[i]
+    for i in range(5):
+        s[i] = a[i]
+    b[0] = r[0] + s[0]
+
+
+@mm.program
+def numbers_of_its_own(T, a, b):
+    r = mm.registers(4)
+    for i in range(4):
+        r[i] = T.id * i
+    for i in range(4):
+        b[r[i]] = a[i]
+
+
+@mm.program
+def addresses(T, a, b):
+    r = mm.registers(4)
+    for i in range(4):
+        r[i] = a[i]
+    for i in range(4):
+        b[r[i]] = i
+
+
+@mm.program
+def chosen_by_a_word(T, a, b):
+    r = mm.registers(4)
+    r[a[0] % 4] = a[1]
+    b[0] = r[a[2] % 4]
+
+
+def piece(a, b, first):
+    r = mm.registers(4)
+    for i in range(4):
+        r[i] = a[first + i]
+    for i in range(4):
+        b[first + i] = r[i]
+
+
+@mm.program
+def calls(T, a, b):
+    piece(a, b, 0)
+    for first in range(0, 8, 4):
+        piece(a, b, first)
+
+
+def largest(x, y):
+    if x > y:
+        return x
+    return y
+
+
+@mm.program
+def calls_in_turn(T, a, b):
+    for first in range(0, 8, 8):
+        piece(a, b, first)
+        piece(a, b, first + 4)
+
+
+@mm.program
+def partly_overwritten(T, a, b):
+    r = mm.registers(2)
+    r[0] = a[0]
+    b[1] = 0
+    r[1] = T.id
+    b[0] = r[0]
+
+
+@mm.program
+def helped(T, a, b):
+    x = a[0]
+    b[1] = largest(a[1], a[2])
+    b[0] = x
+
+
+@pytest.mark.parametrize(
+    ("program", "data", "words"),
+    [
+        (reversed_, 8, 8),
+        (two_arrays_in_turn, 5, 5),
+        (two_arrays_at_once, 8, 8),
+        (numbers_of_its_own, 1, 1),
+        (addresses, 0, 4),
+        (chosen_by_a_word, 4, 5),
+        (calls, 4, 4),
+        (calls_in_turn, 4, 4),
+        (partly_overwritten, 2, 2),
+        (helped, 2, 2),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_a_live_array_counts_whole(program, data, words):
+    assert counted(program) == (data, words)
+
+
+def test_the_size_of_an_array_follows_the_arguments():
+    assert reversed_.registers(np.zeros(3), np.zeros(3)) == Registers(3, 3)
+    assert reversed_.registers(np.zeros(100), np.zeros(100)) == Registers(100, 100)
+
+
+@mm.program
+def as_many_as_threads(T, a):
+    r = mm.registers(T.count)
+    r[0] = a[0]
+    a[1] = r[0]
+
+
+def test_a_size_that_depends_on_the_threads_needs_them():
+    with pytest.raises(LaunchError, match="size of 'r' depends on T"):
+        as_many_as_threads.registers(WORDS)
+    assert as_many_as_threads.registers(WORDS, threads=7).data == 7
+
+
+def test_a_run_and_its_profile_say_the_same():
+    run = mm.UMM(4, 2).run(scatter, WORDS, np.arange(8), threads=8)
+    assert run.registers == run.profile().registers == Registers(1, 2)
+    assert "; 2 registers, 1 of them for data" in str(run.profile())
+    both = mm.total([run, mm.UMM(4, 2).run(exchange, WORDS, np.arange(8), threads=8)])
+    assert both.registers == Registers(2, 2)
+    assert mm.Run.from_json(both.to_json()).registers == Registers(2, 2)
+
+
+def test_a_run_that_was_saved_before_registers_were_counted_has_no_number():
+    saved = json.loads(mm.UMM(4, 2).run(copy, WORDS, np.arange(8), threads=8).to_json())
+    del saved["value"]["registers"]
+    run = mm.Run.from_json(json.dumps(saved))
+    assert run.registers is None
+    assert "register" not in str(run.profile()).splitlines()[0]
+    assert mm.total([run, run]).registers is None
+    with pytest.raises(ClaimError, match="needs an unknown number of registers"):
+        within(run, 8)
+
+
+def test_a_saved_run_that_needs_more_for_data_than_in_all_is_refused():
+    saved = json.loads(mm.UMM(4, 2).run(copy, WORDS, np.arange(8), threads=8).to_json())
+    saved["value"]["registers"]["data"] = 2
+    with pytest.raises(FormatError, match="damaged"):
+        mm.Run.from_json(json.dumps(saved))
+
+
+# ------------------------------------------------------------------ against random walks
+
+
+class Leaves(Exception):
+    """A jump to the end of a scope, or of the thread."""
+
+
+class Breaks(Exception):
+    """Leaves a loop."""
+
+
+class Continues(Exception):
+    """Goes on with a loop."""
+
+
+class Walk:
+    """One way through a program, every branch and number of rounds left to chance.
+
+    It keeps what really holds what: a value has a number, the values it was made of, whether it is
+    a word, and the moments at which it was made and at which something used it.
+    """
+
+    def __init__(self, body, seed, sizes):
+        self.draw = random.Random(seed)
+        self.sizes = sizes
+        self.now, self.accesses = 0, []
+        self.words, self.made = [], []
+        self.made_of = []  # for data and for words: the values that a value was made of
+        self.used = []  # (moment, value, whether it is written to memory)
+        self.holds = {}
+        self.left = 300
+        with suppress(Leaves, TimeoutError):
+            self.block(body)
+
+    def value(self, word, data=(), words=()):
+        self.words.append(word or any(self.words[one] for one in data))
+        self.made.append(self.now)
+        self.made_of.append((set(data), set(words)))
+        return len(self.words) - 1
+
+    def evaluate(self, expression):
+        """The values that an expression takes its own from, and all that it looks at."""
+        match expression:
+            case ir.Var(name):
+                own = {self.holds[name]} if name in self.holds else set()
+                return own, own
+            case ir.RegisterRead(array, index):
+                held = self.holds.get(array, {})
+                own = (
+                    {held[at]} if (at := self.draw.randrange(self.sizes[array])) in held else set()
+                )
+                return own, own.union(*(self.evaluate(part)[1] for part in index))
+            case ir.Choose(test, then, other):
+                data, words = self.evaluate(self.draw.choice((then, other)))
+                return data, words | self.evaluate(test)[1]
+        found = [self.evaluate(part) for part in operands(expression)]
+        return set().union(*(one[0] for one in found)), set().union(*(one[1] for one in found))
+
+    def uses(self, expressions):
+        for expression in expressions:
+            self.used += [(self.now, one, False) for one in self.evaluate(expression)[1]]
+
+    def block(self, block):
+        for statement in block:
+            self.left -= 1
+            if self.left < 0:
+                raise TimeoutError
+            self.now += 1
+            self.statement(statement)
+
+    def statement(self, statement):
+        match statement:
+            case ir.Assign(target, value):
+                self.holds[target] = self.value(False, *self.evaluate(value))
+            case ir.Load(target, _, index):
+                self.uses(index)
+                self.accesses.append(self.now)
+                if target is not None:
+                    self.holds[target] = self.value(True)
+            case ir.Store(_, index, value):
+                self.uses(index)
+                data, words = self.evaluate(value)
+                self.used += [(self.now, one, one in data) for one in words]
+                self.accesses.append(self.now)
+            case ir.RegisterWrite(array, index, value):
+                self.uses(index)
+                held = self.holds.setdefault(array, {})
+                held[self.draw.randrange(self.sizes[array])] = self.value(
+                    False, *self.evaluate(value)
+                )
+            case ir.If(test, then, orelse):
+                self.uses((test,))
+                self.block(self.draw.choice((then, orelse)))
+            case ir.While(prelude, test, body):
+                self.block(prelude)
+                self.uses((test,))
+                while self.draw.random() < 0.6 and self.round(body):
+                    self.block(prelude)
+                    self.uses((test,))
+            case ir.For(target, start, stop, step, body):
+                counter = self.value(False, *self.evaluate(start))
+                bounds = [self.value(False, *self.evaluate(part)) for part in (stop, step)]
+                while True:
+                    self.now += 1
+                    self.used += [(self.now, one, False) for one in (counter, *bounds)]
+                    if self.draw.random() < 0.4:
+                        break
+                    self.holds[target] = counter
+                    if not self.round(body):
+                        break
+                    both = {counter, bounds[1]}
+                    counter = self.value(False, both, both)
+            case ir.Scope(name, body):
+                try:
+                    self.block(body)
+                except Leaves as leaves:
+                    if leaves.args != (name,):
+                        raise
+            case ir.Forget(names, arrays):
+                for name in (*names, *arrays):
+                    self.holds.pop(name, None)
+            case ir.Leave(scope):
+                raise Leaves(scope)
+            case ir.Return():
+                raise Leaves
+            case ir.Break():
+                raise Breaks
+            case ir.Continue():
+                raise Continues
+            case ir.Barrier():
+                pass
+
+    def round(self, body):
+        """One round of a loop; whether it may go on."""
+        try:
+            self.block(body)
+        except Continues:
+            pass
+        except Breaks:
+            return False
+        return True
+
+    def most(self, only_data):
+        """The most words held at once, each from where it was made until its last use."""
+        last = {}
+        for moment, value, written in self.used:
+            if written or not only_data:
+                last[value] = max(last.get(value, 0), moment)
+        for value in reversed(range(len(self.made))):  # what it was made of is older
+            if value in last:
+                for older in self.made_of[value][0 if only_data else 1]:
+                    last[older] = max(last.get(older, 0), self.made[value])
+        return max(
+            (
+                sum(
+                    self.words[value] and self.made[value] < moment <= end
+                    for value, end in last.items()
+                )
+                for moment in self.accesses
+            ),
+            default=0,
+        )
+
+
+def walked(body, walks=40, sizes=None):
+    walks = [Walk(body, seed, sizes) for seed in range(walks)]
+    return Registers(*(max(walk.most(only) for walk in walks) for only in (True, False)))
+
+
+@pytest.mark.parametrize(
+    ("program", "data", "words"), BY_HAND, ids=[one[0].name for one in BY_HAND]
+)
+def test_a_walk_finds_what_is_counted_by_hand(program, data, words):
+    assert walked(program.code.body, 200) == Registers(data, words)
+
+
+@mm.program
+def either_later(T, a, b):
+    x, y = a[0], a[1]
+    b[1] = 0
+    if T.id > 2:
+        b[0] = x
+    else:
+        b[0] = y
+
+
+def test_a_word_that_only_another_branch_needs_counts_as_well():
+    assert counted(either_later) == (2, 2)
+    assert walked(either_later.code.body, 200) == Registers(1, 1)
+
+
+def test_no_walk_through_a_random_program_holds_more_than_is_counted():
+    tight = 0
+    cases = random_programs.drawn(random_programs.cases(), 150, 20261122)
+    for case in cases:
+        launch = Launch(
+            mm.UMM(4, 1),
+            case.program,
+            tuple(case.arguments),
+            case.threads,
+            case.block_size,
+            "synchronous",
+            100,
+        )
+        sizes = {name: math.prod(shape) for name, shape in launch.meaning.locals.items()}
+        found, walks = launch.registers, walked(case.program.code.body, sizes=sizes)
+        assert walks.data <= found.data, case
+        assert walks.words <= found.words, case
+        assert 0 <= found.data <= found.words
+        arrays = any(
+            isinstance(part, ir.RegisterRead)
+            for statement in statements(case.program.code.body)
+            for expression in expressions(statement)
+            for part in parts(expression)
+        )
+        tight += not arrays and walks == found
+    assert tight > len(cases) / 2
+
+
+def test_sizes_are_those_of_register_arrays_alone():
+    body = two_arrays_at_once.code.body
+    assert registers(body, {"r": 10, "s": 20}) == Registers(30, 30)
