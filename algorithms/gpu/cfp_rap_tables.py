@@ -137,7 +137,6 @@ EXPERIMENTS = [
         "bit-reversal",
         "ms",
         cfp_figure_7,
-        kept=lambda: predicted_today("CFP-F7", cfp_figure_7),
     ),
     Experiment(
         "RAP-T3",

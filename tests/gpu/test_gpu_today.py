@@ -93,7 +93,7 @@ def test_without_the_repository_nothing_is_kept(kept, capsys, monkeypatch, tmp_p
     assert "RAP-T3: the times kept of a GPU are in the repository" in printed
 
 
-@pytest.mark.parametrize("name", ["CFP-T2", "CFP-F7", "RAP-T3"])
+@pytest.mark.parametrize("name", ["CFP-T2", "RAP-T3"])
 def test_the_times_of_shared_memory(name, capsys):
     assert main(["reproduce", name]) == 0
     printed = capsys.readouterr().out
