@@ -52,6 +52,7 @@ from mmsim_algorithms.gpu.kept import (
     errors,
     factor,
     largest_error,
+    launched,
     mean_error,
     number,
     pick,
@@ -60,6 +61,7 @@ from mmsim_algorithms.gpu.kept import (
 )
 from mmsim_algorithms.gpu.page_figures import draw
 from mmsim_algorithms.gpu.page_rows import LARGE
+from mmsim_algorithms.gpu.permuting import SEVERAL
 
 plt.rcParams.update(STYLE)  # letters as large as in the page's figures
 
@@ -263,7 +265,7 @@ plt.show()
 guess = None  # percent, to the nearest whole number
 
 # %% jupyter={"outputs_hidden": true} tags=["hide-output"]
-table = kept["ICPP-T2"].rows
+table = launched(kept["ICPP-T2"].rows, SEVERAL)  # several words a thread
 coalesced, casual = (pick(table, coalesced=which) for which in (True, False))
 large = [row for row in coalesced if row["sqrt n"] >= 4096]
 predicted(guess, round(100 * mean_error(large)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,15 @@ import numpy as np
 import mmsim as mm
 from mmsim.errors import MMSimError
 from mmsim.gpu import replay
+from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.copies import replay_copies
-from mmsim.gpu.experiment import Conditions, Experiment
+from mmsim.gpu.experiment import Cell, Conditions, Experiment
 from mmsim.gpu.record import Row
 from mmsim.gpu.shared import repetition
 from mmsim_algorithms.access.programs import copy
 from mmsim_algorithms.dmm_permutation.cases import named
 from mmsim_algorithms.dmm_permutation.programs import ALGORITHMS, tables
+from mmsim_algorithms.gpu.today import predicted_today
 from mmsim_algorithms.printed import table
 from mmsim_algorithms.rap import programs as rap
 
@@ -27,96 +30,97 @@ COPY_NS = "102.937"
 TYPES = {"float": np.float32, "double": np.float64}
 
 
-def cell(conditions: Conditions, program: mm.Program, *args: Any) -> Row:
+def cell(conditions: Conditions, about: Row, program: mm.Program, *args: Any) -> Cell:
     """One program, a thread for each of its 1024 words: measured and predicted cycles."""
-    found = replay(
-        program,
-        *args,
-        threads=N,
-        space="shared",
-        repeat=REPEAT,
-        calibration=conditions.calibration,
+    return Cell(
+        about,
+        lambda: measure(program, *args),
+        lambda: predict(conditions.calibration, program, *args),
     )
+
+
+def measure(program: mm.Program, *args: Any) -> Row:
+    """Measured cycles of one repetition, whose arrays are checked."""
+    found = replay(program, *args, threads=N, space="shared", repeat=REPEAT)
     for name, values in found.run.arrays.items():
         if not np.array_equal(found.arrays[name], values):
             raise MMSimError(f"{program.name} left the wrong array {name} on this GPU")
-    predicted = found.predicted
-    assert predicted is not None
-    return {
-        "measured": round(found.median, 3),
-        "low": round(found.low, 3),
-        "high": round(found.high, 3),
-        "predicted": round(predicted, 3),
-        "stages": repetition(program, *args, threads=N).stages,
-    }
+    times = {"measured": found.median, "low": found.low, "high": found.high}
+    return {name: round(time, 3) for name, time in times.items()}
 
 
-def cfp_table_2(conditions: Conditions) -> Iterator[Row]:
+def predict(calibration: Calibration, program: mm.Program, *args: Any) -> Row:
+    """Predicted cycles of one repetition, and its stages."""
+    one = repetition(program, *args, threads=N)
+    return {"predicted": round(one.cycles(calibration, REPEAT), 3), "stages": one.stages}
+
+
+def cfp_table_2(conditions: Conditions) -> Iterator[Cell]:
     for kind, dtype in TYPES.items():
         a = np.arange(N, dtype=dtype)
-        for permutation in ("", *(row["permutation"] for row in table("cfp_table2"))):
-            conditions.say(f"{kind}, {permutation or 'copy'}")
-            if not permutation:
-                row = cell(conditions, copy, a, np.zeros_like(a))
-                yield _cfp_row(kind, "any", "copy", COPY_NS, row)
-                continue
+        yield cell(conditions, _about(kind, "any", "copy", COPY_NS), copy, a, np.zeros_like(a))
+        for paper in table("cfp_table2"):
+            permutation = paper["permutation"]
             P = named(permutation.replace("_", "-"), N, W)
-            paper = next(row for row in table("cfp_table2") if row["permutation"] == permutation)
             for algorithm, program in ALGORITHMS.items():
                 if algorithm == "copy":
                     continue
                 given = [one.astype(np.int32) for one in tables(algorithm, P, W)]
-                row = cell(conditions, program, a, np.zeros_like(a), *given)
                 ns = paper[f"{algorithm.replace('-', '_').lower()}_ns"]
-                yield _cfp_row(kind, permutation, algorithm, ns, row)
+                about = _about(kind, permutation, algorithm, ns)
+                yield cell(conditions, about, program, a, np.zeros_like(a), *given)
 
 
-def _cfp_row(kind: str, permutation: str, algorithm: str, ns: str, row: Row) -> Row:
+def _about(kind: str, permutation: str, algorithm: str, ns: str) -> Row:
     """The paper measured float on a GTX 680."""
     paper = {"paper ns": float(ns) if kind == "float" else None}
-    return {"type": kind, "permutation": permutation, "algorithm": algorithm, **paper, **row}
+    return {"type": kind, "permutation": permutation, "algorithm": algorithm, **paper}
 
 
-def rap_table_3(conditions: Conditions) -> Iterator[Row]:
+def rap_table_3(conditions: Conditions) -> Iterator[Cell]:
     for kind, dtype in TYPES.items():
         for paper in table("rap_table3"):
-            conditions.say(f"{kind}, {paper['transpose']} under {paper['layout']}")
             layout = rap.LAYOUTS[paper["layout"]]
             a = mm.place(np.arange(N, dtype=dtype).reshape(W, W), layout(W, 0))
             b = mm.place(np.zeros((W, W), dtype), layout(W, 1))
-            row = cell(conditions, rap.OUT_OF_PLACE[paper["transpose"]], a, b)
             ns = float(paper["ns"]) if kind == "double" else None
-            head = {"type": kind, "transpose": paper["transpose"], "layout": paper["layout"]}
-            yield {**head, "paper ns": ns, **row}
+            about = {"type": kind, "transpose": paper["transpose"], "layout": paper["layout"]}
+            program = rap.OUT_OF_PLACE[paper["transpose"]]
+            yield cell(conditions, {**about, "paper ns": ns}, program, a, b)
 
 
-def cfp_figure_7(conditions: Conditions) -> Iterator[Row]:
+def cfp_figure_7(conditions: Conditions) -> Iterator[Cell]:
     """k arrays, a block for each; the multiprocessors take them in turn."""
     d = conditions.calibration.multiprocessors
-    a = np.arange(N, dtype=np.float32)
-    P = named("bit-reversal", N, W)
     some = {1, d // 4, d // 2, d - 1, d, d + 1, 3 * d // 2, 2 * d, 2 * d + 1, 3 * d, 4 * d}
     counts = sorted(some - {0})
     for algorithm in ("D-designated", "conflict-free"):
-        given = [one.astype(np.int32) for one in tables(algorithm, P, W)]
-        args = (a, np.zeros_like(a), *given)
         for k in counts:
-            conditions.say(f"{algorithm}, {k} arrays")
-            program = ALGORITHMS[algorithm]
-            found = replay_copies(program, *args, threads=N, copies=k, repeat=REPEAT)
-            busiest = -(-k // d)
-            units = repetition(program, *args, threads=N).time(
-                conditions.calibration.shared_latency, REPEAT, blocks=busiest
+            yield Cell(
+                {"algorithm": algorithm, "arrays": k},
+                partial(_copies_measured, algorithm, k),
+                partial(_copies_predicted, conditions.calibration, algorithm, k),
             )
-            scale = conditions.calibration.cycles_per_stage * conditions.calibration.cycle_ps * 1e-9
-            yield {
-                "algorithm": algorithm,
-                "arrays": k,
-                "measured": found.median,
-                "low": found.low,
-                "high": found.high,
-                "predicted": units * scale,
-            }
+
+
+def _copies_measured(algorithm: str, copies: int) -> Row:
+    args = _bit_reversal(algorithm)
+    found = replay_copies(ALGORITHMS[algorithm], *args, threads=N, copies=copies, repeat=REPEAT)
+    return {"measured": found.median, "low": found.low, "high": found.high}
+
+
+def _copies_predicted(calibration: Calibration, algorithm: str, copies: int) -> Row:
+    one = repetition(ALGORITHMS[algorithm], *_bit_reversal(algorithm), threads=N)
+    busiest = -(-copies // calibration.multiprocessors)
+    units = one.time(calibration.shared_latency, REPEAT, blocks=busiest)
+    return {"predicted": units * (calibration.cycles_per_stage * calibration.cycle_ps * 1e-9)}
+
+
+def _bit_reversal(algorithm: str) -> list[Any]:
+    """What an algorithm of Figure 7 is given."""
+    a = np.arange(N, dtype=np.float32)
+    given = tables(algorithm, named("bit-reversal", N, W), W)
+    return [a, np.zeros_like(a), *(one.astype(np.int32) for one in given)]
 
 
 EXPERIMENTS = [
@@ -125,6 +129,7 @@ EXPERIMENTS = [
         "CFP Table II: a permutation of 1024 words in shared memory by 1024 threads, a repetition",
         "cycles",
         cfp_table_2,
+        kept=lambda: predicted_today("CFP-T2", cfp_table_2),
     ),
     Experiment(
         "CFP-F7",
@@ -139,5 +144,6 @@ EXPERIMENTS = [
         "a repetition",
         "cycles",
         rap_table_3,
+        kept=lambda: predicted_today("RAP-T3", rap_table_3),
     ),
 ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, lru_cache, partial
 from math import isqrt
 from typing import Any
 
@@ -12,35 +12,42 @@ import numpy.typing as npt
 
 from mmsim.errors import MMSimError
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.experiment import Conditions, Experiment
-from mmsim.gpu.pipeline import predicted, replay_steps
-from mmsim.gpu.record import Row
+from mmsim.gpu.experiment import Cell, Conditions, Experiment
+from mmsim.gpu.pipeline import Step, predicted, replay_steps
+from mmsim.gpu.record import Record, Row
 from mmsim_algorithms import permutations
 from mmsim_algorithms.gpu import permuting
-from mmsim_algorithms.gpu.permuting import WARP
-from mmsim_algorithms.hmm_permutation.programs import Plan, plan
+from mmsim_algorithms.gpu.permuting import PAPER, SHAPES, Arrays, Shape
+from mmsim_algorithms.gpu.planned import RandomTasks, Task
+from mmsim_algorithms.gpu.today import predicted_today
+from mmsim_algorithms.hmm_permutation.programs import Plan
 from mmsim_algorithms.printed import table
 
 SIDES = (256, 512, 1024, 2048, 4096, 8192)
+PRINTED_SIDES = tuple({int(row["sqrt_n"]): None for row in table("icpp_table2")})
+"""The sizes that the paper has; its launch shape is measured at these."""
 TYPES = {"float": np.float32, "double": np.float64}
 COALESCED = ("identical", "shuffle")
 """Permutations along which D- and S-designated stay close to whole address groups."""
-ALGORITHMS = ("D-designated", "S-designated", "scheduled")
-PERMUTATIONS = 20
-"""Random permutations of Table III here; the paper takes 1000."""
+ALGORITHMS = tuple(SHAPES)
+PERMUTATIONS = 1000
+"""Random permutations of Table III, as in the paper."""
+PREDICTED = 20
+"""So many of them are also predicted: the model takes nearly the same time for all."""
 
 
-def icpp_table_2(conditions: Conditions) -> Iterator[Row]:
+# ------------------------------------------------------------ Table II
+
+
+def icpp_table_2(conditions: Conditions) -> Iterator[Cell]:
     names = list(dict.fromkeys(row["permutation"] for row in table("icpp_table2")))
     for side in sides(conditions.most):
         for name in names:
-            conditions.say(f"sqrt n = {side}, {name}: colouring the plan")
-            P = permutation(name, side)
-            steps = plan(P, WARP)
             for kind in TYPES:
-                for algorithm in ALGORITHMS:
-                    conditions.say(f"sqrt n = {side}, {name}, {kind}, {algorithm}")
-                    yield _row(conditions, kind, name, side, algorithm, P, steps)
+                for algorithm, shapes in SHAPES.items():
+                    for shape in shapes:
+                        if shape is not PAPER or side in PRINTED_SIDES:
+                            yield _cell(conditions, kind, name, side, algorithm, shape)
 
 
 def sides(most: int | None) -> list[int]:
@@ -51,75 +58,30 @@ def sides(most: int | None) -> list[int]:
     return found
 
 
-def _row(
-    conditions: Conditions,
-    kind: str,
-    name: str,
-    side: int,
-    algorithm: str,
-    P: npt.NDArray[Any],
-    steps: Plan,
-) -> Row:
-    measured = measure(conditions.calibration, kind, algorithm, P, steps)
-    coalesced = algorithm == "scheduled" or name in COALESCED
-    head: Row = {"type": kind, "permutation": name, "sqrt n": side, "algorithm": algorithm}
-    return {
-        **head,
+def _cell(
+    conditions: Conditions, kind: str, name: str, side: int, algorithm: str, shape: Shape
+) -> Cell:
+    about: Row = {
+        "type": kind,
+        "permutation": name,
+        "sqrt n": side,
+        "algorithm": algorithm,
+        "launch": shape.name,
+        "coalesced": algorithm == "scheduled" or name in COALESCED,
         "paper ms": printed(kind, name, side, algorithm),
-        **measured,
-        "coalesced": coalesced,
     }
+    task = partial(named_task, name, side)
+    return Cell(
+        about,
+        lambda: measure(kind, algorithm, shape, task()),
+        lambda: predict(conditions.calibration, kind, algorithm, shape, side * side, task),
+    )
 
 
-def measure(
-    calibration: Calibration, kind: str, algorithm: str, P: npt.NDArray[Any], steps: Plan
-) -> Row:
-    """Measured and predicted milliseconds of one permutation, which is checked."""
-    a = np.arange(P.size, dtype=TYPES[kind])
-    if algorithm == "scheduled":
-        launches, arrays = permuting.scheduled(steps, a)
-    else:
-        launches, arrays = permuting.conventional(algorithm, P, a)
-    found = replay_steps(launches, arrays, keep=["b"])
-    if not np.array_equal(found.arrays["b"].reshape(-1)[P], a):
-        raise MMSimError(f"{algorithm} of {P.size} words left the wrong array on this GPU")
-    return {
-        "measured": found.median,
-        "low": found.low,
-        "high": found.high,
-        "predicted": predicted_time(calibration, kind, algorithm, P),
-    }
-
-
-def predicted_time(
-    calibration: Calibration, kind: str, algorithm: str, P: npt.NDArray[Any]
-) -> float:
-    """Predicted milliseconds of one permutation."""
-    if algorithm == "scheduled":
-        return scheduled_time(calibration, kind, isqrt(P.size))
-    a = np.zeros(P.size, dtype=TYPES[kind])
-    launches, arrays = permuting.conventional(algorithm, P, a)
-    return predicted(launches, arrays, calibration)
-
-
-@cache
-def scheduled_time(calibration: Calibration, kind: str, side: int) -> float:
-    """Predicted milliseconds of the scheduled permutation.
-
-    Words of 4 bytes take the same time units for every permutation, so the identity stands for all.
-    For words of 8 bytes the plan's requests in shared memory may meet conflicts, since it is made
-    for 32 banks and a half-warp has 16; they are left out here.
-    """
-    row = np.broadcast_to(np.arange(side), (side, side))
-    identity = (row, row)
-    data = np.zeros(side * side, TYPES[kind])
-    launches, arrays = permuting.scheduled(Plan(identity, identity, identity), data)
-    return predicted(launches, arrays, calibration)
-
-
-def permutation(name: str, side: int) -> npt.NDArray[Any]:
-    """One of the papers' permutations of side^2 words."""
-    return permutations.NAMED[name.replace("_", "-")](side * side, 0)
+@lru_cache(maxsize=1)
+def named_task(name: str, side: int) -> Task:
+    """The task of one of the papers' permutations of side^2 words."""
+    return Task(permutations.NAMED[name.replace("_", "-")](side * side, 0))
 
 
 def printed(kind: str, name: str, side: int, algorithm: str) -> float | None:
@@ -131,38 +93,148 @@ def printed(kind: str, name: str, side: int, algorithm: str) -> float | None:
     return None
 
 
-def icpp_table_3(conditions: Conditions) -> Iterator[Row]:
-    """Random permutations of 4M floats, each algorithm on each."""
+# ------------------------------------------------------------ one permutation
+
+
+def launches(
+    algorithm: str, task: Task, a: npt.NDArray[Any], shape: Shape
+) -> tuple[list[Step], Arrays]:
+    """What permutes `a` along the task's permutation; the result is in `b`."""
+    if algorithm == "scheduled":
+        return permuting.scheduled(task.plan, a, shape)
+    moved = task.P if algorithm == "D-designated" else task.inverse
+    return permuting.conventional(algorithm, moved, a, shape)
+
+
+def measure(kind: str, algorithm: str, shape: Shape, task: Task) -> Row:
+    """Measured milliseconds of one permutation, whose result is checked."""
+    dtype = TYPES[kind]
+    a = np.arange(task.P.size, dtype=dtype)
+    found = replay_steps(*launches(algorithm, task, a, shape), keep=["b"])
+    if not np.array_equal(found.arrays["b"].reshape(-1), task.inverse.astype(dtype)):
+        raise MMSimError(f"{algorithm} of {a.size} words left the wrong array on this GPU")
+    times = {"measured": found.median, "low": found.low, "high": found.high}
+    return {name: round(time, 6) for name, time in times.items()}  # CUDA's clock: 0.5 us
+
+
+def predict(
+    calibration: Calibration,
+    kind: str,
+    algorithm: str,
+    shape: Shape,
+    n: int,
+    task: Callable[[], Task],
+) -> Row:
+    """Predicted milliseconds of one permutation of n words."""
+    if algorithm == "scheduled":
+        return {"predicted": scheduled_time(calibration, kind, isqrt(n), shape)}
+    a = np.zeros(n, dtype=TYPES[kind])
+    return {"predicted": predicted(*launches(algorithm, task(), a, shape), calibration)}
+
+
+@cache
+def scheduled_time(calibration: Calibration, kind: str, side: int, shape: Shape) -> float:
+    """Predicted milliseconds of the scheduled permutation.
+
+    Words of 4 bytes take the same time units for every permutation, so the identity stands for all.
+    For words of 8 bytes the plan's requests in shared memory may meet conflicts, since it is made
+    for 32 banks and a half-warp has 16; they are left out here.
+    """
+    row = np.broadcast_to(np.arange(side), (side, side))
+    identity = (row, row)
+    data = np.zeros(side * side, TYPES[kind])
+    steps, arrays = permuting.scheduled(Plan(identity, identity, identity), data, shape)
+    return predicted(steps, arrays, calibration)
+
+
+# ------------------------------------------------------------ Table III
+
+
+def icpp_table_3(conditions: Conditions) -> Iterator[Cell]:
+    """Each algorithm along each of many random permutations of 4M floats, launched as in the paper.
+
+    The paper says double; its times are Table II's of float.
+    """
     side = min(2048, sides(conditions.most)[-1])
-    times: dict[str, list[float]] = {algorithm: [] for algorithm in ALGORITHMS}
-    models: dict[str, list[float]] = {algorithm: [] for algorithm in ALGORITHMS}
-    distributions = []
+    tasks = RandomTasks(side * side, PERMUTATIONS)
     for seed in range(PERMUTATIONS):
-        conditions.say(f"permutation {seed + 1} of {PERMUTATIONS}")
-        P = permutations.random(side * side, seed)
-        distributions.append(permutations.distribution(P, WARP) / P.size)
-        steps = plan(P, WARP)
         for algorithm in ALGORITHMS:
-            found = measure(conditions.calibration, "float", algorithm, P, steps)
-            times[algorithm].append(float(found["measured"] or 0))
-            models[algorithm].append(float(found["predicted"] or 0))
-    for row, take in (("minimum", min), ("average", mean), ("maximum", max)):
-        paper = next(one for one in table("icpp_table3") if one["row"] == row)
-        for algorithm in ALGORITHMS:
-            yield {
-                "row": row,
-                "algorithm": algorithm,
-                "sqrt n": side,
-                "permutations": PERMUTATIONS,
-                "paper ms": float(paper[f"{algorithm.replace('-', '_').lower()}_ms"]),
-                "measured": take(times[algorithm]),
-                "predicted": take(models[algorithm]),
-                "D_w(P)/n": round(take(distributions), 5),
-            }
+            yield _random_cell(conditions.calibration, tasks, side, seed, algorithm)
 
 
-def mean(values: list[float]) -> float:
-    return sum(values) / len(values)
+def _random_cell(
+    calibration: Calibration, tasks: RandomTasks, side: int, seed: int, algorithm: str
+) -> Cell:
+    n = side * side
+    task = partial(random_task, n, seed)
+    return Cell(
+        {"seed": seed, "sqrt n": side, "algorithm": algorithm},
+        lambda: measure("float", algorithm, PAPER, tasks[seed]),
+        lambda: (
+            predict(calibration, "float", algorithm, PAPER, n, task) if seed < PREDICTED else {}
+        ),
+    )
+
+
+@lru_cache(maxsize=1)
+def random_task(n: int, seed: int) -> Task:
+    """The task of a random permutation of n words."""
+    return Task(permutations.random(n, seed))
+
+
+def extremes(rows: Iterable[Row]) -> list[Row]:
+    """Table III's rows: minimum, average and maximum of the times of each algorithm.
+
+    >>> cell = {"sqrt n": 64, "algorithm": "scheduled"}
+    >>> rows = [{**cell, "measured": 1.0, "predicted": 2.0}, {**cell, "measured": 1.5}]
+    >>> [(row["row"], row["measured"], row["predicted"]) for row in extremes(rows)]
+    [('minimum', 1.0, 2.0), ('average', 1.25, 2.0), ('maximum', 1.5, 2.0)]
+    """
+    found = list(rows)
+    algorithms = dict.fromkeys(str(row["algorithm"]) for row in found)
+    return [
+        {
+            "row": paper["row"],
+            "algorithm": algorithm,
+            "sqrt n": own[0]["sqrt n"],
+            "permutations": len(own),
+            "paper ms": float(paper[f"{algorithm.replace('-', '_').lower()}_ms"]),
+            "measured": _taken(paper["row"], own, "measured"),
+            "predicted": _taken(paper["row"], own, "predicted"),
+        }
+        for paper in table("icpp_table3")
+        for algorithm in algorithms
+        for own in ([row for row in found if row["algorithm"] == algorithm],)
+    ]
+
+
+def _taken(name: str, rows: Sequence[Row], field: str) -> float | None:
+    """The minimum, average or maximum of a field where it is known."""
+    known = [value for row in rows if isinstance(value := row.get(field), int | float)]
+    if not known:
+        return None
+    return {"minimum": min(known), "average": sum(known) / len(known), "maximum": max(known)}[name]
+
+
+# ------------------------------------------------------------ the results that are kept
+
+
+def kept_table_2() -> Record | None:
+    """Table II at the paper's sizes, launched as in the paper."""
+
+    def papers(row: Row) -> bool:
+        return row["launch"] == PAPER.name and row["paper ms"] is not None
+
+    return predicted_today("ICPP-T2", icpp_table_2, papers)
+
+
+def kept_table_3() -> Record | None:
+    """Table III; the first permutation is predicted now, and stands for all."""
+
+    def first(row: Row) -> bool:
+        return row["seed"] == 0
+
+    return predicted_today("ICPP-T3", icpp_table_3, predicts=first, shown=extremes)
 
 
 EXPERIMENTS = [
@@ -171,11 +243,14 @@ EXPERIMENTS = [
         "ICPP Table II: three algorithms permute sqrt n x sqrt n words in global memory",
         "ms",
         icpp_table_2,
+        kept=kept_table_2,
     ),
     Experiment(
         "ICPP-T3",
         f"ICPP Table III: {PERMUTATIONS} random permutations of 4M floats",
         "ms",
         icpp_table_3,
+        extremes,
+        kept_table_3,
     ),
 ]

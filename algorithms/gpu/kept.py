@@ -10,7 +10,7 @@ from typing import Any
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.record import Record, Row
 from mmsim.reports.gpu import error
-from mmsim_algorithms.gpu.permuting import WARP
+from mmsim_algorithms.gpu.permuting import SEVERAL, SHORT, WARP, Shape
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "gpu"
 TABLES = ("CFP-T2", "RAP-T3", "CFP-F7", "ICPP-T2", "ICPP-T3")
@@ -97,6 +97,19 @@ def largest_error(rows: Iterable[Row]) -> float:
 
 
 # ------------------------------------------------------------ global memory
+
+
+def launched(rows: Iterable[Row], shape: Shape) -> list[Row]:
+    """Table II's rows as launched in a shape.
+
+    D- and S-designated have no tables s and d, so short ones leave them as they are.
+    """
+    plain = SEVERAL if shape is SHORT else shape
+    return [
+        row
+        for row in rows
+        if row["launch"] == (shape if row["algorithm"] == "scheduled" else plain).name
+    ]
 
 
 def word_bytes(row: Row) -> int:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mmsim.gpu.record import Row
-from mmsim.reports.gpu import error
-from mmsim_algorithms.gpu import page_casual, page_winners
-from mmsim_algorithms.gpu.icpp_tables import ALGORITHMS, COALESCED, PERMUTATIONS, TYPES
+from mmsim_algorithms.gpu import page_casual, page_launches, page_random, page_winners
+from mmsim_algorithms.gpu.icpp_tables import ALGORITHMS, COALESCED, TYPES
 from mmsim_algorithms.gpu.kept import (
     CONVENTIONAL,
     SECTOR,
@@ -15,20 +14,21 @@ from mmsim_algorithms.gpu.kept import (
     errors,
     factor,
     largest_error,
+    launched,
     mean_error,
     number,
-    paper_ms,
     pick,
     values,
 )
-from mmsim_algorithms.gpu.markdown import count, listed, paragraph, percent, short, signed, table
-from mmsim_algorithms.gpu.page_rows import LARGE, named, plain, same
-from mmsim_algorithms.gpu.permuting import WORDS
+from mmsim_algorithms.gpu.markdown import listed, paragraph, percent, short, signed, table
+from mmsim_algorithms.gpu.page_rows import LARGE, cell, named, plain, same
+from mmsim_algorithms.gpu.permuting import SEVERAL
 
 
 def section(results: Results) -> str:
     """ICPP's Tables II and III."""
-    rows = results["ICPP-T2"].rows
+    every = results["ICPP-T2"].rows
+    rows = launched(every, SEVERAL)
     calibration = results.calibration("ICPP-T2")
     return "\n".join(
         (
@@ -38,7 +38,8 @@ def section(results: Results) -> str:
             _small(rows),
             page_casual.section(rows, calibration),
             page_winners.section(rows),
-            _table_3(results),
+            page_launches.section(every),
+            page_random.section(results),
         )
     )
 
@@ -49,11 +50,12 @@ def _table_2(rows: Sequence[Row]) -> str:
         paragraph(
             """D-designated writes b[p[i]] = a[i], S-designated reads b[i] = a[q[i]], and scheduled
             goes rows, columns, rows, so that it touches global memory by whole address groups only.
-            Each array has √n x √n words; the tables of a permutation are integers of 4 bytes. In
-            each cell: the paper's milliseconds on a GTX 680, where it has the cell; the
-            milliseconds measured and the milliseconds predicted; then the model's error where
-            accesses are coalesced, or else the model's time by the card's, as a factor ("x"). A
-            cell counts as coalesced if the algorithm is scheduled, or the permutation is"""
+            Each array has √n x √n words; the tables of a permutation are integers of 4 bytes, and
+            a thread takes several words. In each cell: the paper's milliseconds on a GTX 680, where
+            it has the cell; the milliseconds measured and the milliseconds predicted; then the
+            model's error where accesses are coalesced, or else the model's time by the card's, as a
+            factor ("x"). A cell counts as coalesced if the algorithm is scheduled, or the
+            permutation is"""
             + f" {' or '.join(COALESCED)}."
         ),
     ]
@@ -69,7 +71,7 @@ def _table_2(rows: Sequence[Row]) -> str:
                         plain(name),
                         algorithm,
                         *(
-                            _cell(*pick(own, permutation=name, algorithm=algorithm, sqrt_n=side))
+                            cell(*pick(own, permutation=name, algorithm=algorithm, sqrt_n=side))
                             for side in sides
                         ),
                     )
@@ -83,19 +85,6 @@ def _table_2(rows: Sequence[Row]) -> str:
         "![predicted against measured times of ICPP Table II](figures/metal-ICPP-T2.svg)\n"
     )
     return "\n".join(parts)
-
-
-def _cell(row: Row) -> str:
-    paper = paper_ms(row)
-    off = error(row)
-    assert off is not None
-    return "<br>".join(
-        (
-            *([] if paper is None else [f"{paper:g}"]),
-            f"{short(number(row, 'measured'))}, {short(number(row, 'predicted'))}",
-            signed(off) if row["coalesced"] else f"x {factor(row):.2f}",
-        )
-    )
 
 
 def groups(rows: Sequence[Row]) -> dict[str, list[Row]]:
@@ -179,8 +168,8 @@ def _small(rows: Sequence[Row]) -> str:
             paragraph(
                 f"""Below √n = {LARGE} an array is short beside what it takes to hide the latency. A
                 warp of the model waits for each request before it sends the next; a warp of the
-                card has up to {WORDS} reads of each thread on their way. So the model takes up to
-                {short(factor(worst))} times as long as the card: {named(worst)} at √n =
+                card has up to {SEVERAL.words} reads of each thread on their way. So the model takes
+                up to {short(factor(worst))} times as long as the card: {named(worst)} at √n =
                 {worst["sqrt n"]}. The coalesced cells, model by card:"""
             ),
             factors(small),
@@ -205,61 +194,3 @@ def factors(rows: Sequence[Row]) -> str:
         ),
         texts=0,
     )
-
-
-def _table_3(results: Results) -> str:
-    record = results["ICPP-T3"]
-    rows = record.rows
-    (side,) = values(rows, "sqrt n")
-    (permutations,) = values(rows, "permutations")
-    assert permutations == PERMUTATIONS
-    spread, printed_spread = (
-        max(
-            _table_3_value(rows, "maximum", one, field)
-            / _table_3_value(rows, "minimum", one, field)
-            - 1
-            for one in ALGORITHMS
-        )
-        for field in ("measured", "paper ms")
-    )
-    ranked = sorted(ALGORITHMS, key=lambda one: _table_3_value(rows, "average", one, "measured"))
-    scheduled = pick(rows, algorithm="scheduled")
-    distributions = [f"{row['D_w(P)/n']}" for row in pick(rows, algorithm=ALGORITHMS[0])]
-    return "\n".join(
-        (
-            "### ICPP Table III\n",
-            paragraph(
-                f"""Random permutations of {side} x {side} floats: {permutations} here, 1000 in the
-                paper. In each cell the paper's milliseconds; those measured and those predicted;
-                the error or the factor as above."""
-            ),
-            table(
-                ("", *ALGORITHMS, "D_w(P)/n"),
-                (
-                    (
-                        name,
-                        *(
-                            _cell({**row, "coalesced": algorithm == "scheduled"})
-                            for algorithm in ALGORITHMS
-                            for row in pick(rows, row=name, algorithm=algorithm)
-                        ),
-                        distribution,
-                    )
-                    for name, distribution in zip(values(rows, "row"), distributions, strict=True)
-                ),
-            ),
-            paragraph(
-                f"""One random permutation takes about as long as another: the slowest takes
-                {percent(spread)} longer than the fastest at most, in the paper
-                {percent(printed_spread)}. The order of the algorithms is {listed(ranked)}, from
-                fast to slow; the mean absolute error of scheduled is
-                {percent(mean_error(scheduled))} over {count(len(scheduled), "row")}."""
-            ),
-            "![predicted against measured times of ICPP Table III](figures/metal-ICPP-T3.svg)\n",
-        )
-    )
-
-
-def _table_3_value(rows: Sequence[Row], name: str, algorithm: str, field: str) -> float:
-    (row,) = pick(rows, row=name, algorithm=algorithm)
-    return number(row, field)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mmsim.gpu.record import Row
-from mmsim_algorithms.gpu.kept import pick, values
-from mmsim_algorithms.gpu.markdown import table
+from mmsim.reports.gpu import error
+from mmsim_algorithms.gpu.kept import factor, number, paper_ms, pick, values
+from mmsim_algorithms.gpu.markdown import short, signed, table
 
 LARGE = 4096
 """From here on an array is far longer than what hides the latency."""
@@ -52,3 +53,17 @@ def named(row: Row) -> str:
 
 def plain(name: object) -> str:
     return str(name).replace("_", " ")
+
+
+def cell(row: Row) -> str:
+    """A cell in milliseconds: the paper's; those measured, predicted; the error or the factor."""
+    paper = paper_ms(row)
+    off = error(row)
+    assert off is not None
+    return "<br>".join(
+        (
+            *([] if paper is None else [f"{paper:g}"]),
+            f"{short(number(row, 'measured'))}, {short(number(row, 'predicted'))}",
+            signed(off) if row["coalesced"] else f"x {factor(row):.2f}",
+        )
+    )

@@ -64,7 +64,7 @@ def section(rows: Sequence[Row]) -> str:
             ),
             paragraph(
                 f"""Today the scheduled permutation wins {len(won)} of {len(own)} cells:
-                {listed(_cell_name(*cell) for cell in won) or "none"}. In the paper it won
+                {listed(_place(*cell) for cell in won) or "none"}. In the paper it won
                 {len(then)} of the {len(paper)} cells printed. The model lets it win {len(forecast)}
                 of {len(own)}, among them {sum(cell in forecast for cell in won)} of the
                 {len(won)} that it wins on the card. The model overcharges casual reads, so it can't
@@ -74,5 +74,5 @@ def section(rows: Sequence[Row]) -> str:
     )
 
 
-def _cell_name(kind: str, name: str, side: int) -> str:
+def _place(kind: str, name: str, side: int) -> str:
     return f"{plain(name)} ({kind}) at √n = {side}"

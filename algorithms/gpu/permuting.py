@@ -2,55 +2,99 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mmsim.gpu.pipeline import Step
-from mmsim_algorithms import permutations
 from mmsim_algorithms.gpu import programs
 from mmsim_algorithms.hmm_permutation.programs import Plan
 
 WARP = 32
-WORDS = 8
-TILE_WORDS = 4
-"""Words of a thread: in rows and in long arrays, and in the tile of a transpose."""
+BLOCK = 1024
+"""Threads that a block may have."""
+ROW_THREADS = 128
+"""Threads that the block of a row has at least, however many words a thread may take."""
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 
+@dataclass(frozen=True)
+class Shape:
+    """How the permutations are launched.
+
+    A thread of D- and S-designated takes `words` words, one of a transpose `tile_words`, and one of
+    a row-wise permutation `words` at most, but as many as a row longer than a block needs. The
+    tables s and d hold integers of type `tables`.
+    """
+
+    name: str
+    words: int
+    tile_words: int
+    tables: type[np.signedinteger[Any]]
+
+    def row_words(self, side: int) -> int:
+        """The words of a thread in the row-wise permutation of rows of `side` words.
+
+        >>> [SEVERAL.row_words(side) for side in (64, 256, 1024, 8192)]
+        [1, 2, 8, 8]
+        >>> [PAPER.row_words(side) for side in (64, 1024, 2048, 4096)]
+        [1, 1, 2, 4]
+        """
+        return max(1, min(self.words, side // ROW_THREADS), side // BLOCK)
+
+
+SEVERAL = Shape("several words", 8, 4, np.int32)
+"""Several words a thread, so that a warp has several requests on their way."""
+SHORT = Shape("several words, short tables", 8, 4, np.int16)
+"""The same with the tables of the paper."""
+PAPER = Shape("as in the paper", 1, 1, np.int16)
+"""ICPP section VIII: a thread for each word, blocks of at most 1024, tables of short integers."""
+SHAPES = {
+    "D-designated": (SEVERAL, PAPER),
+    "S-designated": (SEVERAL, PAPER),
+    "scheduled": (SEVERAL, SHORT, PAPER),
+}
+"""The shapes of each algorithm. D- and S-designated have no tables s and d."""
+
+
 def conventional(
-    algorithm: str, P: npt.NDArray[Any], a: npt.NDArray[Any]
+    algorithm: str, table: npt.NDArray[Any], a: npt.NDArray[Any], shape: Shape
 ) -> tuple[list[Step], Arrays]:
-    """D-designated or S-designated: one launch. P takes words of 4 bytes, as in the paper."""
-    if algorithm == "D-designated":
-        program, table = programs.destination_designated, P
-    else:
-        program, table = programs.source_designated, permutations.inverse(P)
+    """D-designated along P, whose table is P, or S-designated, whose table is P's inverse.
+
+    One launch; the result is in `b`. The table takes words of 4 bytes, as in the paper.
+    """
+    designated = {
+        "D-designated": programs.destination_designated,
+        "S-designated": programs.source_designated,
+    }
     arrays = {"a": a, "b": np.zeros_like(a), "p": table.astype(np.int32)}
-    step = Step(program, ("a", "b", "p", WORDS), a.size // WORDS, min(1024, a.size // WORDS))
-    return [step], arrays
+    threads = a.size // shape.words
+    given = ("a", "b", "p", shape.words)
+    return [Step(designated[algorithm], given, threads, min(BLOCK, threads))], arrays
 
 
-def scheduled(plan: Plan, a: npt.NDArray[Any]) -> tuple[list[Step], Arrays]:
+def scheduled(plan: Plan, a: npt.NDArray[Any], shape: Shape) -> tuple[list[Step], Arrays]:
     """Rows, columns, rows: five launches. The result is in `b`."""
     side = plan.side
     matrix = a.reshape(side, side)
-    words = max(1, min(WORDS, side // 128))
+    words = shape.row_words(side)
     arrays: Arrays = {"a": matrix, "b": np.zeros_like(matrix), "c": np.zeros_like(matrix)}
     for name, tables in (("first", plan.first), ("second", plan.second), ("third", plan.third)):
         for letter, table in zip("sd", tables, strict=True):
-            arrays[f"{letter} {name}"] = table.astype(np.int32)
+            arrays[f"{letter} {name}"] = table.astype(shape.tables, copy=False)
 
     def rows(source: str, target: str, which: str) -> Step:
         given = (source, target, f"s {which}", f"d {which}", words)
         return Step(programs.row_wise, given, side * side // words, side // words)
 
     def transposed(source: str, target: str) -> Step:
-        given = (source, target, WARP, TILE_WORDS)
-        tile = WARP * WARP // TILE_WORDS
-        return Step(programs.transpose, given, side * side // TILE_WORDS, tile)
+        given = (source, target, WARP, shape.tile_words)
+        tile = WARP * WARP // shape.tile_words
+        return Step(programs.transpose, given, side * side // shape.tile_words, tile)
 
     steps = [
         rows("a", "b", "first"),

@@ -29,7 +29,7 @@ def in_order() -> list[Reproduction]:
     """All tables and figures, in the papers' order."""
     experiments = registered_experiments()
     contents, tables = registered_contents(), registered_tables()
-    return reproductions(contents, tables, registered_drawings(), experiments)
+    return reproductions(contents, tables, registered_drawings(), experiments.values())
 
 
 def gallery(folder: Path) -> Iterator[str]:

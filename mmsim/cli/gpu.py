@@ -46,6 +46,11 @@ def add_parser(commands: Any) -> None:
         metavar="FILE",
         help="what `mmsim gpu calibrate --json` saved (default: measure it now)",
     )
+    again.add_argument(
+        "--measure-only",
+        action="store_true",
+        help="leave out what the model predicts; that needs no GPU",
+    )
     again.add_argument("--most", type=int, metavar="N", help="the largest sqrt n of ICPP's tables")
 
 
@@ -122,6 +127,7 @@ def reproduce(arguments: argparse.Namespace) -> int:
     experiment = choose_experiment(arguments.experiment)
     words = ["mmsim gpu reproduce", experiment.name]
     words += [] if arguments.most is None else ["--most", str(arguments.most)]
+    words += ["--measure-only"] * arguments.measure_only
     known = facts(" ".join(words))
     with status(experiment.name) as shown:
 
@@ -139,11 +145,13 @@ def reproduce(arguments: argparse.Namespace) -> int:
                 )
         about = {"unit": experiment.unit, "calibration": calibration.to_dict()}
         record = Record(experiment.name, {**known, **about}, ())
-        for row in experiment.rows(Conditions(calibration, arguments.most, say)):
+        conditions = Conditions(calibration, arguments.most, say)
+        for row in experiment.rows(conditions, predict=not arguments.measure_only):
             record = replace(record, rows=(*record.rows, row))
             save(record, arguments)  # what there is so far is not lost
-    output.print(measured_table(record, experiment.title))
-    output.print(measured_summary(record), highlight=False)
+    shown_record = replace(record, rows=tuple(experiment.shown(record.rows)))
+    output.print(measured_table(shown_record, experiment.title))
+    output.print(measured_summary(shown_record), highlight=False)
     return 0
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmsim.claims.claim import ClaimError
-from mmsim.cli.output import check_target, complain, console, named
+from mmsim.cli.output import check_target, complain, console, named, status
 
 if TYPE_CHECKING:
     from mmsim.claims.drawing import Drawing
     from mmsim.claims.table import PaperTable
+    from mmsim.gpu.experiment import Experiment
 
 
 def add_parser(commands: Any) -> None:
@@ -19,7 +20,8 @@ def add_parser(commands: Any) -> None:
         "reproduce",
         help="make a paper's table or figure again",
         description="Compute a table of a paper again and print it beside the paper's, with the "
-        "differences; or draw a figure of a paper again, from runs of the programs, and save it. "
+        "differences, and where the paper measured times, those kept of a GPU and the model's; or "
+        "draw a figure of a paper again, from runs of the programs, and save it. "
         "Exit status 1 if a difference is more than rounding and chance explain, or if the runs "
         "give something else than the paper's figure shows.",
     )
@@ -47,19 +49,24 @@ def command(arguments: argparse.Namespace) -> int:
     from mmsim.reports.contents import list_of_contents, missing, reproductions
 
     tables, drawings = registered_tables(), registered_drawings()
+    experiments = registered_experiments()
     every: list[PaperTable | Drawing] = [*tables, *drawings]
     known = {one.id: one for one in every}
+    timed = {name: one for name, one in experiments.items() if one.kept is not None}
     wanted = arguments.id
-    if wanted in known and not arguments.list:
-        chosen = known[wanted]
+    if not arguments.list and (wanted in known or wanted in timed):
+        chosen = known.get(wanted)
         if isinstance(chosen, Drawing):
             return draw(chosen, arguments.output or Path(f"{chosen.id}.svg"))
         if arguments.output is not None:
-            raise ClaimError(f"{chosen.id} is a table, which is printed; --output is for figures")
-        return compare(chosen)
-    found = reproductions(registered_contents(), tables, drawings, registered_experiments())
+            raise ClaimError(f"{wanted} is a table, which is printed; --output is for figures")
+        statuses = [] if chosen is None else [compare(chosen)]
+        if wanted in timed and show_times(timed[wanted]):
+            statuses.append(0)
+        return max(statuses, default=1)
+    found = reproductions(registered_contents(), tables, drawings, experiments.values())
     if wanted is not None and not arguments.list:
-        raise ClaimError(missing(wanted, found, known))
+        raise ClaimError(missing(wanted, found, [*known, *timed]))
     console().print(list_of_contents(found))
     return 0
 
@@ -73,6 +80,24 @@ def compare(table: PaperTable) -> int:
     output.print(paper_table(table, figures))
     output.print(verdict_of_table(figures), highlight=False)
     return 0 if all(figure.explained for figure in figures) else 1
+
+
+def show_times(experiment: Experiment) -> bool:
+    """Print the times kept of a GPU beside the paper's and the model's, if they are installed."""
+    from mmsim.reports.gpu import kept_summary, measured_table
+
+    output = console()
+    with status(f"predicting {experiment.name}"):
+        record = None if experiment.kept is None else experiment.kept()
+    if record is None:
+        text = (
+            f"{experiment.name}: the times kept of a GPU are in the repository of mmsim, not here"
+        )
+        output.print(text, highlight=False)
+        return False
+    output.print(measured_table(record, experiment.title))
+    output.print(kept_summary(record), highlight=False)
+    return True
 
 
 def draw(drawing: Drawing, path: Path) -> int:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from mmsim.errors import MMSimError
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.record import Row
+from mmsim.gpu.record import Record, Row
 
 GROUP = "mmsim.experiments"
 
 
 def nothing(text: str) -> None:
     """Report to no one."""
+
+
+def as_they_are(rows: Iterable[Row]) -> list[Row]:
+    """The rows themselves."""
+    return list(rows)
 
 
 @dataclass(frozen=True)
@@ -25,18 +30,64 @@ class Conditions:
     say: Callable[[str], None] = field(default=nothing)
 
 
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One cell of a table.
+
+    `about` says which it is, and what the paper prints there. `measure()` needs a GPU and gives
+    what was `measured`. `predict()` needs none and gives what the model `predicted`, in the same
+    unit. Either may give more of the cell, and nothing where there is nothing to be known.
+    """
+
+    about: Row
+    measure: Callable[[], Row]
+    predict: Callable[[], Row]
+
+    @property
+    def label(self) -> str:
+        """What `about` says in words and whole numbers, in a line.
+
+        >>> Cell({"type": "float", "sqrt n": 256, "paper ms": 0.86}, dict, dict).label
+        'float, sqrt n = 256'
+        """
+        parts = (
+            value if isinstance(value, str) else f"{name} = {value}"
+            for name, value in self.about.items()
+            if isinstance(value, str | int) and not isinstance(value, bool)
+        )
+        return ", ".join(parts)
+
+
 @dataclass(frozen=True)
 class Experiment:
-    """One of a paper's tables or figures; `rows` measures it, row by row.
+    """One of a paper's tables or figures, cell by cell.
 
-    A row has what was `measured` and what the model `predicted`, in one unit, both None where only
-    one is known; what else it has is the table's own.
+    `shown` makes the rows that a reader is shown of those that were measured. `kept`, where results
+    are kept, gives them beside what the model predicts now, or None where they are not installed.
     """
 
     name: str
     title: str
     unit: str
-    rows: Callable[[Conditions], Iterator[Row]]
+    cells: Callable[[Conditions], Iterator[Cell]]
+    shown: Callable[[Iterable[Row]], list[Row]] = as_they_are
+    kept: Callable[[], Record | None] | None = None
+
+    def rows(self, conditions: Conditions, predict: bool = True) -> Iterator[Row]:
+        """Each cell measured on the GPU at hand, and predicted unless that is left for later.
+
+        A row has what its cell is about, what was `measured` and what the model `predicted`, None
+        where that is not known.
+        """
+        for cell in self.cells(conditions):
+            conditions.say(cell.label)
+            measured = cell.measure()
+            yield {
+                **cell.about,
+                **measured,
+                "predicted": None,
+                **(cell.predict() if predict else {}),
+            }
 
 
 def registered_experiments() -> dict[str, Experiment]:

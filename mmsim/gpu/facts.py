@@ -18,5 +18,5 @@ def facts(command: str) -> dict[str, str]:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": command,
         "mmsim": VERSION,
-        "cupy": cupy().VERSION,
+        "cupy": cupy().__version__,
     }

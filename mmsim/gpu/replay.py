@@ -96,9 +96,7 @@ class Replay:
         program, args, how = self.launched
         if self.space == "shared":
             one = shared.repetition(program, *args, threads=how["threads"])
-            return (
-                one.time(known.shared_latency, self.repeat) / self.repeat * known.cycles_per_stage
-            )
+            return one.cycles(known, self.repeat)
         return known.milliseconds(memory.time_units(known.hmm, program, *args, **how))
 
     def __repr__(self) -> str:

@@ -17,6 +17,7 @@ from mmsim.cuda_c.writer import waits_between_repetitions
 from mmsim.engines.array.asynchronous_time import asynchronous_time
 from mmsim.engines.array.turns_compiled import BARRIER
 from mmsim.frontend.program import Program
+from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.words import CardDMM
 from mmsim.model.threads import Grid
 from mmsim.results.trace import Trace
@@ -47,6 +48,11 @@ class Repetition:
         start = np.cumsum([0, *map(len, sequences)])
         grid = replace(self.grid, threads=self.grid.threads * blocks)
         return asynchronous_time(DMM(WARP, latency), grid, operations, start)
+
+    def cycles(self, known: Calibration, repetitions: int) -> float:
+        """Clock cycles of one of so many repetitions, by the machine of a calibration."""
+        units = self.time(known.shared_latency, repetitions)
+        return units / repetitions * known.cycles_per_stage
 
 
 def repetition(program: Program, *args: Any, threads: int) -> Repetition:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from mmsim.claims.contents import PrintedItem
 from mmsim.claims.drawing import Drawing
 from mmsim.claims.table import PaperTable
+from mmsim.gpu.experiment import Experiment
 from mmsim.host.plugins import nearest
 from mmsim.view.tables import Column, rich_rows, words
 
@@ -36,11 +37,12 @@ def reproductions(
     contents: Iterable[PrintedItem],
     tables: Iterable[PaperTable],
     drawings: Iterable[Drawing],
-    experiments: Iterable[str],
+    experiments: Iterable[Experiment],
 ) -> list[Reproduction]:
     """The papers' contents in order, then what else is registered, as worked examples.
 
-    `experiments` are the names of those that `mmsim gpu reproduce` measures.
+    `experiments` are those that `mmsim gpu reproduce` measures; where results are kept, `mmsim
+    reproduce` shows them.
 
     >>> item = PrintedItem("P-F1", "the machine", omitted="it shows no result")
     >>> reproductions([item], [], [], [])
@@ -48,7 +50,7 @@ def reproductions(
     """
     every: list[PaperTable | Drawing] = [*tables, *drawings]
     known = {one.id: one for one in every}
-    measured = set(experiments)
+    measured = {one.name: one for one in experiments}
     listed = list(contents)
     printed = {item.id for item in listed}
     others = [PrintedItem(one.id, one.title) for one in known.values() if one.id not in printed]
@@ -56,12 +58,15 @@ def reproductions(
 
 
 def _reproduction(
-    item: PrintedItem, known: Mapping[str, PaperTable | Drawing], measured: set[str]
+    item: PrintedItem,
+    known: Mapping[str, PaperTable | Drawing],
+    measured: Mapping[str, Experiment],
 ) -> Reproduction:
     made: list[str] = []
     commands: list[str] = []
     if item.id in known:
         made.append(known[item.id].made)
+    if item.id in known or (item.id in measured and measured[item.id].kept):
         commands.append(f"mmsim reproduce {item.id}")
     if item.claims:
         made.append("simulated")

@@ -92,12 +92,33 @@ def error(row: Row) -> float | None:
     return predicted / measured - 1
 
 
+def kept_summary(record: Record) -> str:
+    """Where the times of a kept record come from, and the errors of what is predicted.
+
+    >>> from mmsim.gpu.record import Record
+    >>> facts = {"device": "A GPU", "date": "2026-11-22T18:00:00+00:00", "command": "mmsim gpu"}
+    >>> print(kept_summary(Record("X-T1", facts, ({"measured": 2.0, "predicted": 1.0},))))
+    paper: as it prints them, of its own GPU
+    measured: A GPU, 2026-11-22, kept of `mmsim gpu`
+    predicted: now, by the model of that GPU as it was calibrated then
+    1 cell predicted: mean absolute error 50.00%, largest 50.00%
+    """
+    facts = record.facts
+    return "\n".join(
+        (
+            "paper: as it prints them, of its own GPU",
+            f"measured: {facts['device']}, {facts['date'][:10]}, kept of `{facts['command']}`",
+            "predicted: now, by the model of that GPU as it was calibrated then",
+            measured_summary(record),
+        )
+    )
+
+
 def measured_summary(record: Record) -> str:
     """The errors of all rows in one line."""
     errors = [abs(off) for off in map(error, record.rows) if off is not None]
     if not errors:
         return "nothing is predicted"
     mean = sum(errors) / len(errors)
-    return (
-        f"{len(errors)} cells predicted: mean absolute error {mean:.2%}, largest {max(errors):.2%}"
-    )
+    count = f"{len(errors)} {'cell' if len(errors) == 1 else 'cells'}"
+    return f"{count} predicted: mean absolute error {mean:.2%}, largest {max(errors):.2%}"

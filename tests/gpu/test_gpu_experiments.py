@@ -22,7 +22,7 @@ from mmsim import gpu
 from mmsim.cli.main import main
 from mmsim.errors import MMSimError
 from mmsim.gpu import Calibration, Device, Replay, calibration, copies, experiment, facts, pipeline
-from mmsim.gpu.experiment import Conditions, Experiment, choose_experiment
+from mmsim.gpu.experiment import Cell, Conditions, Experiment, choose_experiment
 from mmsim.gpu.memory import time_units
 from mmsim.gpu.pipeline import Timing, predicted, replay_steps
 from mmsim.gpu.record import Record
@@ -33,8 +33,12 @@ from mmsim_algorithms import dmm_permutation, hmm_permutation, permutations
 from mmsim_algorithms.colouring import schedules
 from mmsim_algorithms.gpu import cfp_rap_tables as shared_tables
 from mmsim_algorithms.gpu import icpp_tables as global_tables
-from mmsim_algorithms.gpu import permuting, programs
+from mmsim_algorithms.gpu import permuting, planned, programs
+from mmsim_algorithms.gpu.again import predict_again
+from mmsim_algorithms.gpu.permuting import PAPER, SEVERAL, SHORT
+from mmsim_algorithms.gpu.planned import RandomTasks, Task
 from mmsim_algorithms.hmm_permutation import plan
+from mmsim_algorithms.hmm_permutation.programs import Plan
 from mmsim_algorithms.transpose import hmm as hmm_transpose
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
@@ -78,13 +82,22 @@ def costs(run):
 # ------------------------------------------------------------ the programs
 
 
+CONVENTIONAL = [
+    (algorithm, shape)
+    for algorithm in ("D-designated", "S-designated")
+    for shape in permuting.SHAPES[algorithm]
+]
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("name", permutations.NAMED)
-@pytest.mark.parametrize("algorithm", ["D-designated", "S-designated"])
-def test_designated_permutations_cost_what_a_thread_for_each_word_costs(algorithm, name, dtype):
+@pytest.mark.parametrize(("algorithm", "shape"), CONVENTIONAL)
+def test_designated_permutations_cost_what_a_thread_for_each_word_costs(
+    algorithm, shape, name, dtype
+):
     n = 64 * 64
     P, a = permutations.NAMED[name](n, 1), np.arange(n, dtype=dtype)
-    (run,), arrays = simulated(*permuting.conventional(algorithm, P, a))
+    (run,), arrays = simulated(*global_tables.launches(algorithm, Task(P), a, shape))
     assert (arrays["b"][P] == a).all()
     single = dmm_permutation.permute(MACHINE, algorithm, P, a, block_size=1024)
     # p and q are both the table that directs the threads.
@@ -93,10 +106,13 @@ def test_designated_permutations_cost_what_a_thread_for_each_word_costs(algorith
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("side", [32, 64, 256])
-def test_the_scheduled_permutation_costs_what_a_thread_for_each_word_costs(side, dtype):
+@pytest.mark.parametrize("shape", permuting.SHAPES["scheduled"], ids=lambda shape: shape.name)
+def test_the_scheduled_permutation_costs_what_a_thread_for_each_word_costs(shape, side, dtype):
     P, a = permutations.random(side * side, 2), np.arange(side * side, dtype=dtype)
     steps = plan(P, 32)
-    launches, arrays = permuting.scheduled(steps, a)
+    launches, arrays = permuting.scheduled(steps, a, shape)
+    tables = {arrays[name].dtype for name in arrays if name[0] in "sd"}
+    assert tables == {np.dtype(shape.tables)}
     runs, arrays = simulated(launches, arrays)
     assert (arrays["b"].reshape(-1)[P] == a).all()
     assert (arrays["a"].reshape(-1) == a).all()
@@ -125,19 +141,46 @@ def test_several_words_of_a_thread_are_the_requests_of_several_threads(words):
     assert costs(run) == costs(hmm_transpose.transposed(MACHINE, a))
 
 
+def test_the_paper_s_launches_are_those_of_its_section_viii():
+    """n/1024 blocks of 1024 threads; a row's block has min(sqrt n, 1024); tables of 16 bits."""
+    for side in (256, 512, 1024, 2048, 4096):
+        row = np.broadcast_to(np.arange(side), (side, side))
+        identity = Plan((row, row), (row, row), (row, row))
+        a = np.zeros(side * side, np.float32)
+        (step,), arrays = permuting.conventional("D-designated", np.arange(a.size), a, PAPER)
+        assert (step.threads, step.block_size) == (side * side, 1024)
+        assert arrays["p"].dtype.itemsize == 4
+        steps, arrays = permuting.scheduled(identity, a, PAPER)
+        assert len(steps) == 5
+        for one in steps[::2]:
+            assert (one.threads // one.block_size, one.block_size) == (side, min(side, 1024))
+        for one in steps[1::2]:
+            assert (one.threads, one.block_size) == (side * side, 32 * 32)
+        # What the papers count: 64 bytes a float with tables of 32 bits, 52 with 16.
+        assert bytes_a_word(steps, arrays) == 52
+        assert bytes_a_word(*permuting.scheduled(identity, a, SEVERAL)) == 64
+
+
+def bytes_a_word(steps, arrays):
+    """Bytes that the launches move in global memory, for each word that is permuted."""
+    names = [one for step in steps for one in step.arguments if isinstance(one, str)]
+    return sum(arrays[name].dtype.itemsize for name in names)
+
+
+@pytest.mark.parametrize("shape", permuting.SHAPES["scheduled"], ids=lambda shape: shape.name)
 @pytest.mark.parametrize("kind", global_tables.TYPES)
-def test_the_scheduled_permutation_takes_the_same_time_for_all_permutations(kind):
+def test_the_scheduled_permutation_takes_the_same_time_for_all_permutations(kind, shape):
     a = np.arange(64 * 64, dtype=global_tables.TYPES[kind])
-    time = global_tables.scheduled_time(KNOWN, kind, 64)
+    time = global_tables.scheduled_time(KNOWN, kind, 64, shape)
     for P in (permutations.random(a.size, 5), permutations.bit_reversal(a.size)):
-        own = predicted(*permuting.scheduled(plan(P, 32), a), KNOWN)
+        own = predicted(*permuting.scheduled(plan(P, 32), a, shape), KNOWN)
         # A plan is made for 32 banks; of the half-warps of doubles some meet conflicts.
         assert own == time if kind == "float" else time <= own < 1.01 * time
 
 
 def test_a_pipeline_s_time_is_that_of_its_launches():
     steps, arrays = permuting.scheduled(
-        plan(permutations.random(1024), 32), np.arange(1024, dtype=np.float32)
+        plan(permutations.random(1024), 32), np.arange(1024, dtype=np.float32), SEVERAL
     )
     runs = [
         KNOWN.hmm.run(
@@ -195,13 +238,14 @@ def repetition_by_repetition(cp, launch, samples):
 
 
 @needs_compiler
-def test_what_a_launch_writes_a_later_one_reads(tmp_path, monkeypatch):
+@pytest.mark.parametrize("shape", [SEVERAL, PAPER], ids=lambda shape: shape.name)
+def test_what_a_launch_writes_a_later_one_reads(shape, tmp_path, monkeypatch):
     launched = []
     monkeypatch.setattr(pipeline, "cupy", CuPyOnTheCPU)
     monkeypatch.setattr(pipeline, "compiled", on_the_cpu(tmp_path, launched))
     monkeypatch.setattr(pipeline, "timed", repetition_by_repetition)
     P, a = permutations.random(64 * 64), np.arange(64 * 64, dtype=np.float64)
-    steps, arrays = permuting.scheduled(plan(P, 32), a)
+    steps, arrays = permuting.scheduled(plan(P, 32), a, shape)
     found = replay_steps(steps, arrays, keep=["b"], samples=5)
     assert list(found.arrays) == ["b"]
     assert (found.arrays["b"].reshape(-1)[P] == a).all()
@@ -211,7 +255,7 @@ def test_what_a_launch_writes_a_later_one_reads(tmp_path, monkeypatch):
     names = ["row_wise", "transpose", "row_wise", "transpose", "row_wise"]
     assert [name for name, *_ in launched] == 5 * names
     assert launched[0][1:] == ((64,), (64,), 0)
-    assert launched[1][1:] == ((4,), (256,), 0)
+    assert launched[1][1:] == ((4,), (1024 // shape.tile_words,), 0)
 
 
 def test_copies_of_a_program_are_blocks_that_repeat_it(monkeypatch):
@@ -290,7 +334,9 @@ def played(monkeypatch):
     monkeypatch.setattr(shared_tables, "replay_copies", played_copies)
     monkeypatch.setattr(global_tables, "replay_steps", played_steps)
     monkeypatch.setattr(global_tables, "SIDES", (64,))
+    monkeypatch.setattr(global_tables, "PRINTED_SIDES", (64,))
     monkeypatch.setattr(global_tables, "PERMUTATIONS", 3)
+    monkeypatch.setattr(global_tables, "PREDICTED", 2)
 
 
 MEASURED = ["measured", "low", "high", "predicted"]
@@ -316,8 +362,8 @@ def test_cfp_table_2(played):
     assert cells["double", "identical", "conflict-free"]["stages"] == 2 * 32 + 2 * 64
     for row in rows:
         assert row["measured"] == row["predicted"] == row["low"] + 0.5 == row["high"] - 0.5
-    assert told[0] == "float, copy"
-    assert told[-1] == "double, bit_reversal"
+    assert told[0] == "float, any, copy"
+    assert told[-1] == "double, bit_reversal, conflict-free"
 
 
 def test_rap_table_3(played):
@@ -336,7 +382,7 @@ def test_rap_table_3(played):
 @pytest.mark.parametrize("multiprocessors", [1, 2, 132])
 def test_cfp_figure_7(played, multiprocessors):
     known = replace(KNOWN, multiprocessors=multiprocessors)
-    rows = list(shared_tables.cfp_figure_7(Conditions(known)))
+    rows = list(choose_experiment("CFP-F7").rows(Conditions(known)))
     assert {tuple(row) for row in rows} == {("algorithm", "arrays", *MEASURED)}
     counts = [row["arrays"] for row in rows if row["algorithm"] == "conflict-free"]
     assert counts == sorted(set(counts))
@@ -359,9 +405,14 @@ def test_a_wrong_array_in_shared_memory_is_an_error(played, monkeypatch):
 
 def test_icpp_table_2(played):
     rows = rows_of("ICPP-T2", most=100)
-    columns = ["type", "permutation", "sqrt n", "algorithm", "paper ms", *MEASURED, "coalesced"]
-    assert {tuple(row) for row in rows} == {tuple(columns)}
-    assert len(rows) == 5 * 2 * 3
+    columns = ["type", "permutation", "sqrt n", "algorithm", "launch", "coalesced", "paper ms"]
+    assert {tuple(row) for row in rows} == {(*columns, *MEASURED)}
+    launches = Counter((row["algorithm"], row["launch"]) for row in rows)
+    assert launches == {
+        (algorithm, shape.name): 5 * 2
+        for algorithm, shapes in permuting.SHAPES.items()
+        for shape in shapes
+    }
     coalesced = {(row["permutation"], row["algorithm"]) for row in rows if row["coalesced"]}
     assert len(coalesced) == 5 + 2 * 2
     assert ("shuffle", "D-designated") in coalesced
@@ -369,8 +420,33 @@ def test_icpp_table_2(played):
     for row in rows:
         assert (row["measured"], row["low"], row["high"], row["sqrt n"]) == (1.0, 0.5, 1.5, 64)
         assert row["predicted"] > 0
-    scheduled = [row["predicted"] for row in rows if row["algorithm"] == "scheduled"]
-    assert len(set(scheduled)) == 2  # float, double
+    scheduled = {
+        (row["type"], row["launch"]): row["predicted"]
+        for row in rows
+        if row["algorithm"] == "scheduled"
+    }
+    assert len(scheduled) == 2 * 3
+    for kind in global_tables.TYPES:  # the model charges a word of 16 bits as one of 32
+        assert scheduled[kind, SEVERAL.name] == scheduled[kind, SHORT.name]
+
+
+def test_the_paper_s_launches_are_measured_at_its_sizes(monkeypatch):
+    monkeypatch.setattr(global_tables, "SIDES", (4096, 8192))
+    cells = global_tables.icpp_table_2(Conditions(KNOWN))
+    sides = {(cell.about["launch"], cell.about["sqrt n"]) for cell in cells}
+    assert sides == {
+        *((shape.name, side) for shape in (SEVERAL, SHORT) for side in (4096, 8192)),
+        (PAPER.name, 4096),
+    }
+
+
+def test_what_is_left_for_later_is_predicted_again(played):
+    found = choose_experiment("ICPP-T2")
+    rows = tuple(found.rows(Conditions(KNOWN, 100), predict=False))
+    assert {row["predicted"] for row in rows} == {None}
+    about = {"calibration": KNOWN.to_dict()}
+    again = predict_again(Record("ICPP-T2", about, rows))
+    assert [dict(row) for row in again.rows] == rows_of("ICPP-T2", most=100)
 
 
 def test_icpp_table_2_s_printed_cells():
@@ -382,21 +458,61 @@ def test_icpp_table_2_s_printed_cells():
 
 def test_icpp_table_3(played):
     rows = rows_of("ICPP-T3")
-    assert [(row["row"], row["algorithm"]) for row in rows] == [
-        (row, algorithm)
-        for row in ("minimum", "average", "maximum")
-        for algorithm in ("D-designated", "S-designated", "scheduled")
+    assert {tuple(row) for row in rows} == {("seed", "sqrt n", "algorithm", *MEASURED)}
+    assert [(row["seed"], row["algorithm"]) for row in rows] == [
+        (seed, algorithm) for seed in range(3) for algorithm in permuting.SHAPES
     ]
-    assert {(row["sqrt n"], row["permutations"]) for row in rows} == {(64, 3)}
-    assert rows[0]["paper ms"] == 424.87
-    assert rows[5]["paper ms"] == 173.66
-    assert rows[0]["predicted"] <= rows[3]["predicted"] <= rows[6]["predicted"]
-    assert rows[2]["predicted"] == rows[8]["predicted"]
-    spread = [
-        permutations.distribution(permutations.random(64 * 64, seed), 32) / 64**2
+    assert [row["predicted"] is None for row in rows] == [row["seed"] == 2 for row in rows]
+    for row in rows[:6]:
+        task = Task(permutations.random(64 * 64, row["seed"]))
+        a = np.zeros(64 * 64, np.float32)
+        steps = global_tables.launches(row["algorithm"], task, a, PAPER)
+        assert row["predicted"] == predicted(*steps, KNOWN)
+
+
+def test_icpp_table_3_shows_the_extremes_of_each_algorithm():
+    times = {"D-designated": [3.0, 5.0, 7.0], "S-designated": [1.0, 1.0, 4.0]}
+    rows = [
+        {
+            "seed": seed,
+            "sqrt n": 64,
+            "algorithm": algorithm,
+            "measured": own[seed],
+            "predicted": [10.0, 20.0, None][seed],
+        }
         for seed in range(3)
+        for algorithm, own in times.items()
     ]
-    assert rows[0]["D_w(P)/n"] == round(min(spread), 5)
+    shown = choose_experiment("ICPP-T3").shown(rows)
+    assert [(row["row"], row["algorithm"], row["measured"]) for row in shown] == [
+        ("minimum", "D-designated", 3.0),
+        ("minimum", "S-designated", 1.0),
+        ("average", "D-designated", 5.0),
+        ("average", "S-designated", 2.0),
+        ("maximum", "D-designated", 7.0),
+        ("maximum", "S-designated", 4.0),
+    ]
+    assert [row["predicted"] for row in shown[::2]] == [10.0, 15.0, 20.0]
+    assert {(row["sqrt n"], row["permutations"]) for row in shown} == {(64, 3)}
+    assert (shown[0]["paper ms"], shown[3]["paper ms"]) == (424.87, 398.27)
+    unknown = [{**row, "predicted": None} for row in rows]
+    assert {row["predicted"] for row in global_tables.extremes(unknown)} == {None}
+
+
+def test_random_tasks_come_in_order_with_their_plans(monkeypatch):
+    monkeypatch.setattr(planned, "cores", lambda: 2)
+    tasks = RandomTasks(64 * 64, 7)
+    for seed in (0, 0, 2, 6):  # of the others, nothing is asked
+        P = permutations.random(64 * 64, seed)
+        task, steps = tasks[seed], plan(P, 32)
+        assert (task.P == P).all()
+        assert (task.inverse[P] == np.arange(P.size)).all()
+        for own, expected in zip(
+            (*task.plan.first, *task.plan.second, *task.plan.third),
+            (*steps.first, *steps.second, *steps.third),
+            strict=True,
+        ):
+            assert (own == expected).all()
 
 
 @pytest.mark.parametrize("name", ["ICPP-T2", "ICPP-T3"])
@@ -520,20 +636,44 @@ def at_hand(monkeypatch):
     return calls
 
 
+def test_a_record_s_facts_are_asked_of_cupy_as_it_is(monkeypatch):
+    """CuPy tells its version as modules do; a fake that had other names would hide a mistake."""
+    monkeypatch.setattr(facts, "device", lambda: DEVICE)
+    monkeypatch.setattr(facts, "cupy", lambda: SimpleNamespace(__version__="14.2.0"))
+    found = facts.facts("mmsim gpu calibrate")
+    assert found.pop("date") > "2026"
+    assert found == {
+        "device": "A GPU",
+        "driver": "1.2",
+        "cuda": "13.0",
+        "command": "mmsim gpu calibrate",
+        "mmsim": mm.__version__,
+        "cupy": "14.2.0",
+    }
+
+
 @pytest.fixture
 def one(monkeypatch, at_hand):
     """The experiment ONE; what it was told."""
     conditions = []
 
-    def rows(given):
+    def cell_of(row):
+        about = {name: row[name] for name in ("algorithm", "arrays", "paper ns")}
+        return Cell(
+            about,
+            lambda: {"measured": row["measured"]},
+            lambda: {"predicted": row["predicted"]},
+        )
+
+    def cells(given):
         conditions.append(given)
         given.say("at work")
-        yield from ROWS[:2]
+        yield from map(cell_of, ROWS[:2])
         if given.most == 0:
             raise MMSimError("the GPU has gone")
-        yield ROWS[2]
+        yield cell_of(ROWS[2])
 
-    found = {"ONE": Experiment("ONE", "A paper's table", "ms", rows)}
+    found = {"ONE": Experiment("ONE", "A paper's table", "ms", cells, lambda rows: [*rows][:2])}
     monkeypatch.setattr(experiment, "registered_experiments", lambda: found)
     return conditions
 
@@ -574,6 +714,8 @@ def test_reproduce_measures_prints_and_saves(one, at_hand, capsys, tmp_path):
     printed = capsys.readouterr().out
     assert "A paper's table (ms)" in printed
     assert "2 cells predicted: mean absolute error 3.50%, largest 5.00%" in printed
+    assert "copy" in printed
+    assert "third" not in printed  # it isn't shown, but kept
     assert Record.read(file) == Record(
         "ONE",
         {
@@ -585,6 +727,15 @@ def test_reproduce_measures_prints_and_saves(one, at_hand, capsys, tmp_path):
         ROWS,
     )
     assert (one[0].calibration, one[0].most, at_hand) == (KNOWN, 9, ["calibrate"])
+
+
+def test_predicting_is_left_for_later_if_asked(one, capsys, tmp_path):
+    file = tmp_path / "one.json"
+    assert main(["gpu", "reproduce", "ONE", "--measure-only", "--json", str(file)]) == 0
+    assert "nothing is predicted" in capsys.readouterr().out
+    record = Record.read(file)
+    assert record.facts["command"] == "mmsim gpu reproduce ONE --measure-only"
+    assert record.rows == tuple({**row, "predicted": None} for row in ROWS)
 
 
 def test_what_was_measured_is_saved_when_the_rest_fails(one, capsys, tmp_path):

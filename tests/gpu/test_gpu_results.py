@@ -9,18 +9,16 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from mmsim.gpu import Calibration, Device, Replay
+from mmsim.gpu import Calibration
 from mmsim.gpu.experiment import Conditions, registered_experiments
-from mmsim.gpu.pipeline import Timing, predicted
 from mmsim.gpu.record import Record
 from mmsim.reports.gpu import error
-from mmsim_algorithms.gpu import cfp_rap_tables as shared_tables
 from mmsim_algorithms.gpu import icpp_tables as global_tables
-from mmsim_algorithms.gpu import permuting
 from mmsim_algorithms.gpu.again import predict_again
+from mmsim_algorithms.gpu.kept import launched
+from mmsim_algorithms.gpu.permuting import SEVERAL
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "gpu"
 
@@ -68,7 +66,8 @@ def test_shared_memory_is_predicted_within_2_percent(name, cells):
 
 @pytest.mark.parametrize("side", [4096, 8192])
 def test_coalesced_permutations_of_long_arrays_are_predicted_within_10_percent(side):
-    rows = [row for row in kept("ICPP-T2").rows if row["sqrt n"] == side and row["coalesced"]]
+    rows = launched(kept("ICPP-T2").rows, SEVERAL)
+    rows = [row for row in rows if row["sqrt n"] == side and row["coalesced"]]
     assert len(rows) == 2 * (5 + 2 * 2)
     found = errors(rows)
     assert sum(found) / len(found) < 0.10
@@ -95,16 +94,6 @@ def test_counts_that_are_called_equal_are():
 
 # ------------------------------------------------------------ predicted again
 
-DEVICE = Device("A GPU", "1", "13.0", 1024)
-
-
-def unmeasured(program, *args, threads, space, repeat, calibration):
-    """A `Replay` that has only what is predicted, and the right arrays."""
-    launched = (program, args, {"threads": threads, "block_size": None})
-    facts = (program.name, DEVICE, space, "cycles", 0.0, 0.0, 0.0, 1, repeat)
-    first = Replay(*facts, {}, calibration, launched)
-    return Replay(*facts, first.run.arrays, calibration, launched)
-
 
 def without_measurements(row):
     left_out = ("measured", "low", "high")
@@ -112,14 +101,10 @@ def without_measurements(row):
 
 
 @pytest.mark.parametrize("name", ["CFP-T2", "RAP-T3", "CFP-F7"])
-def test_what_was_predicted_of_shared_memory_is_predicted_today(name, monkeypatch):
+def test_what_was_predicted_of_shared_memory_is_predicted_today(name):
     record = kept(name)
-    monkeypatch.setattr(shared_tables, "replay", unmeasured)
-    monkeypatch.setattr(
-        shared_tables, "replay_copies", lambda *_, **__: Timing(0.0, 0.0, 0.0, 1, {})
-    )
-    rows = registered_experiments()[name].rows(Conditions(machines_of(record)))
-    found = [without_measurements(row) for row in rows]
+    cells = registered_experiments()[name].cells(Conditions(machines_of(record)))
+    found = [{**cell.about, **cell.predict()} for cell in cells]
     assert found == [without_measurements(row) for row in record.rows]
 
 
@@ -152,14 +137,12 @@ def test_what_was_predicted_of_global_memory_is_predicted_today(
     kind, name, side, algorithm, uncompiled
 ):
     record = kept("ICPP-T2")
-    head = {"type": kind, "permutation": name, "sqrt n": side, "algorithm": algorithm}
-    (row,) = (row for row in record.rows if head.items() <= row.items())
-    machines = machines_of(record)
-    if algorithm == "scheduled":
-        found = global_tables.scheduled_time(machines, kind, side)
-    else:
-        a = np.arange(side * side, dtype=global_tables.TYPES[kind])
-        P = global_tables.permutation(name, side)
-        found = predicted(*permuting.conventional(algorithm, P, a), machines)
-    assert found == pytest.approx(row["predicted"], rel=1e-12)
-    assert global_tables.printed(kind, name, side, algorithm) == row["paper ms"]
+    wanted = {"type": kind, "permutation": name, "sqrt n": side, "algorithm": algorithm}
+    cells = global_tables.icpp_table_2(Conditions(machines_of(record), side))
+    own = [cell for cell in cells if wanted.items() <= cell.about.items()]
+    pairs = [
+        (cell, row) for cell in own for row in record.rows if cell.about.items() <= row.items()
+    ]
+    assert pairs
+    for cell, row in pairs:
+        assert cell.predict()["predicted"] == pytest.approx(row["predicted"], rel=1e-12)

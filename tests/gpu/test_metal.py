@@ -13,16 +13,30 @@ from mmsim_algorithms.gpu import (
     page_casual,
     page_counts,
     page_global,
+    page_launches,
     page_machine,
+    page_random,
     page_shared,
     page_winners,
 )
-from mmsim_algorithms.gpu.kept import TABLES, Results, contest, errors, factor, number, pick
+from mmsim_algorithms.gpu.kept import (
+    TABLES,
+    Results,
+    contest,
+    errors,
+    factor,
+    launched,
+    number,
+    pick,
+)
 from mmsim_algorithms.gpu.page import main, page
 from mmsim_algorithms.gpu.page_figures import figures
+from mmsim_algorithms.gpu.permuting import PAPER, SEVERAL, SHORT
+from mmsim_algorithms.reports.distributions import kept_distributions
 
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS = Results.read()
+TABLE_2 = launched(RESULTS["ICPP-T2"].rows, SEVERAL)
 TEXT = page(RESULTS)
 PROSE = " ".join(TEXT.split())
 
@@ -48,7 +62,6 @@ FACTS = (
     "32 x 32 words",
     "GTX 680",
     "Figure 7",
-    "1000 in the paper",
     "predicted/measured - 1",
     "n/2 words apart",
     "n/32 · (1 + bytes/4) + n/4",
@@ -90,6 +103,8 @@ PARTS = (
     page_global,
     page_casual,
     page_winners,
+    page_launches,
+    page_random,
     page_counts,
 )
 
@@ -135,6 +150,8 @@ def changed(results, **factors):
                 "The dearest is",
                 "It is within",
                 "Today the scheduled",
+                "Scheduled moves",
+                "The fastest algorithm",
             ],
         ),
         ("ICPP_T3", ["One random permutation"]),
@@ -156,7 +173,7 @@ def test_the_errors_of_shared_memory():
 
 
 def test_the_errors_of_coalesced_cells():
-    large = [row for row in RESULTS["ICPP-T2"].rows if row["sqrt n"] >= 4096 and row["coalesced"]]
+    large = [row for row in TABLE_2 if row["sqrt n"] >= 4096 and row["coalesced"]]
     everything = [abs(row["predicted"] / row["measured"] - 1) for row in large]
     mean = f"{sum(everything) / len(everything):.1%}"
     assert f"off by {mean} on average over all {len(large)} coalesced cells" in PROSE
@@ -174,7 +191,7 @@ def test_the_errors_of_coalesced_cells():
 def test_the_explanation_by_sectors():
     machine = RESULTS.calibration("ICPP-T2")
     near = 0
-    for row in RESULTS["ICPP-T2"].rows:
+    for row in TABLE_2:
         if row["algorithm"] == "S-designated" and not row["coalesced"]:
             n, size = row["sqrt n"] ** 2, {"float": 4, "double": 8}[row["type"]]
             groups = n / 32 * (1 + size / 4) + n / 4
@@ -185,7 +202,7 @@ def test_the_explanation_by_sectors():
 
 def test_the_winners():
     cells = {}
-    for row in RESULTS["ICPP-T2"].rows:
+    for row in TABLE_2:
         cells.setdefault((row["type"], row["permutation"], row["sqrt n"]), []).append(row)
     won = [
         (kind, name, side)
@@ -195,6 +212,51 @@ def test_the_winners():
     assert f"wins {len(won)} of {len(cells)} cells" in PROSE
     for kind, name, side in won:
         assert f"{name.replace('_', ' ')} ({kind}) at √n = {side}" in PROSE
+
+
+@pytest.mark.parametrize("shape", [SEVERAL, SHORT, PAPER], ids=lambda shape: shape.name)
+def test_a_launch_has_each_cell_once(shape):
+    rows = launched(RESULTS["ICPP-T2"].rows, shape)
+    cells = [(r["type"], r["permutation"], r["sqrt n"], r["algorithm"]) for r in rows]
+    sizes = 5 if shape is PAPER else 6
+    assert len(cells) == len(set(cells)) == 2 * 5 * 3 * sizes
+
+
+def fastest(shape):
+    """The fastest algorithm of each cell of the paper's sizes, launched so."""
+    cells = {}
+    for row in launched(RESULTS["ICPP-T2"].rows, shape):
+        if row["sqrt n"] <= 4096:
+            place = row["type"], row["permutation"], row["sqrt n"]
+            cells.setdefault(place, []).append((row["measured"], row["algorithm"]))
+    return {place: min(times)[1] for place, times in cells.items()}
+
+
+def test_the_cells_whose_winner_changes_with_the_launch():
+    winners = [fastest(shape) for shape in (SEVERAL, SHORT, PAPER)]
+    places = [place for place in winners[0] if len({one[place] for one in winners}) > 1]
+    crossed = [place for place in places if any(one[place] == "scheduled" for one in winners)]
+    assert f"changes with the launch in {len(places)} of {len(winners[0])} cells" in PROSE
+    assert f"In {len(places) - len(crossed)} of them only D- and S-designated" in PROSE
+    table = TEXT[TEXT.index("The fastest algorithm changes") :].split("\n\n")[1]
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
+    found = {
+        (kind, name.replace(" ", "_"), int(side)): [cell.split()[0] for cell in cells]
+        for kind, name, side, *cells in lines
+    }
+    assert found == {
+        place: [one[place].removesuffix("-designated") for one in winners] for place in crossed
+    }
+
+
+def test_table_3_is_of_as_many_permutations_as_the_paper_s():
+    rows = RESULTS["ICPP-T3"].rows
+    assert len({row["seed"] for row in rows}) == 1000 == kept_distributions().count
+    for algorithm in ("D-designated", "S-designated", "scheduled"):
+        times = [row["measured"] for row in pick(rows, algorithm=algorithm)]
+        assert len(times) == 1000
+        mean = f"{sum(times) / 1000:.4f}"
+        assert mean in next(line for line in TEXT.splitlines() if line.startswith("| average"))
 
 
 def test_a_contest_has_a_winner_only_where_all_times_are_known():
@@ -216,7 +278,7 @@ def test_what_the_page_says_in_words_holds():
         first = [time[k] for k in time if k <= d]
         assert max(first) / min(first) < 1.05
         assert time[d + 1] / time[d] == pytest.approx(2, rel=0.05)
-    large = [row for row in RESULTS["ICPP-T2"].rows if row["sqrt n"] >= 4096]
+    large = [row for row in TABLE_2 if row["sqrt n"] >= 4096]
     shuffle = pick(large, permutation="shuffle", algorithm="S-designated")
     others = [row for row in large if row["coalesced"] and row not in shuffle]
     assert min(errors(shuffle)) > max(map(abs, errors(others)))  # "One algorithm stands out"
@@ -229,7 +291,7 @@ def test_what_the_page_says_in_words_holds():
 
 
 def test_smaller_arrays():
-    small = [r for r in RESULTS["ICPP-T2"].rows if r["sqrt n"] < 4096 and r["coalesced"]]
+    small = [r for r in TABLE_2 if r["sqrt n"] < 4096 and r["coalesced"]]
     assert f"takes up to {max(map(factor, small)):.2f} times as long as the card" in PROSE
 
 

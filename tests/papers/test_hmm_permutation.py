@@ -1,12 +1,14 @@
 """Permuting on the HMM: results, times, Table I's classes, the distribution, refusals."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mmsim as mm
-from mmsim.claims import choose
+from mmsim.claims import ClaimError, choose
 from mmsim_algorithms import hmm_permutation, permutations
 from mmsim_algorithms.access import rounds_claims as hmm_rounds
 from mmsim_algorithms.dmm_permutation import permute
@@ -19,6 +21,7 @@ from mmsim_algorithms.hmm_permutation import (
     rows_permuted,
     scheduled,
 )
+from mmsim_algorithms.reports import distributions
 from mmsim_algorithms.reports import icpp_tables as reproduced
 from mmsim_algorithms.transpose import hmm as hmm_transpose
 from mmsim_algorithms.transpose.hmm import transposed
@@ -127,18 +130,35 @@ def test_table_1_comes_out_as_printed():
 
 
 def test_random_distributions_of_table_3():
-    """ICPP Table III at the paper's n and w, with fewer permutations than its 1000."""
-    found = reproduced.random_distributions(2**22, 32, 3)
-    assert 0.99987 <= found.minimum / found.n <= found.maximum / found.n <= 0.99991
-    assert f"{found.expected / found.n:.5f}" == "0.99989"  # 0.9998854, as printed just so
-    assert found.average == pytest.approx(found.expected, abs=60)
-    assert found.n - found.expected == pytest.approx(31**2 / 2, rel=0.01)  # erratum 8
+    """ICPP Table III at the paper's n, w and number of permutations."""
+    found = distributions.kept_distributions()
+    assert (found.n, found.w, found.count) == (2**22, 32, 1000)
+    expected = permutations.expected_distribution(found.n, found.w)
+    assert f"{expected / found.n:.5f}" == "0.99989"  # 0.9998854, as printed just so
+    assert abs(found.average - expected) < 3 * found.deviation / 1000**0.5
+    assert found.n - expected == pytest.approx(31**2 / 2, rel=0.01)  # erratum 8
+    seed = 617  # any: one that the table doesn't count again
+    P = permutations.random(found.n, seed)
+    assert permutations.distribution(P, found.w) == found.counts[seed]
 
 
-def test_a_table_has_a_row_for_each_of_the_papers():
-    cells = reproduced.icpp_table_3(count=2, n=2**16)
-    assert [cell.row for cell in cells] == ["minimum", "average", "maximum"]
-    assert [cell.printed for cell in cells] == ["0.99987", "0.99989", "0.99990"]
+def test_table_3_has_a_row_for_each_of_the_papers():
+    figures = list(reproduced.icpp_table_3())
+    assert [figure.row for figure in figures] == ["minimum", "average", "maximum"]
+    assert [figure.printed for figure in figures] == ["0.99987", "0.99989", "0.99990"]
+    assert all(figure.agrees for figure in figures)
+    counts = distributions.kept_distributions().counts
+    assert figures[0].ours == min(counts) / 2**22
+    assert figures[2].ours == max(counts) / 2**22
+
+
+def test_a_kept_count_that_is_wrong_is_told():
+    found = distributions.random_distributions(1024, 32, 3)
+    found.check(3)
+    wrong = replace(found, counts=(*found.counts[:2], found.counts[2] + 1))
+    wrong.check(2)
+    with pytest.raises(ClaimError, match=r"of random permutation 2 is \d+, but \d+ is kept in"):
+        wrong.check(3)
 
 
 def test_a_number_of_dmms_that_does_not_divide_costs_the_fullest_one():
