@@ -9,9 +9,9 @@ all cases up to a size changes with the size, which is `Trend`.
 - An O() that holds names its constant, and must not look like one of those: the least constant may
   not grow like the power `POWER` of a size, or faster, over the upper half of the sizes.
 
-The slowest growth among the refuted claims is a fourth root. A ratio that tends to a limit grows a
-little on every finite range; over the upper half of the grids' sizes the fastest of those has an
-exponent of 1/7. `POWER` lies between the two.
+The slowest growth among the refuted claims is just above a fourth root. A ratio that tends to a
+limit grows a little on every finite range; over the upper half of the grids' sizes the fastest of
+those has an exponent of 1/7. `POWER` lies between the two.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SIZES = 5
 """Sizes that a trend has at least."""
 SPAN = 8
 """The largest size by the smallest, at least."""
-POWER = Fraction(1, 5)
+POWER = Fraction(1, 4)
 """The exponent from which a ratio is said to grow."""
 
 
