@@ -80,7 +80,7 @@ def test_the_page_shows_each_verdict_as_it_was_given():
     rows = dict(re.findall(r"^\| ([\w.-]+) \| .* \| (.*) \|$", LEDGER, re.MULTILINE))
     for verdict in VERDICTS:
         shown = rows[verdict.id]
-        assert shown == (f"refuted: {verdict.worst}" if verdict.printed else "holds")
+        assert shown == (f"refuted: {verdict.reason}" if verdict.printed else "holds")
     assert all(question in LEDGER for question, _ in CHOICES)
     for fact in (MADE.date, MADE.commit, MADE.version, MADE.claims):
         assert fact in LEDGER
