@@ -32,6 +32,8 @@ from mmsim_algorithms.transpose.hmm import transposed
 
 NAMES = ["scheduled", "designated", "cudasim", "engines", "growth", "events", "start"]
 MAY_BE_NEGATIVE = "asynchronous/synchronous - 1"
+MAY_BE_ZERO = "bytes per thread"
+"""Of a short launch that fits into memory which the process has touched before."""
 
 
 def words(n, seed=0):
@@ -145,7 +147,8 @@ def test_all_benchmarks_from_the_command_line(capsys, tmp_path, monkeypatch):
         for row in one["rows"]:
             for key, number in numbers(row):
                 assert isfinite(number), (one["name"], row)
-                assert number > 0 or key == MAY_BE_NEGATIVE, (one["name"], row)
+                least = -1 if key == MAY_BE_NEGATIVE else 0
+                assert number > least or (number == 0 and key == MAY_BE_ZERO), (one["name"], row)
     tables = {one["name"]: one["rows"] for one in saved["benchmarks"]}
     (row,) = tables["scheduled"]
     assert row["n"] == LEAST
@@ -228,6 +231,7 @@ def test_sizes_that_make_no_sense_are_refused(capsys, text):
 
 def test_what_is_measured_is_compiled_however_short_it_is(monkeypatch):
     monkeypatch.setattr(execute, "_ready", {})
+    monkeypatch.setattr(worth, "_spent", {})  # what other tests interpreted of it
     launch = LAUNCHES["D-designated"](LEAST)
     launch.run("synchronous")
     assert not execute._ready

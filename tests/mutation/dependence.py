@@ -63,10 +63,15 @@ class Met:
     asynchronous: bool
 
 
-def met(runs: Iterable[Run]) -> Met:
-    """What these runs, asked for under the synchronous schedule, meet."""
+def met(runs: Iterable[object]) -> Met:
+    """What these runs, asked for under the synchronous schedule, meet.
+
+    What was counted without a machine, as probabilities are, meets nothing.
+    """
     units, most, dmms, asynchronous = set(), 0.0, 1, False
     for run in runs:
+        if not isinstance(run, Run):
+            continue
         asynchronous |= run.schedule == "asynchronous"
         for row in run.accesses:
             shared = row.space == "shared"

@@ -3,8 +3,9 @@
 `rule_mutants.toml` has changes of the model's rules. Each is made in a process of its own, where
 some cases of every claim are run again. A claim *falls* under a mutant if a case no longer agrees
 with the formula; of a claim as misprinted, which the unchanged model refutes, if a case no longer
-gives the same. `dependence.py` says which rules a claim depends on: under a mutant of each it must
-fall, or `explained_claims.toml` says why it can't.
+gives the same (of an O() that grows, every case has exactly the ratio that is derived, so that one
+case that differs takes the refutation away). `dependence.py` says which rules a claim depends on:
+under a mutant of each it must fall, or `explained_claims.toml` says why it can't.
 
     python tests/mutation/mutate_claims.py                 # all
     python tests/mutation/mutate_claims.py CFP-A SMM-ST    # some claims
