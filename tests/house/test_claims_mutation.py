@@ -152,6 +152,7 @@ def test_the_mutants_change_what_is_there():
 
 ONE_OF_EACH = {
     "banks": ("bank = address div w", "SMM-E1.DMM"),
+    "wide banks": ("a bank of two words gives one at a time", "CFP-T2.wide.transpose"),
     "groups": ("groups of one word", "SMM-E1.UMM"),
     "conflicts": ("at most two stages", "SMM-T3.1b"),
     "latency": ("no latency", "SMM-E1.DMM"),

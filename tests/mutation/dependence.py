@@ -2,7 +2,7 @@
 
 The rules:
 
-- banks, groups: how many stages a request takes at a unit of that kind;
+- banks, wide banks, groups: how many stages a request takes at a unit of that kind;
 - conflicts: what a request of more than two stages takes;
 - latency: a request of k stages takes k + l - 1;
 - rounds: a round takes the sum of its stages, and the latency once; rounds follow one another;
@@ -23,7 +23,18 @@ from mmsim.claims import Claim
 from mmsim.claims.formulas import GCD
 from mmsim.results.run import Run
 
-RULES = ("banks", "groups", "conflicts", "latency", "rounds", "warps", "DMMs", "turns", "counts")
+RULES = (
+    "banks",
+    "wide banks",
+    "groups",
+    "conflicts",
+    "latency",
+    "rounds",
+    "warps",
+    "DMMs",
+    "turns",
+    "counts",
+)
 QUANTITIES = {
     "T": "time",
     "S": "stages",

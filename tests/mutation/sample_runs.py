@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import mmsim as mm
+from mmsim_algorithms.dmm_permutation.wide_banks import WideBankDMM
 
 
 @mm.program
@@ -32,7 +33,7 @@ def costs(engine: Any) -> list[list[Any]]:
     found = []
     a = np.arange(64)
     q = a * 4 % 60 + a // 20
-    machines = mm.DMM(4, 5), mm.UMM(4, 5), mm.HMM(2, 4, 7, 3)
+    machines = mm.DMM(4, 5), mm.UMM(4, 5), mm.HMM(2, 4, 7, 3), WideBankDMM(4, 5)
     for machine in machines:
         for schedule in ("synchronous", "asynchronous"):
             for program, arrays in (
