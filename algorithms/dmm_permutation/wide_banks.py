@@ -47,6 +47,9 @@ class WideBanks(Conflict):
         pairs = self._pairs(np.array(addresses)).tolist()
         return Banks(self.width).stage_of(pairs)
 
+    def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
+        return Banks(self.width).stages(self._pairs(np.array(addresses)).tolist())
+
     def stage_counts(
         self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
     ) -> Integers:
