@@ -14,7 +14,7 @@ from typing import Any
 
 from mmsim.tracebacks import shown_by_ipython
 
-FACTS = ("program", "place", "array", "thread", "other", "index")
+FACTS = ("program", "place", "array", "thread", "other", "index", "position")
 """The attributes of a `ProgramError`."""
 LONGEST_SHOWN = 256
 """Bits of the largest integer that a message prints."""
@@ -121,6 +121,22 @@ class Place:
         return f"\n    {stripped.rstrip()}\n    {' ' * start}{'^' * length}"
 
 
+Position = tuple[tuple[int, int, int], tuple[int, int, int]]
+"""threadIdx and blockIdx of a thread, each along x, y and z."""
+
+
+def thread_named(thread: int, position: Position | None) -> str:
+    """A thread in a message, with its place in a launch that has a shape.
+
+    >>> thread_named(11, None), thread_named(11, ((3, 0, 0), (1, 0, 0)))
+    ('thread 11', 'thread 11 (threadIdx (3, 0, 0), blockIdx (1, 0, 0))')
+    """
+    if position is None:
+        return f"thread {thread}"
+    index, block = position
+    return f"thread {thread} (threadIdx {index}, blockIdx {block})"
+
+
 class LanguageError(MMSimError, SyntaxError):
     """Python that isn't in the language of programs, refused when the program is decorated.
 
@@ -158,8 +174,9 @@ class ProgramError(MMSimError):
     """A program that went wrong while it ran, with the place and, where known, the thread.
 
     Attributes: `program`, `place` (function, file, line), `array`, `thread`, `other` (the second
-    thread concerned), `index`; each is None where it does not apply. The caller's arrays are as
-    they were before the run.
+    thread concerned), `index`, `position` (threadIdx and blockIdx of the thread, where the launch
+    has extents along y or z); each is None where it does not apply. The caller's arrays are as they
+    were before the run.
     """
 
     def __init__(
@@ -172,6 +189,7 @@ class ProgramError(MMSimError):
         thread: int | None = None,
         other: int | None = None,
         index: tuple[int | float, ...] | None = None,
+        position: Position | None = None,
     ) -> None:
         self.message = message
         self.program = program
@@ -180,6 +198,7 @@ class ProgramError(MMSimError):
         self.thread = thread
         self.other = other
         self.index = index
+        self.position = position
         super().__init__(message)
 
     def __str__(self) -> str:
@@ -189,7 +208,7 @@ class ProgramError(MMSimError):
             if self.place.function != self.program:
                 where += f" (in {self.place.function!r})"
         if self.thread is not None:
-            where += f", thread {self.thread}"
+            where += f", {thread_named(self.thread, self.position)}"
         text = f"{where}: {self.message}"
         if self.place is not None:
             text += f"\n  File {self.place.file!r}, line {self.place.line}{self.place.excerpt()}"

@@ -24,9 +24,12 @@ using std::fmod;
 using std::pow;
 
 struct Dimensions {
-    unsigned int x;
+    unsigned int x, y, z;
+    unsigned int size() const { return x * y * z; }
+    Dimensions place(unsigned int n) const { return {n % x, n / x % y, n / x / y}; }
+    unsigned int number(Dimensions at) const { return at.x + x * (at.y + y * at.z); }
 };
-static Dimensions threadIdx, blockIdx, blockDim;
+static Dimensions threadIdx, blockIdx, blockDim, gridDim;
 
 static double __longlong_as_double(long long bits)
 {
@@ -64,7 +67,7 @@ static void *given;
 
 static void run()
 {
-    unsigned int self = threadIdx.x;
+    unsigned int self = blockDim.number(threadIdx);
     body(given);
     fibers[self].finished = true;
     swapcontext(&fibers[self].context, &scheduler);
@@ -72,7 +75,7 @@ static void run()
 
 static int wait(int vote)
 {
-    unsigned int self = threadIdx.x;
+    unsigned int self = blockDim.number(threadIdx);
     waiting++;
     votes += vote;
     swapcontext(&fibers[self].context, &scheduler);
@@ -98,7 +101,7 @@ static void run_block(unsigned int threads, bool backward)
             unsigned int t = backward ? threads - 1 - n : n;
             if (fibers[t].finished)
                 continue;
-            threadIdx.x = t;
+            threadIdx = blockDim.place(t);
             swapcontext(&scheduler, &fibers[t].context);
         }
         all_agree = votes == waiting;
@@ -106,21 +109,22 @@ static void run_block(unsigned int threads, bool backward)
 }
 
 template <class... Parameters, std::size_t... Number>
-void launch(void (*kernel)(Parameters...), void **arguments, unsigned int grid, unsigned int block,
+void launch(void (*kernel)(Parameters...), void **arguments, Dimensions grid, Dimensions block,
             bool backward, std::index_sequence<Number...>)
 {
     auto call = [&] { kernel(*(Parameters *)arguments[Number]...); };
     given = &call;
     body = [](void *it) { (*(decltype(call) *)it)(); };
-    blockDim.x = block;
-    for (unsigned int n = 0; n < grid; n++) {
-        blockIdx.x = backward ? grid - 1 - n : n;
-        run_block(block, backward);
+    blockDim = block;
+    gridDim = grid;
+    for (unsigned int n = 0; n < grid.size(); n++) {
+        blockIdx = grid.place(backward ? grid.size() - 1 - n : n);
+        run_block(block.size(), backward);
     }
 }
 
 template <class... Parameters>
-void launch(void (*kernel)(Parameters...), void **arguments, unsigned int grid, unsigned int block,
+void launch(void (*kernel)(Parameters...), void **arguments, Dimensions grid, Dimensions block,
             int backward)
 {
     launch(kernel, arguments, grid, block, backward, std::index_sequence_for<Parameters...>());

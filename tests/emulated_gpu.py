@@ -22,6 +22,11 @@ def knows(option):
     return subprocess.run(command, capture_output=True).returncode == 0
 
 
+def dimensions(extents):
+    """Extents in C++."""
+    return f"Dimensions{{{', '.join(map(str, extents))}}}"
+
+
 class Emulated:
     """Kernels compiled for the CPU, run by their position in the list.
 
@@ -38,8 +43,8 @@ class Emulated:
             texts.append(f"namespace n{number} {{\n{memory}\n{source}}}")
             texts.append(
                 f'extern "C" void run_{number}(void **arguments, int backward)\n{{\n'
-                f"    emulation::launch(n{number}::{kernel.name}, arguments, {kernel.grid}, "
-                f"{kernel.block}, backward);\n}}"
+                f"    emulation::launch(n{number}::{kernel.name}, arguments, "
+                f"{dimensions(kernel.grid)}, {dimensions(kernel.block)}, backward);\n}}"
             )
         source, library = folder / "kernels.cpp", folder / "kernels.so"
         source.write_text("\n".join(texts))

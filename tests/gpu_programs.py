@@ -111,8 +111,7 @@ def on_the_gpu(case: RandomCase, space: gpu.Space) -> dict[str, Any]:
         return gpu.once(
             case.program,
             *case.arguments,
-            threads=case.threads,
-            block_size=case.block_size,
+            **case.launch,
             space=space,
         )
 

@@ -167,7 +167,7 @@ def launch(name: str, variant: str) -> None:
             gaps.append(cp.empty(GAP, dtype="u1"))
         gaps.clear()  # so that beside each array lies what belongs to none
         function = compiled(cp, written)
-        function((written.grid,), (written.block,), tuple(passed), shared_mem=written.shared_bytes)
+        function(written.grid, written.block, tuple(passed), shared_mem=written.shared_bytes)
         cp.cuda.Device().synchronize()
     print("launched and ended")
 

@@ -27,12 +27,12 @@ from random_programs import (
     arrays,
     cases,
     indented,
+    launches,
     machines,
     races,
     run_case,
     write_program,
 )
-from reference import RefHMM
 
 SCHEDULES = ("synchronous", "asynchronous")
 MODES = ["straight", "gather", "gather", "warp", "backward", "rotated", "interleaved"]
@@ -227,9 +227,8 @@ class OrderlyAuthor(Author):
 def orderly_cases(draw, most_threads=24, width=None):
     """A case by an orderly author."""
     machine = draw(machines(width))
-    threads = draw(st.integers(1, most_threads))
-    blocks = st.integers(1, threads)
-    block_size = draw(blocks if isinstance(machine, RefHMM) else st.one_of(st.none(), blocks))
+    sizes = draw(launches(machine, most=most_threads))
+    threads, block_size, _ = sizes
     author = OrderlyAuthor(draw, threads, block_size or threads, machine.width)
     known, args, declarations = [], [], []
     roles = [
@@ -253,7 +252,7 @@ def orderly_cases(draw, most_threads=24, width=None):
         dtype = {"int": "int64", "float": "float64", "bool": "bool"}[type_]
         known.append(ArrayName(name, dtype, len(shape), shape))
     source = write_program(author, known, args, declarations)
-    return RandomCase(source, "program", machine, args, threads, block_size)
+    return RandomCase(source, "program", machine, args, *sizes)
 
 
 def shapes_of(size):

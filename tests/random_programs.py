@@ -23,6 +23,9 @@ from reference import RefDMM, RefHMM, RefOwn, RefPlaced, RefUMM
 INDENT = "    "
 TYPE_OF = {"int64": "int", "int32": "int", "float64": "float", "float32": "float", "bool": "bool"}
 THREAD_NUMBERS = ["id", "index", "block", "lane", "warp", "count", "block_size", "blocks"]
+AXES = ("x", "y", "z")
+PLACES = [f"{name}.{axis}" for name in ("threadIdx", "blockIdx") for axis in AXES]
+EXTENTS = [f"{name}.{axis}" for name in ("blockDim", "gridDim") for axis in AXES]
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,14 @@ class RandomCase:
     args: list
     threads: int
     block_size: int | None
+    shape: tuple | None = None  # of the grid and of a block, along x, y and z
+
+    @property
+    def launch(self):
+        """How many threads it has, as `Machine.run` takes it."""
+        if self.shape is None:
+            return {"threads": self.threads, "block_size": self.block_size}
+        return dict(zip(("grid", "block"), self.shape, strict=True))
 
     @cached_property
     def program(self):
@@ -65,7 +76,7 @@ class RandomCase:
     def describe(self):
         lines = [self.source]
         lines.append(f"{self.machine_spec}")
-        lines.append(f"threads={self.threads}, block_size={self.block_size}")
+        lines.append(", ".join(f"{name}={size}" for name, size in self.launch.items()))
         for arg in self.args:
             if isinstance(arg, RefPlaced):
                 lines.append(f"{arg.array!r} at\n{arg.offsets!r}")
@@ -114,8 +125,7 @@ def run_case(case, schedule, **options):
     return kinds[type(case.machine_spec)](*astuple(case.machine_spec)).run(
         case.program,
         *case.arguments,
-        threads=case.threads,
-        block_size=case.block_size,
+        **case.launch,
         schedule=schedule,
         **options,
     )
@@ -277,14 +287,15 @@ class Author:
         length = f"len({array.name})" if axis == 0 else f"{array.name}.shape[{axis}]"
         size = self.pick(str(size or length), f"{array.name}.shape[{axis}]", length)
         if kind == "thread" and s.thread:
-            return f"{self.pick('T.id', 'T.index', 'T.lane')} % {size}"
+            return f"{self.pick('T.id', 'T.index', 'T.lane', 'T.threadIdx.x')} % {size}"
         return f"({self.int(s, self.pick(0, 0, 1))}) % {size}"
 
     def int(self, s, depth):
         if depth <= 0:
             kind = self.pick("constant", "thread", "leaf", "leaf", "leaf", "register", "shape")
             if kind == "thread" and s.thread:
-                return f"T.{self.pick('id', 'id', 'id', *THREAD_NUMBERS)}"
+                kind = self.pick(THREAD_NUMBERS, ["id"], PLACES, EXTENTS)
+                return f"T.{self.pick(*kind)}"
             if kind == "leaf":
                 return self.leaf("int", s) or "1"
             if kind == "register" and s.registers:
@@ -652,11 +663,27 @@ def machines(draw, width=None):
 
 
 @st.composite
+def launches(draw, machine, threads=None, most=24):
+    """Threads, block size and shape of a launch of at most so many threads."""
+    if threads is None and draw(st.sampled_from([False, False, True])):
+        extents, left = [], most
+        for most_along in (6, 4, 3, 4, 3, 3):  # of a block, then of the grid
+            extents.append(draw(st.integers(1, min(left, most_along))))
+            left //= extents[-1]
+        block, grid = tuple(extents[:3]), tuple(extents[3:])
+        size = int(np.prod(block))
+        return size * int(np.prod(grid)), size, (grid, block)
+    threads = threads or draw(st.integers(1, most))
+    blocks = st.integers(1, threads)
+    size = draw(blocks if isinstance(machine, RefHMM) else st.one_of(st.none(), blocks))
+    return threads, size, None
+
+
+@st.composite
 def cases(draw, threads=None, width=None):
     machine = draw(machines(width))
-    threads = threads or draw(st.integers(1, 24))
-    blocks = st.integers(1, threads)
-    block_size = draw(blocks if isinstance(machine, RefHMM) else st.one_of(st.none(), blocks))
+    sizes = draw(launches(machine, threads))
+    threads = sizes[0]
     known, args = [], []
     for name in "abc"[: draw(st.integers(1, 3))]:
         array, data = draw(arrays(name))
@@ -673,7 +700,7 @@ def cases(draw, threads=None, width=None):
         dtype = {"int": "int64", "float": "float64", "bool": "bool"}[type_]
         known.append(ArrayName(name, dtype, len(shape), shape))
     source = write_program(author, known, args, declarations)
-    return RandomCase(source, "program", machine, args, threads, block_size)
+    return RandomCase(source, "program", machine, args, *sizes)
 
 
 def write_program(author, known, args, declarations):

@@ -76,7 +76,7 @@ class Outcome:
 class Launch:
     """Who is in which block and warp."""
 
-    def __init__(self, threads, block_size, width):
+    def __init__(self, threads, block_size, width, shape=None):
         self.threads, self.block_size, self.width = threads, block_size, width
         self.warps = []  # the threads of each warp; warps are numbered over the blocks in order
         for first in range(0, threads, block_size):
@@ -84,6 +84,8 @@ class Launch:
             self.warps += [list(block[k : k + width]) for k in range(0, len(block), width)]
         self.warp_of = {t: number for number, warp in enumerate(self.warps) for t in warp}
         self.blocks = len(range(0, threads, block_size))
+        self.grid, self.block = shape or ((self.blocks, 1, 1), (block_size, 1, 1))
+        self.grid_places, self.block_places = in_order(self.grid), in_order(self.block)
 
     def block_of(self, thread):
         return thread // self.block_size
@@ -99,7 +101,26 @@ class Launch:
             "count": self.threads,
             "block_size": self.block_size,
             "blocks": self.blocks,
+            "threadIdx": self.block_places[index],
+            "blockIdx": self.grid_places[self.block_of(thread)],
+            "blockDim": Triple(*self.block),
+            "gridDim": Triple(*self.grid),
         }[name]
+
+
+@dataclass(frozen=True)
+class Triple:
+    """What has .x, .y and .z."""
+
+    x: int
+    y: int
+    z: int
+
+
+def in_order(extents):
+    """All places: x counts first, then y, then z."""
+    columns, rows, layers = map(range, extents)
+    return [Triple(x, y, z) for z in layers for y in rows for x in columns]
 
 
 class Array:
@@ -545,6 +566,8 @@ class Sequencer:
         """A field of the thread, or what is known of an array's or a table's shape."""
         if thing is THREAD:
             return self.launch.attribute(name, thread)
+        if isinstance(thing, Triple):
+            return {"x": thing.x, "y": thing.y, "z": thing.z}[name]
         shape = tuple(thing.shape)
         return {"shape": shape, "ndim": len(shape), "size": int(np.prod(shape))}[name]
 
@@ -719,14 +742,14 @@ def release_one(warps, blocks, now, outcome):
     return False
 
 
-def evaluate(source, name, machine, args, threads, block_size, schedule):
+def evaluate(source, name, machine, args, threads, block_size, schedule, shape=None):
     """Run function `name` of the text `source` on the machine."""
     if block_size is None:
         if isinstance(machine, RefHMM | RefOwn):
             raise ValueError("the rules name no default block size for the HMM")
         block_size = threads
     tree = ast.parse(source)
-    launch = Launch(threads, block_size, machine.width)
+    launch = Launch(threads, block_size, machine.width, shape)
     function = next(f for f in tree.body if getattr(f, "name", None) == name)
     arguments, outcome, shared = [], Outcome(), {}
     for parameter, given in zip(function.args.args[1:], args, strict=True):

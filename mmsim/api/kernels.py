@@ -11,13 +11,16 @@ from mmsim.cuda_c.kernels import Kernel, written
 from mmsim.frontend.program import Program
 from mmsim.host.arguments import one_of, yes_or_no
 from mmsim.meaning.launch import Launch
+from mmsim.model.threads import Given, asked
 
 
 def kernel(
     program: Program,
     *args: Any,
-    threads: int,
+    threads: int | None = None,
     block_size: int | None = None,
+    grid: Given | None = None,
+    block: Given | None = None,
     space: Space = "global",
     clear_shared: bool = True,
     lock_step: bool = False,
@@ -31,5 +34,6 @@ def kernel(
     clear_shared = yes_or_no("clear_shared", clear_shared)
     lock_step = yes_or_no("lock_step", lock_step)
     machine = DMM(kernels.WARP, 1) if space == "shared" else HMM(1, kernels.WARP, 1)
-    launch = Launch(machine, program, args, threads, block_size, "synchronous", 1)
+    p, size, shape = asked(threads, block_size, grid, block)
+    launch = Launch(machine, program, args, p, size, "synchronous", 1, shape)
     return written(launch, args, space, clear_shared, lock_step)

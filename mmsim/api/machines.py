@@ -13,6 +13,7 @@ from mmsim.errors import Brief
 from mmsim.model import machines
 from mmsim.model.conflicts import Banks, Groups
 from mmsim.model.machines import Engine, Schedule, Unit, Units, check_numbers
+from mmsim.model.threads import Given, asked
 
 
 class Machine(machines.Machine):
@@ -25,8 +26,10 @@ class Machine(machines.Machine):
         self,
         program: Any,
         *args: Any,
-        threads: int,
+        threads: int | None = None,
         block_size: int | None = None,
+        grid: Given | None = None,
+        block: Given | None = None,
         schedule: Schedule = "synchronous",
         engine: Engine | None = None,
         trace: bool | None = None,
@@ -44,6 +47,9 @@ class Machine(machines.Machine):
             copied; the results are in `Run.arrays`.
         threads, block_size
             p, and the threads of a block (default: one block of all threads).
+        grid, block
+            Instead of these, the extents of the grid in blocks and of a block in threads: each a
+            number, or up to three along x, y and z.
         schedule
             "synchronous" (lock step, what the papers' formulas count) or "asynchronous" (every
             warp runs as soon as it may).
@@ -84,18 +90,21 @@ class Machine(machines.Machine):
         from mmsim.meaning.launch import NO_ROOM, Launch, in_words
 
         with Brief():
+            p, size, shape = asked(threads, block_size, grid, block)
             try:
-                bound = Launch(self, program, args, threads, block_size, schedule, max_accesses)
+                bound = Launch(self, program, args, p, size, schedule, max_accesses, shape)
                 return Run.of(launch(bound, engine, trace, check))
             except NO_ROOM as error:
-                raise in_words(error, program, threads) from None
+                raise in_words(error, program, p) from None
 
     def check(
         self,
         program: Any,
         *args: Any,
-        threads: int,
+        threads: int | None = None,
         block_size: int | None = None,
+        grid: Given | None = None,
+        block: Given | None = None,
         schedule: Schedule = "synchronous",
         max_accesses: int = 100_000,
         shared_words: int | None = None,
@@ -112,7 +121,7 @@ class Machine(machines.Machine):
 
         Parameters
         ----------
-        program, args, threads, block_size, schedule, max_accesses
+        program, args, threads, block_size, grid, block, schedule, max_accesses
             As for `run`.
         shared_words
             The words of shared memory of one DMM, to be checked against what its blocks need; on a
@@ -143,13 +152,15 @@ class Machine(machines.Machine):
         from mmsim.meaning.launch import NO_ROOM, in_words
 
         with Brief():
+            p, size, shape = asked(threads, block_size, grid, block)
             try:
                 found = check(
                     self,
                     program,
                     args,
-                    threads=threads,
-                    block_size=block_size,
+                    threads=p,
+                    block_size=size,
+                    shape=shape,
                     schedule=schedule,
                     max_accesses=max_accesses,
                     shared_words=shared_words,
@@ -157,7 +168,7 @@ class Machine(machines.Machine):
                     trace=trace,
                 )
             except NO_ROOM as error:
-                raise in_words(error, program, threads) from None
+                raise in_words(error, program, p) from None
             return Report.of(found)
 
 

@@ -12,6 +12,7 @@ from mmsim.frontend.thread_dialect import ThreadDialect
 from mmsim.ir import nodes as ir
 from mmsim.ir.liveness import Registers
 from mmsim.ir.walk import parts
+from mmsim.model.threads import Given, asked
 
 
 class Program(plain.Program):
@@ -26,8 +27,10 @@ class Program(plain.Program):
     def cuda(
         self,
         *args: Any,
-        threads: int,
+        threads: int | None = None,
         block_size: int | None = None,
+        grid: Given | None = None,
+        block: Given | None = None,
         space: Literal["global", "shared"] = "global",
         clear_shared: bool = True,
         lock_step: bool = False,
@@ -42,7 +45,7 @@ class Program(plain.Program):
 
         Parameters
         ----------
-        *args, threads, block_size
+        *args, threads, block_size, grid, block
             As for `Machine.run`. A block has at most 1024 threads.
         space
             "global": arrays lie in global memory and `mm.shared` arrays in shared memory, as on the
@@ -86,15 +89,24 @@ class Program(plain.Program):
         from mmsim.api.kernels import kernel  # loads what writes CUDA C
 
         options: dict[str, Any] = {
+            "threads": threads,
+            "block_size": block_size,
+            "grid": grid,
+            "block": block,
             "space": space,
             "clear_shared": clear_shared,
             "lock_step": lock_step,
         }
         with Brief():
-            return kernel(self, *args, threads=threads, block_size=block_size, **options).source
+            return kernel(self, *args, **options).source
 
     def registers(
-        self, *args: Any, threads: int | None = None, block_size: int | None = None
+        self,
+        *args: Any,
+        threads: int | None = None,
+        block_size: int | None = None,
+        grid: Given | None = None,
+        block: Given | None = None,
     ) -> Registers:
         """How many registers a thread needs: the most words that it holds at a memory access.
 
@@ -106,7 +118,7 @@ class Program(plain.Program):
 
         Parameters
         ----------
-        *args, threads, block_size
+        *args, threads, block_size, grid, block
             As for `Machine.run`: the sizes of `mm.registers` arrays may depend on them. The threads
             may be left out where no size depends on T.
 
@@ -131,11 +143,11 @@ class Program(plain.Program):
         from mmsim.meaning.launch import Launch
 
         with Brief():
-            if threads is None:
+            if threads is None and grid is None and block is None:
                 self._refuse_sizes_by_threads()
-            return Launch(
-                UMM(1, 1), self, args, threads or 1, block_size, "synchronous", 1
-            ).registers
+                threads = 1
+            p, size, shape = asked(threads, block_size, grid, block)
+            return Launch(UMM(1, 1), self, args, p, size, "synchronous", 1, shape).registers
 
     def _refuse_sizes_by_threads(self) -> None:
         """Refuse a program whose register arrays have sizes that depend on the threads."""

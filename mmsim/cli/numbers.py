@@ -23,6 +23,19 @@ def at_least(bound: int, most: int | None = None) -> Callable[[str], int]:
     return parse
 
 
+def extents(text: str) -> tuple[int, ...]:
+    """Extents along x, y and z, for argparse: 4x2.
+
+    >>> extents("4x2"), extents("64")
+    ((4, 2), (64,))
+    """
+    parts = text.split("x")
+    if len(parts) > 3 or not all(part.isdecimal() and len(part) < 20 for part in parts):
+        shown = repr(text if len(text) <= 40 else f"{text[:40]}...")
+        raise argparse.ArgumentTypeError(f"{shown} is no extents such as 16, 4x2 or 8x8x4")
+    return tuple(map(int, parts))
+
+
 SEED = at_least(0, 2**32 - 1)
 """What NumPy's `RandomState` takes."""
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from mmsim.api.machines import Machine
 from mmsim.api.run import Run
-from mmsim.cli.loading import CallError, load_program
-from mmsim.cli.numbers import SEED, at_least
+from mmsim.cli.loading import load_program
+from mmsim.cli.numbers import SEED, at_least, extents
 from mmsim.cli.output import console, named
 from mmsim.cli.output import save as save_text
-from mmsim.cli.trial import machine_named
+from mmsim.cli.trial import SIZES, launch_of, machine_named, needs_threads
 from mmsim.cli.values import parse_argument
 from mmsim.frontend.program import Example, Program
 from mmsim.view.figures.paper import check_suffix, save
@@ -67,6 +67,10 @@ def program_parser(commands: Any, name: str, **words: str) -> argparse.ArgumentP
     add_machine_options(parser)
     parser.add_argument("--threads", type=int, help="p (default: the example's)")
     parser.add_argument("--block-size", type=int, help="threads of a block (default: all)")
+    parser.add_argument(
+        "--grid", type=extents, help="blocks along x, y, z, as 4x2; with --block, not --threads"
+    )
+    parser.add_argument("--block", type=extents, help="threads of a block along x, y, z, as 16x16")
     parser.add_argument(
         "--schedule",
         choices=("synchronous", "asynchronous"),
@@ -137,24 +141,17 @@ def program_call(
     program = load_program(arguments.program)
     machine = machine_named(**vars(arguments))
     example = _example(program, machine, arguments)
-    options = {
-        "threads": arguments.threads if arguments.threads is not None else example.threads,
-        "block_size": (
-            arguments.block_size if arguments.block_size is not None else example.block_size
-        ),
-        "schedule": arguments.schedule,
-    }
+    options = {**launch_of(vars(arguments), example), "schedule": arguments.schedule}
     return machine, program, example.arguments, options
 
 
 def _example(program: Program, machine: Machine, arguments: argparse.Namespace) -> Example:
     """The arguments of the run: those given, else the program's own example."""
     if arguments.arguments:
-        if arguments.threads is None:
-            raise CallError("give --threads with arguments of your own")
+        needs_threads(vars(arguments))
         generator = np.random.RandomState(arguments.seed)
         values = [parse_argument(text, generator) for text in arguments.arguments]
-        return Example(*values, threads=arguments.threads)
+        return Example(*values, **{name: getattr(arguments, name) for name in SIZES})
     choices = {"seed": arguments.seed}
     if arguments.size is not None:
         choices["size"] = arguments.size

@@ -8,9 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmsim.cli.loading import CallError, load, load_program
-from mmsim.cli.numbers import SEED, at_least, jobs
+from mmsim.cli.numbers import SEED, at_least, extents, jobs
 from mmsim.cli.output import console, named
-from mmsim.cli.trial import LAYOUTS, RANDOM, filled, machine_named, trial
+from mmsim.cli.trial import (
+    LAYOUTS,
+    RANDOM,
+    SIZES,
+    filled,
+    machine_named,
+    needs_threads,
+    trial,
+)
 from mmsim.frontend.program import Program
 from mmsim.sweeps.rows import FACTS
 from mmsim.sweeps.work import by_value
@@ -37,7 +45,7 @@ other numbers of a case may stand in them, and permutation:{size} takes those of
 The file has one JSON object a line. The same call does what is missing in it, after a kill too."""
 
 HMM_ONLY = ("dmms", "shared_latency")
-OPTIONAL = ("threads", "block_size", "size", "layout")
+OPTIONAL = (*SIZES, "size", "layout")
 """Parameters that a case has only if they were given."""
 
 
@@ -64,6 +72,8 @@ def add_parser(commands: Any) -> None:
         "--threads", **words, type=threads, metavar="P", help="p, or `size`: a thread for each word"
     )
     add("--block-size", **words, type=whole, metavar="B", help="threads of a block (default: all)")
+    add("--grid", **words, type=text_of_extents, metavar="G", help="blocks along x, y, z, as 4x2")
+    add("--block", **words, type=text_of_extents, metavar="B", help="threads along x, y, z")
     add("--size", **words, type=whole, metavar="N", help="number of words")
     add("--seed", **words, type=SEED, metavar="N", default=[0], help="(default: 0)")
     add("--layout", **words, choices=LAYOUTS, help="of every array of two or more dimensions")
@@ -81,6 +91,11 @@ def add_parser(commands: Any) -> None:
 def threads(text: str) -> int | str:
     """A number of threads, for argparse, or the word size."""
     return text if text == "size" else at_least(1)(text)
+
+
+def text_of_extents(text: str) -> str:
+    """Extents as the text that stands in a row, for argparse."""
+    return "x".join(map(str, extents(text)))
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -141,8 +156,7 @@ def _program(target: str, arguments: argparse.Namespace) -> Program:
     """A program, which must have arguments and a number of threads."""
     program = load_program(target)
     if arguments.arguments is not None:
-        if arguments.threads is None:
-            raise CallError("give --threads with arguments of your own")
+        needs_threads(vars(arguments))
     elif not program.has_example:
         raise CallError(f"the program {program.name!r} has no example; give --arguments")
     _send_along(target, program.function)

@@ -10,12 +10,15 @@ import numpy as np
 from mmsim.api.machines import DMM, HMM, UMM, Machine
 from mmsim.api.run import Run
 from mmsim.cli.loading import CallError
+from mmsim.cli.numbers import extents
 from mmsim.cli.values import parse_argument
 from mmsim.frontend.program import Example, Program
 from mmsim.model import layout as layouts
 from mmsim.model.layout import Layout, Placed, place
 from mmsim.model.machines import Schedule
 
+SIZES = ("threads", "block_size", "grid", "block")
+"""The options that say how many threads a launch has."""
 RANDOM = "random"
 """Stands for the permutations that need no function."""
 
@@ -51,10 +54,35 @@ def trial(
     return machine_named(machine, width, latency, **more).run(
         program,
         *values,
-        threads=more.get("threads", example.threads),
-        block_size=more.get("block_size", example.block_size),
+        **launch_of(more, example),
         schedule=schedule,
     )
+
+
+def launch_of(given: dict[str, Any], example: Example) -> dict[str, Any]:
+    """The threads as `Machine.run` takes them: those given by options, else the example's.
+
+    `grid` and `block` stand for all of it; `threads` and `block_size` each for itself.
+    """
+    launch = _sizes(given)
+    if "grid" in launch or "block" in launch:
+        return launch
+    if launch:
+        sizes = {"threads": example.threads, "block_size": example.block_size}
+        return {**sizes, **launch}
+    return example.launch
+
+
+def _sizes(given: dict[str, Any]) -> dict[str, Any]:
+    """The threads that options give; extents may be a text, as a sweep writes them."""
+    sizes = {name: given[name] for name in SIZES if given.get(name) is not None}
+    return {name: extents(size) if isinstance(size, str) else size for name, size in sizes.items()}
+
+
+def needs_threads(given: dict[str, Any]) -> None:
+    """Refuse arguments of a user's own without a number of threads."""
+    if given.get("threads") is None and given.get("grid") is None:
+        raise CallError("give --threads, or --grid and --block, with arguments of your own")
 
 
 def machine_named(
@@ -90,7 +118,7 @@ def _example(
     generator = np.random.RandomState(seed)
     parameters = {"width": width, "seed": seed, **more}
     values = [_value(filled(text, parameters), generator, permutation) for text in arguments]
-    return Example(*values, threads=more["threads"])
+    return Example(*values, **_sizes(more))
 
 
 def _value(

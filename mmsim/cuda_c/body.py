@@ -21,6 +21,7 @@ from mmsim.ir.ranges import WHOLE, Ranges
 from mmsim.ir.tidy import tidy
 from mmsim.ir.walk import expressions, parts, statements
 from mmsim.meaning.launch import Launch
+from mmsim.model.threads import Extents
 
 Space = Literal["global", "shared"]
 Access = ir.Load | ir.Store | ir.RegisterWrite
@@ -49,7 +50,7 @@ class Body:
         self.placements = placements
         self.typing = launch.meaning.typing
         self.shapes = launch.meaning.shapes
-        self.block = tidy(launch.meaning.code.body)
+        self.block = tidy(launch.program.code.body)  # with CUDA's own indices
         meaning = launch.meaning
         self.ranges = Ranges(
             self.block, self.typing, _fields(launch), meaning.numbers, meaning.extent
@@ -296,9 +297,16 @@ def _fields(launch: Launch) -> dict[str, tuple[int, int]]:
         "block": (0, grid.blocks - 1),
         "lane": (0, min(grid.width, grid.block_size) - 1),
         "warp": (0, grid.warps - 1),
-        "count": (grid.threads, grid.threads),
-        "block_size": (grid.block_size, grid.block_size),
-        "blocks": (grid.blocks, grid.blocks),
+        **_along("threadIdx", grid.extents.block),
+        **_along("blockIdx", grid.extents.grid),
+        **{field: (value, value) for field, value in grid.uniform.items()},
+    }
+
+
+def _along(name: str, extents: Extents) -> dict[str, tuple[int, int]]:
+    """The ranges of an index along each axis."""
+    return {
+        f"{name}.{axis}": (0, extent - 1) for axis, extent in zip(ir.AXES, extents, strict=True)
     }
 
 

@@ -290,6 +290,20 @@ __device__ double not_a_number()
     return __longlong_as_double(0x7ff8000000000000LL);
 }
 """,
+    "own_number": """
+// The number of this thread in its block.
+__device__ unsigned int own_number()
+{
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+""",
+    "threads_at_work": """
+// The number of threads of the block.
+__device__ unsigned int threads_at_work()
+{
+    return blockDim.x * blockDim.y * blockDim.z;
+}
+""",
     "clear": """
 // All words 0; the threads of the block share the work.
 template <class Word> __device__ void clear(volatile Word *words, int count)
@@ -317,13 +331,26 @@ template <class To, class From> __device__ void copy_words(To *to, From *from, i
 }
 
 
-def called(text: str) -> list[str]:
-    """The device functions that a text needs, those first that others call."""
+ALONG_X = "n = threadIdx.x; n < count; n += blockDim.x"
+ALONG_ALL = "n = own_number(); n < count; n += threads_at_work()"
+"""How the threads of a block share work: where it extends along x alone, and anywhere."""
+
+
+def called(text: str, is_line: bool) -> list[str]:
+    """The device functions that a text needs, those first that others call.
+
+    `is_line` says that blocks extend along x alone.
+    """
+    texts = (
+        HELPERS
+        if is_line
+        else {name: own.replace(ALONG_X, ALONG_ALL) for name, own in HELPERS.items()}
+    )
     needed: set[str] = set()
     pending = [text]
     while pending:
         for name in re.findall(r"\b([a-z_]+)\(", pending.pop()):
             if name in HELPERS and name not in needed:
                 needed.add(name)
-                pending.append(HELPERS[name])
-    return [HELPERS[name].strip() for name in HELPERS if name in needed]
+                pending.append(texts[name])
+    return [texts[name].strip() for name in HELPERS if name in needed]

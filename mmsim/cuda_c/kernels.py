@@ -13,14 +13,20 @@ from mmsim.cuda_c.layouts import Placement, placement
 from mmsim.cuda_c.names import TAKEN, Names, identifier
 from mmsim.cuda_c.writer import Writer, word_type
 from mmsim.errors import LaunchError
+from mmsim.ir.nodes import AXES
 from mmsim.meaning.launch import Launch
 from mmsim.model.layout import Placed
 from mmsim.model.memory import ArrayInMemory
+from mmsim.model.threads import Extents, Shape
 
 WARP = 32
 """Threads of a GPU's warp, and banks of its shared memory."""
 MOST_THREADS = 1024
 """Threads of a GPU's block."""
+DEEP = (1024, 1024, 64)
+"""Threads of a block along x, y and z."""
+MOST_BLOCKS = (2**31 - 1, 65535, 65535)
+"""Blocks of a grid along x, y and z."""
 OPTIONS = ("--fmad=false",)
 """How a kernel must be compiled to compute what Python does."""
 
@@ -68,17 +74,18 @@ class Kernel:
     """The CUDA C of a program for certain arguments, and how to launch it.
 
     `source` holds one `extern "C"` kernel called `name`; compile it with `options`. Launch it with
-    `arguments` in their order, a grid of `grid` blocks of `block` threads, and `shared_bytes` of
-    dynamic shared memory (more than 48 KiB must be allowed first, by the attribute
-    cudaFuncAttributeMaxDynamicSharedMemorySize). The results are in the arguments that are written.
+    `arguments` in their order, a grid of `grid` blocks of `block` threads, each along x, y and z,
+    and `shared_bytes` of dynamic shared memory (more than 48 KiB must be allowed first, by the
+    attribute cudaFuncAttributeMaxDynamicSharedMemorySize). The results are in the arguments that
+    are written.
     """
 
     source: str
     name: str
     space: Space
     arguments: tuple[Argument, ...]
-    grid: int
-    block: int
+    grid: Extents
+    block: Extents
     shared_bytes: int
     options: tuple[str, ...] = OPTIONS
 
@@ -103,6 +110,7 @@ def written(
             f"a block of {grid.block_size} threads, but a GPU's has at most {MOST_THREADS}; give "
             f"a block_size of at most {MOST_THREADS}"
         )
+    _check_extents(grid.extents)
     numbers, variables = launch.meaning.numbers, launch.meaning.typing.variables
     names = Names(launch.meaning.shapes, (*numbers, *variables))
     placements = _placements(launch, args, names)
@@ -115,10 +123,20 @@ def written(
         name,
         space,
         tuple(_arguments(launch, body)),
-        grid.blocks,
-        grid.block_size,
+        grid.extents.grid,
+        grid.extents.block,
         writer.dynamic_bytes,
     )
+
+
+def _check_extents(shape: Shape) -> None:
+    """Refuse extents that no GPU has (CUDA C++ Programming Guide, compute capabilities)."""
+    for what, extents, most in (("grid", shape.grid, MOST_BLOCKS), ("block", shape.block, DEEP)):
+        for axis, extent, limit in zip(AXES, extents, most, strict=True):
+            if extent > limit:
+                raise LaunchError(
+                    f"a {what} of {extent} along {axis}, but a GPU's has at most {limit} there"
+                )
 
 
 def _placements(launch: Launch, args: tuple[Any, ...], names: Names) -> dict[str, Placement]:

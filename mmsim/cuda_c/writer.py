@@ -17,6 +17,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.types import Type
 from mmsim.ir.walk import expressions, parts, statements
 from mmsim.meaning.launch import Launch
+from mmsim.model.threads import Extents, written
 
 STATIC_BYTES = 48 * 1024
 """Shared memory that a kernel can have without asking for it at its launch."""
@@ -43,6 +44,16 @@ def waits_between_repetitions(code: ir.Code) -> bool:
     written = {one.array for one in everything if isinstance(one, ir.Store)}
     kinds = {type(one) for one in everything}
     return bool(read & written) or {ir.Return, ir.Barrier} <= kinds
+
+
+def _number(name: str, extents: Extents) -> str:
+    """The number of a thread in its block, or of a block in its grid: x first, then y, then z."""
+    terms, before = [f"{name}.x"], extents[0]
+    for axis, extent in zip(ir.AXES[1:], extents[1:], strict=True):
+        if extent > 1:
+            terms.append(f"{name}.{axis} * {before}LL" if before > 1 else f"{name}.{axis}")
+        before *= extent
+    return " + ".join(terms)
 
 
 class Writer:
@@ -85,13 +96,19 @@ class Writer:
         kernel = "\n".join(body.lines)
         functions = [placement.text for placement in body.placements.values()]
         code = re.sub("//.*", "", "\n".join([*functions, kernel]))
-        return "\n\n".join([self._title(), *called(code), *functions, kernel]) + "\n"
+        return (
+            "\n\n".join(
+                [self._title(), *called(code, self.launch.grid.extents.is_line), *functions, kernel]
+            )
+            + "\n"
+        )
 
     def _title(self) -> str:
         grid, program = self.launch.grid, self.launch.program
-        blocks = f"{grid.blocks} blocks" if grid.blocks > 1 else "1 block"
+        shape = grid.extents
+        blocks = f"{written(shape.grid)} blocks" if grid.blocks > 1 else "1 block"
         about = comment((program.function.__doc__ or "").strip().split("\n")[0])
-        threads = f"p = {grid.threads} threads, {blocks} of {grid.block_size}"
+        threads = f"p = {grid.threads} threads, {blocks} of {written(shape.block)}"
         lines = [
             f"// {comment(program.name)} in CUDA C: {threads}.",
             *([f"// {about}"] if about else []),
@@ -163,32 +180,54 @@ class Writer:
         """What the program knows before it begins: T and its numbers."""
         body, grid = self.body, self.launch.grid
         if self.in_shared:  # else each repetition would ask whether the first index is in range
-            body.add(f"__builtin_assume(threadIdx.x < {grid.block_size});")
+            for axis, extent in zip(ir.AXES, grid.extents.block, strict=True):
+                if axis == "x" or extent > 1:
+                    body.add(f"__builtin_assume(threadIdx.{axis} < {extent});")
         if grid.threads % grid.block_size:
             body.add(f"if ({self._field('id')} >= {grid.threads})")
             body.add("    return;")
-        used = [field for field in ir.THREAD_FIELDS if field in self.fields]
-        if used:
-            values = ", ".join(map(self._field, used))
-            body.add(f"const struct {{ long long {', '.join(used)}; }} T = {{{values}}};")
+        self._fields_of_thread()
         for name, value in self.launch.meaning.numbers.items():
             if name in self.numbers:
                 kind = C_TYPES[body.typing.numbers[name].name]
                 text = body.expressions.write(ir.Const(value)).code
                 body.add(f"const {kind} {body.names.of(name)} = {text};")
 
+    def _fields_of_thread(self) -> None:
+        """T, with the fields that the program uses."""
+        body = self.body
+        numbers = [field for field in ir.NUMBERS if field in self.fields]
+        members = [f"long long {', '.join(numbers)};"] * bool(numbers)
+        values = [", ".join(map(self._field, numbers))] * bool(numbers)
+        for name in ("threadIdx", "blockIdx", "blockDim", "gridDim"):
+            axes = [axis for axis in ir.AXES if f"{name}.{axis}" in self.fields]
+            if axes:
+                members.append(f"struct {{ long long {', '.join(axes)}; }} {name};")
+                values.append(f"{{{', '.join(f'{name}.{axis}' for axis in axes)}}}")
+        if len(members) == 1:
+            body.add(f"const struct {{ {members[0]} }} T = {{{values[0]}}};")
+        elif members:
+            body.add("const struct {")
+            body.lines.extend(f"        {member}" for member in members)
+            body.add("} T = {")
+            body.lines.extend(f"        {value}," for value in values)
+            body.add("};")
+
     def _field(self, field: str) -> str:
-        """A field of T from CUDA's own numbers."""
+        """A field of T in the papers' words, from CUDA's own numbers."""
         grid = self.launch.grid
         several = grid.blocks > 1
-        before = f"blockIdx.x * {grid.block_size}LL + " if several else ""
-        warps_before = f"blockIdx.x * {grid.warps_per_block}LL + " if several else ""
+        index = _number("threadIdx", grid.extents.block)
+        block = _number("blockIdx", grid.extents.grid)
+        first, own = (f"({text})" if "+" in text else text for text in (block, index))
+        before = f"{first} * {grid.block_size}LL + " if several else ""
+        warps_before = f"{first} * {grid.warps_per_block}LL + " if several else ""
         return {
-            "id": f"{before}threadIdx.x",
-            "index": "threadIdx.x",
-            "block": "blockIdx.x",
-            "lane": f"threadIdx.x % {grid.width}",
-            "warp": f"{warps_before}threadIdx.x / {grid.width}",
+            "id": f"{before}{index}",
+            "index": index,
+            "block": block,
+            "lane": f"{own} % {grid.width}",
+            "warp": f"{warps_before}{own} / {grid.width}",
             "count": f"{grid.threads}",
             "block_size": f"{grid.block_size}",
             "blocks": f"{grid.blocks}",
@@ -220,7 +259,7 @@ class Writer:
                 body.add("__syncthreads();")
         body.add("}")
         body.add("__syncthreads();")
-        body.add("if (threadIdx.x == 0)")
+        body.add(f"if ({self._field('index')} == 0)")
         body.add(f"    *cycles = clock64() - {start};")
         for name in self.launch.parameters:
             if name in body.written:

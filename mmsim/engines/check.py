@@ -13,12 +13,13 @@ from mmsim.errors import LaunchError, ProgramError, shown
 from mmsim.host.arguments import several, whole, yes_or_no
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Machine, Schedule
+from mmsim.model.threads import Shape, make_grid
 from mmsim.monitors.faults import finding_before, finding_of
 from mmsim.monitors.placing import capacity, placement
 from mmsim.monitors.watch import Monitors
 from mmsim.monitors.winners import Other
 from mmsim.results import Run
-from mmsim.results.findings import Finding
+from mmsim.results.findings import Finding, positioned
 from mmsim.results.report import Report
 
 UNSET = "unset must be the name of an array parameter, or several names"
@@ -32,6 +33,7 @@ def check(
     *,
     threads: int,
     block_size: int | None,
+    shape: Shape | None,
     schedule: Schedule,
     max_accesses: int,
     shared_words: int | None,
@@ -41,7 +43,7 @@ def check(
     """What `Machine.check` documents."""
 
     def launch() -> Launch:
-        return Launch(machine, program, args, threads, block_size, schedule, max_accesses)
+        return Launch(machine, program, args, threads, block_size, schedule, max_accesses, shape)
 
     if shared_words is not None:
         whole("shared_words", shared_words)
@@ -52,8 +54,11 @@ def check(
         bound.meaning.ready()
     except ProgramError as error:  # one that types and shapes alone tell
         size = int(threads if block_size is None else block_size)
-        found_at_once = (finding_before(error),)
-        return Report(machine, program.name, int(threads), size, schedule, 0, found_at_once)
+        grid = make_grid(threads, size, machine.width, 1, shape)
+        at_once = positioned([finding_before(error)], grid)
+        return Report(
+            machine, program.name, int(threads), size, schedule, 0, at_once, shape=grid.shape
+        )
     _check_names(bound, names)
     found = [*placement(bound, args), *capacity(bound, shared_words)]
     ask_for_room(bound, tracing, checking=True)
@@ -80,9 +85,10 @@ def check(
         bound.grid.block_size,
         schedule,
         time,
-        tuple(found),
+        positioned(found, bound.grid),
         run,
         record,
+        bound.grid.shape,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mmsim.errors import LaunchError
+from mmsim.errors import LaunchError, ProgramError
 from mmsim.host.arguments import one_of, yes_or_no
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Engine
@@ -19,6 +19,15 @@ def launch(bound: Launch, engine: Engine | None, trace: bool | None, check: bool
     checking = yes_or_no("check", check)
     if recording and engine == "array":
         raise LaunchError("the array engine has no trace; take engine='events' for one")
+    try:
+        return _run(bound, engine, recording, checking)
+    except ProgramError as error:
+        error.position = bound.grid.position(error.thread)
+        raise
+
+
+def _run(bound: Launch, engine: Engine | None, recording: bool, checking: bool) -> Run:
+    """The same, with what was asked for checked."""
     if recording or (engine or default_engine) == "events":
         from mmsim.engines.events import engine as events  # loads SimPy
 

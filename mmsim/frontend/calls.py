@@ -128,13 +128,15 @@ class Calls:
         if helper is not None:
             return helper
         text = written(node.func)
+        remedy = self.lowering.dialect.remedy(node.func, self.function)
         if isinstance(target, Missing):
-            advice = "define the function above the program"
+            advice = remedy or "define the function above the program"
             if isinstance(node.func, ast.Name) and node.func.id in self.function.bound:
                 advice = f"{text!r} is a name of this function; give that another name"
             raise self.function.refuse(node.func, f"{text!r} is no function here", advice)
         raise self.function.refuse(
             node.func,
             f"the call of {text!r} isn't in the language of programs",
-            "call min, max, abs, divmod, len, int, float, bool or a function of the language",
+            remedy
+            or "call min, max, abs, divmod, len, int, float, bool or a function of the language",
         )

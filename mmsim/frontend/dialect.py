@@ -66,5 +66,8 @@ class Dialect(Protocol):
     def helper(self, called: Any) -> types.FunctionType | None:
         """The function that a call of an outside object inlines; None for what can't be inlined."""
 
+    def remedy(self, node: ast.expr, function: Function) -> str | None:
+        """What to write instead of a name that the dialect hasn't, None if it isn't known."""
+
     def element_type(self, given: Any) -> str:
         """The name of NumPy's type that an outside object or a text stands for, "" for none."""

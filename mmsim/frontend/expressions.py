@@ -72,7 +72,8 @@ class Expressions:
             raise self.function.refuse(
                 node,
                 f"the name {node.id!r} means nothing here",
-                "assign it first, make it a parameter, or define it above the program",
+                self.lowering.dialect.remedy(node, self.function)
+                or "assign it first, make it a parameter, or define it above the program",
             )
         return self.captured_number(node, entity.value)
 
@@ -87,7 +88,10 @@ class Expressions:
                     f"{text!r} is {with_article(tables.kind_of(value))} from outside the program",
                     f"read an element of it, as {text}[i], or pass it to {launch} as a parameter",
                 )
-            advice = "numbers, tables of numbers and functions of the language can be captured"
+            advice = (
+                self.lowering.dialect.remedy(node, self.function)
+                or "numbers, tables of numbers and functions of the language can be captured"
+            )
             if isinstance(value, enum.Enum):
                 advice = f"write {text}.value"
             raise self.function.refuse(
@@ -113,7 +117,11 @@ class Expressions:
             table = self.function.captured(node.value)
             if type(table) is np.ndarray and node.attr in ("size", "ndim"):
                 return ir.Const(table.size if node.attr == "size" else table.ndim)
-            raise self.function.refuse(node, f"{written(node)!r} means nothing in a program")
+            raise self.function.refuse(
+                node,
+                f"{written(node)!r} means nothing in a program",
+                self.lowering.dialect.remedy(node, self.function) or "",
+            )
         return self.captured_number(node, value)
 
     def of_array(self, node: ast.Attribute, owner: ast.Name) -> ir.Expr:

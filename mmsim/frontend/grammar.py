@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from mmsim.frontend import remedies
+
 BINARY = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -50,7 +52,7 @@ ADVICE: dict[type[ast.AST], tuple[str, str]] = {  # {own_array}: what the dialec
     ast.Set: ("a set", "use {own_array}"),
     ast.Dict: ("a dict", "use arrays"),
     ast.JoinedStr: ("a string", "programs compute with numbers only"),
-    ast.Slice: ("a slice", "give one index for each dimension"),
+    ast.Slice: ("a slice", remedies.SLICE.words),
     ast.Starred: ("a starred expression", "write the items one by one"),
     ast.Yield: ("yield", "programs store their results in arrays"),
     ast.YieldFrom: ("yield from", "programs store their results in arrays"),

@@ -12,6 +12,22 @@ from typing import Any, NoReturn, Protocol
 from mmsim.errors import MMSimError
 
 
+class Triple(Protocol):
+    """Three numbers, in CUDA's words."""
+
+    @property
+    def x(self) -> int:
+        """Along x, the axis that is counted first."""
+
+    @property
+    def y(self) -> int:
+        """Along y."""
+
+    @property
+    def z(self) -> int:
+        """Along z, the axis that is counted last."""
+
+
 class Thread(Protocol):
     """The thread T that a program is written for."""
 
@@ -46,6 +62,22 @@ class Thread(Protocol):
     @property
     def blocks(self) -> int:
         """Number of blocks."""
+
+    @property
+    def threadIdx(self) -> Triple:
+        """The thread's place in its block."""
+
+    @property
+    def blockIdx(self) -> Triple:
+        """The place of the thread's block in the grid."""
+
+    @property
+    def blockDim(self) -> Triple:
+        """Threads of a block along x, y and z."""
+
+    @property
+    def gridDim(self) -> Triple:
+        """Blocks of the grid along x, y and z."""
 
     def barrier(self) -> None:
         """Wait until every unfinished warp of the block is at a barrier."""

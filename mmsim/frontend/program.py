@@ -9,7 +9,9 @@ from typing import Any, TypeVar, cast
 
 from mmsim.errors import LanguageError, MMSimError, Place, shown
 from mmsim.frontend.packed import Packed, packed
+from mmsim.frontend.remedies import LAUNCH
 from mmsim.ir import nodes as ir
+from mmsim.model.threads import Given, asked
 from mmsim.tracebacks import said
 
 T = TypeVar("T")
@@ -114,6 +116,12 @@ class Program:
             f"a program is run by a machine: mm.DMM(32, 5).run({self.name}, ..., threads=...)"
         )
 
+    def __getitem__(self, sizes: Any) -> Any:
+        self.code  # noqa: B018  # an error for a helper
+        raise MMSimError(f"a program is launched by a machine: {LAUNCH.words}")
+
+    __iter__ = None  # else Python would take what can be indexed for a sequence
+
     def kept(self, key: Any, make: Callable[[], T]) -> T:
         """What `make()` returns, made once for each key: what follows from the program's text.
 
@@ -180,9 +188,27 @@ def _kind(value: object) -> str:
 
 
 class Example:
-    """Arguments of one run: `arguments` after T in order, `threads`, `block_size`."""
+    """Arguments of one run: `arguments` after T in order, and `launch`, the threads.
 
-    def __init__(self, *arguments: Any, threads: int, block_size: int | None = None) -> None:
+    These are given as to `Machine.run`: `threads` and `block_size`, or `grid` and `block`.
+
+    >>> Example(5, grid=(2, 2), block=8).launch
+    {'grid': (2, 2), 'block': 8}
+    """
+
+    def __init__(
+        self,
+        *arguments: Any,
+        threads: int | None = None,
+        block_size: int | None = None,
+        grid: Given | None = None,
+        block: Given | None = None,
+    ) -> None:
         self.arguments = arguments
-        self.threads = threads
-        self.block_size = block_size
+        given = {"threads": threads, "block_size": block_size, "grid": grid, "block": block}
+        self.launch: dict[str, Any] = {
+            name: value for name, value in given.items() if value is not None
+        }
+        if not self.launch:
+            raise TypeError("an Example lacks its threads: give threads=, or grid= and block=")
+        self.threads, self.block_size, _ = asked(**self.launch)

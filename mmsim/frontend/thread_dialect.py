@@ -7,7 +7,7 @@ import types
 from typing import Any, cast
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend import names
+from mmsim.frontend import names, remedies
 from mmsim.frontend.dialect import Maker
 from mmsim.frontend.element_types import numpy_name
 from mmsim.frontend.function import Function
@@ -18,6 +18,8 @@ from mmsim.frontend.source import FunctionText, written
 from mmsim.ir import nodes as ir
 
 THREAD = DialectName("the thread")
+TRIPLES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+"""The fields of T that have x, y and z."""
 OWN_ARRAY = "an mm.registers array"
 MAKERS = (
     (names.shared, Maker("shared", "mm.shared", "an mm.shared array", "shape")),
@@ -31,7 +33,7 @@ class ThreadDialect:
     decorator = "mm.program"
     launch = "run"
     own_array = OWN_ARRAY
-    uniform = "numbers, parameters, shapes, T.count, T.block_size and T.blocks"
+    uniform = "numbers, parameters, shapes, T.count, T.block_size, T.blockDim.x and the like"
 
     def bound(self, text: FunctionText) -> dict[str, Entity]:
         """The first parameter is the thread."""
@@ -46,12 +48,14 @@ class ThreadDialect:
         return {parameters[0]: THREAD}
 
     def value(self, node: ast.expr, function: Function) -> ir.Expr | None:
-        """T.id and the other fields of a thread. T itself has no value."""
+        """T.id, T.threadIdx.x and the other fields of a thread. T itself has no value."""
         match node:
             case ast.Name() if is_thread(node, function):
                 raise function.refuse(
                     node, f"{node.id!r} is the thread", "use one of its fields, as T.id"
                 )
+            case ast.Attribute(ast.Attribute() as owner) if is_triple(owner, function):
+                return along(node, owner, function)
             case ast.Attribute() if is_thread(node.value, function):
                 return thread_field(node, function)
             case ast.Call(ast.Attribute() as called) if is_thread(called.value, function):
@@ -89,6 +93,10 @@ class ThreadDialect:
             return called
         return None
 
+    def remedy(self, node: ast.expr, function: Function) -> str | None:
+        """A program's word for one of CUDA's or Numba's."""
+        return remedies.remedy(node, function)
+
     def element_type(self, given: Any) -> str:
         """NumPy's types and Python's."""
         return numpy_name(given)
@@ -99,16 +107,37 @@ def is_thread(node: ast.expr, function: Function) -> bool:
     return isinstance(node, ast.Name) and function.entity(node.id) is THREAD
 
 
+def is_triple(node: ast.Attribute, function: Function) -> bool:
+    """Whether a node is T.threadIdx or another field that has x, y and z."""
+    return is_thread(node.value, function) and node.attr in TRIPLES
+
+
+def along(node: ast.Attribute, owner: ast.Attribute, function: Function) -> ir.ThreadField:
+    """T.threadIdx.x and the like."""
+    if node.attr in ir.AXES:
+        return ir.ThreadField(f"{owner.attr}.{node.attr}")
+    raise function.refuse(node, f"{written(owner)!r} has no {node.attr!r}", "it has .x, .y and .z")
+
+
 def thread_field(node: ast.Attribute, function: Function) -> ir.ThreadField:
     """T.id and the like; refuses what a thread hasn't."""
-    if node.attr in ir.THREAD_FIELDS:
+    if node.attr in ir.NUMBERS:
         return ir.ThreadField(node.attr)
     if node.attr == "barrier":
         raise function.refuse(
             node, "a barrier has no value", "write T.barrier() as a statement of its own"
         )
+    if node.attr in TRIPLES:
+        text = written(node)
+        raise function.refuse(
+            node, f"{text!r} is three numbers", f"write {text}.x, {text}.y or {text}.z"
+        )
+    if node.attr in remedies.OF_NAME:
+        advice = remedies.OF_NAME[node.attr].words
+        raise function.refuse(node, f"the thread has no {node.attr!r}", advice)
     thread = written(node.value)
-    known = ", ".join(f"{thread}.{name}" for name in ir.THREAD_FIELDS)
+    known = [*ir.NUMBERS, *(f"{name}.x" for name in TRIPLES)]
+    listed = ", ".join(f"{thread}.{name}" for name in known)
     raise function.refuse(
-        node, f"the thread has no {node.attr!r}", f"it has {known} and {thread}.barrier()"
+        node, f"the thread has no {node.attr!r}", f"it has {listed} and {thread}.barrier()"
     )

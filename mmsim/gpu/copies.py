@@ -30,7 +30,7 @@ def replay_copies(
     passed = tuple(buffers(cp, written, repeat))
 
     def launch(repetition: int) -> None:
-        function((copies,), (written.block,), passed, shared_mem=written.shared_bytes)
+        function((copies,), written.block, passed, shared_mem=written.shared_bytes)
 
     times = timed(cp, launch, samples)
     return Timing(statistics.median(times), min(times), max(times), samples, {})

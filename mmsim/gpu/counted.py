@@ -48,7 +48,14 @@ def read(file: Path) -> list[Launches]:
                 table: Any = kept[key] if key in kept else np.zeros(1, np.int64)
                 arguments.append(Argument(argument, role, table.dtype, table.size, table=table))
             kernel = Kernel(
-                source, name, space, tuple(arguments), grid, block, shared, tuple(options)
+                source,
+                name,
+                space,
+                tuple(arguments),
+                tuple(grid),
+                tuple(block),
+                shared,
+                tuple(options),
             )
             launches.append((kernel, repeats))
     return launches

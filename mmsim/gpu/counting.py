@@ -168,19 +168,17 @@ def prepare(programs: Iterable[Program], most_shared: int) -> tuple[list[Case], 
         name = f"{program.function.__module__}:{program.name}"
         example = program.prepare(WARP)
         arguments = tuple(narrowed(value) for value in example.arguments)
-        threads, block_size = example.threads, example.block_size
         for space in get_args(Space):
             try:
                 written = kernel(
                     program,
                     *arguments,
-                    threads=threads,
-                    block_size=block_size,
+                    **example.launch,
                     space=space,
                     clear_shared=space == "shared",  # where it is done for no repetition, too
                 )
                 _check_room(written, most_shared)
-                known = expected(program, arguments, threads, block_size, written)
+                known = expected(program, arguments, example.launch, written)
             except LaunchError as error:
                 left_out[f"{name} on the {_machine(space)}"] = str(error)
                 continue

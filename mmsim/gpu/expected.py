@@ -24,6 +24,7 @@ from mmsim.ir.walk import expressions, parts, statements
 from mmsim.meaning.launch import Launch
 from mmsim.model.conflicts import Groups
 from mmsim.model.memory import ArrayInMemory
+from mmsim.model.threads import asked
 from mmsim.results.rows import AccessRow, Kind
 
 Memory = Literal["shared", "global"]
@@ -70,15 +71,17 @@ def machine_of(space: Space) -> DMM | HMM:
 def expected(
     program: Program,
     arguments: tuple[Any, ...],
-    threads: int,
-    block_size: int | None,
+    how: dict[str, Any],
     written: Kernel,
 ) -> dict[Place, Expected]:
-    """What is expected of a program's kernel, for the memories that its space counts."""
+    """What is expected of a program's kernel, for the memories that its space counts.
+
+    `how` says how many threads it has, as `Example.launch`.
+    """
     machine = machine_of(written.space)
-    options: dict[str, Any] = {"threads": threads, "block_size": block_size}
-    run = machine.run(program, *arguments, **options)
-    launch = Launch(machine, program, arguments, threads, block_size, "synchronous", 1)
+    run = machine.run(program, *arguments, **how)
+    threads, block_size, shape = asked(**how)
+    launch = Launch(machine, program, arguments, threads, block_size, "synchronous", 1, shape)
     tables = [one.name for one in written.arguments if one.role == "offsets"]
     places = PLACES if written.space == "global" else PLACES[:2]
     rows = {place: _rows(run, place, written.space) for place in places}
@@ -90,7 +93,7 @@ def expected(
     predicted: Mapping[Place, int] = {}
     if any(reasons.values()):
         card = CardDMM(WARP, 1) if written.space == "shared" else CardHMM(1, WARP, 1)
-        again = card.run(program, *arguments, **options)
+        again = card.run(program, *arguments, **how)
         predicted = {place: _stages(_rows(again, place, written.space)) for place in places}
     found = {}
     for place in places:
@@ -98,7 +101,7 @@ def expected(
         if reasons[place]:
             number = predicted[place]
             if place == ("global", "read") and tables:
-                number += _reads_of_tables(program, arguments, options, tables)
+                number += _reads_of_tables(program, arguments, how, tables)
         known = tuple(sorted(set(sizes[place].values())))
         fewer = _unused_reads(program) if place[1] == "read" else ""
         found[place] = Expected(model, known, reasons[place], number, fewer)

@@ -9,11 +9,10 @@ from mmsim.frontend.program import Program
 from mmsim.gpu.words import CardHMM
 
 
-def time_units(
-    machine: HMM, program: Program, *args: Any, threads: int, block_size: int | None = None
-) -> int:
+def time_units(machine: HMM, program: Program, *args: Any, **how: Any) -> int:
     """The time of a program on the asynchronous HMM that serves 8-byte words by half-warps.
 
+    `how` says how many threads it has, as for `Machine.run`.
     Where all words have 4 bytes it is the time that `machine.run` gives:
 
     >>> import numpy as np, mmsim as mm
@@ -31,5 +30,4 @@ def time_units(
     24
     """
     card = CardHMM(machine.dmms, machine.width, machine.global_latency, machine.shared_latency)
-    how: dict[str, Any] = {"threads": threads, "block_size": block_size}
     return card.run(program, *args, **how, schedule="asynchronous", engine="array").time

@@ -60,7 +60,7 @@ def replay_steps(
 
     def launch(repetition: int) -> None:
         for written, function, passed in ready:
-            function((written.grid,), (written.block,), passed, shared_mem=written.shared_bytes)
+            function(written.grid, written.block, passed, shared_mem=written.shared_bytes)
 
     times = timed(cp, launch, samples)
     kept = {name: cp.asnumpy(buffers[name]).reshape(arrays[name].shape) for name in keep}

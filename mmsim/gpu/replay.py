@@ -25,13 +25,14 @@ from mmsim.cuda_c.body import Space
 from mmsim.cuda_c.kernels import WARP, Argument, Kernel
 from mmsim.errors import MMSimError
 from mmsim.frontend.program import Program
+from mmsim.model.threads import Given
 
 if TYPE_CHECKING:
     from mmsim.gpu.calibrated import Calibration
 
 SAMPLES = 15
 Launched = tuple[Program, tuple[Any, ...], dict[str, Any]]
-"""A program, its arguments, and the threads and block_size of its launch."""
+"""A program, its arguments, and how many threads its launch has, as `Machine.run` takes it."""
 
 
 class NoGPU(MMSimError):
@@ -95,7 +96,7 @@ class Replay:
 
         program, args, how = self.launched
         if self.space == "shared":
-            one = shared.repetition(program, *args, threads=how["threads"])
+            one = shared.repetition(program, *args, **how)
             return one.cycles(known, self.repeat)
         return known.milliseconds(memory.time_units(known.hmm, program, *args, **how))
 
@@ -146,8 +147,10 @@ def driver_version() -> str:
 def once(
     program: Program,
     *args: Any,
-    threads: int,
+    threads: int | None = None,
     block_size: int | None = None,
+    grid: Given | None = None,
+    block: Given | None = None,
     space: Space = "global",
     lock_step: bool = False,
 ) -> dict[str, npt.NDArray[Any]]:
@@ -162,6 +165,8 @@ def once(
         *args,
         threads=threads,
         block_size=block_size,
+        grid=grid,
+        block=block,
         space=space,
         lock_step=lock_step,
     )
@@ -171,8 +176,10 @@ def once(
 def replay(
     program: Program,
     *args: Any,
-    threads: int,
+    threads: int | None = None,
     block_size: int | None = None,
+    grid: Given | None = None,
+    block: Given | None = None,
     space: Space = "global",
     repeat: int = 1000,
     samples: int = SAMPLES,
@@ -185,7 +192,9 @@ def replay(
     `NoGPU` where there is none, and what `kernel` raises.
     """
     cp = cupy()
-    written = kernel(program, *args, threads=threads, block_size=block_size, space=space)
+    how: dict[str, Any] = {"threads": threads, "block_size": block_size}
+    how |= {"grid": grid, "block": block}
+    written = kernel(program, *args, **how, space=space)
     function = compiled(cp, written)
     arrays = _once(cp, written, function)
     if space == "shared":
@@ -205,7 +214,7 @@ def replay(
         repeat if space == "shared" else 1,
         arrays,
         calibration,
-        (program, args, {"threads": threads, "block_size": block_size}),
+        (program, args, how),
     )
 
 
@@ -231,7 +240,7 @@ def buffers(cp: Any, written: Kernel, repeat: int) -> list[Any]:
 
 
 def _launch(written: Kernel, function: Any, passed: list[Any]) -> None:
-    function((written.grid,), (written.block,), tuple(passed), shared_mem=written.shared_bytes)
+    function(written.grid, written.block, tuple(passed), shared_mem=written.shared_bytes)
 
 
 def _once(cp: Any, written: Kernel, function: Any) -> dict[str, npt.NDArray[Any]]:

@@ -55,11 +55,11 @@ class Repetition:
         return units / repetitions * known.cycles_per_stage
 
 
-def repetition(program: Program, *args: Any, threads: int) -> Repetition:
+def repetition(program: Program, *args: Any, **how: Any) -> Repetition:
     """One repetition of a program whose arrays lie in the shared memory of one block.
 
-    It is the first: a later one counts as the same, even if what the program wrote leads it to
-    other addresses then.
+    `how` says how many threads it has, as for `Machine.run`. It is the first repetition: a later
+    one counts as the same, even if what the program wrote leads it to other addresses then.
 
     >>> import mmsim as mm
     >>> @mm.program
@@ -72,9 +72,7 @@ def repetition(program: Program, *args: Any, threads: int) -> Repetition:
     ((2, 4), (2, 4))
     """
     trace = (
-        CardDMM(WARP, 1)
-        .run(program, *args, threads=threads, schedule="asynchronous", engine="events")
-        .trace
+        CardDMM(WARP, 1).run(program, *args, **how, schedule="asynchronous", engine="events").trace
     )
     return Repetition(trace.grid, _operations(trace), waits_between_repetitions(program.code))
 

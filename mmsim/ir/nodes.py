@@ -19,9 +19,16 @@ from typing import Literal, Never
 
 from mmsim.errors import Place
 
-THREAD_FIELDS = ("id", "index", "block", "lane", "warp", "count", "block_size", "blocks")
+AXES = ("x", "y", "z")
+INDICES = tuple(f"{name}.{axis}" for name in ("threadIdx", "blockIdx") for axis in AXES)
+"""The fields of T that say where a thread is, in CUDA's words; `shapes` says what they are."""
+EXTENTS = tuple(f"{name}.{axis}" for name in ("blockDim", "gridDim") for axis in AXES)
+"""The fields of T that say what shape the launch has, in CUDA's words."""
+NUMBERS = ("id", "index", "block", "lane", "warp", "count", "block_size", "blocks")
+"""The fields of T in the papers' words."""
+THREAD_FIELDS = (*NUMBERS, *INDICES, *EXTENTS)
 Use = Literal["array", "number", "unused"]
-UNIFORM_FIELDS = ("count", "block_size", "blocks")
+UNIFORM_FIELDS = ("count", "block_size", "blocks", *EXTENTS)
 UNNUMBERED = -1
 
 
@@ -54,7 +61,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class ThreadField:
-    """T.id, T.index, T.block, T.lane, T.warp, T.count, T.block_size or T.blocks."""
+    """T.id, T.threadIdx.x and the others of `THREAD_FIELDS`, without the `T.`."""
 
     field: str
 

@@ -12,19 +12,19 @@ from collections import Counter
 from dataclasses import replace
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.nodes import assert_never
 from mmsim.ir.walk import (
     expressions,
     operands,
     parts,
     reads_registers,
     statements,
+    with_expressions,
     with_inside,
+    with_operands,
     writes_registers,
 )
 
 _TEMPORARY = re.compile(r"t(_\d+)?")
-READER = "the tidying of programs"
 DEEPEST = 20
 """Levels that an expression may have to be put into another: the parser keeps long chains flat."""
 
@@ -144,56 +144,12 @@ def _is(value: ir.Expr, variable: str | None) -> bool:
 
 def _replaced(statement: ir.Stmt, name: str, by: ir.Expr) -> ir.Stmt:
     """A statement that reads `by` where it read the variable `name`."""
-
-    def new(value: ir.Expr) -> ir.Expr:
-        return substituted(value, name, by)
-
-    match statement:
-        case ir.Assign(_, value):
-            return replace(statement, value=new(value))
-        case ir.Load(_, _, index):
-            return replace(statement, index=tuple(map(new, index)))
-        case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
-            return replace(statement, index=tuple(map(new, index)), value=new(value))
-        case ir.If(test):
-            return replace(statement, test=new(test))
-        case ir.For(_, start, stop, step):
-            return replace(statement, start=new(start), stop=new(stop), step=new(step))
-        case (
-            ir.While()  # whose test is read more than once
-            | ir.Break()
-            | ir.Continue()
-            | ir.Return()
-            | ir.Forget()
-            | ir.Scope()
-            | ir.Leave()
-            | ir.Barrier()
-        ):
-            raise AssertionError(f"nothing can be put into {statement}")
-        case _:
-            assert_never(statement, READER)
+    assert not isinstance(statement, ir.While)  # its test is read more than once
+    return with_expressions(statement, lambda value: substituted(value, name, by))
 
 
 def substituted(value: ir.Expr, name: str, by: ir.Expr) -> ir.Expr:
     """An expression with `by` in the place of the variable `name`."""
-
-    def new(part: ir.Expr) -> ir.Expr:
-        return substituted(part, name, by)
-
-    match value:
-        case ir.Var(own):
-            return by if own == name else value
-        case ir.Unary(_, operand):
-            return replace(value, operand=new(operand))
-        case ir.Binary(_, left, right) | ir.Compare(_, left, right) | ir.Logic(_, left, right):
-            return replace(value, left=new(left), right=new(right))
-        case ir.Choose(test, then, other):
-            return replace(value, test=new(test), then=new(then), other=new(other))
-        case ir.RegisterRead(_, index):
-            return replace(value, index=tuple(map(new, index)))
-        case ir.Lookup():
-            return replace(value, index=tuple(map(new, value.index)))
-        case ir.Const() | ir.Number() | ir.ThreadField() | ir.Extent():
-            return value
-        case _:
-            assert_never(value, READER)
+    if isinstance(value, ir.Var):
+        return by if value.name == name else value
+    return with_operands(value, lambda part: substituted(part, name, by))

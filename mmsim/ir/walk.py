@@ -121,6 +121,33 @@ def expressions(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
             assert_never(statement, WALK)
 
 
+def with_expressions(statement: ir.Stmt, changed: Callable[[ir.Expr], ir.Expr]) -> ir.Stmt:
+    """A statement that evaluates other expressions; the statements inside it stay."""
+    match statement:
+        case ir.Assign(_, value):
+            return replace(statement, value=changed(value))
+        case ir.Load(_, _, index):
+            return replace(statement, index=tuple(map(changed, index)))
+        case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
+            return replace(statement, index=tuple(map(changed, index)), value=changed(value))
+        case ir.If(test) | ir.While(_, test):
+            return replace(statement, test=changed(test))
+        case ir.For(_, start, stop, step):
+            return replace(statement, start=changed(start), stop=changed(stop), step=changed(step))
+        case (
+            ir.Break()
+            | ir.Continue()
+            | ir.Return()
+            | ir.Forget()
+            | ir.Scope()
+            | ir.Leave()
+            | ir.Barrier()
+        ):
+            return statement
+        case _:
+            assert_never(statement, WALK)
+
+
 def operands(value: ir.Expr) -> tuple[ir.Expr, ...]:
     """The expressions that an expression is made of."""
     match value:
@@ -136,6 +163,25 @@ def operands(value: ir.Expr) -> tuple[ir.Expr, ...]:
             return value.index
         case ir.Const() | ir.Var() | ir.Number() | ir.ThreadField() | ir.Extent():
             return ()
+        case _:
+            assert_never(value, WALK)
+
+
+def with_operands(value: ir.Expr, changed: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
+    """An expression that is made of other expressions."""
+    match value:
+        case ir.Unary(_, operand):
+            return replace(value, operand=changed(operand))
+        case ir.Binary(_, left, right) | ir.Compare(_, left, right) | ir.Logic(_, left, right):
+            return replace(value, left=changed(left), right=changed(right))
+        case ir.Choose(test, then, other):
+            return replace(value, test=changed(test), then=changed(then), other=changed(other))
+        case ir.RegisterRead(_, index):
+            return replace(value, index=tuple(map(changed, index)))
+        case ir.Lookup():
+            return replace(value, index=tuple(map(changed, value.index)))
+        case ir.Const() | ir.Var() | ir.Number() | ir.ThreadField() | ir.Extent():
+            return value
         case _:
             assert_never(value, WALK)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -16,6 +17,7 @@ from mmsim.frontend.program import Program
 from mmsim.frontend.scope import number
 from mmsim.host.arguments import one_of, whole
 from mmsim.ir import nodes as ir
+from mmsim.ir import shapes
 from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.types import SUPPORTED_TEXT, Typing, supported, type_of_number
 from mmsim.ir.walk import accesses
@@ -24,7 +26,7 @@ from mmsim.model.conflicts import Conflict
 from mmsim.model.layout import MASKED, Placed, RowMajor
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_out
-from mmsim.model.threads import Grid, make_grid
+from mmsim.model.threads import Grid, Shape, make_grid
 
 Integers = npt.NDArray[np.int64]
 ROW_MAJOR = RowMajor()
@@ -51,6 +53,7 @@ class Launch:
         block_size: int | None,
         schedule: Schedule,
         max_accesses: int,
+        shape: Shape | None = None,
     ) -> None:
         if not isinstance(program, Program):
             text = f"{shown(program)} is no program; decorate the function with mmsim.program"
@@ -60,14 +63,15 @@ class Launch:
         self.machine = machine
         self.program = program
         self.schedule = schedule
-        key = _quick_key(machine, args, threads, block_size, max_accesses)
+        key = _quick_key(machine, args, threads, block_size, shape, max_accesses)
         again: _Again | None = program.kept_before(key) if key else None
         if again is not None:
             bound = again.bound
             again.refuse_overlap(program, args)
             arrays = again.filled(args)
         else:
-            grid = make_grid(threads, block_size, machine.width, max(len(machine.shared), 1))
+            dmms = max(len(machine.shared), 1)
+            grid = make_grid(threads, block_size, machine.width, dmms, shape)
             parameters, numbers = _bind(program, args)
             bound = _bound(machine, program, grid, parameters, numbers, max_accesses)
             arrays = bound.arrays or lay_out(machine, grid, parameters, bound.shared)
@@ -77,6 +81,7 @@ class Launch:
                 program.kept(key, lambda: again)
         self.grid: Grid = bound.grid.unused()
         self.key = bound.key
+        self.sides = bound.sides
         self.meaning = bound.meaning
         self.kept = bound.kept
         self.arrays: dict[str, ArrayInMemory] = arrays
@@ -165,16 +170,16 @@ class _Bound:
         max_accesses: int,
         key: tuple[Any, ...],
     ) -> None:
-        code = program.code
+        code = _numbered(program, grid)
         dtypes = {parameter.name: parameter.data.dtype for parameter in parameters}
         kinds = {name: type_of_number(value) for name, value in numbers.items()}
         shapes = {parameter.name: parameter.data.shape for parameter in parameters}
         types = (*dtypes.items(), *kinds.items())
-        typing = program.kept(("types", *types), lambda: Typing(code, dtypes, kinds))
-        uniform = {"count": grid.threads, "block_size": grid.block_size, "blocks": grid.blocks}
+        typing = program.kept(("types", *types), lambda: Typing(program.code, dtypes, kinds))
         self.grid = grid
+        self.sides = grid.sides
         self.key = key
-        self.meaning = Meaning(code, typing, numbers, shapes, uniform, max_accesses)
+        self.meaning = Meaning(code, typing, numbers, shapes, grid.uniform, max_accesses)
         self.shared = [
             SharedArray(local.name, self.meaning.locals[local.name], typing.arrays[local.name])
             for local in code.locals
@@ -186,6 +191,14 @@ class _Bound:
         """The arrays, with nothing in them."""
         if grid.blocks <= FEW_BLOCKS:
             self.arrays = lay_out(machine, grid, parameters, self.shared)
+
+
+def _numbered(program: Program, grid: Grid) -> ir.Code:
+    """A program's code for launches of such a shape, without CUDA's indices."""
+    code, sides = program.code, grid.sides
+    return program.kept(
+        ("numbered", *sides), lambda: replace(code, body=shapes.numbered(code.body, *sides))
+    )
 
 
 def _bound(
@@ -201,7 +214,7 @@ def _bound(
     key = (
         *((p.name, p.data.dtype, p.data.shape) for p in parameters),
         *((name, repr(value)) for name, value in numbers.items()),
-        *(grid.threads, grid.block_size, max_accesses),
+        *(grid.threads, grid.block_size, grid.shape, max_accesses),
     )
     return program.kept(
         ("bound", machine, *key),
@@ -214,6 +227,7 @@ def _quick_key(
     args: tuple[Any, ...],
     threads: int,
     block_size: int | None,
+    shape: Shape | None,
     max_accesses: int,
 ) -> tuple[Any, ...] | None:
     """What a launch that needs no check can be known again by; None where one needs checks.
@@ -223,7 +237,7 @@ def _quick_key(
     plain = type(threads) is int and type(max_accesses) is int
     if not plain or (block_size is not None and type(block_size) is not int):
         return None
-    key: list[Any] = ["again", machine, threads, block_size, max_accesses]
+    key: list[Any] = ["again", machine, threads, block_size, shape, max_accesses]
     for value in args:
         kind = type(value)
         if kind is np.ndarray:

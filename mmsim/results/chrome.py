@@ -41,6 +41,7 @@ def save_chrome(trace: Trace, path: str | Path) -> None:
         "machine": str(trace.machine),
         "threads": trace.threads,
         "block_size": trace.block_size,
+        **({} if trace.shape is None else {"grid": trace.shape.grid, "block": trace.shape.block}),
         "schedule": trace.schedule,
         "time": trace.time,
     }

@@ -22,6 +22,7 @@ from mmsim.ir.liveness import Registers
 from mmsim.ir.nodes import Source
 from mmsim.ir.types import supported
 from mmsim.model import machines
+from mmsim.model.threads import Shape
 from mmsim.results import (
     findings,
     profile,
@@ -61,6 +62,7 @@ CLASSES: dict[str, type] = {
         variables.Change,
         Source,
         Registers,
+        Shape,
     )
 }
 
@@ -225,6 +227,13 @@ def check_of(annotation: Any) -> Check:
     if origin is tuple and len(parts) == 2 and parts[1] is Ellipsis:
         each = check_of(parts[0])
         return lambda value: type(value) is tuple and all(map(each, value))
+    if origin is tuple:
+        of_parts = tuple(map(check_of, parts))
+        return lambda value: (
+            type(value) is tuple
+            and len(value) == len(of_parts)
+            and all(check(part) for check, part in zip(of_parts, value, strict=True))
+        )
     if origin is dict and parts[0] is str:
         of_value = check_of(parts[1])
         return lambda value: type(value) is dict and all(map(of_value, value.values()))

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from mmsim.errors import Position, thread_named
+from mmsim.model.threads import Grid
 from mmsim.printable import printable, printable_lines
 
 FindingKind = Literal[
@@ -81,7 +83,7 @@ class FoundAccess:
     "elsewhere" and "end" where it did its last access or waited last (at the program's head if
     nowhere), "waits" where it too reads on in a deadlock, "statement" for local work,
     "declaration" for an array. `time` is None where the engine doesn't tell it; equality leaves it
-    out.
+    out. `position` is threadIdx and blockIdx, None in a launch without extents along y and z.
     """
 
     thread: int
@@ -91,6 +93,7 @@ class FoundAccess:
     file: str
     line: int
     time: int | None = field(default=None, compare=False)
+    position: Position | None = None
 
     def __str__(self) -> str:
         after = "since" if self.kind in ("elsewhere", "end") else "at"
@@ -98,7 +101,7 @@ class FoundAccess:
         where = f"({printable(self.function)}, line {self.line})"
         if self.kind == "declaration":
             return f"{DOES[self.kind]} {where}"
-        return f"thread {self.thread} {DOES[self.kind]}{when} {where}"
+        return f"{thread_named(self.thread, self.position)} {DOES[self.kind]}{when} {where}"
 
 
 @dataclass(frozen=True)
@@ -209,6 +212,21 @@ class Finding:
         actions = " and ".join(map(str, self.accesses))
         what = f"{self.title}{on if self.array else ''}"
         return f"{what}: {actions}{where}{further}{note}; {self.advice}"
+
+
+def positioned(findings: Iterable[Finding], grid: Grid) -> tuple[Finding, ...]:
+    """The findings of a launch, with the positions of their threads if it has a shape."""
+    if grid.shape is None:
+        return tuple(findings)
+    return tuple(
+        replace(
+            one,
+            accesses=tuple(
+                replace(access, position=grid.position(access.thread)) for access in one.accesses
+            ),
+        )
+        for one in findings
+    )
 
 
 def merge(launches: Iterable[tuple[Finding, ...] | None]) -> tuple[Finding, ...] | None:

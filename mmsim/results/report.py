@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from mmsim.errors import MMSimError
 from mmsim.model.machines import Machine
+from mmsim.model.threads import Shape, launched
 from mmsim.printable import printable
 from mmsim.results.findings import Finding
 from mmsim.results.run import Run
@@ -25,6 +26,7 @@ class Report:
     findings: tuple[Finding, ...]
     run: Run | None = None
     record: Trace | None = field(default=None, repr=False)
+    shape: Shape | None = None
 
     @property
     def ok(self) -> bool:
@@ -44,10 +46,8 @@ class Report:
     def __str__(self) -> str:
         count = len(self.findings)
         found = f"{count} finding{'' if count == 1 else 's'}" if count else "nothing found"
-        head = (
-            f"{printable(self.program)} on {self.machine}, {self.threads} threads in blocks of "
-            f"{self.block_size}, {self.schedule}: {found}"
-        )
+        threads = launched(self.threads, self.block_size, self.shape)
+        head = f"{printable(self.program)} on {self.machine}, {threads}, {self.schedule}: {found}"
         numbered = (f"{number}. {one}" for number, one in enumerate(self.findings, 1))
         return "\n".join([head, *numbered])
 

@@ -14,6 +14,7 @@ from mmsim.ir.liveness import Registers
 from mmsim.ir.nodes import Source
 from mmsim.model.machines import Machine
 from mmsim.model.memory import MANY
+from mmsim.model.threads import Shape
 from mmsim.results.findings import Finding, merge
 from mmsim.results.profile import Profile, profile
 from mmsim.results.rows import AccessRow, RoundRow
@@ -39,6 +40,7 @@ class Run:
     launches: int = 1
     findings: tuple[Finding, ...] | None = None
     record: Trace | None = field(default=None, repr=False)
+    shape: Shape | None = None
 
     @property
     def requests(self) -> int:
@@ -95,6 +97,7 @@ def total(runs: Iterable[Run]) -> Run:
         if array.nbytes <= MANY:
             arrays[name] = array.copy()
     accesses, rounds, sources = _rows(launches)
+    shapes = {run.shape for run in launches}
     return Run(
         machine=first.machine,
         program=" + ".join(programs),
@@ -110,6 +113,7 @@ def total(runs: Iterable[Run]) -> Run:
         registers=_most([run.registers for run in launches]),
         launches=sum([run.launches for run in launches]),
         findings=merge([run.findings for run in launches]),
+        shape=first.shape if len(shapes) == 1 else None,
     )
 
 

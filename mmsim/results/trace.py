@@ -17,7 +17,7 @@ import numpy.typing as npt
 from mmsim.ir.nodes import Source
 from mmsim.model.conflicts import Conflict
 from mmsim.model.machines import Machine, Unit
-from mmsim.model.threads import Grid, make_grid
+from mmsim.model.threads import Grid, Shape, make_grid
 from mmsim.results.rows import Kind
 from mmsim.results.variables import Change, Held, TracedVariable, Variables
 
@@ -222,6 +222,7 @@ class Trace:
     sources: tuple[Source, ...] = field(default_factory=tuple)
     variables: tuple[TracedVariable, ...] = field(default_factory=tuple)
     changes: tuple[Change, ...] = field(default_factory=tuple)
+    shape: Shape | None = field(default_factory=lambda: None)
 
     @classmethod
     def later(cls, make: Callable[[], Trace]) -> Trace:
@@ -258,7 +259,7 @@ class Trace:
     def grid(self) -> Grid:
         """The threads, cut into blocks and warps."""
         dmms = max(len(self.machine.shared), 1)
-        return make_grid(self.threads, self.block_size, self.machine.width, dmms)
+        return make_grid(self.threads, self.block_size, self.machine.width, dmms, self.shape)
 
     @cached_property
     def warps(self) -> list[range]:

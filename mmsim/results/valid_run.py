@@ -63,15 +63,23 @@ def check_report(report: Report) -> None:
 
 def _check_launch(result: Run | Report) -> None:
     """Such threads can be launched, and the schedule and the time can be."""
-    make_grid(result.threads, result.block_size, result.machine.width, 1)  # or a ValueError
+    _grid(result)  # or a ValueError
     check_schedule(result.schedule)
     if not 0 <= result.time < LATEST:
         raise ValueError(f"it takes {result.time} time units")
 
 
+def _grid(result: Run | Report) -> Grid:
+    """The threads of a launch. What several launches share is no more than their number."""
+    width, shape = result.machine.width, result.shape
+    if shape is not None and shape.is_line:
+        raise ValueError(f"{shape} is no shape of its own: it has no extent along y and z")
+    return make_grid(result.threads, result.block_size, width, 1, shape)
+
+
 def _check_same(part: Run | Trace, whole: Run | Report, what: str) -> None:
     """A result and what it holds are of one launch."""
-    for name in ("machine", "program", "threads", "block_size", "schedule"):
+    for name in ("machine", "program", "threads", "block_size", "shape", "schedule"):
         if getattr(part, name) != getattr(whole, name):
             raise ValueError(f"its {what} has another {name}")
 
@@ -186,7 +194,7 @@ class _Scene:
         sources: Iterable[Source] | None,
         record: Trace | None,
     ) -> _Scene:
-        grid = make_grid(result.threads, result.block_size, result.machine.width, 1)
+        grid = _grid(result)
         lines = None if sources is None else _lines(sources)
         shapes = {array.name: array.shape for array in (record.arrays if record else ())}
         return cls(grid, launches, result.time, lines, shapes)
@@ -202,6 +210,8 @@ def _check_findings(findings: Iterable[Finding], scene: _Scene) -> None:
                 raise ValueError(f"{where} is of thread {one.thread} of block {one.block}")
             if scene.launches == 1 and one.block != one.thread // grid.block_size:
                 raise ValueError(f"{where} has thread {one.thread} in block {one.block}")
+            if scene.launches == 1 and one.position != grid.position(one.thread):
+                raise ValueError(f"{where} has thread {one.thread} at {one.position}")
             if scene.lines is not None and (one.function, one.file, one.line) not in scene.lines:
                 raise ValueError(f"{where} is in line {one.line}, which no source has")
             if one.time is not None and not 0 <= one.time <= scene.time:

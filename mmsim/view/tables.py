@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mmsim.ir.liveness import Registers
+from mmsim.model.threads import launched
 from mmsim.printable import printable, printable_lines
 from mmsim.results import AccessRow, Finding, Profile, RoundRow, Run
 
@@ -81,7 +82,7 @@ def run_tables(run: Run) -> list[Table]:
     """A run: its time, its accesses, what a check found."""
     launches = f", {run.launches} launches" if run.launches > 1 else ""
     caption = (
-        f"{run.program} on {run.machine}, {run.threads} threads in blocks of {run.block_size}, "
+        f"{run.program} on {run.machine}, {launched(run.threads, run.block_size, run.shape)}, "
         f"{run.schedule}{launches}: {run.time} time units"
     )
     if run.findings is None:

@@ -89,7 +89,7 @@ def refused(capsys, *words):
         ("sys.exit(3)", "line 10: SystemExit: 3"),
         ("pass", "returned nothing with width=32, seed=0; it must return an mmsim.Example"),
         ("return [0], 8", "returned a tuple with width=32, seed=0; it must return an"),
-        ("return mm.Example([0])", "line 10: TypeError: Example.__init__() missing 1 required"),
+        ("return mm.Example([0])", "line 10: TypeError: an Example lacks its threads"),
     ],
 )
 def test_an_example_that_fails_is_named_with_its_line(capsys, folder, command, body, said):

@@ -46,6 +46,7 @@ def test_events_agree_with_the_reference(case, schedule):
         case.threads,
         case.block_size,
         schedule,
+        case.shape,
     )
     actual = run_mmsim(case, schedule)
     # A unit dispatches at most once at an instant, and what units do at one instant is unordered.

@@ -61,7 +61,7 @@ def seen(run):
 @given(case=own_cases())
 def test_both_engines_agree_with_the_reference(case, schedule):
     how = case.source, case.name, case.machine_spec, case.args, case.threads, case.block_size
-    expected, actual = evaluate(*how, schedule), run_mmsim(case, schedule)
+    expected, actual = evaluate(*how, schedule, case.shape), run_mmsim(case, schedule)
     assert sorted(actual.dispatches) == sorted(expected.dispatches)
     assert (actual.time, actual.rounds) == (expected.time, expected.rounds)
     for name, array in expected.arrays.items():

@@ -326,6 +326,7 @@ def evaluate_case(case, schedule):
         case.threads,
         case.block_size,
         schedule,
+        case.shape,
     )
 
 
@@ -423,6 +424,8 @@ def test_one_thread_means_what_python_means(case):
     )
     thread = SimpleNamespace(id=0, index=0, block=0, lane=0, warp=0, count=1, blocks=1)
     thread.block_size = case.block_size or 1
+    thread.threadIdx = thread.blockIdx = SimpleNamespace(x=0, y=0, z=0)
+    thread.blockDim = thread.gridDim = SimpleNamespace(x=1, y=1, z=1)
     thread.barrier = lambda: None
     tables = SimpleNamespace(array=lambda rows: PlainArray(None, np.array(rows), []))
     program = define(case.source, case.name, mm, tables)

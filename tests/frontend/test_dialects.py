@@ -70,6 +70,9 @@ class Cuda:
             return Maker("registers", "cuda.local.array", "a cuda.local.array", "shape")
         return None
 
+    def remedy(self, node: ast.expr, function: Function) -> str | None:
+        return None
+
     def helper(self, called: Any) -> types.FunctionType | None:
         plain = isinstance(called, types.FunctionType) and self.maker(called) is None
         return called if plain else None

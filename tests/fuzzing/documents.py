@@ -26,7 +26,8 @@ from rich.console import Console
 import mmsim as mm
 from fuzzing.trial import Finding, Verdict
 from mmsim.api.report import Report
-from mmsim.cli.run import CallError, parse_argument
+from mmsim.cli.loading import CallError
+from mmsim.cli.values import parse_argument
 from mmsim.errors import FormatError, MMSimError
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.record import Record

@@ -400,7 +400,7 @@ def compare(cases, folder, monkeypatch):
     written, launched = [], []
     for case in cases:
         monkeypatch.setattr(kernels, "WARP", case.machine_spec.width)
-        sizes = {"threads": case.threads, "block_size": case.block_size}
+        sizes = case.launch
         one_block = case.block_size in (None, case.threads)
         for space in ["global", "shared"] if one_block else ["global"]:
             written.append(kernel(case.program, *case.arguments, **sizes, space=space))

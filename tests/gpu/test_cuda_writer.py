@@ -215,7 +215,7 @@ def test_threads_beyond_p_do_nothing():
         a[T.id] = T.warp
 
     written = kernel(copy, np.arange(100), threads=100, block_size=48)
-    assert (written.grid, written.block, written.name) == (3, 48, "copy_")
+    assert (written.grid, written.block, written.name) == ((3, 1, 1), (48, 1, 1), "copy_")
     assert body(written.source).startswith(
         "if (blockIdx.x * 48LL + threadIdx.x >= 100)\n    return;\n"
     )

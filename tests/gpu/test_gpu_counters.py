@@ -493,7 +493,7 @@ def test_the_child_launches_each_kernel_as_often_as_it_is_told(tmp_path, monkeyp
     counted.main(file)
     assert [name for name, *_ in launches] == [f"{NAME}0", f"{NAME}1", f"{NAME}1"]
     assert [passed[2:] for *_, passed in launches] == [[], [0, [0]], [1, [0]]]
-    assert {(grid, block) for _, grid, block, _ in launches} == {((1,), (64,))}
+    assert {(grid, block) for _, grid, block, _ in launches} == {((1, 1, 1), (64, 1, 1))}
     words = [argument.words().tolist() for argument in cases[0].kernel.arguments]
     assert launches[0][3] == words
     read = [kernel for kernel, _ in counted.read(file)]

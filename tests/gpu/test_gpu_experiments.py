@@ -254,8 +254,8 @@ def test_what_a_launch_writes_a_later_one_reads(shape, tmp_path, monkeypatch):
     assert (found.median, found.low, found.high, found.samples) == (2, 0, 4, 5)
     names = ["row_wise", "transpose", "row_wise", "transpose", "row_wise"]
     assert [name for name, *_ in launched] == 5 * names
-    assert launched[0][1:] == ((64,), (64,), 0)
-    assert launched[1][1:] == ((4,), (1024 // shape.tile_words,), 0)
+    assert launched[0][1:] == ((64, 1, 1), (64, 1, 1), 0)
+    assert launched[1][1:] == ((4, 1, 1), (1024 // shape.tile_words, 1, 1), 0)
 
 
 def test_copies_of_a_program_are_blocks_that_repeat_it(monkeypatch):
@@ -269,7 +269,7 @@ def test_copies_of_a_program_are_blocks_that_repeat_it(monkeypatch):
     monkeypatch.setattr(copies, "timed", repetition_by_repetition)
     a = np.zeros(64, np.float32)
     found = copies.replay_copies(calibration.read, a, 1, threads=64, copies=7, repeat=20, samples=3)
-    assert launched == [((7,), (64,), 0, [20])] * 3
+    assert launched == [((7,), (64, 1, 1), 0, [20])] * 3
     assert (found.median, found.low, found.high, found.arrays) == (1, 0, 2, {})
 
 

@@ -84,8 +84,7 @@ def test_a_draw_suits_a_gpu(drawn):
     assert {case.machine_spec.width for case in drawn} == {32}
     assert any((case.block_size or case.threads) > 32 for case in drawn)
     for case in drawn:
-        sizes = {"threads": case.threads, "block_size": case.block_size}
-        text = kernel(case.program, *case.arguments, **sizes).source
+        text = kernel(case.program, *case.arguments, **case.launch).source
         body = text[text.index("extern") :]
         assert not re.search(r"\bpow\(", body)  # a power of floats that is not the exact one
 
@@ -202,7 +201,7 @@ def test_a_gpu_emulated_on_the_cpu_gives_the_same_arrays(pretended, monkeypatch,
     turns = []
 
     def emulated(case, space):
-        sizes = {"threads": case.threads, "block_size": case.block_size, "space": space}
+        sizes = {**case.launch, "space": space}
         folder = tmp_path / str(len(turns))
         folder.mkdir()
         turns.append(folder)

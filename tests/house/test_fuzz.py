@@ -32,7 +32,8 @@ from fuzzing.programs import make_program
 from fuzzing.surroundings import TOUCHED, Trap, define
 from fuzzing.trees import MUTATIONS as TREE_MUTATIONS
 from fuzzing.trial import Finding, check_refusal, try_program
-from mmsim.cli.run import CallError, parse_argument
+from mmsim.cli.loading import CallError
+from mmsim.cli.values import parse_argument
 from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.errors import AddressError, FormatError, LaunchError, RoomError, UnassignedError, shown

@@ -103,7 +103,8 @@ def test_a_search_for_executors_finds_them():
 
 
 def test_an_array_that_is_a_pickle_is_refused(tmp_path):
-    from mmsim.cli.run import CallError, parse_argument
+    from mmsim.cli.loading import CallError
+    from mmsim.cli.values import parse_argument
 
     mark = tmp_path / "ran"
 

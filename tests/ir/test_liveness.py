@@ -438,6 +438,18 @@ def test_a_size_that_depends_on_the_threads_needs_them():
     with pytest.raises(LaunchError, match="size of 'r' depends on T"):
         as_many_as_threads.registers(WORDS)
     assert as_many_as_threads.registers(WORDS, threads=7).data == 7
+    assert as_many_as_threads.registers(WORDS, grid=(2, 1), block=(1, 3)).data == 6
+
+
+@mm.program
+def transpose(T, a, b):
+    b[T.threadIdx.x, T.threadIdx.y] = a[T.threadIdx.y, T.threadIdx.x]
+
+
+def test_an_index_of_a_shape_is_no_word():
+    square = np.zeros((4, 2))
+    run = mm.UMM(4, 2).run(transpose, square, square.T.copy(), grid=1, block=(2, 4))
+    assert run.registers == transpose.registers(square, square.T.copy()) == Registers(1, 1)
 
 
 def test_a_run_and_its_profile_say_the_same():

@@ -334,7 +334,7 @@ ALONE = {
         "the writer of CUDA C",
     ),
     "ranges": (lambda: cuda_body(launched()).ranges.of(Riddle()), "typing"),
-    "tidy": (lambda: substituted(Riddle(), "x", ir.Const(1)), "the tidying of programs"),
+    "tidy": (lambda: substituted(Riddle(), "x", ir.Const(1)), "a walk through the program"),
 }
 
 

@@ -471,7 +471,14 @@ def test_collisions_are_those_of_the_trace(schedule, case):
                 loser = dispatch.copy, element, winner, thread
                 expected.setdefault(key, []).append(loser)
     launch = Launch(
-        run.machine, case.program, case.arguments, run.threads, run.block_size, schedule, 100_000
+        run.machine,
+        case.program,
+        case.arguments,
+        run.threads,
+        run.block_size,
+        schedule,
+        100_000,
+        run.shape,
     )
     monitors = Monitors(launch, thorough=True)
     drive(driver_of(launch, monitors))

@@ -336,7 +336,7 @@ def test_a_launch_passes_what_the_kernel_takes_and_leaves_unset_arrays_alone(mon
     assert capsys.readouterr().out == "launched and ended\n" * 2
     (first, _), (second, more) = cards.launched
     words = np.dtype(np.int64)
-    assert first == ((1,), (64,), (("copied", 64, words), ("empty", 64, words)))
+    assert first == ((1, 1, 1), (64, 1, 1), (("copied", 64, words), ("empty", 64, words)))
     *arrays, repeat, cycles = second[2]
     assert arrays == [("copied", 64, words)] * 2
     assert (repeat, cycles) == (1, ("empty", 1, words))

@@ -887,10 +887,16 @@ class Unreadable:
     data: bytes
 
 
-@pytest.mark.parametrize("annotation", [bytes, set[int], tuple[int, str], dict[int, int], list])
+@pytest.mark.parametrize("annotation", [bytes, set[int], tuple, dict[int, int], list])
 def test_an_annotation_that_the_codec_does_not_know_is_an_error(annotation):
     with pytest.raises(TypeError, match="there is no check for the annotation"):
         codec.check_of(annotation)
+
+
+def test_a_tuple_of_known_parts_has_these_and_no_others():
+    check = codec.check_of(tuple[int, str])
+    assert check((1, "a"))
+    assert not any(map(check, [(1,), (1, "a", "b"), ("a", 1), [1, "a"], None]))
 
 
 def test_a_class_that_the_codec_can_not_read_is_an_error_before_anything_is_read():

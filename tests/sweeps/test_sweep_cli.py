@@ -140,7 +140,10 @@ def test_a_very_long_message_is_printed_in_short(tmp_path):
             "mmsim_algorithms.access has no program 'nothing'; it has",
         ),
         (["{file}:permute"], "the program 'permute' has no example; give --arguments"),
-        (["{file}:permute", "--arguments", "3"], "give --threads with arguments of your own"),
+        (
+            ["{file}:permute", "--arguments", "3"],
+            "give --threads, or --grid and --block, with arguments",
+        ),
         ([*STRIDE[:1], "--threads", "size"], "--threads size needs --size"),
         ([*STRIDE, "--permutation", "random"], "--permutation is for an argument such as"),
         (

@@ -608,6 +608,28 @@ def test_following_a_warp_a_cell_and_a_line(show):
     assert stops() == times(lambda d: d.warp == 1)
 
 
+def test_a_thread_of_a_launch_with_a_shape_shows_its_indices(show):
+    @mm.program
+    def fill(T, a):
+        a[T.id] = T.threadIdx.z
+
+    run = mm.DMM(4, 3).run(fill, np.zeros(48, int), grid=(2, 2), block=(2, 3, 2), trace=True)
+    shown = show(run.trace.player())
+    assert (
+        "48 threads in a grid of 2 x 2 blocks of 2 x 3 x 2, 12 warps"
+        in shown.locator("#subtitle").inner_text()
+    )
+    for thread in (0, 11, 33, 47):
+        shown.get_by_label("thread", exact=True).fill(str(thread))
+        shown.get_by_label("thread", exact=True).press("Enter")
+        index, block = run.shape.position(thread)
+        assert (
+            shown.locator("#thread-is")
+            .inner_text()
+            .endswith(f"; threadIdx {index}, blockIdx {block}")
+        )
+
+
 def texts(rows):
     """The texts of a table's rows, cell by cell."""
     return rows.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.innerText))")

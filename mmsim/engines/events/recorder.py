@@ -153,6 +153,7 @@ class Recorder(Listener):
             launch.program.code.sources,
             self.variables,
             tuple(self.changes),
+            launch.grid.shape,
         )
 
     def _dispatch(self, access: Access, unit: Unit, ready: int, stages: int) -> Dispatch:

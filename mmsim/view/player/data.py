@@ -18,6 +18,7 @@ import numpy.typing as npt
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import whole
 from mmsim.model.conflicts import Conflict
+from mmsim.model.threads import launched
 from mmsim.printable import printable, printable_lines
 from mmsim.results.findings import Finding
 from mmsim.results.trace import Dispatch, Reason, Trace, TracedArray
@@ -93,6 +94,8 @@ def player_data(
         "width": trace.machine.width,
         "threads": trace.threads,
         "blockSize": trace.block_size,
+        "launched": launched(trace.threads, trace.block_size, trace.shape),
+        "shape": None if trace.shape is None else [trace.shape.block, trace.shape.grid],
         "warps": [
             [threads.start, len(threads), grid.block_of_warp(warp)]
             for warp, threads in enumerate(map(grid.warp_threads, range(grid.warps)))

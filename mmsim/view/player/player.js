@@ -59,7 +59,7 @@ function mount(host, data, { keys, time = data.start, moved = () => {} } = {}) {
     frame: 0,
   };
   player.part("title").textContent = `${data.program} on ${data.machine}`;
-  player.part("subtitle").textContent = `${data.threads} threads in blocks of ${data.blockSize}, ${data.warps.length} ${data.warps.length === 1 ? "warp" : "warps"}, ${data.schedule}, ${data.time} time units`
+  player.part("subtitle").textContent = `${data.launched}, ${data.warps.length} ${data.warps.length === 1 ? "warp" : "warps"}, ${data.schedule}, ${data.time} time units`
     + (data.start > 0 || data.end < data.time ? `; shown: ${data.start} to ${data.end}` : "");
   player.moves = movesOf(player);
   player.lines = buildSource(player);

@@ -38,7 +38,7 @@ function drawThread(player) {
   if (drawn === player.threadDrawn) return;
   player.threadDrawn = drawn;
   player.part("thread-is").replaceChildren(
-    `of ${data.threads}: lane ${thread - first} of `, badge(player, warp), `, block ${block}, index ${thread - block * data.blockSize} there`,
+    `of ${data.threads}: lane ${thread - first} of `, badge(player, warp), `, block ${block}, index ${thread - block * data.blockSize} there${position(data, thread, block)}`,
   );
   const asking = new Set(underway ? lanesOf(model, latest).map((lane) => data.lanes.thread[lane]) : []);
   const lanes = Array.from({ length: Math.min(count, LANES) }, (_, lane) => {
@@ -55,6 +55,20 @@ function drawThread(player) {
   const more = count > LANES ? [make("span", "empty", `and ${count - LANES} more`)] : [];
   refill(player.part("lanes"), ...lanes, ...more);
   refill(player.part("held"), ...variablesOf(player), ...accessTable(player));
+}
+
+/** threadIdx and blockIdx of a thread, where the launch has a shape. */
+function position(data, thread, block) {
+  if (data.shape === null) return "";
+  const [ofBlock, ofGrid] = data.shape;
+  const index = along(thread - block * data.blockSize, ofBlock);
+  return `; threadIdx (${index.join(", ")}), blockIdx (${along(block, ofGrid).join(", ")})`;
+}
+
+/** The place of a number along x, y and z: x counts first, then y, then z. */
+function along(number, [columns, rows]) {
+  const line = Math.floor(number / columns);
+  return [number % columns, line % rows, Math.floor(line / rows)];
 }
 
 /** The variables of the chosen thread, function by function; then its arrays of registers. */

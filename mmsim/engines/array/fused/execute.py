@@ -15,6 +15,7 @@ from mmsim.engines.array.counting import scratch
 from mmsim.engines.array.fused import build
 from mmsim.engines.array.fused.accesses import BARRIER_SITE
 from mmsim.engines.array.fused.analysis import CannotFuse
+from mmsim.engines.array.fused.expressions import UNIFORM
 from mmsim.engines.array.fused.outcome import Outcome
 from mmsim.engines.array.fused.skeleton import accesses
 from mmsim.engines.array.fused.worth import Pays, Worth
@@ -23,6 +24,7 @@ from mmsim.engines.tally import result
 from mmsim.host import compiler
 from mmsim.host.cores import cores, on_all_cores
 from mmsim.host.progress import Progress
+from mmsim.ir import nodes as ir
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import check_memory, copies
 from mmsim.results import Run
@@ -228,6 +230,7 @@ class Execution:
             "width": self.launch.machine.width,
             "piece_warps": warps,
         }
+        numbers |= {UNIFORM[field]: grid.uniform[field] for field in ir.EXTENTS}
         return warps, -(-grid.warps // warps), [numbers[name] for name in self.text.numbers]
 
     def _piece_warps(self, whole: bool) -> int:

@@ -19,7 +19,12 @@ from mmsim.ir.fold import made_of
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.types import BOOL, FLOAT, Type, Typing, operand_types, wide
 
-UNIFORM = {"count": "threads", "block_size": "block_size", "blocks": "blocks"}
+UNIFORM = {
+    "count": "threads",
+    "block_size": "block_size",
+    "blocks": "blocks",
+    **{field: field.replace(".", "_") for field in ir.EXTENTS},
+}
 OWN = {
     "id": "(thread + lane)",
     "index": "(start + lane)",

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import count
 
 from mmsim.engines.array.fused.analysis import Analysis, order_matters, straighten
-from mmsim.engines.array.fused.expressions import Expressions, Text, numpy_name
+from mmsim.engines.array.fused.expressions import UNIFORM, Expressions, Text, numpy_name
 from mmsim.engines.array.fused.loops import Moves
 from mmsim.engines.array.fused.rows import Row, Rows
 from mmsim.ir import nodes as ir
@@ -27,7 +27,7 @@ LEAVE = "break"
 
 def divisors(launch: Launch) -> list[ir.Expr]:
     """All that the program divides by."""
-    body = launch.program.code.body
+    body = launch.meaning.code.body
     return [
         part.right
         for statement in statements(body)
@@ -51,7 +51,7 @@ def is_whole(launch: Launch, divisor: ir.Expr) -> bool:
 
 def of_divisors(launch: Launch) -> tuple[tuple[bool, bool], ...]:
     """Which of the divisors are powers of two and multiples of the width in this launch."""
-    found = launch.program.kept("divisors", lambda: divisors(launch))
+    found = launch.program.kept(("divisors", launch.sides), lambda: divisors(launch))
     return tuple((is_power(launch, divisor), is_whole(launch, divisor)) for divisor in found)
 
 
@@ -106,6 +106,14 @@ class Pieces(ABC):
         self.registers = [
             local.name for local in launch.meaning.code.locals if local.kind == "registers"
         ]
+        fields = {
+            part.field
+            for statement in statements(self.body)
+            for value in expressions(statement)
+            for part in parts(value)
+            if isinstance(part, ir.ThreadField)
+        }
+        self.extents = [UNIFORM[field] for field in ir.EXTENTS if field in fields]
         self.shared = [name for name, array in launch.arrays.items() if array.shared]
         orders = {
             name: order_matters(self.body, name, self.analysis.inlined)

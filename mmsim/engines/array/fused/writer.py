@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from mmsim.engines.array.fused.accesses import Accesses
 from mmsim.engines.array.fused.analysis import READER, CannotFuse, breaks
-from mmsim.engines.array.fused.expressions import numpy_name
+from mmsim.engines.array.fused.expressions import UNIFORM, numpy_name
 from mmsim.engines.array.fused.loops import needs_lanes, together
 from mmsim.engines.array.fused.pieces import full, of_divisors
 from mmsim.ir import nodes as ir
@@ -66,6 +66,7 @@ def write(launch: Launch) -> Fused:
         machine.memory.conflict,
         bool(machine.shared),
         machine.shared_conflict if machine.shared else None,
+        launch.sides,
         full(launch),
         of_divisors(launch),
         *((name, len(a.shape), a.offsets is None) for name, a in launch.arrays.items()),
@@ -110,7 +111,7 @@ class _Writer(Accesses):
         numbers = [f"number_{name}" for name in self.launch.meaning.numbers]
         for name, shape in shapes.items():
             numbers += [f"size_{name}", *(f"extent_{name}_{axis}" for axis in range(len(shape)))]
-        numbers += GEOMETRY
+        numbers += [*GEOMETRY, *self.extents]
         data = [f"data_{name}" for name, array in arrays.items() if not array.shared]
         data += [f"offsets_{name}" for name, array in arrays.items() if array.offsets is not None]
         marks = [f"marks_{name}" for name in self.marked]
@@ -357,6 +358,13 @@ class _Writer(Accesses):
                 if name in self.analysis.inlined:
                     return self._limits(self.analysis.inlined[name])
             case ir.Binary(op, left, right):
+                if isinstance(right, ir.ThreadField) and right.field in UNIFORM:  # from 1 on
+                    by = UNIFORM[right.field]
+                    if op == "%":
+                        return "0", f"({by} - 1)"
+                    if op == "//":
+                        low, high = self._limits(left)
+                        return f"floor_divide({low}, {by})", f"floor_divide({high}, {by})"
                 if op in EXTREMES:
                     least, greatest = extremes(op, self._limits(left), self._limits(right))
                     return _extreme("min", op, least), _extreme("max", op, greatest)

@@ -1,0 +1,79 @@
+"""CUDA's indices of threads and blocks, by their numbers.
+
+Threads of a block, and blocks of a grid, are numbered x first, then y, then z: thread (x, y, z) of
+a block of (X, Y, Z) has the index x + X (y + Y z). So x = index mod X, y = (index div X) mod Y and
+z = index div XY. Whoever runs a program gets it with these in the place of T.threadIdx and
+T.blockIdx, and has nothing more to know of them. The writer of CUDA C leaves them as they are.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from mmsim.errors import Place
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import AXES
+from mmsim.ir.walk import (
+    expressions,
+    parts,
+    statements,
+    with_expressions,
+    with_inside,
+    with_operands,
+)
+
+Sides = tuple[bool, bool, bool]
+"""Whether there is more than one place along x, y and z."""
+NOWHERE = Place("T", "", 0)
+"""The place of operations that stand in no text. They always have a value."""
+OF = {"threadIdx": ("index", "blockDim"), "blockIdx": ("block", "gridDim")}
+"""The number that an index is found from, and the extents that it is found by."""
+
+
+def numbered(body: ir.Block, block: Sides, grid: Sides) -> ir.Block:
+    """A program with numbers in the place of indices, for launches that have such sides."""
+    if not any(map(_has_indices, statements(body))):
+        return body
+    sides = {"threadIdx": block, "blockIdx": grid}
+
+    def of_block(old: ir.Block) -> ir.Block:
+        return tuple(with_inside(with_expressions(one, of), of_block) for one in old)
+
+    def of(value: ir.Expr) -> ir.Expr:
+        if isinstance(value, ir.ThreadField) and value.field in ir.INDICES:
+            name, axis = value.field.split(".")
+            return index_of(name, AXES.index(axis), sides[name])
+        return with_operands(value, of)
+
+    return of_block(body)
+
+
+def _has_indices(statement: ir.Stmt) -> bool:
+    """Whether a statement itself has T.threadIdx or T.blockIdx in it."""
+    return any(
+        isinstance(part, ir.ThreadField) and part.field in ir.INDICES
+        for value in expressions(statement)
+        for part in parts(value)
+    )
+
+
+@cache
+def index_of(name: str, axis: int, sides: Sides) -> ir.Expr:
+    """The index called `name` along an axis, from the number of the thread or of the block.
+
+    >>> index_of("threadIdx", 0, (True, False, False)), index_of("blockIdx", 1, (True, False, True))
+    (ThreadField(field='index'), Const(value=0))
+    >>> index_of("threadIdx", 1, (True, True, False))  # doctest: +NORMALIZE_WHITESPACE
+    Binary(op='//', left=ThreadField(field='index'), right=ThreadField(field='blockDim.x'),
+        place=Place(function='T', file='', line=0, column=0, end_column=0, text=''))
+    """
+    number, extents = OF[name]
+    if not sides[axis]:
+        return ir.Const(0)
+    value: ir.Expr = ir.ThreadField(number)
+    for before in range(axis):
+        if sides[before]:
+            value = ir.Binary("//", value, ir.ThreadField(f"{extents}.{AXES[before]}"), NOWHERE)
+    if any(sides[axis + 1 :]):
+        value = ir.Binary("%", value, ir.ThreadField(f"{extents}.{AXES[axis]}"), NOWHERE)
+    return value
