@@ -17,6 +17,7 @@ from mmsim.api.machines import DMM, HMM, UMM, Machine
 from mmsim.api.program import Program, program
 from mmsim.api.run import Run, total
 from mmsim.errors import LanguageError, MMSimError, ProgramError
+from mmsim.frontend import atomic
 from mmsim.frontend.names import Array, Thread, registers, shared
 from mmsim.frontend.program import Example
 from mmsim.host.version import VERSION
@@ -48,6 +49,7 @@ __all__ = [
     "Schedule",
     "Thread",
     "Unit",
+    "atomic",
     "figures",
     "layout",
     "place",

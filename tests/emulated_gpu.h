@@ -45,6 +45,63 @@ static long long __double_as_longlong(double value)
     return bits;
 }
 
+static int __float_as_int(float value)
+{
+    int bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static float __int_as_float(int bits)
+{
+    float value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+// The atomics that CUDA has, with its types: a fiber runs on until it waits, so that each is one go.
+// A word is computed with without a sign, where it wraps around.
+
+#define ATOMIC(name, Word, result)                     \
+    static Word name(Word *word, Word value)           \
+    {                                                  \
+        Word old = *word;                              \
+        *word = (Word)(result);                        \
+        return old;                                    \
+    }
+#define ATOMICS_OF_BITS(Word)                          \
+    ATOMIC(atomicAnd, Word, old &value)                \
+    ATOMIC(atomicOr, Word, old | value)                \
+    ATOMIC(atomicXor, Word, old ^ value)               \
+    ATOMIC(atomicExch, Word, value)                    \
+    static Word atomicCAS(Word *word, Word compare, Word value) \
+    {                                                  \
+        Word old = *word;                              \
+        *word = old == compare ? value : old;          \
+        return old;                                    \
+    }
+#define ATOMICS_OF_SIZES(Word)                         \
+    ATOMIC(atomicMin, Word, old < value ? old : value) \
+    ATOMIC(atomicMax, Word, old > value ? old : value)
+
+ATOMICS_OF_BITS(int)
+ATOMICS_OF_BITS(unsigned int)
+ATOMICS_OF_BITS(unsigned long long)
+ATOMICS_OF_SIZES(int)
+ATOMICS_OF_SIZES(unsigned int)
+ATOMICS_OF_SIZES(long long)
+ATOMICS_OF_SIZES(unsigned long long)
+ATOMIC(atomicAdd, int, (unsigned int)old + (unsigned int)value)
+ATOMIC(atomicAdd, unsigned int, old + value)
+ATOMIC(atomicAdd, unsigned long long, old + value)
+ATOMIC(atomicAdd, float, old + value)
+ATOMIC(atomicAdd, double, old + value)
+ATOMIC(atomicSub, int, (unsigned int)old - (unsigned int)value)
+ATOMIC(atomicSub, unsigned int, old - value)
+ATOMIC(atomicExch, float, value)
+ATOMIC(atomicInc, unsigned int, old >= value ? 0 : old + 1)
+ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
+
 static long long clock64()
 {
     static long long now = 0;

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import defaultdict
 
 from race_free_programs import CANDIDATES
-from random_programs import drawn, races, run_case
+from random_programs import drawn, in_turn, races, run_case
 
 TURNS = 20
 """How often a draw that found too few programs is repeated."""
@@ -30,17 +30,20 @@ def lanes_meet(trace):
             threads, kinds, values = met[d.array, d.copy, element, d.warp, interval]
             threads.add(thread)
             kinds.add(d.kind)
-            values.add(repr(value) if d.kind == "write" else "read")
+            values.add(repr(value) if d.kind == "write" else d.kind)
     return any(
-        len(threads) > 1 and "write" in kinds and len(values) > 1
+        len(threads) > 1 and kinds & {"write", "atomic"} and len(values) > 1
         for threads, kinds, values in met.values()
     )
 
 
 def threads_race(case):
-    """Whether two threads of a case race, be they of two warps or of one."""
+    """Whether two threads of a case race, be they of two warps or of one.
+
+    Atomics whose order matters count as such: a GPU makes them in any order.
+    """
     run = run_case(case, "asynchronous", trace=True, check=True)
-    return races(run) or lanes_meet(run.trace)
+    return races(run) or lanes_meet(run.trace) or in_turn(case)
 
 
 def draw_cases(count, number, candidates=CANDIDATES):

@@ -64,7 +64,7 @@ def tool_for(pair: Pair) -> str | None:
             return "memcheck"
         case "barrier":
             return "synccheck"
-        case "race" if in_shared_memory(pair):
+        case "race" | "beside-atomic" if in_shared_memory(pair):
             return "racecheck"
         case "unwritten" if not in_shared_memory(pair):
             return "initcheck"
@@ -131,7 +131,7 @@ def tasks(pairs: Iterable[Pair] = PAIRS) -> list[Task]:
         fitting,
         key=lambda task: (
             not task.of_its_kind,
-            task.pair.kind in ("deadlock", "endless"),
+            task.pair.kind in ("deadlock", "spin", "endless"),
             task.variant,
         ),
     )

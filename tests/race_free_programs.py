@@ -55,6 +55,8 @@ class Segment:
 class OrderlyAuthor(Author):
     """Writes programs without a race, for so many threads, blocks so large and warps so wide."""
 
+    orderly = True
+
     def __init__(self, draw, threads, block_size, width):
         super().__init__(draw, threads, None)
         self.blocks = -(-threads // block_size)
@@ -74,7 +76,7 @@ class OrderlyAuthor(Author):
         return self.segments[name].size * (self.blocks if several else 1)
 
     def readable(self, s):
-        return [a for a in s.arrays if a.name not in self.flags]
+        return [a for a in s.arrays if a.name not in self.flags and a.name not in self.counters]
 
     def writable(self, s):
         """The worked arrays, or in a helper the array that was handed to it."""
@@ -84,7 +86,8 @@ class OrderlyAuthor(Author):
 
     def nameable(self, arrays):
         """The arrays that no thread writes."""
-        return [a for a in arrays if not a.writable and a.name not in self.flags]
+        nobodys = [a for a in arrays if not a.writable and a.name not in self.flags]
+        return super().nameable(nobodys)
 
     def helper_array(self, arrays):
         """One that some array fits."""
@@ -98,11 +101,11 @@ class OrderlyAuthor(Author):
     def array_arguments(self, array, s):
         return [array.name, self.own_element(array.name, s)]
 
-    def access(self, array, s):
+    def place(self, array, s):
         if array.name == "x":
-            return "x[at]" if array.dimensions == 1 else "x[at // x.shape[1], at % x.shape[1]]"
+            return ["at"] if array.dimensions == 1 else ["at // x.shape[1]", "at % x.shape[1]"]
         if array.name not in self.segments:
-            return super().access(array, s)
+            return super().place(array, s)
         if self.modes[array.name] == "gather":
             segment = self.segments[array.name]
             element = f"({self.int(s, self.pick(0, 0, 1))}) % {segment.size}"
@@ -110,9 +113,9 @@ class OrderlyAuthor(Author):
         else:
             element = self.own_element(array.name, s)
         if array.dimensions == 1:
-            return f"{array.name}[{element}]"
+            return [element]
         columns = array.shape[1]
-        return f"{array.name}[({element}) // {columns}, ({element}) % {columns}]"
+        return [f"({element}) // {columns}", f"({element}) % {columns}"]
 
     def own_element(self, name, s):
         """An element that no other thread touches in this mode, or no thread of another warp."""
@@ -149,7 +152,7 @@ class OrderlyAuthor(Author):
         return super().bool(s, depth)
 
     def statement(self, s, depth):
-        if s.helpers and self.pick(False, False, True):
+        if s.helpers and self.pick(False, True):
             return self.call_statement(s, depth)
         if s.barriers and self.pick(False, False, True):
             return self.exchange_statement(s)

@@ -17,11 +17,19 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
+import random_atomics as atomics
 import random_forms as forms
 from reference import RefDMM, RefHMM, RefOwn, RefPlaced, RefUMM
 
 INDENT = "    "
-TYPE_OF = {"int64": "int", "int32": "int", "float64": "float", "float32": "float", "bool": "bool"}
+TYPE_OF = {
+    "int64": "int",
+    "int32": "int",
+    "uint32": "int",
+    "float64": "float",
+    "float32": "float",
+    "bool": "bool",
+}
 THREAD_NUMBERS = ["id", "index", "block", "lane", "warp", "count", "block_size", "blocks"]
 AXES = ("x", "y", "z")
 PLACES = [f"{name}.{axis}" for name in ("threadIdx", "blockIdx") for axis in AXES]
@@ -133,7 +141,16 @@ def run_case(case, schedule, **options):
 
 def races(run):
     """Whether the check of a run found a data race."""
-    return any(finding.kind == "race" for finding in run.findings)
+    return any(finding.kind in ("race", "beside-atomic") for finding in run.findings)
+
+
+def in_turn(case):
+    """Whether the results of a case follow from the order in which its warps make their atomics."""
+    from mmsim.ir.atomics import order_matters
+
+    run = run_case(case, "synchronous", engine="events", trace=True)
+    types = {array.name: array.data.dtype for array in run.trace.arrays}
+    return order_matters(case.program.code.body, types)
 
 
 def bits(array):
@@ -195,10 +212,18 @@ class Scope:
 
 
 class Author:
+    orderly = False  # whether no two threads may race
+
     def __init__(self, draw, threads, index_array):
         self.draw, self.threads, self.index_array = draw, threads, index_array
         self.fresh = count()
         self.tables, self.rotating = [], []
+        self.counters = {}  # arrays that only atomics change, with the kind of those
+
+    @cached_property
+    def commuting(self):
+        """Whether atomics give the same in every order."""
+        return self.pick(True, False)
 
     def pick(self, *options):
         return self.draw(st.sampled_from(options))
@@ -224,7 +249,8 @@ class Author:
 
         The array of indices keeps its own: its numbers are indices of the others only.
         """
-        return [array for array in arrays if array is not self.index_array]
+        own = self.index_array
+        return [a for a in arrays if a is not own and a.name not in self.counters]
 
     def helper_array(self, arrays):
         """The array parameter of a new helper; `arrays` are those of the program."""
@@ -263,10 +289,14 @@ class Author:
         return self.access(self.pick(*arrays), s)
 
     def access(self, array, s):
-        indices = [self.index(array, axis, s) for axis in range(array.dimensions)]
+        indices = self.place(array, s)
         if array.dimensions == 2 and self.pick(False, False, True):
             return f"{array.name}[{indices[0]}][{indices[1]}]"
         return f"{array.name}[{', '.join(indices)}]"
+
+    def place(self, array, s):
+        """The indices of an element."""
+        return [self.index(array, axis, s) for axis in range(array.dimensions)]
 
     def index(self, array, axis, s):
         """An index in range: constant, taken from the array of indices, or modulo the size."""
@@ -306,9 +336,11 @@ class Author:
             return self.pick("0", "1", "2", "3", "5", "7", "-1", "-4", "100", "3000000000")
         x = self.int(s, depth - 1)
         kinds = ["leaf", "+", "+", "divide", "unary", "extreme", "choice", "logic", "helper"]
-        kind = self.pick(*kinds, "*", "bits", "shift", "power", "abs", "cast", "truths")
+        kind = self.pick(*kinds, "*", "bits", "shift", "power", "abs", "cast", "truths", "atomic")
         if kind == "leaf":
             return x
+        if kind == "atomic":
+            return atomics.expression(self, "int", s) or x
         if kind in ("unary", "abs"):
             return {"unary": f"({self.pick('-', '~', '+')}{x})", "abs": f"abs({x})"}[kind]
         if kind == "shift":
@@ -340,9 +372,11 @@ class Author:
             return self.pick("0.5", "0.0", "1.0", "-2.25", "0.1", "1e-3")
         x = self.float(s, depth - 1)
         kinds = ["leaf", "+", "*", "/", "unary", "abs", "extreme", "choice", "logic", "helper"]
-        kind = self.pick(*kinds, "divide", "cast", "ratio", "mixed", "power")
+        kind = self.pick(*kinds, "divide", "cast", "ratio", "mixed", "power", "atomic")
         if kind == "leaf":
             return x
+        if kind == "atomic":
+            return atomics.expression(self, "float", s) or x
         if kind in ("unary", "abs"):
             return {"unary": f"(-{x})", "abs": f"abs({x})"}[kind]
         if kind in ("*", "/"):
@@ -447,7 +481,9 @@ class Author:
 
     def statement(self, s, depth):
         kinds = ["store", "store", "store", "assign", "assign", "read", "augment", "tuple"]
-        kinds += ["name", "pair"] + ["swap"] * 2 * bool(self.rotating or s.registers)
+        kinds += ["name", "pair", "atomic", "atomic"] + ["swap"] * 2 * bool(
+            self.rotating or s.registers
+        )
         kinds += ["register"] * bool(s.registers) + ["call"] * bool(s.helpers)
         kinds += ["barrier"] * 2 * s.barriers
         if depth > 0:
@@ -518,6 +554,9 @@ class Author:
 
     def pair_statement(self, s, depth):
         return forms.pair_statement(self, s)
+
+    def atomic_statement(self, s, depth):
+        return atomics.statement(self, s) or self.assign_statement(s, depth)
 
     def read_statement(self, s, depth):
         arrays = self.readable(s)
@@ -710,6 +749,8 @@ def write_program(author, known, args, declarations):
         registers.append((author.name("r"), size))
         declarations.append(f"{registers[-1][0]} = mm.registers({size})")
     parameters = ["T", *[a.name for a in known if a.name in "abc"]]
+    if author.pick(False, True):
+        atomics.counter(author, known, parameters, args, ArrayName)
     variables = {}
     if author.pick(False, True):
         # No value exceeds any axis of any array, and nobody writes it: an index everywhere.

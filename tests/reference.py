@@ -172,16 +172,29 @@ class Access:
     array: Array
     kind: str
     index: dict  # active thread -> index
-    values: dict  # active thread -> value to write
+    values: dict  # active thread -> value to write, or the numbers of an atomic
+    op: str = ""
 
 
 def count_stages(access, threads, conflict, width, launch):
     if conflict.startswith("card "):
         return count_card_stages(access, threads, conflict.removeprefix("card "), width, launch)
-    addresses = {int(access.array.offsets[access.index[t]]) for t in threads}
+    asked = [int(access.array.offsets[access.index[t]]) for t in threads]
+    if access.kind == "atomic":
+        return count_atomic_stages(asked, conflict, width)
+    addresses = set(asked)
     if conflict in ("group", "sector"):
         return len({address // width for address in addresses})
     banks = [address % width for address in addresses]
+    return max(banks.count(bank) for bank in banks)
+
+
+def count_atomic_stages(asked, conflict, width):
+    """Requests for one address don't merge."""
+    if conflict in ("group", "sector"):
+        groups = {address // width for address in asked}
+        return sum(max(asked.count(a) for a in asked if a // width == g) for g in groups)
+    banks = [address % width for address in asked]
     return max(banks.count(bank) for bank in banks)
 
 
@@ -204,9 +217,43 @@ def perform(access, threads, launch):
     if access.kind == "read":
         cells = {t: access.array.cells(launch.block_of(t)) for t in threads}
         return {t: cells[t][access.index[t]].item() for t in threads}
+    if access.kind == "atomic":
+        received = {}
+        for t in sorted(threads):
+            cells, index = access.array.cells(launch.block_of(t)), access.index[t]
+            received[t] = cells[index].item()
+            cells[index] = changed(access.op, cells[index], *access.values[t])
+        return received
     for t in sorted(threads, reverse=True):  # the lowest-numbered thread's write stays
         access.array.cells(launch.block_of(t))[access.index[t]] = access.values[t]
     return {}
+
+
+def changed(op, word, *given):
+    """What an atomic leaves of a word, of the word's type."""
+    type_ = type(word)
+    x, old = given[-1], word.item()
+    if op == "cas":
+        return type_(x) if word.tobytes() == type_(given[0]).tobytes() else word
+    if op == "exch":
+        return type_(x)
+    if isinstance(word, np.floating):
+        assert op == "add"
+        return word + type_(x)  # one rounding, to the type
+    new = {
+        "add": lambda: old + x,
+        "sub": lambda: old - x,
+        "max": lambda: max(old, x),
+        "min": lambda: min(old, x),
+        "and_": lambda: old & x,
+        "or_": lambda: old | x,
+        "xor": lambda: old ^ x,
+        "inc": lambda: 0 if old >= x else old + 1,
+        "dec": lambda: x if old == 0 or old > x else old - 1,
+    }[op]()
+    size = 8 * word.itemsize
+    signed = isinstance(word, np.signedinteger)
+    return type_((new + 2 ** (size - 1)) % 2**size - 2 ** (size - 1) if signed else new % 2**size)
 
 
 # ---------------------------------------------------------------- the language
@@ -556,11 +603,27 @@ class Sequencer:
             case ast.Call(ast.Attribute(ast.Name("mm"), "registers"), [size]):
                 size = yield from self.value(size, lanes, frame)
                 return dict.fromkeys(lanes, Row(Registers(size[lanes[0]], lanes), ()))
+            case ast.Call(ast.Attribute(ast.Attribute(ast.Name("mm"), "atomic"), op), arguments):
+                return (yield from self.atomic(node, op, arguments, lanes, frame))
             case ast.Call(ast.Attribute(ast.Name(name), "barrier"), []):
                 assert frame.names[name][lanes[0]] is THREAD
                 yield self.barrier(lanes)
                 return {}
         raise NotImplementedError(ast.unparse(node))
+
+    def atomic(self, node, op, arguments, lanes, frame):
+        """One access that reads and writes; what it read."""
+        parts = []
+        for argument in arguments:
+            parts.append((yield from self.value(argument, lanes, frame)))
+        row, index, *given = parts
+        place = {t: self.row(node, row[t], index[t], t) for t in lanes}
+        result = {}
+        for array, some in self.groups(place, lanes):
+            at = {t: place[t].index for t in some}
+            values = {t: [one[t] for one in given] for t in some}
+            result |= yield Access(node.lineno, array, "atomic", at, values, op)
+        return result
 
     def attribute(self, thing, name, thread):
         """A field of the thread, or what is known of an array's or a table's shape."""

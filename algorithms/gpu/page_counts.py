@@ -58,6 +58,11 @@ def verdicts(record: Record) -> str:
 def counters(results: Results) -> str:
     """What the card counted of the papers' programs, beside the model."""
     record = results["counters"]
+    metrics = [
+        metric
+        for (memory, kind), metric in METRICS.items()
+        if pick(record.rows, memory=memory, kind=kind)
+    ]
     left_out = Counter(
         re.sub(r"^\d+ blocks", "several blocks", reason)
         for reason in record.facts["left out"].values()
@@ -71,7 +76,7 @@ def counters(results: Results) -> str:
                 the model's stages; in global memory the address groups that requests look up. Each
                 of the papers' programs with an example was counted for width {WARP}, reads and
                 writes apart. The metrics are
-                {listed(f"`{metric}`" for metric in METRICS.values())}."""
+                {listed(f"`{metric}`" for metric in metrics)}."""
             ),
             verdicts(record),
             paragraph(

@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from mmsim.cuda_c import atomics
 from mmsim.cuda_c.expressions import C_TYPES, WRITER, Expressions, literal
 from mmsim.cuda_c.layouts import Placement
 from mmsim.cuda_c.names import Names
@@ -19,12 +20,12 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.ranges import WHOLE, Ranges
 from mmsim.ir.tidy import tidy
-from mmsim.ir.walk import expressions, parts, statements
+from mmsim.ir.walk import expressions, parts, statements, written_arrays
 from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Extents
 
 Space = Literal["global", "shared"]
-Access = ir.Load | ir.Store | ir.RegisterWrite
+Access = ir.Load | ir.Store | ir.Atomic | ir.RegisterWrite
 
 
 class Body:
@@ -70,7 +71,7 @@ class Body:
                 key = self.typing.of(value), value.values
                 if key not in self.expressions.tables:
                     self.expressions.tables[key] = names.fresh("table")
-        self.written = {one.array for one in everything if isinstance(one, ir.Store)}
+        self.written = written_arrays(self.block)
         self.leaves = any(isinstance(one, ir.Return) for one in everything)
         self.waits = any(isinstance(one, ir.Barrier) for one in everything)
         self.lines: list[str] = []
@@ -125,7 +126,7 @@ class Body:
                 self._quote(*places)
             self._declare_before(statement)
             self._statement(statement)
-            if self.lock_step and isinstance(statement, ir.Load | ir.Store):
+            if self.lock_step and isinstance(statement, ir.MemoryAccess):
                 self.add("__syncthreads();")
 
     def _declare_before(self, statement: ir.Stmt) -> None:
@@ -154,6 +155,11 @@ class Body:
                     self._set(statement, target, access)
             case ir.Store(_, _, value) | ir.RegisterWrite(_, _, value):
                 self.add(f"{self._checked(statement)} = {write(value).code};")
+            case ir.Atomic(target):
+                if target is None:
+                    self.add(f"{self._atomic(statement)};")
+                else:
+                    self._set(statement, target, self._atomic(statement))
             case ir.If():
                 self._if(statement, "if")
             case ir.While():
@@ -182,6 +188,18 @@ class Body:
                 self.add("__syncthreads_and(0);" if together else "__syncthreads();")
             case _:
                 assert_never(statement, WRITER)
+
+    def _atomic(self, statement: ir.Atomic) -> str:
+        held, word = self.typing.arrays[statement.array].name, self._checked(statement)
+        *compare, value = (self.expressions.write(one) for one in statement.operands)
+        return atomics.call(
+            statement.op,
+            held,
+            word,
+            value,
+            compare[0] if compare else None,
+            statement.target is not None,
+        )
 
     def _set(self, statement: ir.Stmt, target: str, text: str) -> None:
         declared = statement.number in self.shape.declaring
@@ -333,6 +351,7 @@ def _parts_threads(statement: ir.Stmt, ranges: Ranges) -> bool:
             ir.Assign()
             | ir.Load()
             | ir.Store()
+            | ir.Atomic()
             | ir.RegisterWrite()
             | ir.Forget()
             | ir.Scope()

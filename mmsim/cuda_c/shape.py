@@ -39,7 +39,9 @@ class Shape:
         everything = list(all_statements(body))
         self._reads = Counter(name for one in everything for name in read_by(one))
         self._settings = Counter(
-            one.target for one in everything if isinstance(one, ir.Assign | ir.Load | ir.For)
+            one.target
+            for one in everything
+            if isinstance(one, ir.Assign | ir.Load | ir.Atomic | ir.For)
         )
         self._ranges = ranges
         self.folded: set[int] = set()
@@ -132,7 +134,7 @@ class Shape:
             here = (*path, (number, position))
             names = list(read_by(statement))
             match statement:
-                case ir.Assign(target) | ir.Load(target):
+                case ir.Assign(target) | ir.Load(target) | ir.Atomic(target):
                     if target is not None and not self.is_folded(statement):
                         names.append(target)
                 case ir.For(target):
@@ -181,7 +183,8 @@ class Shape:
         first = min(paths, key=lambda path: path[depth][1])
         block, position = first[depth]
         statement = self._blocks[block][position]
-        sets = isinstance(statement, ir.Assign | ir.Load) and statement.target == name
+        setting = ir.Assign | ir.Load | ir.Atomic
+        sets = isinstance(statement, setting) and statement.target == name
         if sets and name not in read_by(statement):
             self.declaring.add(statement.number)
             return

@@ -15,7 +15,7 @@ from mmsim.cuda_c.expressions import C_TYPES
 from mmsim.cuda_c.helpers import called
 from mmsim.ir import nodes as ir
 from mmsim.ir.types import Type
-from mmsim.ir.walk import expressions, parts, statements
+from mmsim.ir.walk import expressions, parts, statements, written_arrays
 from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Extents, written
 
@@ -40,8 +40,8 @@ def waits_between_repetitions(code: ir.Code) -> bool:
     So it is if the program reads what it writes, and if threads leave it before a barrier.
     """
     everything = list(statements(code.body))
-    read = {one.array for one in everything if isinstance(one, ir.Load)}
-    written = {one.array for one in everything if isinstance(one, ir.Store)}
+    read = {one.array for one in everything if isinstance(one, ir.Load | ir.Atomic)}
+    written = written_arrays(code.body)
     kinds = {type(one) for one in everything}
     return bool(read & written) or {ir.Return, ir.Barrier} <= kinds
 

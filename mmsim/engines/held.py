@@ -58,6 +58,8 @@ def _statement(meaning: Meaning, statement: ir.Stmt) -> int:
             return VALUE * _most(meaning, index)
         case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
             return VALUE * (2 + _most(meaning, (*index, value)))
+        case ir.Atomic(index=index):
+            return VALUE * (6 + _most(meaning, (*index, *statement.operands)))
         case ir.If(test, then, orelse):
             own = VALUE * _most(meaning, (test,))
             return MASKS + max(own, _block(meaning, then), _block(meaning, orelse))

@@ -28,7 +28,7 @@ def launch(bound: Launch, engine: Engine | None, trace: bool | None, check: bool
 
 def _run(bound: Launch, engine: Engine | None, recording: bool, checking: bool) -> Run:
     """The same, with what was asked for checked."""
-    if recording or (engine or default_engine) == "events":
+    if recording or (engine or default_engine) == "events" or bound.ordered:
         from mmsim.engines.events import engine as events  # loads SimPy
 
         return events.run(bound, recording, checking)

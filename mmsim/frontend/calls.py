@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mmsim.frontend import aliases
+from mmsim.frontend.atomic_calls import AtomicCalls
 from mmsim.frontend.grammar import CASTS
 from mmsim.frontend.lowering import Lowering
 from mmsim.frontend.scope import Alias, Missing, Role, Value
@@ -33,6 +34,7 @@ class Calls:
         self.values = values
         self.tuples = values.tuples
         self.inline = inline
+        self.atomics = AtomicCalls(values)
 
     def number(self, node: ast.Call) -> ir.Expr:
         """A call that gives one number."""
@@ -43,6 +45,9 @@ class Calls:
         own = self.lowering.dialect.value(node, self.function)
         if own is not None:
             return own
+        op = self.atomics.op(node)
+        if op is not None:
+            return self.atomics.call(node, op)
         callee = self.callee(node)
         if isinstance(callee, types.FunctionType):
             value = self.inline(node, callee)

@@ -18,6 +18,7 @@ from mmsim.frontend.function import Function
 from mmsim.frontend.scope import Entity, Value
 from mmsim.frontend.source import FunctionText
 from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import AtomicOp
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,9 @@ class Dialect(Protocol):
 
     def maker(self, called: Any) -> Maker | None:
         """What makes an array, if that is what an outside object is called for."""
+
+    def atomic(self, called: Any) -> AtomicOp | None:
+        """What an outside object does to a word in one go when it is called, None of any other."""
 
     def helper(self, called: Any) -> types.FunctionType | None:
         """The function that a call of an outside object inlines; None for what can't be inlined."""

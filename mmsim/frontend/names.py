@@ -112,7 +112,7 @@ def shared(shape: int | Sequence[int], dtype: Any = None) -> Array:
     machine's one memory. `shape` is made of numbers that are the same for all threads. Without a
     `dtype` it is what is stored in it. Its words hold 0 until they are written.
     """
-    _outside("mm.shared")
+    outside("mm.shared")
 
 
 def registers(size: int | Sequence[int], dtype: Any = None) -> Array:
@@ -120,8 +120,9 @@ def registers(size: int | Sequence[int], dtype: Any = None) -> Array:
 
     They hold 0 until they are written.
     """
-    _outside("mm.registers")
+    outside("mm.registers")
 
 
-def _outside(name: str) -> NoReturn:
+def outside(name: str) -> NoReturn:
+    """Refuse the call of a name of the language where no program is parsed."""
     raise MMSimError(f"{name} has a meaning only inside a function decorated with mmsim.program")

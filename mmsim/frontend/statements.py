@@ -62,6 +62,10 @@ class Statements:
         if statement is not None:
             self.lowering.emit(statement)
             return True
+        op = self.calls.atomics.op(call)
+        if op is not None:
+            self.calls.atomics.emit(call, op, None)
+            return True
         if self.lowering.dialect.value(call, self.function) is not None:
             return False
         callee = self.calls.callee(call)

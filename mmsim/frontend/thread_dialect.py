@@ -7,7 +7,7 @@ import types
 from typing import Any, cast
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend import names, remedies
+from mmsim.frontend import atomic, names, remedies
 from mmsim.frontend.dialect import Maker
 from mmsim.frontend.element_types import numpy_name
 from mmsim.frontend.function import Function
@@ -16,6 +16,7 @@ from mmsim.frontend.program import Program
 from mmsim.frontend.scope import DialectName, Entity
 from mmsim.frontend.source import FunctionText, written
 from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import AtomicOp
 
 THREAD = DialectName("the thread")
 TRIPLES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
@@ -84,6 +85,10 @@ class ThreadDialect:
     def maker(self, called: Any) -> Maker | None:
         """mm.shared and mm.registers."""
         return next((maker for known, maker in MAKERS if called is known), None)
+
+    def atomic(self, called: Any) -> AtomicOp | None:
+        """The functions of mm.atomic."""
+        return next((op for known, op in atomic.OPERATIONS if called is known), None)
 
     def helper(self, called: Any) -> types.FunctionType | None:
         """A plain function, or one that is decorated with `mm.program`; none of mmsim's own."""

@@ -36,6 +36,7 @@ GROUP = "mmsim.programs"
 METRICS: Mapping[Place, str] = {
     ("shared", "read"): "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
     ("shared", "write"): "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    ("shared", "atomic"): "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
     ("global", "read"): "l1tex__t_set_accesses_pipe_lsu_mem_global_op_ld.sum",
     ("global", "write"): "l1tex__t_set_accesses_pipe_lsu_mem_global_op_st.sum",
 }
@@ -45,7 +46,7 @@ NAME = "mmsim_counted_"
 
 @dataclass(frozen=True)
 class Count:
-    """What hardware and model count of a program's reads or writes in one memory.
+    """What hardware and model count of a program's reads, writes or atomics in one memory.
 
     `words` are the sizes of its words in bytes. `why` says why the two differ: "" where they don't,
     None where the reason is unknown; `guess` is then what was predicted in vain, if anything was.

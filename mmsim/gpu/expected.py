@@ -30,9 +30,11 @@ from mmsim.results.rows import AccessRow, Kind
 Memory = Literal["shared", "global"]
 Place = tuple[Memory, Kind]
 
+# Atomics in global memory meet in the second-level cache, which no rule of a unit describes.
 PLACES: tuple[Place, ...] = (
     ("shared", "read"),
     ("shared", "write"),
+    ("shared", "atomic"),
     ("global", "read"),
     ("global", "write"),
 )
@@ -40,7 +42,7 @@ PLACES: tuple[Place, ...] = (
 
 @dataclass(frozen=True)
 class Expected:
-    """What is expected of one memory, reads or writes: the `model`'s stages, by words of `sizes`.
+    """What is expected of one kind of access: the `model`'s stages, by words of `sizes`.
 
     `reasons` say why the hardware may differ, `predicted` what it then counts. `fewer` says why it
     may count less than the model, by how much not being known.
@@ -83,7 +85,7 @@ def expected(
     threads, block_size, shape = asked(**how)
     launch = Launch(machine, program, arguments, threads, block_size, "synchronous", 1, shape)
     tables = [one.name for one in written.arguments if one.role == "offsets"]
-    places = PLACES if written.space == "global" else PLACES[:2]
+    places = [one for one in PLACES if written.space == "global" or one[0] == "shared"]
     rows = {place: _rows(run, place, written.space) for place in places}
     sizes = {
         place: {row.array: _size(launch.arrays[row.array], place[0]) for row in rows[place]}

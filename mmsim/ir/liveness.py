@@ -10,6 +10,8 @@ just before it; those of a program are the most at any access.
 - What is made of T, of the arguments and of constants alone is local work: no word.
 - A write uses the word that it writes, so a copy needs one register. A read needs none for the word
   that it brings before that has come: what becomes of it counts from the next access on.
+- An atomic access uses the word that it computes with as a write does, and brings the old word as a
+  read does. What it compares with decides something, as a test does.
 - Which element of an `mm.registers` array is live isn't known, so a live array counts whole, from
   where it may hold a word.
 - Every branch may be taken and every loop may go round, so no run holds more words than are counted
@@ -117,6 +119,10 @@ class _Graph:
                 return self._add(_Step((after,), target, asks=index, access=True, reads=True))
             case ir.Store(_, index, value):
                 return self._add(_Step((after,), None, value=value, asks=index, access=True))
+            case ir.Atomic(target, _, _, index, value, compare):
+                read = self._add(_Step((after,), target, reads=True))
+                asks = index if compare is None else (*index, compare)
+                return self._add(_Step((read,), None, value=value, asks=asks, access=True))
             case ir.RegisterWrite(array, index, value):
                 return self._add(_Step((after,), array, keeps=True, value=value, asks=index))
             case ir.If(test, then, orelse):

@@ -29,6 +29,7 @@ NUMBERS = ("id", "index", "block", "lane", "warp", "count", "block_size", "block
 THREAD_FIELDS = (*NUMBERS, *INDICES, *EXTENTS)
 Use = Literal["array", "number", "unused"]
 UNIFORM_FIELDS = ("count", "block_size", "blocks", *EXTENTS)
+AtomicOp = Literal["add", "sub", "max", "min", "and", "or", "xor", "exch", "cas", "inc", "dec"]
 UNNUMBERED = -1
 
 
@@ -212,6 +213,28 @@ class Store(MemoryAccess):
 
 
 @dataclass(frozen=True, slots=True)
+class Atomic(MemoryAccess):
+    """target = mm.atomic.op(array, index, value): one access that reads and writes a word.
+
+    `compare` is what "cas" compares the word with, None for the others. The old value is dropped
+    where `target` is None. What each `op` leaves says `mmsim.ir.atomics`.
+    """
+
+    target: str | None
+    op: AtomicOp
+    array: str
+    index: tuple[Expr, ...]
+    value: Expr
+    compare: Expr | None
+    place: Place
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        """What it computes with, in the order of the text."""
+        return (self.value,) if self.compare is None else (self.compare, self.value)
+
+
+@dataclass(frozen=True, slots=True)
 class RegisterWrite(Numbered):
     """r[i] = value of an `mm.registers` array."""
 
@@ -309,6 +332,7 @@ Stmt = (
     Assign
     | Load
     | Store
+    | Atomic
     | RegisterWrite
     | If
     | While

@@ -99,7 +99,7 @@ class Ranges:
                 case ir.Assign(target, value):
                     if self._counts(target):
                         yield target, partial(self.of, value)
-                case ir.Load(target, array):
+                case ir.Load(target, array) | ir.Atomic(target, _, array):
                     if target is not None and self._counts(target):
                         yield target, partial(self._element, array)
                 case ir.For(target, start, stop, step, body):

@@ -49,7 +49,7 @@ def set_by(statement: ir.Stmt) -> set[str]:
     return {
         one.target
         for one in statements((statement,))
-        if isinstance(one, ir.Assign | ir.Load | ir.For) and one.target is not None
+        if isinstance(one, ir.Assign | ir.Load | ir.Atomic | ir.For) and one.target is not None
     }
 
 
@@ -57,7 +57,9 @@ def tidy(body: ir.Block) -> ir.Block:
     """The program without the variables that can be spared."""
     reads = Counter(name for one in statements(body) for name in read_by(one))
     settings = Counter(
-        one.target for one in statements(body) if isinstance(one, ir.Assign | ir.Load | ir.For)
+        one.target
+        for one in statements(body)
+        if isinstance(one, ir.Assign | ir.Load | ir.Atomic | ir.For)
     )
     spare = {
         name: reads[name]
@@ -73,7 +75,7 @@ def _block(block: ir.Block, spare: dict[str, int]) -> ir.Block:
     position = 0
     while position < len(result):
         statement = result[position]
-        if isinstance(statement, ir.Assign | ir.Load) and statement.target in spare:
+        if isinstance(statement, ir.Assign | ir.Load | ir.Atomic) and statement.target in spare:
             if isinstance(statement, ir.Assign):
                 changed = _into_its_readers(result, position, statement, spare[statement.target])
             else:
@@ -118,12 +120,12 @@ def _into_its_readers(
     return False
 
 
-def _into_its_variable(block: list[ir.Stmt], position: int, statement: ir.Load) -> bool:
+def _into_its_variable(block: list[ir.Stmt], position: int, statement: ir.Load | ir.Atomic) -> bool:
     """Load straight into the variable that is set to the loaded value, and to nothing else, a few
     lines later, if nothing asks for it in between."""
     for later in range(position + 1, len(block)):
         reader = block[later]
-        if not isinstance(reader, ir.Assign | ir.Load | ir.Store):
+        if not isinstance(reader, ir.Assign | ir.Load | ir.Store | ir.Atomic):
             return False
         if isinstance(reader, ir.Assign) and _is(reader.value, statement.target):
             target, between = reader.target, block[position + 1 : later]

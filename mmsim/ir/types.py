@@ -14,6 +14,7 @@ from functools import reduce
 import numpy as np
 
 from mmsim.errors import Place, TypeFault
+from mmsim.ir import atomics
 from mmsim.ir import nodes as ir
 from mmsim.ir.memo import Memo
 from mmsim.ir.nodes import assert_never
@@ -97,6 +98,14 @@ class Typing:
                         joined = join(self.arrays.get(array), self._of(value))
                         if joined is not None:
                             self.arrays[array] = joined
+                case ir.Atomic(target, _, array):
+                    if array not in self._fixed:
+                        joined = reduce(join, map(self._of, statement.operands))
+                        joined = join(self.arrays.get(array), joined)
+                        if joined is not None:
+                            self.arrays[array] = joined
+                    if target is not None:
+                        self._widen(target, self.arrays.get(array))
                 case ir.If(_, then, orelse):
                     self._block(then)
                     self._block(orelse)
@@ -177,6 +186,14 @@ class Typing:
                     self._check_index(index)
                     self._check_expression(value)
                     self._check_store(array, value, place)
+                case ir.Atomic(_, op, array, index, _, _, place):
+                    self._check_index(index)
+                    for operand in statement.operands:
+                        self._check_expression(operand)
+                        self._check_store(array, operand, place)
+                    held = self.arrays[array].name
+                    if held not in atomics.TYPES[op]:
+                        raise self._fault(atomics.refusal(op, array, held), place, array)
                 case ir.If(test, then, orelse):
                     self._check_expression(test)
                     self._check(then)

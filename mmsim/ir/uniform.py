@@ -50,7 +50,8 @@ class Uniformity:
         self._body = body
         every = list(statements(body))
         targets = {one.target for one in every if isinstance(one, ir.Assign | ir.For)}
-        self.uniform = targets - {one.target for one in every if isinstance(one, ir.Load)}
+        read = {one.target for one in every if isinstance(one, ir.Load | ir.Atomic)}
+        self.uniform = targets - read
         while varying := self._varying():
             self.uniform -= varying
 
@@ -102,6 +103,7 @@ class Uniformity:
                 ir.Assign()
                 | ir.Load()
                 | ir.Store()
+                | ir.Atomic()
                 | ir.RegisterWrite()
                 | ir.While()
                 | ir.Break()

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.walk import accesses, expressions, names, statements
+from mmsim.ir.walk import accesses, expressions, names, statements, written_arrays
 
 READER = "the search for waits"
 READ = "memory"
@@ -24,7 +24,7 @@ class Waits:
     """Of each access in the order of the text whether it is a wait, and its innermost loop."""
 
     def __init__(self, code: ir.Code) -> None:
-        written = {one.array for one in accesses(code.body) if isinstance(one, ir.Store)}
+        written = written_arrays(code.body)
         waits: set[int] = set()
         loops: dict[int, Place] = {}
         for loop in statements(code.body):
@@ -46,12 +46,12 @@ class _Dependences:
 
     def __init__(self, loop: ir.While) -> None:
         self.on: dict[str, set[str]] = {}
-        self.loads: list[ir.Load] = []
+        self.loads: list[ir.Load | ir.Atomic] = []
         self.end = names((loop.test,))
         self._block(loop.prelude, set(), True)
         self._block(loop.body, _jumps(loop.body), True)
 
-    def loads_of_the_end(self) -> list[ir.Load]:
+    def loads_of_the_end(self) -> list[ir.Load | ir.Atomic]:
         """The reads whose values decide whether the loop ends."""
         behind = self._behind(self.end)
         return [load for load in self.loads if load.target in behind]
@@ -89,7 +89,7 @@ class _Dependences:
                     self._assigned(target, read, control)
                 case ir.RegisterWrite(array):
                     self._assigned(array, read, control)
-                case ir.Load(target):
+                case ir.Load(target) | ir.Atomic(target):
                     self.loads.append(one)
                     if target is not None:
                         self._assigned(target, read, control, {READ})
@@ -140,6 +140,7 @@ def _jumps(block: ir.Block, control: frozenset[str] = frozenset(), loop: bool = 
                 ir.Assign()
                 | ir.Load()
                 | ir.Store()
+                | ir.Atomic()
                 | ir.RegisterWrite()
                 | ir.Return()
                 | ir.Forget()

@@ -25,6 +25,7 @@ def inside(statement: ir.Stmt) -> tuple[ir.Block, ...]:
             ir.Assign()
             | ir.Load()
             | ir.Store()
+            | ir.Atomic()
             | ir.RegisterWrite()
             | ir.Break()
             | ir.Continue()
@@ -51,6 +52,7 @@ def with_inside(statement: ir.Stmt, changed: Callable[[ir.Block], ir.Block]) -> 
             ir.Assign()
             | ir.Load()
             | ir.Store()
+            | ir.Atomic()
             | ir.RegisterWrite()
             | ir.Break()
             | ir.Continue()
@@ -74,7 +76,7 @@ def numbered(body: ir.Block) -> ir.Block:
     def one(statement: ir.Stmt) -> ir.Stmt:
         number = next(numbers)
         statement = with_inside(statement, block)
-        if isinstance(statement, ir.Load | ir.Store):
+        if isinstance(statement, ir.Load | ir.Store | ir.Atomic):
             return replace(statement, number=number, site=next(sites))
         return replace(statement, number=number)
 
@@ -89,9 +91,15 @@ def statements(block: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
             yield from statements(inner)
 
 
-def accesses(block: Iterable[ir.Stmt]) -> Iterator[ir.Load | ir.Store]:
+def accesses(block: Iterable[ir.Stmt]) -> Iterator[ir.Load | ir.Store | ir.Atomic]:
     """All memory accesses of a block, in the order of the text."""
-    return (one for one in statements(block) if isinstance(one, ir.Load | ir.Store))
+    kinds = ir.Load | ir.Store | ir.Atomic
+    return (one for one in statements(block) if isinstance(one, kinds))
+
+
+def written_arrays(block: Iterable[ir.Stmt]) -> set[str]:
+    """The arrays that a block's statements may change."""
+    return {one.array for one in accesses(block) if not isinstance(one, ir.Load)}
 
 
 def expressions(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
@@ -103,6 +111,8 @@ def expressions(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
             return index
         case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
             return (*index, value)
+        case ir.Atomic(index=index):
+            return (*index, *statement.operands)
         case ir.If(test) | ir.While(_, test):
             return (test,)
         case ir.For(_, start, stop, step):
@@ -130,6 +140,13 @@ def with_expressions(statement: ir.Stmt, changed: Callable[[ir.Expr], ir.Expr]) 
             return replace(statement, index=tuple(map(changed, index)))
         case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
             return replace(statement, index=tuple(map(changed, index)), value=changed(value))
+        case ir.Atomic(index=index, value=value, compare=compare):
+            return replace(
+                statement,
+                index=tuple(map(changed, index)),
+                value=changed(value),
+                compare=None if compare is None else changed(compare),
+            )
         case ir.If(test) | ir.While(_, test):
             return replace(statement, test=changed(test))
         case ir.For(_, start, stop, step):

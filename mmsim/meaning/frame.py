@@ -10,22 +10,29 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import Place
+from mmsim.ir.nodes import AtomicOp
 from mmsim.ir.operators import Mask, Value
 from mmsim.model.threads import Grid
 
 Integers = npt.NDArray[np.int64]
+Kind = Literal["read", "write", "atomic"]
 NONE: dict[Any, Any] = {}
 """What frames hold that have nothing: there is one for each warp. Never written."""
 
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """One memory access of the program's text: a `Load` or a `Store`."""
+    """One memory access of the program's text: a `Load`, a `Store` or an `Atomic`.
+
+    Of an atomic, `op` is what it does, and `returns` says whether its old value is used.
+    """
 
     number: int
     array: str
-    kind: Literal["read", "write"]
+    kind: Kind
     place: Place
+    op: AtomicOp | None = None
+    returns: bool = False
 
 
 class Request:
@@ -33,10 +40,11 @@ class Request:
 
     `elements` holds, for each active lane in order, the row-major number of the element in its
     array; `lanes` the positions of those lanes in the sequencer (None: all of them); `values` what
-    a write stores, of the array's type. For a read the engine sends the values back.
+    a write stores or an atomic computes with, `compare` what it compares with, of the array's type.
+    For a read the engine sends the values back, for an atomic that `returns` the old ones.
     """
 
-    __slots__ = ("elements", "lanes", "site", "values")
+    __slots__ = ("compare", "elements", "lanes", "site", "values")
 
     def __init__(
         self,
@@ -44,11 +52,13 @@ class Request:
         elements: Integers,
         lanes: Integers | None,
         values: npt.NDArray[Any] | None,
+        compare: npt.NDArray[Any] | None = None,
     ) -> None:
         self.site = site
         self.elements = elements
         self.lanes = lanes
         self.values = values
+        self.compare = compare
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,11 @@ from mmsim.frontend.scope import number
 from mmsim.host.arguments import one_of, whole
 from mmsim.ir import nodes as ir
 from mmsim.ir import shapes
+from mmsim.ir.atomics import order_matters
 from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.types import SUPPORTED_TEXT, Typing, supported, type_of_number
-from mmsim.ir.walk import accesses
+from mmsim.ir.walk import written_arrays
+from mmsim.meaning.frame import Kind, Site
 from mmsim.meaning.meaning import Meaning, check_numbers
 from mmsim.model.conflicts import Conflict
 from mmsim.model.layout import MASKED, Placed, RowMajor
@@ -101,36 +103,40 @@ class Launch:
             found = self.kept["registers"] = registers(meaning.code.body, sizes)
         return found
 
-    def conflict(self, array: str) -> Conflict | None:
-        """The rule for an array's words at the units in front of it; None if those have several."""
-        machine, memory = self.machine, self.arrays[array]
-        if machine.shared and memory.shared:
+    def rule(self, unit: Conflict, array: str, kind: Kind) -> Conflict:
+        """A unit's rule for accesses of such a kind to an array."""
+        rule = unit.of_words(self.arrays[array].dtype.itemsize)
+        return rule.of_atomics() if kind == "atomic" else rule
+
+    def conflict(self, array: str, kind: Kind) -> Conflict | None:
+        """The rule of the units in front of an array; None if those have several."""
+        machine = self.machine
+        if machine.shared and self.arrays[array].shared:
             conflict = machine.shared_conflict
-            return None if conflict is None else conflict.of_words(memory.dtype.itemsize)
-        return machine.memory.conflict.of_words(memory.dtype.itemsize)
+            return None if conflict is None else self.rule(conflict, array, kind)
+        return self.rule(machine.memory.conflict, array, kind)
 
     def stage_counts(
         self,
-        array: str,
+        site: Site,
         units: Integers,
         addresses: Integers,
         warps: Integers,
         count: int,
         lanes: Integers | None,
     ) -> Integers:
-        """Stages of each of `count` warp requests for words of an array.
+        """Stages of each of `count` warp requests of one access of the text.
 
         As `Conflict.stage_counts`; `units` are the numbers of the units that the lanes' requests go
         to.
         """
-        conflict = self.conflict(array)
+        conflict = self.conflict(site.array, site.kind)
         if conflict is not None:
             return conflict.stage_counts(addresses, warps, count, lanes)
-        size = self.arrays[array].dtype.itemsize
         stages = np.zeros(count, dtype=np.int64)
         for unit in np.unique(units).tolist():
             own = units == unit
-            rule = self.machine.units[unit].conflict.of_words(size)
+            rule = self.rule(self.machine.units[unit].conflict, site.array, site.kind)
             of_lanes = None if lanes is None else lanes[own]
             stages += rule.stage_counts(addresses[own], warps[own], count, of_lanes)
         return stages
@@ -148,6 +154,20 @@ class Launch:
             lengths = (ends - firsts)[own]
             least += len(rule.parts(np.cumsum(lengths) - lengths, lanes[units == unit]))
         return least
+
+    @property
+    def ordered(self) -> bool:
+        """Whether results follow from the order of its warps' atomics: the event engine's alone.
+
+        Under the synchronous schedule that order is that of the rounds, which every engine knows.
+        """
+        if self.schedule == "synchronous":
+            return False
+        if all(site.kind != "atomic" for site in self.meaning.sites):
+            return False
+        code, types = self.program.code, self.meaning.typing.arrays
+        key = "in turn", *((name, types[name].kind) for name in types)
+        return self.program.kept(key, lambda: order_matters(code.body, types))
 
     def results(self) -> dict[str, npt.NDArray[Any]]:
         """The array parameters as they stand now."""
@@ -335,7 +355,7 @@ def _bind(
 
 def _written(code: ir.Code) -> set[str]:
     """The arrays that a program writes."""
-    return {one.array for one in accesses(code.body) if isinstance(one, ir.Store)}
+    return written_arrays(code.body)
 
 
 def _array(program: Program, parameter: ir.Parameter, value: Any, written: bool) -> Parameter:

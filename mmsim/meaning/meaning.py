@@ -28,7 +28,6 @@ from mmsim.errors import (
     BarrierError,
     LaunchError,
     Place,
-    TypeFault,
     shown,
 )
 from mmsim.ir import nodes as ir
@@ -47,10 +46,11 @@ from mmsim.ir.operators import (
     union,
     without,
 )
-from mmsim.ir.types import INT, Typing, is_int
+from mmsim.ir.types import INT, Typing
 from mmsim.ir.walk import accesses
 from mmsim.meaning.evaluation import Expressions, active_lanes
 from mmsim.meaning.frame import Frame, Request, Site, Waiting
+from mmsim.meaning.storing import fitting, stored_words
 from mmsim.model.memory import zeros
 
 Evaluate = Callable[[Frame, Mask], Value]
@@ -101,15 +101,7 @@ class Meaning(Expressions):
         max_accesses: int,
     ) -> None:
         super().__init__(code, typing, numbers, shapes, uniform, max_accesses)
-        self.sites = [
-            Site(
-                access.site,
-                access.array,
-                "read" if isinstance(access, ir.Load) else "write",
-                access.place,
-            )
-            for access in accesses(code.body)
-        ]
+        self.sites = [_site(access) for access in accesses(code.body)]
         self._registers = [local.name for local in code.locals if local.kind == "registers"]
         self._making = Lock()  # launches of several threads may share it
         self._loops: list[int] = []
@@ -178,6 +170,8 @@ class Meaning(Expressions):
                 return self._load(statement)
             case ir.Store():
                 return self._store(statement)
+            case ir.Atomic():
+                return self._atomic(statement)
             case ir.RegisterWrite():
                 return Local(self._register_write(statement))
             case ir.If():
@@ -223,11 +217,14 @@ class Meaning(Expressions):
             lanes = None if mask is True else active_lanes(mask)
             return Request(site, elements(frame, mask, lanes), lanes, None)
 
-        if statement.target is None:
-            return Access(begin, None)
-        slot = self._slot(statement.target)
-        wanted = self.typing.variables[statement.target]
-        converts = self.typing.arrays[statement.array] != wanted
+        return Access(begin, self._finish(statement.target, statement.array))
+
+    def _finish(self, target: str | None, array: str) -> Finish | None:
+        """How a variable takes the words that were read in an array; None where there is none."""
+        if target is None:
+            return None
+        slot, wanted = self._slot(target), self.typing.variables[target]
+        converts = self.typing.arrays[array] != wanted
 
         def finish(frame: Frame, request: Request, values: Any, mask: Mask) -> None:
             if converts:
@@ -238,71 +235,40 @@ class Meaning(Expressions):
                 values = spread
             frame.assign(slot, values, mask)
 
-        return Access(begin, finish)
+        return finish
 
     def _store(self, statement: ir.Store) -> Access:
         site = self.sites[statement.site]
         elements = self._elements(statement.array, statement.index, statement.place)
-        value = self._evaluate(statement.value)
-        fit = self._fit(statement.array, statement.value, statement.place)
-        dtype = self.typing.arrays[statement.array]
+        stored = stored_words(self, statement.array, statement.value, statement.place)
 
         def begin(frame: Frame, mask: Mask) -> Request:
             self._step(frame, mask, site.place)
             lanes = active_lanes(mask)
             number = elements(frame, mask, lanes)
-            stored = value(frame, mask)
-            if fit is not None:
-                fit(stored, number, frame, mask)
-            if not isinstance(stored, np.ndarray):
-                stored = np.full(len(number), stored, dtype)
-            else:
-                if lanes is not None:
-                    stored = stored[lanes]
-                if stored.dtype != dtype:
-                    stored = stored.astype(dtype)
-            return Request(site, number, lanes, stored)
+            return Request(site, number, lanes, stored(frame, mask, lanes, number))
 
         return Access(begin, None)
 
-    def _fit(
-        self, array: str, value: ir.Expr, place: Place
-    ) -> Callable[[Value, npt.NDArray[np.int64], Frame, Mask], None] | None:
-        """A check that stored integers fit the array's type; None where they always do."""
-        dtype, stored = self.typing.arrays[array], self.typing.of(value)
-        if not is_int(dtype) or not is_int(stored) or dtype == stored:
-            return None
-        limits, reach = np.iinfo(dtype.name), np.iinfo(stored.name)
-        if limits.min <= reach.min and reach.max <= limits.max:
-            return None
-        low, high = int(limits.min), int(limits.max)
+    def _atomic(self, statement: ir.Atomic) -> Access:
+        array, place = statement.array, statement.place
+        site = self.sites[statement.site]
+        elements = self._elements(array, statement.index, place)
+        operands = [stored_words(self, array, operand, place) for operand in statement.operands]
 
-        def check(value: Value, elements: npt.NDArray[np.int64], frame: Frame, mask: Mask) -> None:
-            wide_value = np.broadcast_to(np.asarray(value, dtype=np.int64), frame.lanes)
-            bad = both(mask, (wide_value < low) | (wide_value > high))
-            if np.count_nonzero(bad):
-                lane = int(np.argmax(bad))
-                before = np.count_nonzero(np.broadcast_to(mask, frame.lanes)[:lane])
-                element = elements[before]  # it holds active lanes only
-                at = tuple(map(int, np.unravel_index(element, self.shapes[array])))
-                shown = ", ".join(map(str, at))
-                self._fault(
-                    TypeFault,
-                    f"{wide_value[lane]} doesn't fit {array}[{shown}]: {array!r} holds {dtype}, "
-                    f"from {low} to {high}",
-                    place,
-                    frame,
-                    lane,
-                    array=array,
-                    index=at,
-                )
+        def begin(frame: Frame, mask: Mask) -> Request:
+            self._step(frame, mask, site.place)
+            lanes = active_lanes(mask)
+            number = elements(frame, mask, lanes)
+            *compare, value = (operand(frame, mask, lanes, number) for operand in operands)
+            return Request(site, number, lanes, value, compare[0] if compare else None)
 
-        return check
+        return Access(begin, self._finish(statement.target, array))
 
     def _register_write(self, statement: ir.RegisterWrite) -> Execute:
         elements = self._elements(statement.array, statement.index, statement.place)
         value = self._evaluate(statement.value)
-        fit = self._fit(statement.array, statement.value, statement.place)
+        fit = fitting(self, statement.array, statement.value, statement.place)
         array = statement.array
 
         def run(frame: Frame, mask: Mask) -> Mask:
@@ -447,6 +413,15 @@ class Meaning(Expressions):
                 )
         yield Waiting(place, mask)
         return mask
+
+
+def _site(access: ir.Load | ir.Store | ir.Atomic) -> Site:
+    """What engines know of an access of the text."""
+    number, array, place = access.site, access.array, access.place
+    if isinstance(access, ir.Atomic):
+        returns = access.target is not None
+        return Site(number, array, "atomic", place, access.op, returns)
+    return Site(number, array, "read" if isinstance(access, ir.Load) else "write", place)
 
 
 # Lanes that have left something are kept in variables whose names no program's can be.

@@ -88,6 +88,17 @@ class Conflict(ABC):
         """The rule for an array whose words have so many bytes; in the papers size is no matter."""
         return self
 
+    def of_atomics(self) -> Conflict:
+        """The rule for atomic accesses, whose requests for one address don't merge.
+
+        Unless a rule says otherwise, it serves an atomic access stage by stage as it does a read,
+        and stays with each stage until the most requests for one of its addresses are done.
+
+        >>> Groups(4).stages([0, 1, 10, 10]), Groups(4).of_atomics().stages([0, 1, 10, 10])
+        (2, 3)
+        """
+        return InTurn(self.width, self)
+
     @abstractmethod
     def cells(self, addresses: Integers) -> Integers:
         """The number of the bank, or of whatever the rule counts, in which each address lies."""
@@ -212,6 +223,44 @@ class Banks(Conflict):
         most: Integers = loads.reshape(count, width).max(axis=1)
         return most
 
+    def of_atomics(self) -> Conflict:
+        return BanksInTurn(self.width)
+
+
+@dataclass(frozen=True)
+class BanksInTurn(Banks):
+    """By bank, for atomics: the most requests in one bank, whether for one address or for several.
+
+    >>> BanksInTurn(4).stages([5, 5, 5, 5]), BanksInTurn(4).stage_of([5, 1, 2, 5])
+    (4, [1, 0, 0, 2])
+    """
+
+    name = "bank in turn"
+    compiled = "bank_atomic"
+
+    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+        """Within a bank in ascending address order, those for one address by lane."""
+        filled: dict[int, int] = {}
+        stages = [0] * len(addresses)
+        for address, at in sorted((address, at) for at, address in enumerate(addresses)):
+            bank = address % self.width
+            stages[at] = filled.get(bank, 0)
+            filled[bank] = stages[at] + 1
+        return stages
+
+    def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
+        return max(Counter([address % self.width for address in addresses]).values())
+
+    def stage_counts(
+        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+    ) -> Integers:
+        if len(addresses) == 0:
+            return np.zeros(count, dtype=np.int64)
+        return self._loads(addresses, warps, count)
+
+    def of_atomics(self) -> Conflict:
+        return self
+
 
 @dataclass(frozen=True)
 class Groups(Conflict):
@@ -249,6 +298,89 @@ class Groups(Conflict):
     ) -> Integers:
         owner, _ = _distinct(addresses // self.width, warps)
         return np.bincount(owner, minlength=count)
+
+
+@dataclass(frozen=True)
+class InTurn(Conflict):
+    """By another rule, for atomics: each of its stages lasts while one of its words is asked for.
+
+    In an address group these are the most requests for one address, and of a request the sum over
+    its groups.
+
+    >>> InTurn(4, Groups(4)).stages([0, 0, 1, 9]), InTurn(4, Groups(4)).stage_of([9, 0, 1, 0])
+    (3, [2, 0, 0, 1])
+    """
+
+    rule: Conflict
+
+    @property
+    def by_lane(self) -> bool:  # type: ignore[override]
+        return self.rule.by_lane
+
+    @property
+    def name(self) -> str:
+        return f"{self.rule.name} in turn"
+
+    @property
+    def place(self) -> str:
+        return self.rule.place
+
+    @property
+    def free(self) -> str:
+        return self.rule.free
+
+    @property
+    def compiled(self) -> str | None:
+        return f"{self.rule.compiled}_atomic" if isinstance(self.rule, Groups) else None
+
+    @property
+    def title(self) -> str:
+        return self.rule.title
+
+    @property
+    def met(self) -> str:
+        return self.rule.met
+
+    def cells(self, addresses: Integers) -> Integers:
+        return self.rule.cells(addresses)
+
+    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+        merged = self.rule.stage_of(addresses, lanes)
+        asked: Counter[tuple[int, int]] = Counter()
+        turns = []
+        for of in zip(merged, addresses, strict=True):
+            turns.append(asked[of])
+            asked[of] += 1
+        lasts = [0] * (max(merged) + 1)
+        for stage, turn in zip(merged, turns, strict=True):
+            lasts[stage] = max(lasts[stage], turn + 1)
+        before = np.cumsum([0, *lasts]).tolist()
+        return [before[stage] + turn for stage, turn in zip(merged, turns, strict=True)]
+
+    def stage_counts(
+        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+    ) -> Integers:
+        if not isinstance(self.rule, Groups) or len(addresses) == 0:
+            return super().stage_counts(addresses, warps, count, lanes)
+        order = np.lexsort((addresses, warps))
+        addresses, warps = addresses[order], warps[order]
+        groups = self.cells(addresses)
+        new_warp = np.append(True, warps[1:] != warps[:-1])
+        firsts = np.flatnonzero(new_warp | np.append(True, addresses[1:] != addresses[:-1]))
+        asked = np.diff(firsts, append=len(addresses))
+        of_group = groups[firsts]
+        new = np.append(True, of_group[1:] != of_group[:-1]) | new_warp[firsts]
+        starts = np.flatnonzero(new)
+        most = np.maximum.reduceat(asked, starts)
+        counts = np.bincount(warps[firsts][starts], weights=most, minlength=count)
+        result: Integers = counts.astype(np.int64)
+        return result
+
+    def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
+        return self.rule.parts(firsts, lanes)
+
+    def of_atomics(self) -> Conflict:
+        return self
 
 
 @dataclass(frozen=True)
@@ -295,6 +427,9 @@ class InParts(Conflict):
 
     def cells(self, addresses: Integers) -> Integers:
         return self.rule.cells(addresses)
+
+    def of_atomics(self) -> Conflict:
+        return InParts(self.width, self.rule.of_atomics())
 
     def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
         part_of = self._part_of(len(addresses) if lanes is None else lanes).tolist()

@@ -21,6 +21,8 @@ import numpy.typing as npt
 
 from mmsim.errors import RoomError
 from mmsim.host.cores import on_all_cores
+from mmsim.ir.atomics import UFUNCS, in_turn
+from mmsim.ir.nodes import AtomicOp
 from mmsim.model.layout import Layout, RowMajor, offsets_of
 from mmsim.model.machines import Machine
 from mmsim.model.threads import Grid
@@ -125,6 +127,39 @@ class ArrayInMemory:
         values: npt.NDArray[Any]
         values = self.flat[elements] if self.source is not None else self.data[blocks, elements]
         return values
+
+    def in_turn(
+        self,
+        op: AtomicOp,
+        elements: Integers,
+        blocks: Integers | int,
+        values: npt.NDArray[Any],
+        compare: npt.NDArray[Any] | None,
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """What the lanes of an atomic access receive and leave; `leave` lets it take effect.
+
+        Lanes come in the order in which they take their turns, as for `write`.
+        """
+        before = self.read(elements, blocks)
+        return in_turn(op, before, self._cells(elements, blocks), values, compare)
+
+    def leave(self, elements: Integers, blocks: Integers | int, words: npt.NDArray[Any]) -> None:
+        """Store what the lanes of an atomic access leave: of one element the last lane's stays."""
+        self.data[0 if self.source is not None else blocks, elements] = words
+
+    def gather(
+        self,
+        op: AtomicOp,
+        elements: Integers,
+        blocks: Integers | int,
+        values: npt.NDArray[Any],
+    ) -> None:
+        """An atomic access of one of `UFUNCS` whose old values nobody asks for."""
+        UFUNCS[op].at(self.data.reshape(-1), self._cells(elements, blocks), values)
+
+    def _cells(self, elements: Integers, blocks: Integers | int) -> Integers:
+        """The numbers of elements, counted over all copies."""
+        return elements if self.source is not None else elements + self.size * blocks
 
     def write(
         self,

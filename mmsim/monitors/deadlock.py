@@ -1,9 +1,9 @@
 """Finds a deadlock where a program does not merely go on: nothing changes, and a warp reads on.
 
-A write that changes memory is *progress*; so is every access outside of `while` loops, for a `for`
-loop comes to its end, and within one that of a line to elements that it hasn't touched since memory
-changed last, as in the search for the end of a list. What reads on must wait (`Waits`): a loop that
-no other thread could end is a program without an end.
+A write or an atomic that changes memory is *progress*; so is every access outside of `while` loops,
+for a `for` loop comes to its end, and within one that of a line to elements that it hasn't touched
+since memory changed last, as in the search for the end of a list. What reads on must wait
+(`Waits`): a loop that no other thread could end is a program without an end.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeGuard
 
 import numpy as np
+import numpy.typing as npt
 
 from mmsim.ir.waits import Waits
 from mmsim.meaning.frame import Site
@@ -45,6 +46,8 @@ class DeadlockCheck(Listener):
         self.waits = launch.program.kept("waits", lambda: Waits(launch.program.code))
         self.touched: set[int] = set()  # what went to which elements since memory changed last
         self.growth = Growth(launch, "the list of those that wait for a change")
+        self.taken: dict[tuple[str, int, int], Read] = {}  # elements that an atomic waits for
+        self.lock_step, self.warp = launch.schedule == "synchronous", launch.grid.warp
         self.requests = 0
         self.last: Read | None = None
         self.other: Read | None = None
@@ -57,15 +60,7 @@ class DeadlockCheck(Listener):
         self.requests += 1
         if access.writes:
             return
-        read = Read(
-            access.site,
-            copy=access.of_lane(access.copies, 0),
-            element=int(access.elements[0]),
-            thread=int(access.threads[0]),
-            block=access.of_lane(access.blocks, 0),
-            time=access.of_lane(access.times, 0),
-            number=self.requests,
-        )
+        read = self._read(access, 0)
         if not self.waits.is_wait[access.site.number]:
             self.idle = read
             return
@@ -73,15 +68,47 @@ class DeadlockCheck(Listener):
             self.other = self.last
         self.last = read
 
+    def _taken(self, access: Access, lanes: npt.NDArray[np.int64]) -> None:
+        """Note who has changed an element for which others wait by the same atomic."""
+        for lane in reversed(lanes.tolist()):  # the first lane took it from the others
+            copy, element = access.of_lane(access.copies, lane), int(access.elements[lane])
+            self.taken[access.site.array, copy, element] = self._read(access, lane)
+        self.growth.need(OF_A_CELL * len(self.taken), OF_A_CELL * len(self.taken))
+
+    def _read(self, access: Access, lane: int) -> Read:
+        """One lane of a request."""
+        return Read(
+            access.site,
+            copy=access.of_lane(access.copies, lane),
+            element=int(access.elements[lane]),
+            thread=int(access.threads[lane]),
+            block=access.of_lane(access.blocks, lane),
+            time=access.of_lane(access.times, lane),
+            number=self.requests,
+        )
+
+    def holder(self, one: Read) -> Read | None:
+        """Who holds the lock that a thread waits for, if its own warp can't go on without that one.
+
+        The lanes of a warp leave a loop together, under the synchronous schedule those of all.
+        """
+        holder = self.taken.get((one.site.array, one.copy, one.element))
+        if holder is None or self.lock_step:
+            return holder
+        return holder if self.warp[holder.thread] == self.warp[one.thread] else None
+
     def _progress(self, access: Access) -> bool:
         """Whether anything is otherwise after this request."""
         site, array = access.site, access.array
-        if access.writes:
+        if site.kind != "read":
             assert access.values is not None
             old = array.read(access.elements, access.blocks)
             new = access.values.astype(array.dtype, copy=False)
-            if not np.array_equal(bits_of(old), bits_of(new)):
+            changed = np.flatnonzero(bits_of(old) != bits_of(new))
+            if len(changed):
                 self.touched.clear()
+                if self.waits.is_wait[site.number]:
+                    self._taken(access, changed)
                 return True
         if self.waits.loop[site.number] is None:
             return True

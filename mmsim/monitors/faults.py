@@ -14,6 +14,7 @@ from mmsim.errors import (
     UnassignedError,
 )
 from mmsim.meaning.launch import Launch
+from mmsim.monitors.deadlock import Read
 from mmsim.monitors.lines import found_access, index_of
 from mmsim.monitors.watch import Monitors
 from mmsim.results.findings import Action, Finding, FindingKind, FoundAccess
@@ -78,6 +79,10 @@ def _endless(error: ProgramError, launch: Launch, monitors: Monitors, time: int)
         return Finding("endless", None, None, None, (action,), note=note)
     first, *others = deadlock.readers()
     array = launch.arrays[first.site.array]
+    for one in (first, *others):
+        holder = deadlock.holder(one)
+        if holder is not None:
+            return _spin(one, holder, launch)
     also = [
         found_access(one.site.place, "waits", one.thread, one.block, one.time) for one in others
     ]
@@ -88,11 +93,32 @@ def _endless(error: ProgramError, launch: Launch, monitors: Monitors, time: int)
         index_of(array, first.element),
         first.copy if array.shared else None,
         (
-            found_access(first.site.place, "read", first.thread, first.block, first.time),
+            _access(first),
             *(also if waiting is None else [waiting]),
         ),
         note="it reads this again and again, and no thread changes anything",
     )
+
+
+def _spin(waiting: Read, holder: Read, launch: Launch) -> Finding:
+    """A wait for a lock that a thread holds which can't go on before the wait is over."""
+    array = launch.arrays[waiting.site.array]
+    return Finding(
+        "spin",
+        array.name,
+        index_of(array, waiting.element),
+        waiting.copy if array.shared else None,
+        (_access(waiting), _access(holder)),
+        note=(
+            f"thread {waiting.thread} tries again and again what thread {holder.thread} has done, "
+            "which can't go on: the lanes of a warp leave a loop together"
+        ),
+    )
+
+
+def _access(one: Read) -> FoundAccess:
+    """An access that waits, or that others wait for."""
+    return found_access(one.site.place, one.site.kind, one.thread, one.block, one.time)
 
 
 def _action(

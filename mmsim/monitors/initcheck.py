@@ -40,10 +40,17 @@ class UnwrittenReads(Listener):
         written = self.written.get(access.site.array)
         if written is None:
             return
-        elements, copies, threads = access.elements, access.copies, access.threads
+        elements, copies = access.elements, access.copies
         if access.writes:
             written[copies, elements] = True
             return
+        self._read(access, written)
+        if access.site.kind == "atomic":
+            written[copies, elements] = True
+
+    def _read(self, access: Access, written: npt.NDArray[np.bool_]) -> None:
+        """Note what is read before anything has been written there."""
+        elements, copies, threads = access.elements, access.copies, access.threads
         unknown = np.flatnonzero(~written[copies, elements])
         if not len(unknown):
             return
@@ -68,6 +75,6 @@ class UnwrittenReads(Listener):
                 array.name,
                 index_of(array, element),
                 copy if array.shared else None,
-                (found_access(site.place, "read", thread, block, time),),
+                (found_access(site.place, site.kind, thread, block, time),),
                 elements=int(np.count_nonzero(self.read[line])),
             )

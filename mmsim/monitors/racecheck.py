@@ -5,11 +5,13 @@ at least one of them writes, and nothing orders them:
 
 - under the asynchronous schedule, accesses of one block are ordered if a barrier lies between them,
   that is if their warps had passed different numbers of barriers; those of different blocks never;
+- under the asynchronous schedule, atomics order what comes before and after them (`Order`);
 - under the synchronous schedule, only accesses of one round are unordered.
 
-Two writes of the same bits don't race: their order makes no difference. Of a warp's writes to one
-element in one request the lowest-numbered thread's stays (docs/machines.md), so the others' values
-count for nothing.
+Two atomics don't race: whatever their order, each takes effect in one go. A plain access beside an
+atomic races with it. Two writes of the same bits don't race: their order makes no difference. Of a
+warp's writes to one element in one request the lowest-numbered thread's stays (docs/machines.md),
+so the others' values count for nothing.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.meaning.frame import Kind
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.monitors.lines import Lines, bits_of, first_rows, found_access, index_of, row_starts
 from mmsim.monitors.listener import Access, Listener
+from mmsim.monitors.order import Order
 from mmsim.results.findings import Finding, FoundAccess, Scope
 
 BATCH = 1 << 18
@@ -36,12 +40,14 @@ OF_REPORTED, OF_HELD = 240, 200
 """Bytes of a reported lane and of a held access, with what they are sorted and compared in."""
 
 Integers = npt.NDArray[Any]
+READ, WRITE, ATOMIC = range(3)
+KINDS: dict[Kind, int] = {"read": READ, "write": WRITE, "atomic": ATOMIC}
 
 
 class Accesses(NamedTuple):
     """Accesses, one entry each. A `cell` is one element of one copy of one array, `line` the number
     of a source line's accesses of one kind to one array, `bits` what a write stores, `time` when it
-    was dispatched, -1 where that isn't known."""
+    was dispatched, -1 where that isn't known. `releases` and `view` are what `Order` says of it."""
 
     cell: Integers
     line: Integers
@@ -51,6 +57,8 @@ class Accesses(NamedTuple):
     thread: Integers
     bits: Integers
     time: Integers
+    releases: Integers
+    view: Integers
 
     def at(self, where: Any) -> Accesses:
         """Some of them."""
@@ -69,14 +77,16 @@ class RaceDetector(Listener):
             self.first_cell[name] = cells
             cells += array.size * len(array.bases)
         sites = launch.meaning.sites
-        self.written = {site.array for site in sites if site.kind == "write"}
+        self.written = {site.array for site in sites if site.kind != "read"}
         self.sites, self.line_of_site = lines.sites, lines.of_site
-        self.writes = np.array([site.kind == "write" for site in self.sites], dtype=bool)
+        self.kinds = np.array([KINDS[site.kind] for site in self.sites], dtype=np.int8)
+        self.order = Order(launch)
         self.growth = Growth(launch, "the list of those to be checked for races")
         self.forget()
 
     def forget(self) -> None:
         """Forget all accesses: the run begins anew."""
+        self.order.forget()
         self._reported: list[tuple[Any, ...]] = []
         self._lanes = 0
         self._held: list[Accesses] = []
@@ -85,6 +95,7 @@ class RaceDetector(Listener):
     def accessed(self, access: Access) -> None:
         """Under the synchronous schedule a whole round."""
         site, array = access.site, access.array
+        order = self.order.accessed(access)
         if site.array not in self.written or (self.synchronous and not access.writes):
             return
         bits: Integers | int = 0
@@ -99,6 +110,7 @@ class RaceDetector(Listener):
                 *map(_kept, columns),
                 bits,
                 _kept(access.times),
+                *order,
             )
         )
         self._lanes += len(access.elements)
@@ -149,8 +161,8 @@ class RaceDetector(Listener):
         cell = column(1, np.int64) + column(2, np.int64)
         line, thread, warp = column(0, np.int32), column(3, np.int32), column(4, np.int32)
         block, interval, bits = column(5, np.int32), column(6, np.int32), column(7, np.uint64)
-        time = column(8, np.int64)
-        accesses = Accesses(cell, line, warp, block, interval, thread, bits, time)
+        time, releases, view = column(8, np.int64), column(9, np.int32), column(10, np.int32)
+        accesses = Accesses(cell, line, warp, block, interval, thread, bits, time, releases, view)
         # One access for each element that a warp's request touches, of its lowest-numbered thread.
         request = np.repeat(np.arange(len(lanes)), lanes)
         order = np.lexsort((warp, request, cell))
@@ -170,20 +182,22 @@ class RaceDetector(Listener):
         """Which accesses stand in a group with a race, by group, line and thread.
 
         The accesses of a group are unordered where their actors differ. There is a race exactly if
-        there are two actors, a write, and either a read or two values: were every reader and every
-        writer the same actor, there would be only one.
+        there are two actors, and two accesses of which one conflicts with the other: a third one,
+        by another actor if those two are of one, conflicts with one of the two. Writes of two
+        values conflict, and accesses of two kinds.
         """
         order = np.lexsort((accesses.thread, accesses.line, *groups))
         if not len(order):
             return order
         starts = row_starts(*(column[order] for column in groups))
         actor, bits = actor[order], accesses.bits[order]
-        writes = self.writes[accesses.line[order]]
+        writes = self.kinds[accesses.line[order]] == WRITE
         lowest = np.minimum.reduceat(np.where(writes, bits, np.iinfo(bits.dtype).max), starts)
         highest = np.maximum.reduceat(np.where(writes, bits, 0), starts)
         race = np.minimum.reduceat(actor, starts) < np.maximum.reduceat(actor, starts)
-        race &= np.logical_or.reduceat(writes, starts)
-        race &= ~np.logical_and.reduceat(writes, starts) | (lowest != highest)
+        kinds = self.kinds[accesses.line[order]]
+        mixed = np.minimum.reduceat(kinds, starts) < np.maximum.reduceat(kinds, starts)
+        race &= mixed | (np.logical_and.reduceat(writes, starts) & (lowest != highest))
         return order[np.repeat(race, np.diff(starts, append=len(order)))]
 
     def _races(self, accesses: Accesses, groups: tuple[Integers, ...], actor: Integers) -> Integers:
@@ -194,10 +208,11 @@ class RaceDetector(Listener):
         """
         order = self._racing(accesses, groups, actor)
         group = np.cumsum(first_rows(*(column[order] for column in groups)))
-        keep = _needed(group, accesses.line[order], actor[order], accesses.bits[order])
-        order, group = order[keep], group[keep]
+        if not self.order.needed:  # else any pair may be ordered
+            keep = _needed(group, accesses.line[order], actor[order], accesses.bits[order])
+            order, group = order[keep], group[keep]
         accesses, actor = accesses.at(order), actor[order]
-        writes = self.writes[accesses.line]
+        kinds = self.kinds[accesses.line]
         pairs = [np.zeros((0, 9), dtype=np.int64)]
         distance = 1
         while True:  # every access with the one so far behind it in its group
@@ -205,11 +220,14 @@ class RaceDetector(Listener):
             if not len(first):
                 return np.concatenate(pairs)
             second = first + distance
-            race = (actor[first] != actor[second]) & (writes[first] | writes[second])
-            race &= ~(writes[first] & writes[second]) | (
-                accesses.bits[first] != accesses.bits[second]
-            )
+            both_write = (kinds[first] == WRITE) & (kinds[second] == WRITE)
+            differ = both_write & (accesses.bits[first] != accesses.bits[second])
+            race = (actor[first] != actor[second]) & (differ | (kinds[first] != kinds[second]))
             one, other = accesses.at(first[race]), accesses.at(second[race])
+            if self.order.needed:
+                ordered = self.order.before(other.view, one.warp, one.releases)
+                ordered |= self.order.before(one.view, other.warp, other.releases)
+                one, other = one.at(~ordered), other.at(~ordered)
             columns = (one.line, other.line, one.cell, one.thread, other.thread)
             rest = (one.block, other.block, one.time, other.time)
             pairs.append(np.stack([*columns, *rest], axis=1).astype(np.int64))
@@ -227,8 +245,9 @@ class RaceDetector(Listener):
             array = self.arrays[self.sites[line].array]
             copy, element = divmod(cell - self.first_cell[array.name], array.data.shape[1])
             scope: Scope = "interval" if block == other_block else "blocks"
+            atomic = "atomic" in (self.sites[line].kind, self.sites[other_line].kind)
             yield Finding(
-                "race",
+                "beside-atomic" if atomic else "race",
                 array.name,
                 index_of(array, element),
                 copy if array.shared else None,
@@ -256,7 +275,10 @@ def _joined(parts: list[Accesses]) -> Accesses:
 
 def _merged(accesses: Accesses) -> Accesses:
     """Without accesses that differ from another one in nothing but a higher thread."""
-    kinds = (accesses.bits, accesses.interval, accesses.line, accesses.warp, accesses.cell)
+    kinds = (
+        *(accesses.releases, accesses.view, accesses.bits),
+        *(accesses.interval, accesses.line, accesses.warp, accesses.cell),
+    )
     order = np.lexsort((accesses.thread, *kinds))
     return accesses.at(order[row_starts(*(column[order] for column in kinds))])
 

@@ -6,7 +6,7 @@ effect, and of each barrier (`listener`).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from mmsim.errors import Place
 from mmsim.ir.operators import Mask
@@ -14,9 +14,10 @@ from mmsim.meaning.launch import Launch
 from mmsim.monitors.deadlock import DeadlockCheck
 from mmsim.monitors.initcheck import UnwrittenReads
 from mmsim.monitors.lines import Lines
-from mmsim.monitors.listener import Access, Listener
+from mmsim.monitors.listener import Access, Listener, Stay
 from mmsim.monitors.racecheck import RaceDetector
 from mmsim.monitors.synccheck import SyncCheck
+from mmsim.monitors.updates import LostUpdates
 from mmsim.monitors.winners import ConcurrentWrites
 from mmsim.results.findings import Finding
 
@@ -37,6 +38,7 @@ class Monitors(Listener):
         self.lines = lines
         self.races = RaceDetector(launch, lines)
         self.unwritten = UnwrittenReads(launch, lines, unset)
+        self.updates = LostUpdates(launch, lines)
         self.barriers = SyncCheck(launch)
         self.concurrent_writes = ConcurrentWrites(launch, lines) if thorough else None
         self.deadlock = DeadlockCheck(launch) if thorough else None
@@ -45,11 +47,13 @@ class Monitors(Listener):
         """Forget all: the run begins anew."""
         self.races.forget()
         self.unwritten.forget()
+        self.updates.forget()
         self.barriers.forget()
 
     def accessed(self, access: Access) -> None:
         self.races.accessed(access)
         self.unwritten.accessed(access)
+        self.updates.accessed(access)
         self.barriers.accessed(access)
         if self.concurrent_writes is not None:
             self.concurrent_writes.accessed(access)
@@ -61,6 +65,9 @@ class Monitors(Listener):
 
     def arrived(self, warp: int, place: Place, here: Mask, time: int = -1) -> None:
         self.barriers.arrived(warp, place, here, time)
+
+    def released(self, block: int, stays: Sequence[Stay], time: int) -> None:
+        self.races.order.released([stay.warp for stay in stays])
 
     def ended(self, warp: int, live: Mask) -> None:
         self.barriers.ended(warp, live)
@@ -77,13 +84,13 @@ class Monitors(Listener):
             for found in self.unwritten.findings()
             if (found.array, *_places(found)) not in racing
         ]
-        return (*races, *unwritten, *self.barriers.findings())
+        return (*races, *self.updates.findings(), *unwritten, *self.barriers.findings())
 
 
 def bytes_watched(launch: Launch) -> int:
     """What `Monitors` take, but for what grows with the accesses."""
     arrays = launch.arrays
-    sites = [site for site in launch.meaning.sites if site.kind == "read"]
+    sites = [site for site in launch.meaning.sites if site.kind != "write"]
     noted = {name: 1 for name in arrays}  # what is written, and for each line what is not
     for site in sites:
         noted[site.array] += 1

@@ -17,11 +17,14 @@ from mmsim.printable import printable, printable_lines
 
 FindingKind = Literal[
     "race",
+    "beside-atomic",
+    "lost-update",
     "unwritten",
     "barrier",
     "winner",
     "out-of-range",
     "deadlock",
+    "spin",
     "endless",
     "arithmetic",
     "unassigned",
@@ -31,12 +34,13 @@ FindingKind = Literal[
 ]
 Scope = Literal["interval", "blocks", "round"]
 Action = Literal[
-    "read", "write", "barrier", "elsewhere", "end", "waits", "statement", "declaration"
+    "read", "write", "atomic", "barrier", "elsewhere", "end", "waits", "statement", "declaration"
 ]
 
 DOES: dict[Action, str] = {
     "read": "reads it",
     "write": "writes it",
+    "atomic": "changes it atomically",
     "barrier": "waits at a barrier",
     "elsewhere": "is elsewhere",
     "end": "has ended",
@@ -47,11 +51,14 @@ DOES: dict[Action, str] = {
 
 TITLES: dict[FindingKind, str] = {
     "race": "data race",
+    "beside-atomic": "plain access beside an atomic",
+    "lost-update": "lost update",
     "unwritten": "read of uninitialized memory",
     "barrier": "barrier that not all reach",
     "winner": "result that depends on which write wins",
     "out-of-range": "index out of range",
     "deadlock": "deadlock",
+    "spin": "atomic loop that is never left",
     "endless": "no end",
     "arithmetic": "operation without a value",
     "unassigned": "variable without a value",
@@ -61,11 +68,15 @@ TITLES: dict[FindingKind, str] = {
 }
 
 ADVICE: dict[FindingKind, str] = {
+    "beside-atomic": "access it by an atomic here too, or put T.barrier() between the two",
+    "lost-update": "both had read it before, so one of the two is lost: change it by an atomic, "
+    "such as mm.atomic.add, or let one thread alone do it",
     "unwritten": "write it first; where another warp does, put T.barrier() between",
     "barrier": "move the barrier to where all threads of the block come",
     "winner": "let one thread alone write it",
     "out-of-range": "guard the access with a test, or give the array more elements",
     "deadlock": "no order of the warps ends this wait: write before you wait, or wait at a barrier",
+    "spin": "let the thread that gets the lock do its work and free it inside the loop",
     "endless": "correct the condition that ends the loop, or give a larger max_accesses",
     "arithmetic": "test the operands first",
     "unassigned": "assign the variable on every way that leads here",
@@ -73,6 +84,12 @@ ADVICE: dict[FindingKind, str] = {
     "capacity": "take smaller blocks, fewer of them at once, or smaller shared arrays",
     "placement": "give the layout the machine's width",
 }
+
+
+RACES: tuple[FindingKind, ...] = ("race", "beside-atomic")
+"""Two accesses that nothing orders."""
+PAIRS: tuple[FindingKind, ...] = (*RACES, "lost-update", "winner")
+"""What two accesses make together."""
 
 
 @dataclass(frozen=True)
@@ -111,11 +128,14 @@ class Finding:
     Attributes
     ----------
     kind
-        "race": a data race. "unwritten": a read of uninitialized memory. "barrier": one that not
+        "race": a data race. "beside-atomic": one of a plain access and an atomic. "lost-update":
+        several threads of one request or round change an element that all had read before.
+        "unwritten": a read of uninitialized memory. "barrier": one that not
         all threads of a warp or a block reach. "winner": several threads of one request write
         different values to one element, and the results depend on whose stays. "capacity": more
         shared memory than there is. "placement": a layout of another width than the machine's.
-        "deadlock": a wait for what never comes. The others are errors of the program:
+        "deadlock": a wait for what never comes. "spin": one for a lock that a thread of the same
+        warp holds. The others are errors of the program:
         "out-of-range", "endless", "arithmetic", "unassigned", "type".
     array, index, copy
         The element, by its logical index; `copy` is the block whose `mm.shared` array it is, None
@@ -142,10 +162,10 @@ class Finding:
     note: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind in ("race", "winner") and len(self.accesses) != 2:
+        if self.kind in PAIRS and len(self.accesses) != 2:
             raise ValueError(f"a {self.kind} has two accesses, not {len(self.accesses)}")
-        if self.kind == "race" and self.scope is None:
-            raise ValueError("a race has a scope")
+        if self.kind in RACES and self.scope is None:
+            raise ValueError(f"a {self.kind} has a scope")
         if not 1 <= len(self.accesses) <= 2:
             raise ValueError(f"a finding has one or two accesses, not {len(self.accesses)}")
 
@@ -195,7 +215,10 @@ class Finding:
             return "put T.barrier() between the two, in a loop also between two iterations"
         if both_write:
             return "let one thread alone write it, in a loop put T.barrier() between two iterations"
-        return "read into a variable, put T.barrier() after that, and write in a line of its own"
+        return (
+            "change it by an atomic, or read into a variable, put T.barrier() after that, and "
+            "write in a line of its own"
+        )
 
     def __str__(self) -> str:
         more = self.elements - 1
@@ -207,7 +230,7 @@ class Finding:
             "round": " in the same round, in no order",
             None: "",
         }[self.scope]
-        on = f" on {self.element}" if self.kind == "race" else f", {self.element}"
+        on = f" on {self.element}" if self.kind in RACES else f", {self.element}"
         note = f": {printable_lines(self.note)}" if self.note else ""
         actions = " and ".join(map(str, self.accesses))
         what = f"{self.title}{on if self.array else ''}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["read", "write"]
+Kind = Literal["read", "write", "atomic"]
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,8 @@ class Dispatch:
 
     `elements` are row-major element numbers in the array, `addresses` word addresses, `places` the
     bank or the address group of each, `stages` the stage in which each travels, counted from 0,
-    `values` what was read or written. `copy` is the block whose shared array it is, else 0.
+    `values` what was read or written; of an atomic, what each lane left. `copy` is the block whose
+    shared array it is, else 0.
     """
 
     time: int
@@ -58,6 +59,15 @@ class Dispatch:
     def stage_count(self) -> int:
         """Stages that the request occupies: the congestion, or the number of address groups."""
         return max(self.stages) + 1
+
+    def take_effect(self, words: npt.NDArray[Any]) -> None:
+        """Change the words of the array's copy as the request does.
+
+        Of writes to one element the lowest-numbered thread's stays, of atomics the last lane's.
+        """
+        if self.kind != "read":
+            last = slice(None) if self.kind == "atomic" else slice(None, None, -1)
+            words[list(self.elements[last])] = self.values[last]
 
 
 @dataclass(frozen=True)
@@ -274,7 +284,8 @@ class Trace:
     def rule(self, dispatch: Dispatch) -> Conflict:
         """The rule by which a request was served, for words of its array's size."""
         array = next(one for one in self.arrays if one.name == dispatch.array)
-        return self.conflict(dispatch.unit).of_words(array.data.dtype.itemsize)
+        rule = self.conflict(dispatch.unit).of_words(array.data.dtype.itemsize)
+        return rule.of_atomics() if dispatch.kind == "atomic" else rule
 
     @cached_property
     def completions(self) -> tuple[Dispatch, ...]:
@@ -319,10 +330,7 @@ class Trace:
             waiting = [wait for wait in waiting if wait.end > time] + beginning.get(time, [])
             for dispatch in starting.get(time, ()):
                 entering[dispatch.unit] = _stages(numbers[id(dispatch)], dispatch)
-                if dispatch.kind == "write":
-                    # Within a warp the lowest-numbered thread's write stays.
-                    target = memory[dispatch.array][dispatch.copy]
-                    target[list(dispatch.elements[::-1])] = dispatch.values[::-1]
+                dispatch.take_effect(memory[dispatch.array][dispatch.copy])
             for change in changing.get(time, ()):
                 variables.change(change)
             for name, registers in pipelines.items():

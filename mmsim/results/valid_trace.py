@@ -20,6 +20,7 @@ from mmsim.ir.types import supported
 from mmsim.model.conflicts import Conflict
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.rounds import completion
+from mmsim.results.rows import Kind
 from mmsim.results.trace import Dispatch, Trace, TracedArray, as_traced, units_named
 from mmsim.results.variables import TracedVariable
 
@@ -156,10 +157,12 @@ def _check_dispatches(trace: Trace) -> None:
         [one.unit != arrays[one.array].units[one.copy] for one in dispatches],
         "goes to another unit than its array lies behind",
     )
-    rules = {
-        (unit.name, name): unit.conflict.of_words(array.data.dtype.itemsize)
+    rules: dict[tuple[str, str, str], Conflict] = {
+        (unit.name, name, kind): rule.of_atomics() if kind == "atomic" else rule
         for unit in units.values()
         for name, array in arrays.items()
+        for rule in [unit.conflict.of_words(array.data.dtype.itemsize)]
+        for kind in get_args(Kind)
     }
     lines = _lines(trace.sources)
     refuse(
@@ -169,9 +172,9 @@ def _check_dispatches(trace: Trace) -> None:
     _check_lanes(trace, rules)
     refuse(
         [
-            list(one.stages)
-            != rules[one.unit, one.array].stage_of(list(one.addresses), grid.lane[[*one.threads]])
+            list(one.stages) != rule.stage_of(list(one.addresses), grid.lane[[*one.threads]])
             for one in dispatches
+            for rule in [rules[one.unit, one.array, one.kind]]
         ],
         "has stages that nothing travels in, or others than its addresses",
     )
@@ -181,7 +184,7 @@ def _check_dispatches(trace: Trace) -> None:
     )
 
 
-def _check_lanes(trace: Trace, rules_of: dict[tuple[str, str], Conflict]) -> None:
+def _check_lanes(trace: Trace, rules_of: dict[tuple[str, str, str], Conflict]) -> None:
     """Each lane of a dispatch is a thread of its warp, with an element, its address and place.
 
     All lanes of all dispatches are checked at once; `owner` is the number of a lane's dispatch.
@@ -213,7 +216,7 @@ def _check_lanes(trace: Trace, rules_of: dict[tuple[str, str], Conflict]) -> Non
     addresses = _lanes(one.addresses for one in dispatches)
     refuse(addresses != known[first[owner] + elements], "has other addresses than its array")
 
-    rules = [rules_of[one.unit, one.array] for one in dispatches]
+    rules = [rules_of[one.unit, one.array, one.kind] for one in dispatches]
     places = np.zeros_like(addresses)
     for rule in set(rules):
         own = np.array([one == rule for one in rules])[owner]

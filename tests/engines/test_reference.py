@@ -396,6 +396,21 @@ class PlainArray:
         self.data[index] = value
 
 
+def plain_atomic(op):
+    """An atomic of one thread: it reads a word and writes it back."""
+
+    def access(array, index, *given):
+        word = array.data[index]
+        array.log.append((array.name, "atomic"))
+        array.data[index] = reference.changed(op, word, *given)
+        return word.item()
+
+    return access
+
+
+ATOMICS = ("add", "sub", "max", "min", "and_", "or_", "xor", "exch", "cas", "inc", "dec")
+
+
 class TooLarge(Exception):
     pass
 
@@ -421,6 +436,7 @@ def test_one_thread_means_what_python_means(case):
         shared=lambda shape, dtype: PlainArray(next(names), np.zeros(shape, dtype), log),
         registers=lambda size: [0] * size,
         program=lambda function: function,
+        atomic=SimpleNamespace(**{op: plain_atomic(op) for op in ATOMICS}),
     )
     thread = SimpleNamespace(id=0, index=0, block=0, lane=0, warp=0, count=1, blocks=1)
     thread.block_size = case.block_size or 1

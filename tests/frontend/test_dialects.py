@@ -73,6 +73,9 @@ class Cuda:
     def remedy(self, node: ast.expr, function: Function) -> str | None:
         return None
 
+    def atomic(self, called):
+        return None
+
     def helper(self, called: Any) -> types.FunctionType | None:
         plain = isinstance(called, types.FunctionType) and self.maker(called) is None
         return called if plain else None

@@ -33,7 +33,7 @@ def rule(*arguments, threads=1, block_size=None, spaces=("global", "shared"), **
     """A program and the arguments to try it with."""
 
     def add(function):
-        program = mm.program(function)
+        program = function if isinstance(function, mm.Program) else mm.program(function)
         for space in spaces:
             RULES.append((program, arguments, threads, block_size, space, options))
         return program
@@ -66,6 +66,63 @@ def whole_numbers(T, x, y, out):
     out[9, i] = -x[i]
     out[10, i] = abs(x[i])
     out[11, i] = ~x[i] & y[i] | 5
+
+
+def rows(count, dtype, size):
+    """The same words in so many rows."""
+    return np.tile(np.resize(WHOLE, size).astype(dtype), (count, 1))
+
+
+INT32 = np.array([0, 1, -1, 5, 2**31 - 1, -(2**31)], np.int32)
+with np.errstate(over="ignore"):
+    F32, G32 = F.astype(np.float32), G.astype(np.float32)
+UINT32 = np.array([0, 1, 4, 5, 2**32 - 1, 2**31], np.uint32)
+
+
+@rule(rows(9, np.int64, X.size), Y, np.zeros((9, X.size), np.int64), threads=X.size)
+@rule(rows(9, np.int32, 6), INT32, np.zeros((9, 6), np.int32), threads=6)
+@rule(rows(9, np.uint32, 6), UINT32, np.zeros((9, 6), np.uint32), threads=6)
+def atomics(T, words, y, old):
+    i = T.id
+    old[0, i] = mm.atomic.add(words, (0, i), y[i])
+    old[1, i] = mm.atomic.sub(words, (1, i), y[i])
+    old[2, i] = mm.atomic.max(words, (2, i), y[i])
+    old[3, i] = mm.atomic.min(words, (3, i), y[i])
+    old[4, i] = mm.atomic.and_(words, (4, i), y[i])
+    old[5, i] = mm.atomic.or_(words, (5, i), y[i])
+    old[6, i] = mm.atomic.xor(words, (6, i), y[i])
+    old[7, i] = mm.atomic.exch(words, (7, i), y[i])
+    old[8, i] = mm.atomic.cas(words, (8, i), y[i], 9)
+
+
+@rule(np.tile(UINT32, (2, 6)), np.repeat(UINT32, 6), np.zeros((2, 36), np.uint32), threads=36)
+def atomic_counters(T, words, y, old):
+    i = T.id
+    old[0, i] = mm.atomic.inc(words, (0, i), y[i])
+    old[1, i] = mm.atomic.dec(words, (1, i), y[i])
+
+
+@rule(np.tile(F, (3, 1)), G, np.zeros((3, F.size)), threads=F.size)
+@rule(
+    np.tile(F32, (3, 1)),
+    G32,
+    np.zeros((3, F.size), np.float32),
+    threads=F.size,
+)
+def atomic_floats(T, words, y, old):
+    i = T.id
+    old[0, i] = mm.atomic.add(words, (0, i), y[i])
+    old[1, i] = mm.atomic.exch(words, (1, i), y[i])
+    old[2, i] = mm.atomic.cas(words, (2, i), y[i], 9.5)
+
+
+@rule(np.arange(40) % 7, np.zeros(7, np.int64), threads=40, block_size=16, spaces=("global",))
+def atomic_histogram(T, x, h):
+    own = mm.shared(7, dtype=int)
+    mm.atomic.add(own, x[T.id], T.id)
+    T.barrier()
+    if T.index < 7:
+        mm.atomic.add(h, T.index, own[T.index])
 
 
 @rule(F, G, FLOATS, threads=F.size)

@@ -424,6 +424,25 @@ def as_counted(cases, change=lambda number: number, copying=100):
             yield Profiled(case.kernel.name, values)
 
 
+@mm.program
+def tickets(T, x, h, old):
+    old[T.id] = mm.atomic.add(h, x[T.id], 1)
+
+
+@tickets.example
+def tickets_example(width, size=0, seed=0):
+    return mm.Example(np.arange(64) % 4, np.zeros(4, int), np.zeros(64, int), threads=64)
+
+
+def test_atomics_in_shared_memory_are_counted_apart():
+    """Two warps of 32 requests for 4 banks: 8 stages each. In global memory none is counted."""
+    cases, _ = prepare([tickets], ROOM)
+    found = [one for one in compare(cases, as_counted(cases)) if one.kind == "atomic"]
+    assert [(one.machine, one.memory, one.model, one.verdict) for one in found] == [
+        ("DMM", "shared", 16, "equal")
+    ]
+
+
 def test_of_two_launches_the_difference_counts():
     cases, _ = prepare([transpose.diagonal, hmm_rounds.conflict_free], ROOM)
     counts = compare(cases, as_counted(cases))

@@ -16,6 +16,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.walk import expressions, operands, parts, statements
 from mmsim.meaning.launch import Launch
+from mmsim.model.threads import Shape
 
 WORDS = np.arange(8)
 TABLE = (3, 5, 7)
@@ -256,6 +257,35 @@ def needed_after_a_call(T, a, b):
     b[0] = x
 
 
+@mm.program
+def atomic_sum(T, a, b):
+    x = a[T.id]
+    mm.atomic.add(b, 0, x)  # as a write: x
+
+
+@mm.program
+def atomic_queue(T, a, b):
+    x = a[T.id]
+    place = mm.atomic.add(b, 0, 1)  # x is kept; the old word hasn't come yet
+    b[place] = x  # x, and its address
+
+
+@mm.program
+def atomic_swap(T, a, b):
+    x, y = a[0], a[1]
+    mm.atomic.cas(b, 0, x, y)  # x only decides
+
+
+@mm.program
+def atomic_histogram(T, a, b):
+    mm.atomic.add(b, a[T.id], 1)  # an address
+
+
+@mm.program
+def atomic_old_words(T, a, b):
+    b[1] = mm.atomic.exch(a, 0, 5) + mm.atomic.exch(a, 1, 6)
+
+
 BY_HAND = [
     (copy, 1, 1),
     (fill, 0, 0),
@@ -286,6 +316,11 @@ BY_HAND = [
     (not_needed_after_a_break, 1, 1),
     (needed_after_a_continue, 2, 2),
     (needed_after_a_call, 1, 1),
+    (atomic_sum, 1, 1),
+    (atomic_queue, 1, 2),
+    (atomic_swap, 1, 2),
+    (atomic_histogram, 0, 1),
+    (atomic_old_words, 2, 2),
 ]
 
 
@@ -563,6 +598,13 @@ class Walk:
                 data, words = self.evaluate(value)
                 self.used += [(self.now, one, one in data) for one in words]
                 self.accesses.append(self.now)
+            case ir.Atomic(target, _, _, index, value, compare):
+                self.uses(index if compare is None else (*index, compare))
+                data, words = self.evaluate(value)
+                self.used += [(self.now, one, one in data) for one in words]
+                self.accesses.append(self.now)
+                if target is not None:
+                    self.holds[target] = self.value(True)
             case ir.RegisterWrite(array, index, value):
                 self.uses(index)
                 held = self.holds.setdefault(array, {})
@@ -682,6 +724,7 @@ def test_no_walk_through_a_random_program_holds_more_than_is_counted():
             case.block_size,
             "synchronous",
             100,
+            None if case.shape is None else Shape(*case.shape),
         )
         sizes = {name: math.prod(shape) for name, shape in launch.meaning.locals.items()}
         found, walks = launch.registers, walked(case.program.code.body, sizes=sizes)

@@ -71,6 +71,7 @@ def every_kind(T, a, b, n):
         k += 1
         s[T.index] = TABLE[k % 3]
     T.barrier()
+    mm.atomic.cas(b, T.index, k, x)
     x = k if x > k else x
     a[T.id] = s[T.index] if x > 0 else -a.shape[0] // 2
 

@@ -9,7 +9,7 @@ from mmsim.errors import ProgramError
 from planted import PAIRS
 
 ENGINES = ["events", "array"]
-SHOWN = {"race", "unwritten", "barrier"}
+SHOWN = {"race", "beside-atomic", "lost-update", "unwritten", "barrier"}
 """What one run shows, with `run(check=True)`."""
 
 each = pytest.mark.parametrize("pair", PAIRS, ids=[pair.name for pair in PAIRS])

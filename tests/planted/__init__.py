@@ -11,6 +11,7 @@ turn goes first.
 """
 
 from planted import (
+    atomic,
     barriers,
     blocks,
     faults,
@@ -27,6 +28,7 @@ from planted.pair import Expected, Launched, Pair
 FILES = (
     tiles,
     updates,
+    atomic,
     blocks,
     unwritten,
     barriers,

@@ -169,6 +169,14 @@ def winner(
     return found("winner", element, *actions, elements=elements, note=note)
 
 
+def lost(
+    element: str, threads: tuple[int, int], line: str, *time: int, elements: int = 1
+) -> Expected:
+    """Two threads that both had read an element before they write it in one line."""
+    actions: list[Did] = [(thread, "write", line, *time) for thread in threads]
+    return found("lost-update", element, *actions, elements=elements)
+
+
 def ends(element: str, value: float, otherwise: float) -> str:
     """The note of an element that depends on which write stays."""
     return f"{element} ends as {value}, but as {otherwise} if the other's stays"

@@ -3,7 +3,7 @@
 import numpy as np
 
 import mmsim as mm
-from planted.pair import ends, pair, race, winner, zeros
+from planted.pair import ends, lost, pair, race, winner, zeros
 
 
 @mm.program
@@ -238,7 +238,7 @@ PAIRS = [
                 (0, "write", "total[0] += a[T.id]", 10),
                 (32, "write", "total[0] += a[T.id]", 11),
             ),
-            winner("total[0]", (0, 1), "total[0] += a[T.id]", 10, note=ends("total[0]", 32, 33)),
+            lost("total[0]", (0, 1), "total[0] += a[T.id]", 10),
         ),
     ),
     pair(
@@ -271,6 +271,7 @@ PAIRS = [
         finds=(
             race("n[0]", (1, "read", "place =", 5), (33, "write", "n[0] =", 11)),
             race("out[0]", (1, "write", "out[place] =", 20), (33, "write", "out[place] =", 21)),
+            lost("n[0]", (1, 3), "n[0] =", 10),
             winner("out[0]", (1, 3), "out[place] =", 20, note=ends("out[0]", 33, 35)),
         ),
     ),

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 import mmsim as mm
-from planted.pair import UMM, ends, pair, winner, zeros
+from planted.pair import UMM, ends, lost, pair, winner, zeros
 
 
 @mm.program
@@ -202,14 +202,7 @@ PAIRS = [
         np.arange(32),
         zeros(16),
         schedule="synchronous",
-        finds=winner(
-            "h[0]",
-            (0, 16),
-            "h[a[T.id]] += weights[T.id]",
-            15,
-            elements=16,
-            note=ends("h[0]", 0, 16),
-        ),
+        finds=lost("h[0]", (0, 16), "h[a[T.id]] += weights[T.id]", 15, elements=16),
     ),
     in_one_warp(
         hooking,

@@ -89,6 +89,18 @@ def permuting(schedule="asynchronous", machine=None):
     return machine.run(through_shared, a, b, P, **how)
 
 
+@mm.program
+def tickets(T, x, h, old):
+    old[T.id] = mm.atomic.add(h, x[T.id], 1)
+    mm.atomic.exch(h, x[T.id] + 2, T.id)
+
+
+def changing(schedule="synchronous"):
+    """Atomics, several of one warp for one word."""
+    args = np.arange(12) % 5 // 3, np.zeros(4, int), np.zeros(12, int)
+    return mm.DMM(4, 3).run(tickets, *args, threads=12, trace=True, schedule=schedule)
+
+
 def transposing(layout):
     a = mm.place(np.arange(16).reshape(4, 4), layout)
     b = mm.place(np.zeros((4, 4), int), layout)
@@ -112,6 +124,7 @@ RUNS = {
     "permutation, HMM, lock step": lambda: permuting("synchronous"),
     "transpose, RAP, DMM": lambda: transposing(mm.layout.RAP(4, seed=3)),
     "permutation, DMM": lambda: permuting(machine=mm.DMM(4, 3)),
+    "atomics, DMM": changing,
 }
 all_runs = pytest.mark.parametrize("make", RUNS.values(), ids=RUNS.keys())
 WITH_VARIABLES = {
@@ -373,7 +386,7 @@ def test_the_state_is_that_of_the_trace_at_every_time_unit(show, make):
 
 
 @pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
-@pytest.mark.parametrize("make", [permuting, partial(kinds, mm.DMM(4, 3))])
+@pytest.mark.parametrize("make", [permuting, partial(kinds, mm.DMM(4, 3)), changing])
 def test_a_window_shows_the_same_states(show, schedule, make):
     run = make(schedule=schedule)
     third = run.time // 3

@@ -34,13 +34,14 @@ def scratch(lanes: int) -> Integers:
 
     Two hash tables, of addresses (or groups) and of banks, each a row of cells and a row of marks:
     the number of the request that put the cell there, so that nothing need be cleared. The tables
-    are far larger than a request, because a collision costs more than a cold line. The last row
-    holds the load of each bank, and in its last word the number of the request.
+    are far larger than a request, because a collision costs more than a cold line. A row holds the
+    load of each bank, and in its last word the number of the request; the last row holds how often
+    each address is asked for.
     """
     slots = 64
     while slots < 16 * lanes:
         slots *= 2
-    return np.zeros((5, slots + 1), dtype=np.int64)
+    return np.zeros((6, slots + 1), dtype=np.int64)
 
 
 @compiled
@@ -152,6 +153,64 @@ def bank_request(addresses: Integers, count: int, width: int, tables: Integers) 
     if odd == 0 and count <= width:
         return 1
     return bank_stages(addresses, count, width, tables)
+
+
+@inlined
+def bank_atomic_request(addresses: Integers, count: int, width: int, tables: Integers) -> int:
+    """The most of the first `count` addresses in one bank: those of atomics don't merge."""
+    loads = tables[4]
+    if width >= len(loads):
+        return bank_atomic_stages(addresses, count, width, tables)
+    banks = np.uint64(width)
+    for bank in range(banks):
+        loads[bank] = 0
+    for lane in range(np.uint64(count)):
+        loads[np.uint64(addresses[lane]) % banks] += 1
+    most = 0
+    for bank in range(banks):
+        most = max(most, loads[bank])
+    return most
+
+
+@compiled
+def bank_atomic_stages(addresses: Integers, count: int, width: int, tables: Integers) -> int:
+    """The same for more banks than there is room for."""
+    tables[4, -1] += 1
+    request = tables[4, -1]
+    most = 0
+    for lane in range(count):
+        slot = enter(addresses[lane] % width, tables[2], tables[3], request)
+        if slot >= 0:
+            tables[4, slot] = 0
+        else:
+            slot = -1 - slot
+        tables[4, slot] += 1
+        most = max(most, tables[4, slot])
+    return most
+
+
+@compiled
+def group_atomic_request(addresses: Integers, count: int, width: int, tables: Integers) -> int:
+    """The sum over the groups of the most of the first `count` addresses that are one address."""
+    tables[4, -1] += 1
+    request = tables[4, -1]
+    total = 0
+    for lane in range(count):
+        slot = enter(addresses[lane], tables[0], tables[1], request)
+        if slot >= 0:
+            tables[5, slot] = 0
+        else:
+            slot = -1 - slot
+        tables[5, slot] += 1
+        group = enter(addresses[lane] // width, tables[2], tables[3], request)
+        if group >= 0:
+            tables[4, group] = 0
+        else:
+            group = -1 - group
+        if tables[5, slot] > tables[4, group]:
+            tables[4, group] += 1
+            total += 1
+    return total
 
 
 @inlined

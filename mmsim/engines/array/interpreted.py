@@ -19,11 +19,13 @@ import numpy.typing as npt
 from mmsim.engines.array.asynchronous_time import bytes_prepared, scheduled
 from mmsim.engines.array.operations import ByWarp, InStep
 from mmsim.engines.array.turns_compiled import BARRIER
+from mmsim.engines.effect import Words, effect
 from mmsim.engines.held import ACCESS, OBJECT, SEQUENCER, per_lane
 from mmsim.engines.tally import Tally
 from mmsim.errors import BarrierError, EndlessError
 from mmsim.host.cores import on_all_cores
 from mmsim.host.progress import Progress
+from mmsim.ir.atomics import UFUNCS
 from mmsim.meaning.frame import Frame, Request, Waiting, frame_fields
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.meaning import Steps
@@ -37,6 +39,8 @@ from mmsim.monitors.watch import Monitors, bytes_watched
 Integers = npt.NDArray[np.int64]
 OF_A_WARP, OF_A_BLOCK = 64, 40
 """Bytes for what one access counts by warp, and where the copies of shared arrays lie."""
+COUNTED = ("bank", "group")
+"""The rules that the compiled counter knows."""
 MANY = 1 << 14
 """Lanes from which a request's conflicts are counted by the compiled counter."""
 
@@ -65,12 +69,12 @@ class Counted:
         self.firsts = np.concatenate([[0], changes])
         self.warps = self.lane_warps[self.firsts]
         self.own_units = bool(self.array.shared and launch.machine.shared)
-        conflict = launch.conflict(self.array.name)
+        conflict = launch.conflict(request.site.array, request.site.kind)
         numbers = None
         if launch.machine.by_lane:
             numbers = grid.lane if lanes is None else grid.lane[lanes]
         self.least = len(self.firsts)
-        if len(addresses) >= MANY and conflict is not None and conflict.compiled:
+        if len(addresses) >= MANY and conflict is not None and conflict.compiled in COUNTED:
             parts = conflict.parts(self.firsts, numbers)
             self.least = len(parts)
             self.stages: Integers = _compiled_count(addresses, parts, conflict)
@@ -80,9 +84,10 @@ class Counted:
         sizes = np.diff(self.firsts, append=len(addresses))
         warps = np.repeat(np.arange(len(sizes)), sizes)
         units = self.units(grid.dmms, self.lane_blocks)
-        how = self.array.name, units
-        self.stages = launch.stage_counts(*how, addresses, warps, len(sizes), numbers)
-        self.least = launch.least(*how, self.firsts, numbers)
+        self.stages = launch.stage_counts(
+            request.site, units, addresses, warps, len(sizes), numbers
+        )
+        self.least = launch.least(self.array.name, units, self.firsts, numbers)
 
     def units(self, dmms: int, blocks: Integers) -> Integers:
         """The numbers of the units in front of the array's copies of such blocks."""
@@ -232,18 +237,23 @@ class Interpreted:
             return
 
     def move(self, request: Request, counted: Counted) -> Any:
-        """Read, or write in order of warp id; the values read."""
+        """Read, or write in order of warp id; the values received."""
+        site, array, blocks = request.site, counted.array, counted.lane_blocks
+        if self.monitors is None and site.op in UFUNCS and not site.returns:
+            assert request.values is not None
+            array.gather(site.op, request.elements, blocks, request.values)
+            return None
+        received, left = effect(request, array, blocks)
         if self.monitors is not None:
-            self.report(self.monitors, request, counted)
-        if request.values is None:
-            return counted.array.read(request.elements, counted.lane_blocks)
-        counted.array.write(
-            request.elements, counted.lane_blocks, request.values, counted.lane_warps
-        )
-        return None
+            self.report(self.monitors, request, counted, left)
+        if left is not None and site.kind == "atomic":
+            array.leave(request.elements, blocks, left)
+        elif left is not None:
+            array.write(request.elements, blocks, left, counted.lane_warps)
+        return received
 
-    def report(self, monitors: Monitors, request: Request, counted: Counted) -> None:
-        """Tell what a request touches."""
+    def report(self, monitors: Monitors, request: Request, counted: Counted, left: Words) -> None:
+        """Tell what a request touches, and which words it leaves."""
         blocks = counted.lane_blocks
         times: Integers | int = -1
         if self.now >= 0:
@@ -258,7 +268,7 @@ class Interpreted:
                 counted.lane_warps,
                 blocks,
                 request.elements,
-                request.values,
+                left,
                 self.intervals[counted.lane_warps],
                 times,
             )

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from simpy import Event
 
+from mmsim.engines.effect import effect
 from mmsim.engines.events.driver import Driver
 from mmsim.engines.events.moment import COMPLETION, Moment
 from mmsim.engines.events.units import Job, MemoryUnit
@@ -108,13 +109,14 @@ class Warp(Job):
         self.elements = want.elements
         self.stages = 0
         unit = units[self.block]
-        if driver.by_lane:
+        if driver.by_lane or want.site.kind == "atomic":
             self.count(unit.unit)
         unit.submit(self)
 
     def count(self, unit: Unit) -> None:
         """Count the stages of its request at a unit that may have to know its lanes."""
-        rule = unit.conflict.of_words(self.array.dtype.itemsize)
+        site = self.request.site
+        rule = self.driver.launch.rule(unit.conflict, site.array, site.kind)
         lanes = self.driver.grid.lane[self.threads()]
         self.stages = rule.stages(self.addresses.tolist(), lanes)
         self.least = len(rule.parts(np.zeros(1, np.int64), lanes))
@@ -139,16 +141,15 @@ class Warp(Job):
         """The data move; of what the request reads, the warp learns when it has completed."""
         driver, request, array = self.driver, self.request, self.array
         driver.tally.count(request.site, 1, self.stages, self.least)
+        self.values, left = effect(request, array, self.block)
         if driver.listeners:
-            access = self.access()
+            access = self.access(left)
             for listener in driver.listeners:
                 listener.accessed(access)
-        if request.values is None:
-            self.values = array.read(request.elements, self.block)
-        else:
-            driver.write(request, array, self.block, 0)
+        if left is not None:
+            driver.write(request, array, self.block, 0, left)
         if driver.listeners:
-            access.values = request.values if self.values is None else self.values
+            access.values = self.values if left is None else left
             for listener in driver.listeners:
                 listener.dispatched(access, unit, self.ready, self.stages)
 
@@ -159,8 +160,8 @@ class Warp(Job):
         threads = grid.id[own.start : own.stop]
         return threads if lanes is None else threads[lanes]
 
-    def access(self) -> Access:
-        """What listeners hear of its request."""
+    def access(self, left: npt.NDArray[Any] | None) -> Access:
+        """What listeners hear of its request, which leaves such words."""
         driver, request = self.driver, self.request
         return Access(
             request.site,
@@ -169,7 +170,7 @@ class Warp(Job):
             self.warp,
             self.block,
             request.elements,
-            request.values,
+            left,
             self.passed,
             driver.now,
             self.addresses,

@@ -70,12 +70,14 @@ class Driver(ABC):
         array: ArrayInMemory,
         blocks: npt.NDArray[np.int64] | int,
         warps: npt.NDArray[np.int64] | int,
+        left: npt.NDArray[Any],
     ) -> None:
-        """Store what a request sends."""
-        assert request.values is not None
-        if request.site.number in self.others:
+        """Store what a request leaves."""
+        if request.site.kind == "atomic":
+            array.leave(request.elements, blocks, left)
+        elif request.site.number in self.others:
             other = self.others[request.site.number]
-            write_otherwise(array, request.elements, blocks, request.values, warps, other)
+            write_otherwise(array, request.elements, blocks, left, warps, other)
         else:
             several = warps if isinstance(warps, np.ndarray) else None
-            array.write(request.elements, blocks, request.values, several)
+            array.write(request.elements, blocks, left, several)

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 from simpy import Environment, Event
 
+from mmsim.engines.effect import effect
 from mmsim.engines.events.driver import Driver, Process
 from mmsim.engines.events.moment import COMPLETION, Moment
 from mmsim.engines.events.units import Job
 from mmsim.errors import MMSimError
-from mmsim.meaning.frame import Request, frame_fields
+from mmsim.meaning.frame import Request, Site, frame_fields
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
@@ -123,8 +124,8 @@ class Synchronous(Driver):
     def begin(self, request: Request) -> npt.NDArray[Any] | None:
         """Dispatch every warp with an active lane once, in order of warp id; the values read.
 
-        Within a round all requests read, or all write and take effect in order of warp id, so the
-        data move at once.
+        Within a round all requests read, or all change memory and take effect in order of warp id,
+        so the data move at once.
         """
         array = self.launch.arrays[request.site.array]
         warps, blocks = self.grid.warp, self.grid.block
@@ -134,15 +135,13 @@ class Synchronous(Driver):
         lanes = None
         if self.launch.machine.by_lane:
             lanes = self.grid.lane if request.lanes is None else self.grid.lane[request.lanes]
-        self.round = round_ = self.cost(array, addresses, warps, blocks, lanes)
-        values = None
-        if request.values is None:
-            values = array.read(request.elements, blocks)
+        self.round = round_ = self.cost(request.site, array, addresses, warps, blocks, lanes)
+        values, left = effect(request, array, blocks)
         if self.listeners:
-            moved = request.values if values is None else values
+            moved = values if left is None else left
             self.report(request, array, addresses, warps, blocks, moved)
-        if request.values is not None:
-            self.write(request, array, blocks, warps)
+        if left is not None:
+            self.write(request, array, blocks, warps, left)
         start = self.now
         columns = round_.warps.tolist(), round_.stages.tolist(), round_.units.tolist()
         for number, (warp, stages, unit) in enumerate(zip(*columns, strict=True)):
@@ -156,6 +155,7 @@ class Synchronous(Driver):
 
     def cost(
         self,
+        site: Site,
         array: ArrayInMemory,
         addresses: Integers,
         warps: Integers,
@@ -164,9 +164,7 @@ class Synchronous(Driver):
     ) -> Round:
         """The stages of each warp's request, and at which unit it takes them."""
         units = array.unit_of_copy[blocks if array.shared else np.zeros_like(blocks)]
-        counts = self.launch.stage_counts(
-            array.name, units, addresses, warps, self.grid.warps, lanes
-        )
+        counts = self.launch.stage_counts(site, units, addresses, warps, self.grid.warps, lanes)
         active = np.flatnonzero(counts)
         firsts = np.searchsorted(warps, active)
         least = self.launch.least(array.name, units, firsts, lanes)

@@ -232,10 +232,8 @@ def _memory(trace: Trace, start: int) -> list[npt.NDArray[Any]]:
     """The contents of every array just before the dispatches of time unit `start`."""
     memory = {array.name: array.data.copy() for array in trace.arrays}
     for dispatch in trace.dispatches:
-        if dispatch.time < start and dispatch.kind == "write":
-            # Within a warp the lowest-numbered thread's write stays.
-            target = memory[dispatch.array][dispatch.copy]
-            target[list(dispatch.elements[::-1])] = dispatch.values[::-1]
+        if dispatch.time < start:
+            dispatch.take_effect(memory[dispatch.array][dispatch.copy])
     return list(memory.values())
 
 

@@ -155,7 +155,8 @@ function drawMemory(player, panel) {
     const value = valueAt(model, array, copy, element, t);
     const dispatch = requests.get(one.address);
     const warp = dispatch === undefined ? -1 : data.dispatches.warp[dispatch];
-    const isWrite = warp >= 0 && data.sites[data.dispatches.site[dispatch]][3] === "write";
+    const kind = warp >= 0 ? data.sites[data.dispatches.site[dispatch]][3] : "read";
+    const isWrite = kind !== "read";
     const followed = (follow?.kind === "cell" && follow.unit === panel.u && follow.address === one.address)
       || (follow !== null && follow.kind !== "cell" && dispatch !== undefined && follows(player, dispatch));
     const drawn = `${value}|${warp}|${isWrite}|${followed}`;
@@ -166,7 +167,7 @@ function drawMemory(player, panel) {
     one.who.textContent = warp < 0 ? "" : `W${warp} `;
     one.value.textContent = written(value, isFloat, true);
     one.box.title = `${elementName(data, array, copy, element)} = ${written(value, isFloat, false)}; address ${one.address}${placeOf(player, panel.unit, array, one.address)}`
-      + (warp < 0 ? "" : `; ${isWrite ? "written" : "read"} by warp ${warp}`);
+      + (warp < 0 ? "" : `; ${{ read: "read", write: "written", atomic: "changed" }[kind]} by warp ${warp}`);
   }
 }
 

@@ -43,12 +43,14 @@ function prepare(data) {
     warpTimes[dispatches.warp[d]].push(dispatches.time[d]);
     const lanes = dispatches.lanes[d];
     const [, , array, kind] = data.sites[dispatches.site[d]];
-    if (kind === "write") {
+    if (kind !== "read") {
       // What came before the window is in the arrays already.
       if (dispatches.time[d] >= data.start) {
         const cells = writes[array][dispatches.copy[d]];
-        // Within a warp the lowest-numbered thread's write stays, so it comes last.
-        for (let i = lanes - 1; i >= 0; i--) {
+        // Of one request's writes the lowest-numbered thread's stays, so it comes last; atomics
+        // come in the order of the lanes.
+        for (let n = 0; n < lanes; n++) {
+          const i = kind === "write" ? lanes - 1 - n : n;
           const element = data.lanes.element[lane + i];
           let cell = cells.get(element);
           if (!cell) cells.set(element, (cell = { times: [], values: [] }));

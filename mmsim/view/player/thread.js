@@ -151,7 +151,7 @@ function accessTable(player) {
     button.dataset.address = address;
     button.tabIndex = -1;
     const what = make("td");
-    what.append(`${kind}s `, button, ` ${kind === "read" ? "→" : "←"} ${value}`);
+    what.append(kind === "atomic" ? "changes " : `${kind}s `, button, ` ${kind === "read" ? "→" : "←"} ${value}`);
     const underway = dispatches.completion[dispatch] > time;
     const row = make("tr", underway ? "underway" : "");
     row.append(

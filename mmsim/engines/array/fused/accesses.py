@@ -8,14 +8,31 @@ from dataclasses import dataclass
 import numpy as np
 
 from mmsim.engines.array.fused.analysis import CannotFuse
+from mmsim.engines.array.fused.expressions import numpy_name
 from mmsim.engines.array.fused.loops import kept
 from mmsim.engines.array.fused.pieces import Pieces
 from mmsim.engines.array.fused.rows import Row
 from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import AtomicOp
 from mmsim.ir.types import is_int
+from mmsim.meaning.frame import Kind
 from mmsim.model.conflicts import Conflict, InParts
 
 BARRIER_SITE = -1
+LEAVES: dict[AtomicOp, str] = {
+    "add": "{old} + {value}",
+    "sub": "{old} - {value}",
+    "max": "max({old}, {value})",
+    "min": "min({old}, {value})",
+    "and": "{old} & {value}",
+    "or": "{old} | {value}",
+    "xor": "{old} ^ {value}",
+    "exch": "{value}",
+    "cas": "{value} if {old} == {compare} else {old}",
+    "inc": "0 if {old} >= {value} else {old} + 1",
+    "dec": "{value} if ({old} == 0) | ({old} > {value}) else {old} - 1",
+}
+"""The text of what an atomic leaves, as `mmsim.ir.atomics.LEAVES`; an array wraps it around."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +138,7 @@ class Accesses(Pieces):
 
     def _together(self, group: ir.Block) -> None:
         """Statements that one loop over the warps does."""
-        accesses = sum(isinstance(one, ir.Load | ir.Store) for one in group)
+        accesses = sum(isinstance(one, ir.MemoryAccess) for one in group)
         self.access = 0
         self.moving = frozenset() if self.mask else self.moves.moved(group)
         if accesses:
@@ -190,6 +207,36 @@ class Accesses(Pieces):
         text.depth -= 1
         self._give_up()
 
+    def _atomic(self, statement: ir.Atomic) -> None:
+        """Lane after lane; each receives what the one before it left."""
+        text, array, target = self.text, statement.array, statement.target
+        held = self.typing.arrays[array]
+        if statement.op == "cas" and held.kind == "f":
+            raise CannotFuse("a float's bits are compared")
+        rule = self._conflict(array, "atomic")
+        if isinstance(rule, InParts) or not rule.compiled:
+            raise CannotFuse("there is no compiled counter for a rule's atomics")
+        found = self._request(statement.site, array, statement.index, None, "atomic")
+        text.add(f"for slot in range(np.uint64({found.count})):")
+        text.depth += 1
+        text.add(f"lane = {'where[slot]' if self.mask else 'np.int64(slot)'}")
+        text.add("here = at + np.uint64(lane)")
+        *compare, value = (
+            f"{numpy_name(held)}({self._fitting(array, one)})" for one in statement.operands
+        )
+        old, brought = self.text.temporary(), self.text.temporary()
+        text.add(f"{brought} = {value}")
+        text.add(f"{old} = {found.word}")
+        left = LEAVES[statement.op].format(old=old, value=brought, compare="".join(compare))
+        text.add(f"{found.word} = {left}")
+        if target is not None:
+            self.words.pop(target, None)
+            self.left.pop(target, None)
+            self.owned.add(target)
+            text.add(f"own_{target}[here] = {old}")
+        text.depth -= 1
+        self._give_up()
+
     def _same_type(self, array: str, variable: str | None) -> bool:
         """Whether a variable holds an array's words as they are."""
         return variable is not None and (
@@ -208,31 +255,37 @@ class Accesses(Pieces):
         return self._in_row(*self.left[name], f"row_{name}", lane or "np.uint64(lane)")
 
     def _request(
-        self, site: int, array: str, index: tuple[ir.Expr, ...], target: str | None
+        self,
+        site: int,
+        array: str,
+        index: tuple[ir.Expr, ...],
+        target: str | None,
+        kind: Kind = "read",
     ) -> Words:
         """A warp's request, counted; the words of variable `target` are needed later on."""
         self._in_skeleton(site)
         plain = self.mask is None and self.launch.arrays[array].offsets is None
         if plain and (row := self.rows.of(index)):
-            found = self._row(row, array, index)
+            found = self._row(row, array, index, kind)
         elif plain and self.shared and self.full and self.rows.same_in_all_blocks(index):
-            found = self._listed(array, index)
+            found = self._listed(array, index, kind)
         else:
-            found = self._scattered(array, index, target)
+            found = self._scattered(array, index, target, kind)
         self.access += 1
         return found
 
-    def _row(self, row: Row, array: str, index: tuple[ir.Expr, ...]) -> Words:
+    def _row(self, row: Row, array: str, index: tuple[ir.Expr, ...], kind: Kind) -> Words:
         """Of all lanes, for consecutive elements or for one."""
         text, number = self.text, self.text.temporary()
         element, first = f"element_{number}", f"first_{number}"
         text.add("lane = 0")
         self._element(array, index, element, " - lanes + 1" if row == "row" else "")
         self._give_up()
-        rule = self._conflict(array)
+        rule = self._conflict(array, "read")  # atomics on consecutive elements cost no more
         parts = "_part" if isinstance(rule, InParts) else ""
         rows = f"row_of_{rule.compiled}{parts}s({element}, lanes, {rule.width})"
-        self._note(array, self._least(rule, "lanes") if row == "one" else rows, "lanes")
+        one = "lanes" if kind == "atomic" else self._least(rule, "lanes")
+        self._note(array, one if row == "one" else rows, "lanes")
         base = self._base(array)
         text.add(f"{first} = np.uint64({element}{f' + {base}' if base else ''})")
         return Words(self._in_row(array, row, first, "slot"), "lanes", element, row, first)
@@ -242,7 +295,7 @@ class Accesses(Pieces):
         """The text of a lane's word of a row."""
         return f"data_{array}[{first} + {lane}]" if row == "row" else f"data_{array}[{first}]"
 
-    def _listed(self, array: str, index: tuple[ir.Expr, ...]) -> Words:
+    def _listed(self, array: str, index: tuple[ir.Expr, ...], kind: Kind) -> Words:
         """Of all lanes, each for an element that is the same in all blocks: listed once."""
         text, width = self.text, self.width
         name = f"of_all_{len(self.lists)}"
@@ -259,7 +312,7 @@ class Accesses(Pieces):
                 text.depth -= 1
                 self._end()
                 part = f"elements_{name}[start : start + {width}]"
-                stages = self._stages(array, part, "lanes")
+                stages = self._stages(array, part, "lanes", kind)
                 text.add(f"stages_{name}[np.uint64(start)] = {stages}")
             text.depth -= 1
         text.doubtful = doubtful
@@ -267,7 +320,9 @@ class Accesses(Pieces):
         place = self._based(array, f"places_{name}[np.uint64(start) + slot]")
         return Words(place, "lanes", f"elements_{name}[start : start + {width}]")
 
-    def _scattered(self, array: str, index: tuple[ir.Expr, ...], target: str | None) -> Words:
+    def _scattered(
+        self, array: str, index: tuple[ir.Expr, ...], target: str | None, kind: Kind
+    ) -> Words:
         """Of the active lanes, each for an element of its own."""
         text, memory = self.text, self.launch.arrays[array]
         of, count = "", "lanes"
@@ -301,7 +356,7 @@ class Accesses(Pieces):
             addresses = "addresses"
             text.add(f"for slot in range(np.uint64({count})):")
             text.add(f"    addresses[slot] = offsets_{array}[places{of}[slot]]")
-        self._note(array, self._stages(array, addresses, count), count)
+        self._note(array, self._stages(array, addresses, count, kind), count)
         return Words(self._based(array, f"places{of}[slot]"), count, f"elements{of}")
 
     def _based(self, array: str, place: str) -> str:
@@ -312,15 +367,15 @@ class Accesses(Pieces):
             place = f"{name} + {place}"
         return f"data_{array}[{place}]"
 
-    def _conflict(self, array: str) -> Conflict:
+    def _conflict(self, array: str, kind: Kind) -> Conflict:
         """The rule of an array's units, which has a compiled counter."""
-        conflict = self.launch.conflict(array)
+        conflict = self.launch.conflict(array, kind)
         assert conflict is not None
         return conflict
 
-    def _stages(self, array: str, addresses: str, count: str) -> str:
+    def _stages(self, array: str, addresses: str, count: str, kind: Kind) -> str:
         """The text of the stages of a request."""
-        rule = self._conflict(array)
+        rule = self._conflict(array, kind)
         if isinstance(rule, InParts):
             lanes = "where" if self.mask else "every"
             return f"{rule.compiled}_parts({addresses}, {lanes}, {count}, {rule.width}, tables)"
@@ -344,7 +399,8 @@ class Accesses(Pieces):
         text.add(f"sums[{'1 + dmm' if own else '0'}, {at}] += stages")
         text.add(f"requests[{at}] += 1")
         if self.launch.machine.by_lane:
-            text.add(f"sums[-1, {at}] += {self._least(self._conflict(array), count)}")
+            least = self._least(self._conflict(array, "read"), count)
+            text.add(f"sums[-1, {at}] += {least}")
         text.add("if len(operations):")
         text.add(f"    operations[warp, {at}] = 2 * stages{' + 1' if own else ''}")
 

@@ -11,9 +11,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from mmsim.ir import nodes as ir
+from mmsim.ir.atomics import ALIKE
+from mmsim.ir.atomics import order_matters as order_of_atomics
 from mmsim.ir.nodes import assert_never
+from mmsim.ir.types import Type
 from mmsim.ir.uniform import Uniformity
-from mmsim.ir.walk import parts, statements
+from mmsim.ir.walk import accesses, parts, statements
 
 READER = "the fusing of programs"
 FAILING = ("/", "//", "%", "**", "<<", ">>")
@@ -59,6 +62,8 @@ def straighten(block: ir.Block, tail: bool = True, scope: str | None = None) -> 
                 ir.Assign()
                 | ir.Load()
                 | ir.Store()
+                | ir.Atomic()
+                | ir.Atomic()
                 | ir.RegisterWrite()
                 | ir.Break()
                 | ir.Continue()
@@ -97,6 +102,7 @@ def _breaks(statement: ir.Stmt) -> bool:
             ir.Assign()
             | ir.Load()
             | ir.Store()
+            | ir.Atomic()
             | ir.RegisterWrite()
             | ir.While()
             | ir.For()
@@ -121,10 +127,10 @@ class Analysis(Uniformity):
     def __init__(self, body: ir.Block) -> None:
         super().__init__(body)
         targets = [s.target for s in statements(body) if isinstance(s, ir.Assign | ir.For)]
-        loaded = {s.target for s in statements(body) if isinstance(s, ir.Load)}
+        loaded = {s.target for s in statements(body) if isinstance(s, ir.Load | ir.Atomic)}
         self.inlined: dict[str, ir.Expr] = {}
         self._length: dict[str, int] = {}  # of what is inlined, written out
-        loads = [s.target for s in statements(body) if isinstance(s, ir.Load)]
+        loads = [s.target for s in statements(body) if isinstance(s, ir.Load | ir.Atomic)]
         forgotten = {name for s in statements(body) if isinstance(s, ir.Forget) for name in s.names}
         self.once = {
             name
@@ -204,17 +210,28 @@ def order_matters(body: ir.Block, array: str, inlined: dict[str, ir.Expr]) -> st
     written and never read, so that the order is lost only where two threads write one element.
     "yes": one thread may read what another one writes.
     """
-    reads = [s for s in statements(body) if isinstance(s, ir.Load) and s.array == array]
-    writes = [s for s in statements(body) if isinstance(s, ir.Store) and s.array == array]
-    if not writes:
+    uses = [s for s in accesses(body) if s.array == array]
+    reads = [s for s in uses if not isinstance(s, ir.Store)]
+    if all(isinstance(use, ir.Load) for use in uses):
         return "no"
-    uses: Iterable[ir.Load | ir.Store] = [*reads, *writes]
     if all(own_index(use.index, inlined) for use in uses) and _one_form(uses, inlined):
         return "no"
     return "yes" if reads else "written"
 
 
-def _one_form(uses: Iterable[ir.Load | ir.Store], inlined: dict[str, ir.Expr]) -> bool:
+def gathered(body: ir.Block, array: str, held: Type) -> str | None:
+    """The kind of the atomics that are all that is done to an array, if their order doesn't matter.
+
+    Several copies of the array can then be put together, whichever thread has changed which.
+    """
+    uses = [s for s in accesses(body) if s.array == array]
+    atomics = [s for s in uses if isinstance(s, ir.Atomic)]
+    if not uses or len(atomics) < len(uses) or order_of_atomics(atomics, {array: held}):
+        return None
+    return ALIKE[atomics[0].op]
+
+
+def _one_form(uses: Iterable[ir.Load | ir.Store | ir.Atomic], inlined: dict[str, ir.Expr]) -> bool:
     """Whether all these indices are the same expression."""
     return len({tuple(behind(part, inlined) for part in use.index) for use in uses}) == 1
 

@@ -38,6 +38,7 @@ def _namespace() -> dict[str, Any]:
 
     # Numba looks the module up again when it loads what it kept.
     called = "bank_request group_request row_of_banks row_of_groups bank_parts group_parts"
+    called += " bank_atomic_request group_atomic_request"
     called += " row_of_bank_parts row_of_group_parts parts_asking"
     names = {name: getattr(counting, name) for name in called.split()}
     names |= {name: getattr(runtime, name) for name in runtime.__all__}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from mmsim.host import compiler
 from mmsim.host.cores import cores, on_all_cores
 from mmsim.host.progress import Progress
 from mmsim.ir import nodes as ir
+from mmsim.ir.atomics import TOGETHER, untouched
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import check_memory, copies
 from mmsim.results import Run
@@ -139,6 +142,7 @@ class Execution:
         )
         bits = sum(launch.arrays[name].size for name in self.text.marked)
         own = (self.text.lane_bytes + registers) * lanes + bits // 8 + 16 * steps * self.known.sums
+        own += sum(launch.arrays[name].flat.nbytes for name in self.text.gathered)
         shared = sum(a.size * a.dtype.itemsize for a in launch.arrays.values() if a.shared)
         own += shared * (grid.blocks if whole else 1)
         operations = 0
@@ -253,18 +257,22 @@ class Execution:
         warps = self.grid.warps if self.launch.schedule == "asynchronous" else 0
         operations = np.zeros((warps, steps), known.operation)
         control = np.zeros(2, dtype=np.int64)
-        arguments = (*self._arrays(), *numbers)
         if self.work <= SHORT:
             counts = control, sums, requests, operations, _own_scratch(machine.width)
-            _raise(kernel(0, pieces, *counts, not whole, *self._marks(not whole), *arguments))
+            arguments = (*self._marks(not whole), *self._arrays(), *numbers)
+            _raise(kernel(0, pieces, *counts, not whole, *arguments))
             return sums, requests, operations
         lock = threading.Lock()
         marks: dict[int, list[npt.NDArray[np.uint64]]] = {}
+        copied: dict[int, dict[str, npt.NDArray[Any]]] = {}
 
         def work(first: int, last: int) -> None:
             own_sums, own_requests = np.zeros_like(sums), np.zeros_like(requests)
             with lock:
                 own_marks = marks.setdefault(threading.get_ident(), self._marks(not whole))
+                if threading.get_ident() not in copied:
+                    copied[threading.get_ident()] = self._copies()
+                arguments = (*self._arrays(copied[threading.get_ident()]), *numbers)
             counts = control, own_sums, own_requests, operations, scratch(machine.width)
             _raise(kernel(first, last, *counts, not whole, *own_marks, *arguments))
             with lock:
@@ -279,6 +287,10 @@ class Execution:
             control[0] = 1
 
         on_all_cores(work, pieces, self._parts(pieces), watch, stop)
+        for copies_ in copied.values():
+            for name, words in copies_.items():
+                whole_array = self.launch.arrays[name].flat
+                TOGETHER[self.text.gathered[name]](whole_array, words, out=whole_array)
         for number in range(len(self.text.marked)):
             seen = [own[number] for own in marks.values()]
             for first, second in ((a, b) for i, a in enumerate(seen) for b in seen[i + 1 :]):
@@ -290,12 +302,25 @@ class Execution:
         """In how many parts to deal out the pieces: so many that the cores end together."""
         return min(pieces, max(cores(), min(32 * cores(), self.work // PART)))
 
-    def _arrays(self) -> list[npt.NDArray[Any]]:
+    def _copies(self) -> dict[str, npt.NDArray[Any]]:
+        """Copies of the gathered arrays in which nothing has been done yet, for one core."""
+        arrays, kinds = self.launch.arrays, self.text.gathered
+        return {
+            name: np.full(
+                arrays[name].size, untouched(kind, arrays[name].dtype), arrays[name].dtype
+            )
+            for name, kind in kinds.items()
+        }
+
+    def _arrays(
+        self, copied: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})
+    ) -> list[npt.NDArray[Any]]:
+        """The words of the parameters, of some of them a core's own copies, and their offsets."""
         arrays = self.launch.arrays
         data = []
         for array in arrays.values():
             if not array.shared:
-                words = array.flat
+                words = copied.get(array.name, array.flat)
                 # Read-only whatever the caller's is: a kernel is compiled for the one or the other.
                 if not array.written:
                     words.setflags(write=False)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from mmsim.engines.array.fused.analysis import READER, Analysis, behind
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.walk import expressions, parts, statements
+from mmsim.ir.walk import expressions, parts, statements, written_arrays
 
 
 def together(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
@@ -26,8 +26,10 @@ def together(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
     written: set[str] = set()
     for statement in block:
         by_lanes = _by_lanes(statement, analysis)
-        array = statement.array if isinstance(statement, ir.Load | ir.Store) else ""
-        if not by_lanes or array in (used if isinstance(statement, ir.Store) else written):
+        access = ir.Load | ir.Store | ir.Atomic
+        array = statement.array if isinstance(statement, access) else ""
+        changes = isinstance(statement, ir.Store | ir.Atomic)
+        if not by_lanes or array in (used if changes else written):
             if group:
                 yield tuple(group)
             group, used, written = [], set(), set()
@@ -36,7 +38,7 @@ def together(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
             continue
         group.append(statement)
         used.add(array)
-        if isinstance(statement, ir.Store):
+        if changes:
             written.add(array)
     if group:
         yield tuple(group)
@@ -47,7 +49,7 @@ def _by_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
     match statement:
         case ir.Assign(target):
             return target not in analysis.uniform
-        case ir.Load() | ir.Store() | ir.RegisterWrite() | ir.Forget():
+        case ir.Load() | ir.Store() | ir.Atomic() | ir.RegisterWrite() | ir.Forget():
             return True
         case (
             ir.If()
@@ -72,7 +74,7 @@ def needs_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
             return target not in analysis.inlined and target not in analysis.uniform
         case ir.Forget(_, registers):
             return bool(registers)
-        case ir.Load() | ir.Store() | ir.RegisterWrite():
+        case ir.Load() | ir.Store() | ir.Atomic() | ir.RegisterWrite():
             return True
         case (
             ir.If()
@@ -109,7 +111,7 @@ class Moves:
     def __init__(self, body: ir.Block, analysis: Analysis) -> None:
         self.analysis = analysis
         every = list(statements(body))
-        stored = {s.array for s in every if isinstance(s, ir.Store)}
+        stored = written_arrays(body)
         self.unwritten = {
             s.target
             for s in every

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import count
 
-from mmsim.engines.array.fused.analysis import Analysis, order_matters, straighten
+from mmsim.engines.array.fused.analysis import Analysis, gathered, order_matters, straighten
 from mmsim.engines.array.fused.expressions import UNIFORM, Expressions, Text, numpy_name
 from mmsim.engines.array.fused.loops import Moves
 from mmsim.engines.array.fused.rows import Row, Rows
@@ -115,10 +115,13 @@ class Pieces(ABC):
         }
         self.extents = [UNIFORM[field] for field in ir.EXTENTS if field in fields]
         self.shared = [name for name, array in launch.arrays.items() if array.shared]
+        own = [array for array in launch.arrays.values() if not array.shared]
+        kinds = {array.name: gathered(self.body, array.name, array.dtype) for array in own}
+        self.gathered = {name: kind for name, kind in kinds.items() if kind is not None}
         orders = {
-            name: order_matters(self.body, name, self.analysis.inlined)
-            for name, array in launch.arrays.items()
-            if not array.shared
+            array.name: order_matters(self.body, array.name, self.analysis.inlined)
+            for array in own
+            if array.name not in self.gathered
         }
         self.marked = [name for name, order in orders.items() if order == "written"]
         self.in_order = "yes" in orders.values()

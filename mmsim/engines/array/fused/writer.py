@@ -42,7 +42,8 @@ class Fused:
     `kernel(first, last, control, sums, requests, operations, scratch, *arguments)` runs pieces;
     `skeleton(*numbers)` gives the number of the site of each access, and how many
     steps that takes: accesses and trips of loops. `marked` are the arrays whose
-    writes have to be marked, `lane_bytes` what is kept for each lane of a piece beside registers.
+    writes have to be marked, `gathered` those of which each core can have a copy, with the kind of
+    atomics that changes them, `lane_bytes` what is kept for each lane of a piece beside registers.
     Programs that run `in_order` make one piece of the grid, those `by_block` one of each block.
     """
 
@@ -51,6 +52,7 @@ class Fused:
     arguments: list[str]
     numbers: list[str]
     marked: list[str]
+    gathered: dict[str, str]
     lane_bytes: int
     in_order: bool
     by_block: bool
@@ -82,7 +84,7 @@ def write(launch: Launch) -> Fused:
 def _written(launch: Launch) -> Fused | str:
     """The program written out, or why it can't be."""
     machine = launch.machine
-    for conflict in {launch.conflict(name) for name in launch.arrays}:
+    for conflict in {launch.conflict(name, "read") for name in launch.arrays}:
         if conflict is None or not conflict.compiled or machine.line % conflict.width:
             return "there is no compiled counter for a unit's rule"
         if conflict.width < machine.width and not isinstance(conflict, InParts):
@@ -131,6 +133,7 @@ class _Writer(Accesses):
             [*marks, *data, *numbers],
             numbers,
             self.marked,
+            self.gathered,
             self._lane_bytes(),
             self.in_order,
             bool(self.shared),
@@ -155,6 +158,10 @@ class _Writer(Accesses):
                     assigned.add(target)
             case ir.Store(array, index, value):
                 self._store(statement.site, array, index, value)
+            case ir.Atomic():
+                self._atomic(statement)
+                if statement.target is not None:
+                    assigned.add(statement.target)
             case ir.RegisterWrite(array, index, value):
                 self._register_write(array, index, value)
             case ir.If(test, then, orelse):

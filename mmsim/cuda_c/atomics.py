@@ -1,0 +1,51 @@
+"""Atomics in CUDA C: which of CUDA's functions each is, and through which type of word."""
+
+from __future__ import annotations
+
+from mmsim.cuda_c.expressions import C_TYPES, Text
+from mmsim.ir.nodes import AtomicOp
+
+NAMES: dict[AtomicOp, str] = {
+    "add": "atomicAdd",
+    "sub": "atomicSub",
+    "max": "atomicMax",
+    "min": "atomicMin",
+    "and": "atomicAnd",
+    "or": "atomicOr",
+    "xor": "atomicXor",
+    "exch": "atomicExch",
+    "cas": "atomicCAS",
+    "inc": "atomicInc",
+    "dec": "atomicDec",
+}
+BITS = {
+    "float32": ("int", "__float_as_int", "__int_as_float"),
+    "float64": ("unsigned long long", "__double_as_longlong", "__longlong_as_double"),
+}
+"""What a float goes through where CUDA has no function for it: a type, and the ways to and fro."""
+
+
+def call(op: AtomicOp, held: str, word: str, value: Text, compare: Text | None, used: bool) -> str:
+    """The call that does it to a word of an array that holds such elements.
+
+    Where it is `used`, it gives the old word, of the array's type.
+
+    >>> call("add", "int64", "h[3]", Text("1", 16), None, used=True)
+    '(long long)atomicAdd((unsigned long long *)&h[3], 1)'
+    >>> call("cas", "float32", "x[i]", Text("v", 16), Text("old", 16), used=True)
+    '__int_as_float(atomicCAS((int *)&x[i], __float_as_int(old), __float_as_int(v)))'
+    """
+    own, name = C_TYPES[held], NAMES[op]
+    given = [value.code] if compare is None else [compare.code, value.code]
+    if (op == "cas" and held in BITS) or (op == "exch" and held == "float64"):
+        type_, to, fro = BITS[held]
+        words = ", ".join(f"{to}({one})" for one in given)
+        text = f"{name}(({type_} *)&{word}, {words})"
+        return f"{fro}({text})" if used else text
+    type_ = own
+    if held == "int64" and op not in ("min", "max"):
+        type_ = "unsigned long long"
+    if op == "sub" and held in ("int64", "uint64"):
+        name, given = NAMES["add"], [f"0ULL - {value.within(13)}"]
+    text = f"{name}(({type_} *)&{word}, {', '.join(given)})"
+    return text if type_ == own or not used else f"({own}){text}"

@@ -1,0 +1,165 @@
+"""Atomics: what each leaves in a word, of which element types, and when their order matters.
+
+An atomic access reads a word, computes and writes it back in one go; it gives the old value. The
+operations are CUDA's, and so are their types (CUDA C++ Programming Guide, *Atomic Functions*):
+integers wrap around at the size of the word, a float is rounded to its type, "cas" compares bits.
+Several lanes that want one word come in turn, each receiving what the one before left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import AtomicOp
+from mmsim.ir.walk import accesses
+
+Words = npt.NDArray[Any]
+Integers = npt.NDArray[np.int64]
+
+INTEGERS = ("int32", "uint32", "int64", "uint64")
+FLOATS = ("float32", "float64")
+
+TYPES: dict[AtomicOp, tuple[str, ...]] = {
+    "add": (*INTEGERS, *FLOATS),
+    "sub": INTEGERS,
+    "max": INTEGERS,
+    "min": INTEGERS,
+    "and": INTEGERS,
+    "or": INTEGERS,
+    "xor": INTEGERS,
+    "exch": (*INTEGERS, *FLOATS),
+    "cas": (*INTEGERS, *FLOATS),
+    "inc": ("uint32",),
+    "dec": ("uint32",),
+}
+"""The element types of the arrays that each takes."""
+
+ALIKE: dict[AtomicOp, str] = {
+    "add": "sum",
+    "sub": "sum",
+    "max": "max",
+    "min": "min",
+    "and": "and",
+    "or": "or",
+    "xor": "xor",
+}
+"""Operations on integers of which those of one kind leave the same in every order."""
+
+
+def bits(words: Words) -> Words:
+    """The same words as integers that are equal where all bits are."""
+    return words.view(f"u{words.dtype.itemsize}")
+
+
+LEAVES: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
+    "add": lambda old, value, _: old + value,
+    "sub": lambda old, value, _: old - value,
+    "max": lambda old, value, _: np.maximum(old, value),
+    "min": lambda old, value, _: np.minimum(old, value),
+    "and": lambda old, value, _: old & value,
+    "or": lambda old, value, _: old | value,
+    "xor": lambda old, value, _: old ^ value,
+    "exch": lambda _, value, __: value,
+    "cas": lambda old, value, compare: np.where(bits(old) == bits(compare), value, old),
+    "inc": lambda old, value, _: np.where(old >= value, old.dtype.type(0), old + old.dtype.type(1)),
+    "dec": lambda old, value, _: np.where(
+        (old == 0) | (old > value), value, old - old.dtype.type(1)
+    ),
+}
+"""What one access leaves: of the old word, the value and what it is compared with, by lane."""
+
+TOGETHER: dict[str, np.ufunc] = {
+    "sum": np.add,
+    "max": np.maximum,
+    "min": np.minimum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+"""What puts together what operations of one kind have left in several copies of a word."""
+
+UFUNCS: dict[AtomicOp, np.ufunc] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "max": np.maximum,
+    "min": np.minimum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+"""NumPy's name of what an operation does, where it has one."""
+
+
+def refusal(op: AtomicOp, array: str, held: str) -> str:
+    """Why an atomic operation doesn't take such an array."""
+    if op == "sub" and held in FLOATS:
+        return f"atomic sub takes no floats, and {array!r} holds {held}; add the negative value"
+    allowed = ", ".join(name for name in TYPES[op] if name != "uint64")
+    return f"atomic {op} takes arrays of {allowed}, and {array!r} holds {held}"
+
+
+def in_turn(
+    op: AtomicOp, before: Words, cells: Integers, values: Words, compare: Words | None
+) -> tuple[Words, Words]:
+    """What each lane receives and what it leaves, the lanes of one cell in their order.
+
+    `before` is what each lane's cell holds at first.
+
+    >>> in_turn("add", np.array([5, 5, 0]), np.array([7, 7, 3]), np.array([1, 2, 4]), None)
+    (array([5, 6, 0]), array([6, 8, 4]))
+    """
+    compared = values if compare is None else compare
+    order = np.argsort(cells, kind="stable")
+    own = cells[order]
+    starts = np.flatnonzero(np.append(True, own[1:] != own[:-1]))
+    sizes = np.diff(starts, append=len(own))
+    old, new = before.copy(), np.empty_like(before)
+    most = int(sizes.max())
+    if most > len(starts) and (op in UFUNCS or op == "exch"):  # fewer cells than turns
+        for lanes in np.split(order, starts[1:]):
+            line = np.concatenate([before[lanes[:1]], values[lanes]])
+            if op in UFUNCS:
+                line = UFUNCS[op].accumulate(line, dtype=line.dtype)
+            old[lanes], new[lanes] = line[:-1], line[1:]
+        return old, new
+    leaves = LEAVES[op]
+    for turn in range(most):
+        if turn:
+            starts = starts[sizes > turn]
+            sizes = sizes[sizes > turn]
+            old[order[starts + turn]] = new[order[starts + turn - 1]]
+        lanes = order[starts + turn]
+        new[lanes] = leaves(old[lanes], values[lanes], compared[lanes])
+    return old, new
+
+
+def untouched(kind: str, type_: np.dtype[Any]) -> int:
+    """The word that an operation of such a kind makes nothing of.
+
+    >>> untouched("sum", np.dtype(np.int32)), untouched("and", np.dtype(np.uint32))
+    (0, 4294967295)
+    """
+    limits = np.iinfo(type_.name)
+    all_bits = -1 if limits.min < 0 else int(limits.max)
+    return {"max": int(limits.min), "min": int(limits.max), "and": all_bits}.get(kind, 0)
+
+
+def order_matters(block: Iterable[ir.Stmt], types: dict[str, np.dtype[Any]]) -> bool:
+    """Whether the order in which warps make a program's atomics can change its results.
+
+    It can't where nobody uses an old value and all atomics on an array are of one kind of `ALIKE`,
+    on integers.
+    """
+    kinds: dict[str, set[str]] = {}
+    for one in accesses(block):
+        if isinstance(one, ir.Atomic):
+            kind = ALIKE.get(one.op)
+            if kind is None or one.target is not None or types[one.array].kind == "f":
+                return True
+            kinds.setdefault(one.array, set()).add(kind)
+    return any(len(found) > 1 for found in kinds.values())

@@ -1,0 +1,73 @@
+"""Which writes of a program update: what they store follows from what was read in that array.
+
+`a[i] += 1` is one, and so is `x = a[i]` with `a[i] = x + 1` some lines later. Whether the element
+is the same only a run can tell.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mmsim.ir import nodes as ir
+from mmsim.ir.walk import operands, statements
+
+HARMLESS = ("min", "max", "&", "|")
+"""Operators that give the same when they are done once more with the same value."""
+
+
+class Update(NamedTuple):
+    """The reads that a write may follow from, and whether all that is done on the way is harmless.
+
+    Reads go by their sites. Where it is `harmless`, updates that store equal words lose nothing.
+    """
+
+    reads: frozenset[int]
+    harmless: bool
+
+
+def updates(code: ir.Code) -> dict[int, Update]:
+    """The updates of a program, by the sites of their writes."""
+    flows = _Flows(code)
+    found = {}
+    for one in statements(code.body):
+        if isinstance(one, ir.Store):
+            loads, harmless = flows.behind(one.value)
+            reads = frozenset(load.site for load in loads if load.array == one.array)
+            if reads:
+                found[one.site] = Update(reads, harmless)
+    return found
+
+
+class _Flows:
+    """What flows into the variables and registers of a program."""
+
+    def __init__(self, code: ir.Code) -> None:
+        self.values: dict[str, list[ir.Expr]] = {}
+        self.loads: dict[str, list[ir.Load]] = {}
+        for one in statements(code.body):
+            if isinstance(one, ir.Assign):
+                self.values.setdefault(one.target, []).append(one.value)
+            elif isinstance(one, ir.RegisterWrite):
+                self.values.setdefault(one.array, []).append(one.value)
+            elif isinstance(one, ir.Load) and one.target is not None:
+                self.loads.setdefault(one.target, []).append(one)
+
+    def behind(self, value: ir.Expr) -> tuple[list[ir.Load], bool]:
+        """The reads from which a value follows, and whether only harmless operators are between."""
+        found: list[ir.Load] = []
+        harmless = True
+        met: set[str] = set()
+        left = [value]
+        while left:
+            part = left.pop()
+            if isinstance(part, ir.Var | ir.RegisterRead):
+                name = part.name if isinstance(part, ir.Var) else part.array
+                if name not in met:
+                    met.add(name)
+                    found += self.loads.get(name, ())
+                    left += self.values.get(name, ())
+                continue
+            left += operands(part)
+            if operands(part) and not (isinstance(part, ir.Binary) and part.op in HARMLESS):
+                harmless = False
+        return found, harmless

@@ -1,0 +1,105 @@
+"""What atomics order: whoever receives the word that another warp left knows all that one had done.
+
+So a lock orders what is done under it, and a counter orders what stands before each count. An
+atomic that changes a word *releases* it, one whose old value is used *acquires* it. Barriers order
+the warps of a block, and hand on what each of them knows.
+
+Each warp counts its releases, and knows of every other warp how many of that one's are behind it:
+a vector clock. An access comes before another one exactly if the warp of the second knew, when it
+made it, of a release that the first warp made at the access or later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.meaning.launch import Launch
+from mmsim.meaning.memory_budget import Growth
+from mmsim.monitors.lines import bits_of
+from mmsim.monitors.listener import Access
+
+Integers = npt.NDArray[np.int64]
+
+
+class Order:
+    """The vector clocks of a run's warps, one warp's request after the other.
+
+    `needed` says whether the program has an atomic that could order anything: one whose old value
+    is used, under the asynchronous schedule. Without it all stays at 0.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        sites = launch.meaning.sites
+        asynchronous = launch.schedule == "asynchronous"
+        self.needed = asynchronous and any(site.returns for site in sites)
+        self.warps = launch.grid.warps
+        self.growth = Growth(launch, "the list of what its warps know of each other")
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget all: the run begins anew."""
+        self.releases = np.zeros(self.warps, np.int32)
+        # What has been known at some time: rows of releases by warp, and each warp's row now.
+        self.views = [np.full(self.warps, -1, np.int32)]
+        self.view = [0] * self.warps
+        self.left: dict[tuple[str, int, int], npt.NDArray[np.int32]] = {}  # by element
+
+    def accessed(self, access: Access) -> tuple[int, int]:
+        """Take in a warp's request: its warp's count of releases and the number of its view."""
+        if not self.needed:
+            return 0, 0
+        warp = access.of_lane(access.warps, 0)
+        if access.site.kind != "atomic":
+            return int(self.releases[warp]), self.view[warp]
+        copy = access.of_lane(access.copies, 0)
+        cells = [(access.site.array, copy, one) for one in access.elements.tolist()]
+        if access.site.returns:
+            self._learn(warp, (self.left[cell] for cell in set(cells) if cell in self.left))
+        count, view = int(self.releases[warp]), self.view[warp]
+        assert access.values is not None
+        before = access.array.read(access.elements, access.blocks)
+        changed = np.flatnonzero(bits_of(before) != bits_of(access.values)).tolist()
+        if changed:
+            own = self.views[view].copy()
+            own[warp] = count
+            for lane in changed:
+                left = self.left.get(cells[lane])
+                self.left[cells[lane]] = own if left is None else np.maximum(left, own)
+            self.releases[warp] += 1
+            self._ask()
+        return count, view
+
+    def released(self, warps: Iterable[int]) -> None:
+        """A barrier has let go these warps, which all know now what each of them has known."""
+        if self.needed:
+            together = np.max([self._own(warp) for warp in warps], axis=0)
+            for warp in warps:
+                self._learn(warp, [together])
+
+    def before(self, view: Integers, warp: Integers, count: Integers) -> npt.NDArray[np.bool_]:
+        """Whether accesses with such views come after those of such warps and counts."""
+        known = np.stack(self.views)
+        result: npt.NDArray[np.bool_] = known[view, warp] >= count
+        return result
+
+    def _own(self, warp: int) -> npt.NDArray[np.int32]:
+        """What a warp knows, all that it has done itself too."""
+        own = self.views[self.view[warp]].copy()
+        own[warp] = self.releases[warp]
+        return own
+
+    def _learn(self, warp: int, rows: Iterable[npt.NDArray[np.int32]]) -> None:
+        """A warp comes to know what others have known."""
+        old = self.views[self.view[warp]]
+        new = np.maximum.reduce([old, *rows])
+        if not np.array_equal(old, new):
+            self.view[warp] = len(self.views)
+            self.views.append(new)
+            self._ask()
+
+    def _ask(self) -> None:
+        held = 4 * self.warps * (len(self.views) + len(self.left))
+        self.growth.need(held, held)

@@ -1,0 +1,148 @@
+"""Finds lost updates: threads read an element, and each writes back what it makes of the old word.
+
+All but one are lost, whether or not the words that they write are equal: of eight threads that add
+1 to an element in one request, seven add nothing. Two updates of one element meet
+
+- in one request of a warp, and under the synchronous schedule in one round;
+- under the synchronous schedule also where a thread writes after another one has, what it had read
+  before.
+
+Updates of different warps that nothing orders under the asynchronous schedule are data races.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.ir.updates import Update, updates
+from mmsim.meaning.launch import Launch
+from mmsim.meaning.memory_budget import Growth
+from mmsim.monitors.lines import Lines, bits_of, found_access, index_of
+from mmsim.monitors.listener import Access, Listener
+from mmsim.monitors.winners import OF_A_CELL
+from mmsim.results.findings import Finding
+
+Integers = npt.NDArray[np.int64]
+
+
+class LostUpdates(Listener):
+    """Notes what each thread has read last, and the first updates that meet in each line."""
+
+    def __init__(self, launch: Launch, lines: Lines) -> None:
+        self.lines, self.arrays = lines, launch.arrays
+        self.synchronous = launch.schedule == "synchronous"
+        self.threads, self.blocks = launch.grid.threads, launch.grid.block
+        self.growth = Growth(launch, "the list of elements whose updates get lost")
+        self.updates = launch.program.kept("updates", lambda: updates(launch.program.code))
+        self.reads = {site for one in self.updates.values() for site in one.reads}
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget all accesses: the run begins anew."""
+        self.now = 0
+        # By the site of a read, for each thread: which cell it read last, and when.
+        self.cell = {site: np.full(self.threads, -1, np.int64) for site in self.reads}
+        self.when = {site: np.zeros(self.threads, np.int64) for site in self.reads}
+        # By array, for each cell: when it was updated last, by whom, and with which bits.
+        self.updated: dict[str, tuple[Integers, Integers, npt.NDArray[np.uint64]]] = {}
+        self.first: dict[int, tuple[int, ...]] = {}  # cell, two threads, their times
+        self.cells: dict[int, set[int]] = {}
+
+    def accessed(self, access: Access) -> None:
+        self.now += 1
+        site = access.site.number
+        if site in self.reads:
+            self.cell[site][access.threads] = self._cells(access)
+            self.when[site][access.threads] = self.now
+        elif site in self.updates:
+            self._update(access, self.updates[site])
+
+    @staticmethod
+    def _cells(access: Access) -> Integers:
+        """The cells that lanes touch: elements, counted over all copies of the array."""
+        cells: Integers = access.copies * access.array.size + access.elements
+        return cells
+
+    def _update(self, access: Access, update: Update) -> None:
+        """A write of such a kind: its lanes that have read the same element are updates."""
+        assert access.values is not None
+        cells, threads = self._cells(access), access.threads
+        read = np.zeros(len(cells), np.int64)
+        for site in update.reads:
+            same = self.cell[site][threads] == cells
+            read[same] = np.maximum(read[same], self.when[site][threads[same]])
+        lanes = np.flatnonzero(read)
+        if not len(lanes):
+            return
+        bits = bits_of(access.values.astype(access.array.dtype, copy=False))
+        warps = np.broadcast_to(access.warps, len(cells))
+        together = np.zeros(len(cells), np.int64) if self.synchronous else warps
+        order = lanes[np.lexsort((threads[lanes], cells[lanes], together[lanes]))]
+        first, second = order[:-1], order[1:]
+        meet = (cells[first] == cells[second]) & (together[first] == together[second])
+        if update.harmless:
+            meet &= bits[first] != bits[second]
+        times = np.broadcast_to(access.times, len(cells))
+        self._found(access, cells, first[meet], threads[second[meet]], times[second[meet]])
+        if self.synchronous:
+            self._stale(access, update, cells, order, read, bits)
+
+    def _stale(
+        self,
+        access: Access,
+        update: Update,
+        cells: Integers,
+        order: Integers,
+        read: Integers,
+        bits: npt.NDArray[np.uint64],
+    ) -> None:
+        """Look for lanes that write what they made of a word that has been updated meanwhile."""
+        array, threads = access.array, access.threads
+        size = array.size * len(array.bases)
+        if array.name not in self.updated:
+            numbers = np.zeros((2, size), np.int64)
+            self.updated[array.name] = numbers[0], numbers[1], np.zeros(size, np.uint64)
+        when, who, what = self.updated[array.name]
+        stale = order[(when[cells[order]] > read[order]) & (who[cells[order]] != threads[order])]
+        if update.harmless:
+            stale = stale[what[cells[stale]] != bits[stale]]
+        self._found(access, cells, stale, who[cells[stale]], np.full(len(stale), -1))
+        last = order[::-1]  # of one element the lowest-numbered thread's stays
+        when[cells[last]], who[cells[last]], what[cells[last]] = self.now, threads[last], bits[last]
+
+    def _found(
+        self, access: Access, cells: Integers, lanes: Integers, others: Integers, times: Integers
+    ) -> None:
+        """Updates by such lanes of an access, and by others at such times."""
+        if not len(lanes):
+            return
+        line = int(self.lines.of_site[access.site.number])
+        known = self.cells.setdefault(line, set())
+        known.update(cells[lanes].tolist())
+        self.growth.need(OF_A_CELL * len(known), OF_A_CELL * len(known))
+        at = int(np.lexsort((others, access.threads[lanes], cells[lanes]))[0])
+        lane = int(lanes[at])
+        threads = int(access.threads[lane]), int(others[at])
+        found = (int(cells[lane]), *threads, access.of_lane(access.times, lane), int(times[at]))
+        self.first[line] = min(self.first.get(line, found), found, key=lambda one: one[:3])
+
+    def findings(self) -> Iterator[Finding]:
+        """A finding for each line whose updates get lost, in the order of the text."""
+        for line, (cell, *threads, time, other_time) in sorted(self.first.items()):
+            site = self.lines.sites[line]
+            array = self.arrays[site.array]
+            copy, element = divmod(cell, array.size)
+            yield Finding(
+                "lost-update",
+                array.name,
+                index_of(array, element),
+                copy if array.shared else None,
+                tuple(
+                    found_access(site.place, "write", one, int(self.blocks[one]), when)
+                    for one, when in zip(threads, (time, other_time), strict=True)
+                ),
+                elements=len(self.cells[line]),
+            )
