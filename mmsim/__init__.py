@@ -17,7 +17,7 @@ from mmsim.api.machines import DMM, HMM, UMM, Machine
 from mmsim.api.program import Program, program
 from mmsim.api.run import Run, total
 from mmsim.errors import LanguageError, MMSimError, ProgramError
-from mmsim.frontend import atomic
+from mmsim.frontend import atomic, warp
 from mmsim.frontend.names import Array, Thread, registers, shared
 from mmsim.frontend.program import Example
 from mmsim.host.version import VERSION
@@ -58,4 +58,5 @@ __all__ = [
     "shared",
     "sweep",
     "total",
+    "warp",
 ]

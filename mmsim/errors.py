@@ -224,7 +224,11 @@ class AddressError(ProgramError, IndexError):
 
 
 class BarrierError(ProgramError):
-    """A barrier that only part of a warp's live threads reach."""
+    """A barrier that only part of a warp's live threads reach, or that can never open."""
+
+
+class ExchangeError(ProgramError):
+    """A lane that asks a lane of its warp for a value which takes no part in the exchange."""
 
 
 class EndlessError(ProgramError):

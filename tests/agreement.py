@@ -36,7 +36,7 @@ from typing import Any
 
 from gpu_programs import CANDIDATES as FOR_A_GPU
 from gpu_programs import on_the_gpu
-from lane_races import lanes_meet
+from lane_races import can_be_written, lanes_meet
 from language_forms import FORMS, forms
 from mmsim import gpu
 from mmsim.engines.array import engine as array
@@ -64,7 +64,7 @@ def language() -> list[str]:
     """The name of every part of the language."""
     kinds = [*typing.get_args(ir.Stmt), *typing.get_args(ir.Expr)]
     plain = [kind.__name__ for kind in kinds if kind not in (ir.Unary, ir.Binary, ir.Compare)]
-    plain.remove("Logic")
+    plain = [name for name in plain if name not in ("Logic", "Exchange", "Atomic")]
     return [
         *(name for name in plain if name != "ThreadField"),
         *(f"T.{field}" for field in ir.THREAD_FIELDS),
@@ -72,6 +72,9 @@ def language() -> list[str]:
         *(f"binary {op}" for op in BINARY),
         *(f"compare {op}" for op in COMPARE),
         *(f"atomic {op}" for op in TYPES),
+        *(f"warp.{op}" for op in typing.get_args(ir.ExchangeOp)),
+        *(f"barrier_{op}" for op in typing.get_args(ir.BarrierOp)),
+        "grid_barrier",
         "and",
         "or",
         "mm.shared",
@@ -84,9 +87,17 @@ def used(code: ir.Code) -> set[str]:
     """The parts of the language that occur in a program."""
     found = {f"mm.{local.kind}" for local in code.locals}
     for statement in statements(code.body):
-        found.add(type(statement).__name__)
-        if isinstance(statement, ir.Atomic):
-            found.add(f"atomic {statement.op}")
+        match statement:
+            case ir.Exchange(_, op):
+                found.add(f"warp.{op}")
+            case ir.Barrier(scope="grid"):
+                found.add("grid_barrier")
+            case ir.Barrier(op=op) if op is not None:
+                found.add(f"barrier_{op}")
+            case ir.Atomic(_, op):
+                found.add(f"atomic {op}")
+            case _:
+                found.add(type(statement).__name__)
         for expression in expressions(statement):
             for part in parts(expression):
                 match part:
@@ -132,6 +143,14 @@ def paths(case: RandomCase, schedule: str, compiled: bool) -> Iterator[tuple[str
             array.run = whole
 
 
+def can_run_on_it(case: RandomCase, run: Any) -> bool:
+    """Whether a GPU must give a run's arrays.
+
+    It can be written, no two of its lanes meet, and its atomics give the same in every order.
+    """
+    return can_be_written(case) and not lanes_meet(run.trace) and not in_turn(case)
+
+
 def compare(case: RandomCase, on_gpu: bool, compiled: bool) -> tuple[Counter[str], list[str]]:
     """What was compared, and what differs."""
     done: Counter[str] = Counter()
@@ -148,12 +167,7 @@ def compare(case: RandomCase, on_gpu: bool, compiled: bool) -> tuple[Counter[str
             done[f"{schedule}, {name}"] += 1
             if found != expected:
                 wrong.append(f"{schedule}, {name}")
-        if (
-            on_gpu
-            and schedule == "asynchronous"
-            and not lanes_meet(events.trace)
-            and not in_turn(case)
-        ):
+        if on_gpu and schedule == "asynchronous" and can_run_on_it(case, events):
             done["GPU, arrays"] += 1
             if not same(on_the_gpu(case, "global"), events.arrays):
                 wrong.append("GPU")

@@ -1,13 +1,18 @@
 // Just enough of CUDA to run a kernel on the CPU, one block after the other.
 //
 // The threads of a block are fibers on one thread of the system. Each runs until it waits at a
-// barrier or returns; then the next one runs. They run in ascending or descending order, so that a
-// result that depends on the order shows.
+// barrier, or for lanes of its warp, or returns; then the next one runs. They run in ascending or descending order, so that a
+// result that depends on the order shows. Blocks that wait for each other run side by side, each on
+// a thread of the system.
 
 #include <ucontext.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -29,7 +34,7 @@ struct Dimensions {
     Dimensions place(unsigned int n) const { return {n % x, n / x % y, n / x / y}; }
     unsigned int number(Dimensions at) const { return at.x + x * (at.y + y * at.z); }
 };
-static Dimensions threadIdx, blockIdx, blockDim, gridDim;
+static thread_local Dimensions threadIdx, blockIdx, blockDim, gridDim;
 
 static double __longlong_as_double(long long bits)
 {
@@ -59,12 +64,15 @@ static float __int_as_float(int bits)
     return value;
 }
 
-// The atomics that CUDA has, with its types: a fiber runs on until it waits, so that each is one go.
+// The atomics that CUDA has, with its types: each is one go, also where blocks run at once.
 // A word is computed with without a sign, where it wraps around.
+
+static std::mutex atomics;
 
 #define ATOMIC(name, Word, result)                     \
     static Word name(Word *word, Word value)           \
     {                                                  \
+        std::lock_guard<std::mutex> alone(atomics);    \
         Word old = *word;                              \
         *word = (Word)(result);                        \
         return old;                                    \
@@ -76,6 +84,7 @@ static float __int_as_float(int bits)
     ATOMIC(atomicExch, Word, value)                    \
     static Word atomicCAS(Word *word, Word compare, Word value) \
     {                                                  \
+        std::lock_guard<std::mutex> alone(atomics);    \
         Word old = *word;                              \
         *word = old == compare ? value : old;          \
         return old;                                    \
@@ -114,13 +123,18 @@ struct Fiber {
     ucontext_t context;
     std::vector<char> stack;
     bool finished = false;
+    bool at_barrier = false, at_grid = false;
+    unsigned int meets = 0;  // the mask of the lanes that it waits for
+    long long value = 0;     // what it gives them
+    std::vector<long long> seen;  // what they gave
 };
 
-static std::vector<Fiber> fibers;
-static ucontext_t scheduler;
-static int votes, all_agree, waiting;
-static void (*body)(void *);
-static void *given;
+static thread_local std::vector<Fiber> fibers;
+static thread_local ucontext_t scheduler;
+static unsigned int width = 32;
+static thread_local int votes, agreed, waiting, present;
+static thread_local void (*body)(void *);
+static thread_local void *given;
 
 static void run()
 {
@@ -135,8 +149,71 @@ static int wait(int vote)
     unsigned int self = blockDim.number(threadIdx);
     waiting++;
     votes += vote;
+    fibers[self].at_barrier = true;
     swapcontext(&fibers[self].context, &scheduler);
-    return all_agree;
+    return agreed;
+}
+
+// Blocks wait here for all others.
+static std::mutex lock;
+static std::condition_variable opened;
+static unsigned int blocks_missing, blocks_all, turn;
+
+static void wait_for_blocks()
+{
+    std::unique_lock<std::mutex> held(lock);
+    unsigned int mine = turn;
+    if (--blocks_missing == 0) {
+        blocks_missing = blocks_all;
+        turn++;
+        opened.notify_all();
+    }
+    opened.wait(held, [&] { return turn != mine; });
+}
+
+// What each lane of a warp gives to the others in a mask, which all wait until they are there.
+static const std::vector<long long> &meet(unsigned int mask, long long value)
+{
+    unsigned int self = blockDim.number(threadIdx), first = self - self % width;
+    if (!(mask >> self % width & 1))
+        std::abort();
+    fibers[self].meets = mask;
+    fibers[self].value = value;
+    bool all = true;
+    for (unsigned int lane = 0; lane < width; lane++)
+        if (mask >> lane & 1)
+            all = all && fibers[first + lane].meets == mask;
+    if (all) {
+        std::vector<long long> values(width);
+        for (unsigned int lane = 0; lane < width; lane++)
+            if (mask >> lane & 1)
+                values[lane] = fibers[first + lane].value;
+        for (unsigned int lane = 0; lane < width; lane++)
+            if (mask >> lane & 1) {
+                fibers[first + lane].seen = values;
+                fibers[first + lane].meets = 0;
+            }
+    }
+    while (fibers[self].meets)
+        swapcontext(&fibers[self].context, &scheduler);
+    return fibers[self].seen;
+}
+
+template <class Word> long long bits_of(Word value)
+{
+    long long bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+
+template <class Word> Word shuffle(unsigned int mask, Word value, long long lane, int own)
+{
+    lane = lane < 0 || lane >= (long long)width ? own : lane;
+    long long bits = meet(mask, bits_of(value))[lane];
+    if (!(mask >> lane & 1))
+        std::abort();
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 static void run_block(unsigned int threads, bool backward)
@@ -145,7 +222,8 @@ static void run_block(unsigned int threads, bool backward)
         fibers.resize(threads);
     for (unsigned int t = 0; t < threads; t++) {
         fibers[t].stack.resize(1 << 16);
-        fibers[t].finished = false;
+        fibers[t].finished = fibers[t].at_barrier = false;
+        fibers[t].meets = 0;
         getcontext(&fibers[t].context);
         fibers[t].context.uc_stack.ss_sp = fibers[t].stack.data();
         fibers[t].context.uc_stack.ss_size = fibers[t].stack.size();
@@ -154,40 +232,137 @@ static void run_block(unsigned int threads, bool backward)
     }
     do {
         votes = waiting = 0;
-        for (unsigned int n = 0; n < threads; n++) {
-            unsigned int t = backward ? threads - 1 - n : n;
-            if (fibers[t].finished)
-                continue;
-            threadIdx = blockDim.place(t);
-            swapcontext(&scheduler, &fibers[t].context);
+        for (bool runs = true; runs;) {
+            runs = false;
+            for (unsigned int n = 0; n < threads; n++) {
+                unsigned int t = backward ? threads - 1 - n : n;
+                if (fibers[t].finished || fibers[t].at_barrier)
+                    continue;
+                runs = true;
+                threadIdx = blockDim.place(t);
+                swapcontext(&scheduler, &fibers[t].context);
+            }
         }
-        all_agree = votes == waiting;
+        agreed = votes;
+        bool of_grid = false;
+        for (unsigned int t = 0; t < threads; t++) {
+            of_grid = of_grid || fibers[t].at_grid;
+            fibers[t].at_barrier = fibers[t].at_grid = false;
+        }
+        if (of_grid)
+            wait_for_blocks();
+        present = waiting;
     } while (waiting);
 }
 
 template <class... Parameters, std::size_t... Number>
-void launch(void (*kernel)(Parameters...), void **arguments, Dimensions grid, Dimensions block,
-            bool backward, std::index_sequence<Number...>)
+void launch_block(void (*kernel)(Parameters...), void **arguments, unsigned int number,
+                  Dimensions grid, Dimensions block, bool backward, std::index_sequence<Number...>)
 {
     auto call = [&] { kernel(*(Parameters *)arguments[Number]...); };
     given = &call;
     body = [](void *it) { (*(decltype(call) *)it)(); };
     blockDim = block;
     gridDim = grid;
-    for (unsigned int n = 0; n < grid.size(); n++) {
-        blockIdx = grid.place(backward ? grid.size() - 1 - n : n);
-        run_block(block.size(), backward);
-    }
+    blockIdx = grid.place(number);
+    run_block(block.size(), backward);
 }
 
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), void **arguments, Dimensions grid, Dimensions block,
-            int backward)
+            int backward, unsigned int lanes, bool cooperative)
 {
-    launch(kernel, arguments, grid, block, backward, std::index_sequence_for<Parameters...>());
+    width = lanes;
+    blocks_all = blocks_missing = grid.size();
+    std::vector<std::thread> running;
+    for (unsigned int n = 0; n < grid.size(); n++) {
+        auto run = [=] {
+            unsigned int number = backward ? grid.size() - 1 - n : n;
+            launch_block(kernel, arguments, number, grid, block, backward,
+                         std::index_sequence_for<Parameters...>());
+        };
+        if (cooperative)
+            running.emplace_back(run);
+        else
+            run();
+    }
+    for (auto &one : running)
+        one.join();
 }
 
 }  // namespace emulation
 
 static void __syncthreads() { emulation::wait(0); }
-static int __syncthreads_and(int vote) { return emulation::wait(vote != 0); }
+static int __syncthreads_and(int vote) { return emulation::wait(vote != 0) == emulation::present; }
+static int __syncthreads_or(int vote) { return emulation::wait(vote != 0) > 0; }
+static int __syncthreads_count(int vote) { return emulation::wait(vote != 0); }
+
+static void __syncwarp(unsigned int mask) { emulation::meet(mask, 0); }
+
+static unsigned int __ballot_sync(unsigned int mask, int test)
+{
+    const std::vector<long long> &seen = emulation::meet(mask, test != 0);
+    unsigned int found = 0;
+    for (unsigned int lane = 0; lane < emulation::width; lane++)
+        if (mask >> lane & 1)
+            found |= (unsigned int)seen[lane] << lane;
+    return found;
+}
+
+static int __any_sync(unsigned int mask, int test) { return __ballot_sync(mask, test) != 0; }
+static int __all_sync(unsigned int mask, int test) { return __ballot_sync(mask, test) == mask; }
+
+template <class Word> unsigned int __match_any_sync(unsigned int mask, Word value)
+{
+    const std::vector<long long> &seen = emulation::meet(mask, emulation::bits_of(value));
+    unsigned int found = 0;
+    for (unsigned int lane = 0; lane < emulation::width; lane++)
+        if (mask >> lane & 1 && seen[lane] == emulation::bits_of(value))
+            found |= 1u << lane;
+    return found;
+}
+
+template <class Word> unsigned int __match_all_sync(unsigned int mask, Word value, int *same)
+{
+    unsigned int found = __match_any_sync(mask, value);
+    *same = found == mask;
+    return *same ? mask : 0;
+}
+
+template <class Word> Word __shfl_sync(unsigned int mask, Word value, int lane)
+{
+    int width = emulation::width;
+    return emulation::shuffle(mask, value, (lane % width + width) % width, 0);
+}
+
+template <class Word> Word __shfl_up_sync(unsigned int mask, Word value, unsigned int distance)
+{
+    int own = blockDim.number(threadIdx) % emulation::width;
+    return emulation::shuffle(mask, value, own - (long long)distance, own);
+}
+
+template <class Word> Word __shfl_down_sync(unsigned int mask, Word value, unsigned int distance)
+{
+    int own = blockDim.number(threadIdx) % emulation::width;
+    return emulation::shuffle(mask, value, own + (long long)distance, own);
+}
+
+template <class Word> Word __shfl_xor_sync(unsigned int mask, Word value, int bits)
+{
+    int own = blockDim.number(threadIdx) % emulation::width;
+    return emulation::shuffle(mask, value, own ^ bits, own);
+}
+
+namespace cooperative_groups {
+
+struct Grid {
+    void sync()
+    {
+        emulation::fibers[blockDim.number(threadIdx)].at_grid = true;
+        emulation::wait(0);
+    }
+};
+
+static Grid this_grid() { return Grid(); }
+
+}  // namespace cooperative_groups

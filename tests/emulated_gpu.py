@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -27,6 +28,12 @@ def dimensions(extents):
     return f"Dimensions{{{', '.join(map(str, extents))}}}"
 
 
+def width_of(kernel):
+    """Lanes of a warp, where the kernel asks for them."""
+    found = re.search(r"first_lanes\(.*, (\d+)\);", kernel.source)
+    return int(found[1]) if found else 32
+
+
 class Emulated:
     """Kernels compiled for the CPU, run by their position in the list.
 
@@ -38,18 +45,28 @@ class Emulated:
         texts = [f'#include "{HEADER}"']
         for number, kernel in enumerate(kernels):
             source = kernel.source.replace('extern "C" ', "")
+            source = source.replace("#include <cooperative_groups.h>", "")
             size = max(kernel.shared_bytes, 1)
             memory = f"thread_local __align__(128) unsigned char memory[{size}];"
             texts.append(f"namespace n{number} {{\n{memory}\n{source}}}")
             texts.append(
                 f'extern "C" void run_{number}(void **arguments, int backward)\n{{\n'
                 f"    emulation::launch(n{number}::{kernel.name}, arguments, "
-                f"{dimensions(kernel.grid)}, {dimensions(kernel.block)}, backward);\n}}"
+                f"{dimensions(kernel.grid)}, {dimensions(kernel.block)}, backward, "
+                f"{width_of(kernel)}, {int(kernel.cooperative)});\n}}"
             )
         source, library = folder / "kernels.cpp", folder / "kernels.so"
         source.write_text("\n".join(texts))
         checks = "signed-integer-overflow,shift,bounds,integer-divide-by-zero,float-cast-overflow"
-        command = [COMPILER, "-std=c++17", "-O1", "-fPIC", "-shared", "-ffp-contract=off"]
+        command = [
+            COMPILER,
+            "-std=c++17",
+            "-pthread",
+            "-O1",
+            "-fPIC",
+            "-shared",
+            "-ffp-contract=off",
+        ]
         command += [
             "-Wall",
             "-Wno-unused",

@@ -10,6 +10,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 
+from mmsim.errors import LaunchError
+from mmsim.gpu import kernel
 from race_free_programs import CANDIDATES
 from random_programs import drawn, in_turn, races, run_case
 
@@ -46,13 +48,26 @@ def threads_race(case):
     return races(run) or lanes_meet(run.trace) or in_turn(case)
 
 
+def can_be_written(case):
+    """Whether a case can be written in CUDA C: whose lanes exchange must be known there."""
+    spaces = ("global", "shared") if case.block_size in (None, case.threads) else ("global",)
+    try:
+        for space in spaces:
+            kernel(case.program, *case.arguments, **case.launch, space=space)
+    except LaunchError:
+        return False
+    return True
+
+
 def draw_cases(count, number, candidates=CANDIDATES):
     """So many different programs whose threads don't race; each number gives others."""
     found = {}
     for turn in range(TURNS):
         if len(found) < count:
             for case in drawn(candidates, count, f"{number}, {turn}"):
-                if case.source not in found and not threads_race(case):
+                if case.source in found or not can_be_written(case):
+                    continue
+                if not threads_race(case):
                     found[case.source] = case
     assert len(found) >= count, f"only {len(found)} of {count} programs"
     return list(found.values())[:count]

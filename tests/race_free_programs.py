@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from hypothesis import assume
 from hypothesis import strategies as st
 
+import random_exchange as exchange
 from random_programs import (
     INDENT,
     ArrayName,
@@ -205,10 +206,11 @@ class OrderlyAuthor(Author):
         return super().store_statement(s, depth)
 
     def barrier_statement(self, s, depth):
+        lines = exchange.barrier(self, s)  # what it tests is read before it
         for name in self.modes:
             if self.pick(True, True, False):
                 self.modes[name] = self.pick(*MODES)
-        return ["T.barrier()"]
+        return lines
 
     def for_statement(self, s, depth):
         before = dict(self.modes)

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 import random_atomics as atomics
+import random_exchange as exchange
 import random_forms as forms
 from reference import RefDMM, RefHMM, RefOwn, RefPlaced, RefUMM
 
@@ -336,7 +337,10 @@ class Author:
             return self.pick("0", "1", "2", "3", "5", "7", "-1", "-4", "100", "3000000000")
         x = self.int(s, depth - 1)
         kinds = ["leaf", "+", "+", "divide", "unary", "extreme", "choice", "logic", "helper"]
-        kind = self.pick(*kinds, "*", "bits", "shift", "power", "abs", "cast", "truths", "atomic")
+        kinds += ["*", "bits", "shift", "power", "abs", "cast", "truths", "atomic", "lanes"]
+        kind = self.pick(*kinds)
+        if kind == "lanes":
+            return exchange.number(self, s, x)
         if kind == "leaf":
             return x
         if kind == "atomic":
@@ -372,7 +376,9 @@ class Author:
             return self.pick("0.5", "0.0", "1.0", "-2.25", "0.1", "1e-3")
         x = self.float(s, depth - 1)
         kinds = ["leaf", "+", "*", "/", "unary", "abs", "extreme", "choice", "logic", "helper"]
-        kind = self.pick(*kinds, "divide", "cast", "ratio", "mixed", "power", "atomic")
+        kind = self.pick(*kinds, "divide", "cast", "ratio", "mixed", "power", "atomic", "lanes")
+        if kind == "lanes":
+            return exchange.shuffle(self, s, x)
         if kind == "leaf":
             return x
         if kind == "atomic":
@@ -407,7 +413,7 @@ class Author:
         kinds = ["compare", "compare", "compare", "leaf", "chain", "cast", "constant", "member"]
         kind = self.pick(*kinds)
         if depth > 0:
-            kind = self.pick(kind, "and", "or", "not", "logic", "choice", "helper", "bits")
+            kind = self.pick(kind, "and", "or", "not", "logic", "choice", "helper", "bits", "vote")
         type_ = self.pick("int", "int", "float")
         sign = ("<", "<=", ">", ">=", "==", "!=")
         if kind == "leaf":
@@ -426,6 +432,8 @@ class Author:
                 compared += f" {self.pick(*sign)} {self.expression(type_, s, 0)}"
             return f"({compared})"
         x = self.bool(s, depth - 1)
+        if kind == "vote":
+            return exchange.truth(self, s, x)
         if kind == "not":
             return f"(not {x})"
         if kind == "helper":
@@ -570,7 +578,7 @@ class Author:
         return [self.helper_call(self.pick(None, "int"), s) or "pass"]
 
     def barrier_statement(self, s, depth):
-        return ["T.barrier()"]
+        return exchange.barrier(self, s)
 
     def if_statement(self, s, depth):
         lines = []

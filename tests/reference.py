@@ -256,6 +256,59 @@ def changed(op, word, *given):
     return type_((new + 2 ** (size - 1)) % 2**size - 2 ** (size - 1) if signed else new % 2**size)
 
 
+@dataclass
+class Meeting:
+    """A barrier: of the block or of the grid, and with an `op` each waiting thread's test."""
+
+    scope: str
+    op: str | None = None
+    tests: dict = field(default_factory=dict)
+
+    def answer(self, launch, everybody):
+        """What each thread gets, of all tests of `everybody` who meets by the same op."""
+        if self.op is None:
+            return None
+        tests = {t: test for one in everybody if one.op == self.op for t, test in one.tests.items()}
+        found = {}
+        for thread in self.tests:
+            own = [tests[t] for t in tests if launch.block_of(t) == launch.block_of(thread)]
+            found[thread] = {"or": any(own), "and": all(own), "count": sum(own)}[self.op]
+        return found
+
+
+def exchange(op, launch, lanes, given):
+    """What the lanes of each warp get from each other by one of CUDA's functions."""
+    found = {}
+    for warp in launch.warps:
+        there = {launch.attribute("lane", t): t for t in warp if t in lanes}
+        for lane, thread in there.items():
+            found[thread] = of_lane(op, launch.width, there, lane, given)
+    return found
+
+
+def of_lane(op, width, there, lane, given):
+    """What one lane gets; `there` are the active lanes of its warp with their threads."""
+    if op.startswith("shuffle"):
+        value, where = given[0], given[1][there[lane]]
+        if op == "shuffle":
+            return value[there[where % width]]
+        asked = {"up": lane - where, "down": lane + where, "xor": lane ^ where}[op[8:]]
+        return value[there[asked if 0 <= asked < width else lane]]
+    if op == "active_mask":
+        return mask_of(there)
+    values = {other: given[0][t] for other, t in there.items()}
+    if op in ("any", "all"):
+        return {"any": any, "all": all}[op](values.values())
+    if op == "ballot":
+        return mask_of(other for other in values if values[other])
+    same = [other for other in values if values[other] == values[lane]]
+    return mask_of(same) if op == "match_any" or len(same) == len(values) else 0
+
+
+def mask_of(lanes):
+    return sum(1 << lane for lane in lanes)
+
+
 # ---------------------------------------------------------------- the language
 
 
@@ -342,7 +395,7 @@ class Frame:
 
 
 class Sequencer:
-    """Runs some lanes in SIMD fashion: yields each Access (is sent what was read) and 'barrier'.
+    """Runs some lanes in SIMD fashion: yields each Access (is sent what was read) and Meeting.
 
     Lanes are sorted lists of thread ids and never empty: what no lane executes is not executed.
     """
@@ -605,10 +658,20 @@ class Sequencer:
                 return dict.fromkeys(lanes, Row(Registers(size[lanes[0]], lanes), ()))
             case ast.Call(ast.Attribute(ast.Attribute(ast.Name("mm"), "atomic"), op), arguments):
                 return (yield from self.atomic(node, op, arguments, lanes, frame))
-            case ast.Call(ast.Attribute(ast.Name(name), "barrier"), []):
+            case ast.Call(ast.Attribute(ast.Attribute(ast.Name("mm"), "warp"), op), arguments):
+                values = []
+                for argument in arguments:
+                    values.append((yield from self.value(argument, lanes, frame)))
+                return {} if op == "sync" else exchange(op, self.launch, lanes, values)
+            case ast.Call(ast.Attribute(ast.Name(name), kind), arguments):
                 assert frame.names[name][lanes[0]] is THREAD
-                yield self.barrier(lanes)
-                return {}
+                self.check_barrier(lanes)
+                if not arguments:
+                    yield Meeting({"barrier": "block", "grid_barrier": "grid"}[kind])
+                    return {}
+                tests = yield from self.value(arguments[0], lanes, frame)
+                tests = {t: bool(tests[t]) for t in lanes}
+                return (yield Meeting("block", kind.removeprefix("barrier_"), tests))
         raise NotImplementedError(ast.unparse(node))
 
     def atomic(self, node, op, arguments, lanes, frame):
@@ -654,12 +717,11 @@ class Sequencer:
             self.shared[position] = Array(None, copies, True, order)
         return self.shared[position]
 
-    def barrier(self, lanes):
+    def check_barrier(self, lanes):
         warps = {self.launch.warp_of[t] for t in lanes}
         live = [t for t in self.lanes if t not in self.main.returned]
         if any(self.launch.warp_of[t] in warps and t not in lanes for t in live):
             raise ValueError("only some of a warp's live lanes reach a barrier")
-        return "barrier"
 
 
 # ---------------------------------------------------------------- the clocks
@@ -715,8 +777,9 @@ def synchronous(memory, start, outcome):
         except StopIteration:
             break
         answer = None
-        if access == "barrier":
-            continue  # lock step makes it idle
+        if isinstance(access, Meeting):  # lock step makes it idle
+            answer = access.answer(launch, [access])
+            continue
         answer, total, free = {}, 0, {unit: now for unit in memory.units}
         for warp, threads in enumerate(launch.warps):
             if any(t in access.index for t in threads):
@@ -771,7 +834,7 @@ def asynchronous(memory, start, outcome):
         for warp in warps:
             if warp.completion == now:
                 warp.advance()
-        while release_one(warps, launch.blocks, now, outcome):
+        while release_one(warps, launch, now, outcome):
             pass
         if all(warp.event == "end" for warp in warps):
             return
@@ -793,13 +856,17 @@ def asynchronous(memory, start, outcome):
         now += 1
 
 
-def release_one(warps, blocks, now, outcome):
-    """Release one block all of whose unfinished warps wait at a barrier, if there is one."""
-    for block in range(blocks):
-        unfinished = [warp for warp in warps if warp.block == block and warp.event != "end"]
-        if unfinished and all(warp.event == "barrier" for warp in unfinished):
-            outcome.releases.append((now, block))
-            for warp in unfinished:
+def release_one(warps, launch, now, outcome):
+    """Release those who all wait for each other, if there are: a block's warps, or the grid's."""
+    everybody = [warp for warp in warps if warp.event != "end"]
+    groups = [("grid", everybody)]
+    groups += [("block", [w for w in everybody if w.block == b]) for b in range(launch.blocks)]
+    for scope, group in groups:
+        meetings = [warp.event for warp in group]
+        if group and all(isinstance(one, Meeting) and one.scope == scope for one in meetings):
+            outcome.releases += [(now, block) for block in sorted({warp.block for warp in group})]
+            for warp in group:
+                warp.answer = warp.event.answer(launch, meetings)
                 warp.advance()
             return True
     return False

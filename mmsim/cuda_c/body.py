@@ -11,7 +11,9 @@ from typing import Literal
 import numpy as np
 
 from mmsim.cuda_c import atomics
+from mmsim.cuda_c.exchange import exchanged
 from mmsim.cuda_c.expressions import C_TYPES, WRITER, Expressions, literal
+from mmsim.cuda_c.lanes import Lanes, goes_again, jumps, leaves_more, through
 from mmsim.cuda_c.layouts import Placement
 from mmsim.cuda_c.names import Names
 from mmsim.cuda_c.shape import Shape
@@ -74,6 +76,17 @@ class Body:
         self.written = written_arrays(self.block)
         self.leaves = any(isinstance(one, ir.Return) for one in everything)
         self.waits = any(isinstance(one, ir.Barrier) for one in everything)
+        self.width = launch.grid.width
+        barriers = [one for one in everything if isinstance(one, ir.Barrier)]
+        self.cooperative = launch.grid.blocks > 1 and any(one.scope == "grid" for one in barriers)
+        if self.cooperative and self.leaves:
+            raise LaunchError(
+                f"program {self.program!r} can't be written: threads return, but on a GPU all "
+                "threads have to come to a barrier of the grid; let them skip their work by a test"
+            )
+        self.lanes = Lanes(self.block)
+        # The mask of the lanes that are together; None where it isn't known, or nobody asks.
+        self.mask: str | None = names.fresh("lanes") if self.lanes.needed else None
         self.lines: list[str] = []
         self.depth = 0
         self.quoted: tuple[str, int] | None = None  # the source line of the last comment
@@ -176,16 +189,20 @@ class Body:
                 for name in registers:
                     self.add(f"clear_registers({self.first(name)}, {self.size(name)});")
             case ir.Scope(name, body):
+                before = self.mask
                 self.add("{")
                 with self.inside():
                     self._statements(body)
                 self.add("}")
+                returned = any(isinstance(one, ir.Return) for one in statements(body))
+                self.mask = None if returned else before
                 self.add(f"end_of_{self.names.of(name)}:;")
             case ir.Leave(scope):
                 self.add(f"goto end_of_{self.names.of(scope)};")
-            case ir.Barrier():
-                together = self.space == "shared" and self.leaves
-                self.add("__syncthreads_and(0);" if together else "__syncthreads();")
+            case ir.Exchange(target):
+                self._put(statement, target, self._exchange(statement))
+            case ir.Barrier(target=target):
+                self._put(statement, target, self._barrier(statement))
             case _:
                 assert_never(statement, WRITER)
 
@@ -206,13 +223,76 @@ class Body:
         kind = f"{self._kind(target)} " if declared else ""
         self.add(f"{kind}{self.names.of(target)} = {text};")
 
+    def _put(self, statement: ir.Stmt, target: str | None, text: str) -> None:
+        """Set the target, if there is one, to what a call in C gives."""
+        if target is None:
+            self.add(f"{text};")
+        else:
+            self._set(statement, target, text)
+
+    def _exchange(self, statement: ir.Exchange) -> str:
+        if self.mask is None:
+            raise self._unknown(statement.place)
+        return exchanged(statement, self.mask, self.width, self.expressions, self.ranges)
+
+    def _unknown(self, place: Place) -> LaunchError:
+        return LaunchError(
+            f"program {self.program!r} can't be written: which lanes of a warp are together at "
+            f"line {place.line} of {place.file} isn't known, because some have left by a jump "
+            "before; let all of them come there, and choose by a test"
+        )
+
+    def _barrier(self, statement: ir.Barrier) -> str:
+        """A barrier of the block, or of the grid, for which the launch has to be cooperative."""
+        together = self.space == "shared" and self.leaves
+        if statement.test is not None:
+            if together:
+                raise LaunchError(
+                    f"program {self.program!r} can't be repeated in shared memory: threads return "
+                    f"while others count at the barrier in line {statement.place.line} of "
+                    f"{statement.place.file}; take space='global'"
+                )
+            test = self.expressions.truth(statement.test).code
+            return f"__syncthreads_{statement.op}({test})"
+        if statement.scope == "grid" and self.cooperative:
+            return "cooperative_groups::this_grid().sync()"
+        return "__syncthreads_and(0)" if together else "__syncthreads()"
+
+    def _ballot(self, test: str) -> tuple[str, str]:
+        """Names for the value of a test, and for the mask of the lanes that find it true."""
+        chosen, lanes = self.names.fresh("chosen"), self.names.fresh("lanes")
+        self.add(f"const bool {chosen} = {test};")
+        self.add(f"const unsigned int {lanes} = __ballot_sync({self.mask}, {chosen});")
+        return chosen, lanes
+
     def _if(self, statement: ir.If, keyword: str) -> None:
-        self.add(f"{keyword} ({self.expressions.truth(statement.test).code}) {{")
         then, orelse = statement.then, statement.orelse
+        test, before = self.expressions.truth(statement.test).code, self.mask
+        yes = no = before
+        parting = before is not None and self.lanes.parts(statement)
+        if parting:
+            test, yes = self._ballot(test)
+            no = f"({before} & ~{yes})"
+        self.add(f"{keyword} ({test}) {{")
+        self.mask = yes
         with self.inside():
             self._statements(then)
+        self.mask = no
+        self._else(orelse)
+        self.mask = before
+        if parting and jumps((*then, *orelse)):
+            assert yes is not None
+            assert no is not None
+            self.mask = through(statement, yes, no)
+
+    def _else(self, orelse: ir.Block) -> None:
+        """The other way of a branch, and the end of both."""
         other = orelse[0] if len(orelse) == 1 else None
-        if isinstance(other, ir.If) and other.number not in self.shape.before:
+        if (
+            isinstance(other, ir.If)
+            and other.number not in self.shape.before
+            and not self.lanes.parts(other)
+        ):
             self.quoted = other.place.file, other.place.line
             self._if(other, "} else if")
             return
@@ -222,38 +302,87 @@ class Body:
                 self._statements(orelse)
         self.add("}")
 
+    # Loops: a mask of those that go round, where some leave before others
+
+    def _going(self, loop: ir.While | ir.For) -> str | None:
+        """A variable for the mask of the lanes that go round, where that changes."""
+        if self.mask is None or not self.lanes.parts_loop(loop):
+            return None
+        if goes_again(loop):
+            self.mask = None
+            return None
+        going = self.names.fresh("lanes")
+        self.add(f"unsigned int {going} = {self.mask};")
+        self.mask = going
+        return going
+
+    def _leave_unless(self, test: str, going: str | None) -> None:
+        """At the head of a trip: the lanes that find the test false leave."""
+        if going is not None:
+            chosen = self.names.fresh("chosen")
+            self.add(f"const bool {chosen} = {test};")
+            self.add(f"{going} = __ballot_sync({self.mask}, {chosen});")
+            self.mask, test = going, chosen
+        self.add(f"if (!({test}))")
+        self.add("    break;")
+
+    def _trip_ends(self, loop: ir.While | ir.For, going: str | None) -> None:
+        """At the end of a trip: the lanes that are here go on."""
+        if going is None:
+            return
+        if self.mask is None:
+            raise self._unknown(loop.place)
+        if self.mask != going:
+            self.add(f"{going} = {self.mask};")
+
+    def _behind(self, loop: ir.While | ir.For, before: str | None) -> None:
+        """Behind a loop all lanes meet that came to it, if none has left more than the loop."""
+        self.mask = before
+        if self.lanes.needed and leaves_more(loop):
+            self.mask = None
+
     def _while(self, statement: ir.While) -> None:
         self._quote(statement.place)
+        before, going = self.mask, self._going(statement)
         for load in statement.prelude:
             if self.shape.is_folded(load):
                 self._fold(load)
         prelude = self.shape.prelude(statement)
-        if prelude:
+        if prelude or going:
             self.add("while (true) {")
             with self.inside():
                 self._statements(prelude)
-                self.add(f"if (!({self.expressions.truth(statement.test).code}))")
-                self.add("    break;")
+                self._leave_unless(self.expressions.truth(statement.test).code, going)
                 self._statements(statement.body)
+                self._trip_ends(statement, going)
         else:
             self.add(f"while ({self.expressions.truth(statement.test).code}) {{")
             with self.inside():
                 self._statements(statement.body)
         self.add("}")
+        self._behind(statement, before)
 
     def _for(self, statement: ir.For) -> None:
         write, target = self.expressions.write, self.names.of(statement.target)
         bounds = (statement.start, statement.stop, statement.step)
         start, stop, step = (write(bound) for bound in bounds)
+        before, going = self.mask, self._going(statement)
         if statement.number in self.shape.plain_loops:
             by = self.ranges.of(statement.step) or WHOLE
             sign = "<" if by[0] > 0 else ">"
             advance = {"1": "++", "-1": "--"}.get(step.code) or f" += {step.code}"
-            text = f"long long {target} = {start.code}; {target} {sign} {stop.within(11)}"
-            self.add(f"for ({text}; {target}{advance}) {{")
+            test = f"{target} {sign} {stop.within(11)}"
+            self.add(
+                f"for (long long {target} = {start.code}; {'' if going else test}; "
+                f"{target}{advance}) {{"
+            )
             with self.inside():
+                if going:
+                    self._leave_unless(test, going)
                 self._statements(statement.body)
+                self._trip_ends(statement, going)
             self.add("}")
+            self._behind(statement, before)
             return
         first, left = self.names.fresh("first"), self.names.fresh("trips_left")
         by_name = self.names.fresh("by")
@@ -261,13 +390,17 @@ class Body:
         with self.inside():
             self.add(f"long long {first} = {start.code}, {by_name} = {step.code};")
             self.add(f"unsigned long long {left} = trips({first}, {stop.code}, {by_name});")
-            self.add(f"for (; {left} > 0; {left}--) {{")
+            self.add(f"for (; {'' if going else f'{left} > 0'}; {left}--) {{")
             with self.inside():
+                if going:
+                    self._leave_unless(f"{left} > 0", going)
                 self.add(f"{target} = {first};")
                 self.add(f"{first} = add({first}, {by_name});")
                 self._statements(statement.body)
+                self._trip_ends(statement, going)
             self.add("}")
         self.add("}")
+        self._behind(statement, before)
 
     # Arrays and their elements
 
@@ -356,6 +489,7 @@ def _parts_threads(statement: ir.Stmt, ranges: Ranges) -> bool:
             | ir.Forget()
             | ir.Scope()
             | ir.Barrier()
+            | ir.Exchange()
         ):
             return False
         case _:

@@ -304,6 +304,22 @@ __device__ unsigned int threads_at_work()
     return blockDim.x * blockDim.y * blockDim.z;
 }
 """,
+    "first_lanes": """
+// The mask of a warp's first lanes: as many as its block has threads left, at most all of them.
+__device__ unsigned int first_lanes(int threads, int width)
+{
+    return threads < 32 && threads < width ? (1u << threads) - 1
+                                           : 0xffffffffu >> (32 - width);
+}
+""",
+    "match_all": """
+// The lanes of the mask if all of them hold one value, else 0.
+template <class Word> __device__ unsigned int match_all(unsigned int lanes, Word value)
+{
+    int same;
+    return __match_all_sync(lanes, value, &same);
+}
+""",
     "clear": """
 // All words 0; the threads of the block share the work.
 template <class Word> __device__ void clear(volatile Word *words, int count)

@@ -76,8 +76,9 @@ class Kernel:
     `source` holds one `extern "C"` kernel called `name`; compile it with `options`. Launch it with
     `arguments` in their order, a grid of `grid` blocks of `block` threads, each along x, y and z,
     and `shared_bytes` of dynamic shared memory (more than 48 KiB must be allowed first, by the
-    attribute cudaFuncAttributeMaxDynamicSharedMemorySize). The results are in the arguments that
-    are written.
+    attribute cudaFuncAttributeMaxDynamicSharedMemorySize), a `cooperative` one by
+    cudaLaunchCooperativeKernel, so that all its blocks are there at once. The results are in the
+    arguments that are written.
     """
 
     source: str
@@ -88,6 +89,7 @@ class Kernel:
     block: Extents
     shared_bytes: int
     options: tuple[str, ...] = OPTIONS
+    cooperative: bool = False
 
 
 def written(
@@ -126,6 +128,7 @@ def written(
         grid.extents.grid,
         grid.extents.block,
         writer.dynamic_bytes,
+        cooperative=body.cooperative,
     )
 
 

@@ -17,7 +17,7 @@ from mmsim.cuda_c.expressions import WRITER
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.ranges import WHOLE, Ranges, fits
-from mmsim.ir.tidy import read_by, set_by
+from mmsim.ir.tidy import SETTING, read_by, set_by
 from mmsim.ir.types import INT
 from mmsim.ir.walk import expressions, inside, operands, parts
 from mmsim.ir.walk import statements as all_statements
@@ -38,11 +38,7 @@ class Shape:
     def __init__(self, body: ir.Block, ranges: Ranges, apart: bool = False) -> None:
         everything = list(all_statements(body))
         self._reads = Counter(name for one in everything for name in read_by(one))
-        self._settings = Counter(
-            one.target
-            for one in everything
-            if isinstance(one, ir.Assign | ir.Load | ir.Atomic | ir.For)
-        )
+        self._settings = Counter(one.target for one in everything if isinstance(one, SETTING))
         self._ranges = ranges
         self.folded: set[int] = set()
         self._gone: set[str] = set()  # variables that need no declaration
@@ -137,6 +133,9 @@ class Shape:
                 case ir.Assign(target) | ir.Load(target) | ir.Atomic(target):
                     if target is not None and not self.is_folded(statement):
                         names.append(target)
+                case ir.Exchange(target) | ir.Barrier(target=target):
+                    if target is not None:
+                        names.append(target)
                 case ir.For(target):
                     if statement.number not in self.plain_loops:
                         names.append(target)
@@ -156,7 +155,6 @@ class Shape:
                     | ir.Forget()
                     | ir.Scope()
                     | ir.Leave()
-                    | ir.Barrier()
                 ):
                     pass
                 case _:
@@ -183,8 +181,9 @@ class Shape:
         first = min(paths, key=lambda path: path[depth][1])
         block, position = first[depth]
         statement = self._blocks[block][position]
-        setting = ir.Assign | ir.Load | ir.Atomic
-        sets = isinstance(statement, setting) and statement.target == name
+        sets = isinstance(statement, SETTING) and statement.target == name
+        if isinstance(statement, ir.For):
+            sets = False
         if sets and name not in read_by(statement):
             self.declaring.add(statement.number)
             return

@@ -96,12 +96,9 @@ class Writer:
         kernel = "\n".join(body.lines)
         functions = [placement.text for placement in body.placements.values()]
         code = re.sub("//.*", "", "\n".join([*functions, kernel]))
-        return (
-            "\n\n".join(
-                [self._title(), *called(code, self.launch.grid.extents.is_line), *functions, kernel]
-            )
-            + "\n"
-        )
+        head = ["#include <cooperative_groups.h>"] if self.body.cooperative else []
+        helpers = called(code, self.launch.grid.extents.is_line)
+        return "\n\n".join([self._title(), *head, *helpers, *functions, kernel]) + "\n"
 
     def _title(self) -> str:
         grid, program = self.launch.grid, self.launch.program
@@ -187,6 +184,14 @@ class Writer:
             body.add(f"if ({self._field('id')} >= {grid.threads})")
             body.add("    return;")
         self._fields_of_thread()
+        if body.mask is not None:
+            size, last = f"{grid.block_size}", grid.threads % grid.block_size
+            if last:
+                size = f"({self._field('block')} == {grid.blocks - 1} ? {last} : {size})"
+            index = _number("threadIdx", grid.extents.block)
+            own = f"({index})" if "+" in index else index
+            left = f"{size} - {own} / {grid.width} * {grid.width}"
+            body.add(f"const unsigned int {body.mask} = first_lanes({left}, {grid.width});")
         for name, value in self.launch.meaning.numbers.items():
             if name in self.numbers:
                 kind = C_TYPES[body.typing.numbers[name].name]

@@ -13,11 +13,13 @@ from weakref import WeakKeyDictionary
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
+from mmsim.ir.walk import expressions
 from mmsim.meaning.meaning import Meaning
 
 READER = "the estimate of memory"
 VALUE = 8
 MASKS = 8  # of a branch or a loop: who is inside, who has left which way
+EXCHANGED = 6  # values of an exchange: who asks whom, who is there, what they get
 BOUNDS = 4 * VALUE  # of a loop: start, stop, step, number of trips
 ACCESS = 112
 """Bytes a thread for its numbers in the grid and for what one access computes on the way."""
@@ -71,7 +73,11 @@ def _statement(meaning: Meaning, statement: ir.Stmt) -> int:
             return MASKS + BOUNDS + max(own, _block(meaning, body))
         case ir.Scope(_, body):
             return MASKS + _block(meaning, body)
-        case ir.Break() | ir.Continue() | ir.Return() | ir.Forget() | ir.Leave() | ir.Barrier():
+        case ir.Exchange():
+            return VALUE * (EXCHANGED + _most(meaning, statement.operands))
+        case ir.Barrier():
+            return MASKS + VALUE * (2 + _most(meaning, expressions(statement)))
+        case ir.Break() | ir.Continue() | ir.Return() | ir.Forget() | ir.Leave():
             return MASKS
         case _:
             assert_never(statement, READER)

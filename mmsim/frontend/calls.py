@@ -7,8 +7,10 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from mmsim.errors import Place
 from mmsim.frontend import aliases
 from mmsim.frontend.atomic_calls import AtomicCalls
+from mmsim.frontend.dialect import Joint
 from mmsim.frontend.grammar import CASTS
 from mmsim.frontend.lowering import Lowering
 from mmsim.frontend.scope import Alias, Missing, Role, Value
@@ -42,6 +44,9 @@ class Calls:
 
     def result(self, node: ast.Call) -> Value:
         """What a call gives."""
+        joint = self.lowering.dialect.joint(node, self.function)
+        if joint is not None:
+            return self.joint_value(joint, node)
         own = self.lowering.dialect.value(node, self.function)
         if own is not None:
             return own
@@ -61,6 +66,17 @@ class Calls:
         if callee is len:
             return self.length(node)
         return self.cast(node, callee)
+
+    def joint_value(self, joint: Joint, node: ast.Call) -> ir.Expr:
+        """What a barrier or an exchange gives, in a variable of its own."""
+        target, place = self.lowering.temporary(), self.function.place(node)
+        self.joined(joint, target, place)
+        return ir.Var(target, place)
+
+    def joined(self, joint: Joint, target: str | None, place: Place) -> None:
+        """A barrier or an exchange that gives a value, after its operands."""
+        given = tuple(self.lowering.operands(*joint.operands))
+        self.lowering.emit(joint.make(target, given, place))
 
     def least_or_most(self, node: ast.Call, op: str) -> ir.Expr:
         """min(...) and max(...)."""

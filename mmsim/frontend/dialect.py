@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import types
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -32,6 +33,18 @@ class Maker:
     called: str
     array: str
     shape: str
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A call that gives a value and is a statement of its own: a barrier, an exchange.
+
+    `make` gives the statement for the variable that takes the value, None if it is dropped, and for
+    the call's operands.
+    """
+
+    operands: tuple[ast.expr, ...]
+    make: Callable[[str | None, tuple[ir.Expr, ...], Place], ir.Stmt]
 
 
 class Dialect(Protocol):
@@ -60,6 +73,12 @@ class Dialect(Protocol):
 
     def statement(self, call: ast.Call, place: Place, function: Function) -> ir.Stmt | None:
         """What a call means as a statement, which stands at `place`; None if it isn't its own."""
+
+    def joint(self, call: ast.Call, function: Function) -> Joint | None:
+        """The barrier or the exchange with a value that a call is; None for any other call.
+
+        Raises `LanguageError` where its arguments can't be.
+        """
 
     def maker(self, called: Any) -> Maker | None:
         """What makes an array, if that is what an outside object is called for."""

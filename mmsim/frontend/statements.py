@@ -66,6 +66,10 @@ class Statements:
         if op is not None:
             self.calls.atomics.emit(call, op, None)
             return True
+        joint = self.lowering.dialect.joint(call, self.function)
+        if joint is not None:
+            self.calls.joined(joint, None, self.function.place(node))
+            return True
         if self.lowering.dialect.value(call, self.function) is not None:
             return False
         callee = self.calls.callee(call)

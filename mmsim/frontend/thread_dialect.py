@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import types
+from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend import atomic, names, remedies
-from mmsim.frontend.dialect import Maker
+from mmsim.frontend import atomic, names, remedies, warp
+from mmsim.frontend.dialect import Joint, Maker
 from mmsim.frontend.element_types import numpy_name
 from mmsim.frontend.function import Function
 from mmsim.frontend.parameters import parameter_names
@@ -18,6 +20,25 @@ from mmsim.frontend.source import FunctionText, written
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import AtomicOp
 
+BARRIERS: dict[str, ir.BarrierScope] = {"barrier": "block", "grid_barrier": "grid"}
+COUNTING: dict[str, ir.BarrierOp] = {
+    "barrier_or": "or",
+    "barrier_and": "and",
+    "barrier_count": "count",
+}
+EXCHANGES: dict[ir.ExchangeOp, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "shuffle": (warp.shuffle, ("value", "lane")),
+    "shuffle_up": (warp.shuffle_up, ("value", "distance")),
+    "shuffle_down": (warp.shuffle_down, ("value", "distance")),
+    "shuffle_xor": (warp.shuffle_xor, ("value", "mask")),
+    "ballot": (warp.ballot, ("test",)),
+    "any": (warp.any, ("test",)),
+    "all": (warp.all, ("test",)),
+    "match_any": (warp.match_any, ("value",)),
+    "match_all": (warp.match_all, ("value",)),
+    "active_mask": (warp.active_mask, ()),
+}
+SYNC = "mm.warp.sync"
 THREAD = DialectName("the thread")
 TRIPLES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 """The fields of T that have x, y and z."""
@@ -63,6 +84,10 @@ class ThreadDialect:
                 thread_field(called, function)
                 text = written(called)
                 raise function.refuse(node, f"{text!r} is a number", "write it without ()")
+            case ast.Call(called) if function.captured(called) is warp.sync:
+                raise function.refuse(
+                    node, f"{SYNC} has no value", f"write {SYNC}() as a statement of its own"
+                )
             case ast.Call(called) if (maker := self.maker(function.captured(called))) is not None:
                 raise function.refuse(
                     node,
@@ -72,15 +97,36 @@ class ThreadDialect:
         return None
 
     def statement(self, call: ast.Call, place: Place, function: Function) -> ir.Stmt | None:
-        """T.barrier()."""
+        """T.barrier(), T.grid_barrier() and mm.warp.sync()."""
         called = call.func
-        if not isinstance(called, ast.Attribute) or called.attr != "barrier":
+        if function.captured(called) is warp.sync:
+            operands_of(call, SYNC, (), function)
+            return ir.Exchange(None, "sync", (), place)
+        if not isinstance(called, ast.Attribute) or called.attr not in BARRIERS:
             return None
         if not is_thread(called.value, function):
             return None
         if call.args or call.keywords:
-            raise function.refuse(call, "a barrier takes no arguments", "write T.barrier()")
-        return ir.Barrier(place)
+            advice = f"write {written(called)}()"
+            raise function.refuse(call, "a barrier takes no arguments", advice)
+        return ir.Barrier(place, BARRIERS[called.attr])
+
+    def joint(self, call: ast.Call, function: Function) -> Joint | None:
+        """T.barrier_or(test) and its siblings, and what mm.warp has."""
+        called = call.func
+        if isinstance(called, ast.Attribute) and is_thread(called.value, function):
+            op = COUNTING.get(called.attr)
+            if op is None:
+                return None
+            return Joint(
+                operands_of(call, written(called), ("test",), function), partial(counted, op)
+            )
+        known = function.captured(called)
+        for exchange, (own, parameters) in EXCHANGES.items():
+            if known is own:
+                operands = operands_of(call, f"mm.warp.{exchange}", parameters, function)
+                return Joint(operands, partial(exchanged, exchange))
+        return None
 
     def maker(self, called: Any) -> Maker | None:
         """mm.shared and mm.registers."""
@@ -107,6 +153,36 @@ class ThreadDialect:
         return numpy_name(given)
 
 
+def counted(
+    op: ir.BarrierOp, target: str | None, given: tuple[ir.Expr, ...], place: Place
+) -> ir.Stmt:
+    """A barrier that gives a value."""
+    return ir.Barrier(place, "block", target, op, *given)
+
+
+def exchanged(
+    op: ir.ExchangeOp, target: str | None, given: tuple[ir.Expr, ...], place: Place
+) -> ir.Stmt:
+    """An exchange among the lanes of a warp."""
+    return ir.Exchange(target, op, given, place)
+
+
+def operands_of(
+    call: ast.Call, name: str, parameters: tuple[str, ...], function: Function
+) -> tuple[ast.expr, ...]:
+    """The arguments of a call that takes these, in order or by name."""
+    given = dict(zip(parameters, call.args, strict=False))
+    for keyword in call.keywords:
+        if keyword.arg in parameters and keyword.arg not in given:
+            given[keyword.arg] = keyword.value
+    if len(given) != len(call.args) + len(call.keywords) or set(given) != set(parameters):
+        takes = " and ".join(parameters) or "no arguments"
+        raise function.refuse(
+            call, f"{name} takes {takes}", f"write {name}({', '.join(parameters)})"
+        )
+    return tuple(given[name] for name in parameters)
+
+
 def is_thread(node: ast.expr, function: Function) -> bool:
     """Whether a node is the name of the thread."""
     return isinstance(node, ast.Name) and function.entity(node.id) is THREAD
@@ -128,9 +204,16 @@ def thread_field(node: ast.Attribute, function: Function) -> ir.ThreadField:
     """T.id and the like; refuses what a thread hasn't."""
     if node.attr in ir.NUMBERS:
         return ir.ThreadField(node.attr)
-    if node.attr == "barrier":
+    thread = written(node.value)
+    if node.attr in BARRIERS:
         raise function.refuse(
-            node, "a barrier has no value", "write T.barrier() as a statement of its own"
+            node,
+            "a barrier has no value",
+            f"write {thread}.{node.attr}() as a statement of its own",
+        )
+    if node.attr in COUNTING:
+        raise function.refuse(
+            node, f"{written(node)!r} is called with a test", f"write {written(node)}(test)"
         )
     if node.attr in TRIPLES:
         text = written(node)
@@ -140,9 +223,11 @@ def thread_field(node: ast.Attribute, function: Function) -> ir.ThreadField:
     if node.attr in remedies.OF_NAME:
         advice = remedies.OF_NAME[node.attr].words
         raise function.refuse(node, f"the thread has no {node.attr!r}", advice)
-    thread = written(node.value)
     known = [*ir.NUMBERS, *(f"{name}.x" for name in TRIPLES)]
     listed = ", ".join(f"{thread}.{name}" for name in known)
+    barriers = ", ".join(f"{thread}.{name}()" for name in ("barrier", *COUNTING))
     raise function.refuse(
-        node, f"the thread has no {node.attr!r}", f"it has {listed} and {thread}.barrier()"
+        node,
+        f"the thread has no {node.attr!r}",
+        f"it has {listed}, {barriers} and {thread}.grid_barrier()",
     )

@@ -219,7 +219,8 @@ def replay(
 
 
 def compiled(cp: Any, written: Kernel) -> Any:
-    module = cp.RawModule(code=written.source, options=written.options, backend="nvrtc")
+    together = {"enable_cooperative_groups": True} if written.cooperative else {}
+    module = cp.RawModule(code=written.source, options=written.options, backend="nvrtc", **together)
     function = module.get_function(written.name)
     if written.shared_bytes:
         function.max_dynamic_shared_size_bytes = written.shared_bytes

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.walk import names, operands, statements
+from mmsim.ir.walk import expressions, names, operands, statements
 
 READER = "the count of registers"
 
@@ -150,10 +150,20 @@ class _Graph:
                 return self._block(body, after, _Jumps(jumps.leave, jumps.again, scopes))
             case ir.Forget(variables, arrays):
                 return self._add(_Step((after,), clears=(*variables, *arrays)))
-            case ir.Barrier():
-                return after
+            case ir.Exchange(target):
+                return self._exchanged(target, expressions(statement), after)
+            case ir.Barrier(target=target):
+                return self._exchanged(target, expressions(statement), after)
             case _:
                 assert_never(statement, READER)
+
+    def _exchanged(self, target: str | None, given: tuple[ir.Expr, ...], after: int) -> int:
+        """A target gets what threads make of their first values; the other ones say whose."""
+        if target is None or not given:
+            return self._add(
+                _Step((after,), clears=() if target is None else (target,), asks=given)
+            )
+        return self._add(_Step((after,), target, value=given[0], asks=given[1:]))
 
     def _for(self, loop: ir.For, after: int, jumps: _Jumps) -> int:
         """A loop keeps where it stops, its step, and a counter.

@@ -2,8 +2,9 @@
 
 Parsing gives a tree of statements over *pure* expressions. Memory is touched by `Load` and `Store`
 statements alone, in Python's order of evaluation, so a reader of this file meets every memory
-access, barrier and branch of a program as a statement of its own, and an expression never touches
-the memory. Calls to other functions of the language are inlined; a `Scope` is what is left of one.
+access, barrier, exchange and branch of a program as a statement of its own, and an expression never
+touches the memory. Calls to other functions of the language are inlined; a `Scope` is what is left
+of one.
 
 Names: every variable and array of a program has one unique name (a helper's get a number). Types
 are not here: they depend on the arguments of a launch (see `types`).
@@ -30,6 +31,21 @@ THREAD_FIELDS = (*NUMBERS, *INDICES, *EXTENTS)
 Use = Literal["array", "number", "unused"]
 UNIFORM_FIELDS = ("count", "block_size", "blocks", *EXTENTS)
 AtomicOp = Literal["add", "sub", "max", "min", "and", "or", "xor", "exch", "cas", "inc", "dec"]
+BarrierScope = Literal["block", "grid"]
+BarrierOp = Literal["or", "and", "count"]
+ExchangeOp = Literal[
+    "shuffle",
+    "shuffle_up",
+    "shuffle_down",
+    "shuffle_xor",
+    "ballot",
+    "any",
+    "all",
+    "match_any",
+    "match_all",
+    "active_mask",
+    "sync",
+]
 UNNUMBERED = -1
 
 
@@ -323,8 +339,31 @@ class Leave(Numbered):
 
 @dataclass(frozen=True, slots=True)
 class Barrier(Numbered):
-    """T.barrier()."""
+    """T.barrier(), T.grid_barrier(), or target = T.barrier_or(test) and its siblings.
 
+    All unfinished warps of the block, or of the grid, wait for each other. With an `op`, the target
+    is what the tests of the block's threads give together; the value is dropped where it is None.
+    """
+
+    place: Place
+    scope: BarrierScope = "block"
+    target: str | None = None
+    op: BarrierOp | None = None
+    test: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange(Numbered):
+    """target = op(operands) among the active lanes of each warp: local, free.
+
+    The shuffles take a value and a lane, a distance or a mask of bits; ballot, any and all a test;
+    match_any and match_all a value; active_mask and sync nothing. The value is dropped where
+    `target` is None, as that of sync, which has none.
+    """
+
+    target: str | None
+    op: ExchangeOp
+    operands: tuple[Expr, ...]
     place: Place
 
 
@@ -344,6 +383,7 @@ Stmt = (
     | Scope
     | Leave
     | Barrier
+    | Exchange
 )
 Block = tuple[Stmt, ...]
 

@@ -112,6 +112,13 @@ class Ranges:
                     yield from self._settings((*prelude, *body))
                 case ir.Scope(_, body):
                     yield from self._settings(body)
+                case ir.Exchange(target):
+                    if target is not None and self._counts(target):
+                        yield target, partial(self._exchanged, statement)
+                case ir.Barrier(target=target, op=op):
+                    if target is not None and self._counts(target):
+                        most = self.fields["block_size"][1] if op == "count" else 1
+                        yield target, partial(_always, (0, most))
                 case (
                     ir.Store()
                     | ir.RegisterWrite()
@@ -120,7 +127,6 @@ class Ranges:
                     | ir.Return()
                     | ir.Forget()
                     | ir.Leave()
-                    | ir.Barrier()
                 ):
                     pass
                 case _:
@@ -135,6 +141,12 @@ class Ranges:
             limits = np.iinfo(dtype.name)
             return int(limits.min), int(limits.max)
         return (0, 1) if dtype.kind == "b" else WHOLE
+
+    def _exchanged(self, statement: ir.Exchange) -> Range | None:
+        """The values that lanes get from each other."""
+        if statement.op.startswith("shuffle"):
+            return self.of(statement.operands[0])
+        return (0, 1) if statement.op in ("any", "all") else WHOLE
 
     def _trips(self, start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> Range | None:
         """The values of a loop's variable."""
@@ -191,6 +203,11 @@ class Ranges:
         """The range of an operation that can't leave the 64 bits; None if it may."""
         left, right = self.of(value.left), self.of(value.right)
         return None if left is None or right is None else _exact(value.op, left, right)
+
+
+def _always(found: Range) -> Range:
+    """A range that is known from the beginning."""
+    return found
 
 
 def _unary(op: str, operand: Range | None) -> Range | None:

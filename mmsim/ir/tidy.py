@@ -25,6 +25,8 @@ from mmsim.ir.walk import (
 )
 
 _TEMPORARY = re.compile(r"t(_\d+)?")
+SETTING = (ir.Assign, ir.Load, ir.Atomic, ir.For, ir.Exchange, ir.Barrier)
+"""The statements that set a variable."""
 DEEPEST = 20
 """Levels that an expression may have to be put into another: the parser keeps long chains flat."""
 
@@ -49,18 +51,14 @@ def set_by(statement: ir.Stmt) -> set[str]:
     return {
         one.target
         for one in statements((statement,))
-        if isinstance(one, ir.Assign | ir.Load | ir.Atomic | ir.For) and one.target is not None
+        if isinstance(one, SETTING) and one.target is not None
     }
 
 
 def tidy(body: ir.Block) -> ir.Block:
     """The program without the variables that can be spared."""
     reads = Counter(name for one in statements(body) for name in read_by(one))
-    settings = Counter(
-        one.target
-        for one in statements(body)
-        if isinstance(one, ir.Assign | ir.Load | ir.Atomic | ir.For)
-    )
+    settings = Counter(one.target for one in statements(body) if isinstance(one, SETTING))
     spare = {
         name: reads[name]
         for name, times in settings.items()
@@ -75,7 +73,8 @@ def _block(block: ir.Block, spare: dict[str, int]) -> ir.Block:
     position = 0
     while position < len(result):
         statement = result[position]
-        if isinstance(statement, ir.Assign | ir.Load | ir.Atomic) and statement.target in spare:
+        movable = ir.Assign | ir.Load | ir.Atomic | ir.Exchange | ir.Barrier
+        if isinstance(statement, movable) and statement.target in spare:
             if isinstance(statement, ir.Assign):
                 changed = _into_its_readers(result, position, statement, spare[statement.target])
             else:
@@ -120,9 +119,11 @@ def _into_its_readers(
     return False
 
 
-def _into_its_variable(block: list[ir.Stmt], position: int, statement: ir.Load | ir.Atomic) -> bool:
-    """Load straight into the variable that is set to the loaded value, and to nothing else, a few
-    lines later, if nothing asks for it in between."""
+def _into_its_variable(
+    block: list[ir.Stmt], position: int, statement: ir.Load | ir.Atomic | ir.Exchange | ir.Barrier
+) -> bool:
+    """Load or exchange straight into the variable that is set to this value, and to nothing else, a
+    few lines later, if nothing asks for it in between."""
     for later in range(position + 1, len(block)):
         reader = block[later]
         if not isinstance(reader, ir.Assign | ir.Load | ir.Store | ir.Atomic):

@@ -117,14 +117,13 @@ class Typing:
                     self._block(body)
                 case ir.Scope(_, body):
                     self._block(body)
-                case (
-                    ir.Break()
-                    | ir.Continue()
-                    | ir.Return()
-                    | ir.Forget()
-                    | ir.Leave()
-                    | ir.Barrier()
-                ):
+                case ir.Exchange(target, op, given):
+                    if target is not None:
+                        self._widen(target, self._exchanged(op, given))
+                case ir.Barrier(target=target, op=op):
+                    if target is not None:
+                        self._widen(target, INT if op == "count" else BOOL)
+                case ir.Break() | ir.Continue() | ir.Return() | ir.Forget() | ir.Leave():
                     pass
                 case _:
                     assert_never(statement, TYPING)
@@ -133,6 +132,12 @@ class Typing:
         joined = join(self.variables.get(name), type_)
         if joined is not None:
             self.variables[name] = joined
+
+    def _exchanged(self, op: ir.ExchangeOp, given: tuple[ir.Expr, ...]) -> Type | None:
+        """The type of what lanes get: a shuffle moves a value, the others give truth or bits."""
+        if op.startswith("shuffle"):
+            return self._of(given[0])
+        return BOOL if op in ("any", "all") else INT
 
     def of(self, value: ir.Expr) -> Type:
         """The type of an expression."""
@@ -210,17 +215,24 @@ class Typing:
                     self._check(body)
                 case ir.Scope(_, body):
                     self._check(body)
-                case (
-                    ir.Break()
-                    | ir.Continue()
-                    | ir.Return()
-                    | ir.Forget()
-                    | ir.Leave()
-                    | ir.Barrier()
-                ):
+                case ir.Exchange():
+                    self._check_exchange(statement)
+                case ir.Barrier(test=test):
+                    if test is not None:
+                        self._check_expression(test)
+                case ir.Break() | ir.Continue() | ir.Return() | ir.Forget() | ir.Leave():
                     pass
                 case _:
                     assert_never(statement, TYPING)
+
+    def _check_exchange(self, statement: ir.Exchange) -> None:
+        for part in statement.operands:
+            self._check_expression(part)
+        if statement.op.startswith("shuffle") and self.of(statement.operands[1]).kind == "f":
+            what = "lane" if statement.op == "shuffle" else "distance"
+            raise self._fault(
+                f"the {what} of {statement.op} is a whole number; write int(...)", statement.place
+            )
 
     def _check_index(self, index: tuple[ir.Expr, ...]) -> None:
         for part in index:

@@ -50,8 +50,8 @@ class Uniformity:
         self._body = body
         every = list(statements(body))
         targets = {one.target for one in every if isinstance(one, ir.Assign | ir.For)}
-        read = {one.target for one in every if isinstance(one, ir.Load | ir.Atomic)}
-        self.uniform = targets - read
+        brought = ir.Load | ir.Atomic | ir.Exchange | ir.Barrier
+        self.uniform = targets - {one.target for one in every if isinstance(one, brought)}
         while varying := self._varying():
             self.uniform -= varying
 
@@ -113,6 +113,7 @@ class Uniformity:
                 | ir.Scope()
                 | ir.Leave()
                 | ir.Barrier()
+                | ir.Exchange()
             ):
                 return False
             case _:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.walk import operands, statements
+from mmsim.ir.walk import expressions, operands, statements
 
 HARMLESS = ("min", "max", "&", "|")
 """Operators that give the same when they are done once more with the same value."""
@@ -44,11 +44,15 @@ class _Flows:
     def __init__(self, code: ir.Code) -> None:
         self.values: dict[str, list[ir.Expr]] = {}
         self.loads: dict[str, list[ir.Load]] = {}
+        self.exchanged: set[str] = set()  # set by a warp's exchange, or by a barrier
         for one in statements(code.body):
             if isinstance(one, ir.Assign):
                 self.values.setdefault(one.target, []).append(one.value)
             elif isinstance(one, ir.RegisterWrite):
                 self.values.setdefault(one.array, []).append(one.value)
+            elif isinstance(one, ir.Exchange | ir.Barrier) and one.target is not None:
+                self.values.setdefault(one.target, []).extend(expressions(one))
+                self.exchanged.add(one.target)
             elif isinstance(one, ir.Load) and one.target is not None:
                 self.loads.setdefault(one.target, []).append(one)
 
@@ -66,6 +70,7 @@ class _Flows:
                     met.add(name)
                     found += self.loads.get(name, ())
                     left += self.values.get(name, ())
+                    harmless = harmless and name not in self.exchanged
                 continue
             left += operands(part)
             if operands(part) and not (isinstance(part, ir.Binary) and part.op in HARMLESS):

@@ -89,6 +89,9 @@ class _Dependences:
                     self._assigned(target, read, control)
                 case ir.RegisterWrite(array):
                     self._assigned(array, read, control)
+                case ir.Exchange(target) | ir.Barrier(target=target):
+                    if target is not None:
+                        self._assigned(target, read, control)
                 case ir.Load(target) | ir.Atomic(target):
                     self.loads.append(one)
                     if target is not None:
@@ -109,7 +112,7 @@ class _Dependences:
                 case ir.Break():
                     if own:
                         self.end |= control
-                case ir.Store() | ir.Continue() | ir.Forget() | ir.Leave() | ir.Barrier():
+                case ir.Store() | ir.Continue() | ir.Forget() | ir.Leave():
                     pass
                 case _:
                     assert_never(one, READER)
@@ -145,6 +148,7 @@ def _jumps(block: ir.Block, control: frozenset[str] = frozenset(), loop: bool = 
                 | ir.Return()
                 | ir.Forget()
                 | ir.Barrier()
+                | ir.Exchange()
             ):
                 pass
             case _:

@@ -33,6 +33,7 @@ def inside(statement: ir.Stmt) -> tuple[ir.Block, ...]:
             | ir.Forget()
             | ir.Leave()
             | ir.Barrier()
+            | ir.Exchange()
         ):
             return ()
         case _:
@@ -60,6 +61,7 @@ def with_inside(statement: ir.Stmt, changed: Callable[[ir.Block], ir.Block]) -> 
             | ir.Forget()
             | ir.Leave()
             | ir.Barrier()
+            | ir.Exchange()
         ):
             return statement
         case _:
@@ -117,15 +119,11 @@ def expressions(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
             return (test,)
         case ir.For(_, start, stop, step):
             return (start, stop, step)
-        case (
-            ir.Break()
-            | ir.Continue()
-            | ir.Return()
-            | ir.Forget()
-            | ir.Scope()
-            | ir.Leave()
-            | ir.Barrier()
-        ):
+        case ir.Exchange(_, _, given):
+            return given
+        case ir.Barrier():
+            return () if statement.test is None else (statement.test,)
+        case ir.Break() | ir.Continue() | ir.Return() | ir.Forget() | ir.Scope() | ir.Leave():
             return ()
         case _:
             assert_never(statement, WALK)
@@ -151,15 +149,11 @@ def with_expressions(statement: ir.Stmt, changed: Callable[[ir.Expr], ir.Expr]) 
             return replace(statement, test=changed(test))
         case ir.For(_, start, stop, step):
             return replace(statement, start=changed(start), stop=changed(stop), step=changed(step))
-        case (
-            ir.Break()
-            | ir.Continue()
-            | ir.Return()
-            | ir.Forget()
-            | ir.Scope()
-            | ir.Leave()
-            | ir.Barrier()
-        ):
+        case ir.Exchange(operands=given):
+            return replace(statement, operands=tuple(map(changed, given)))
+        case ir.Barrier(test=test):
+            return statement if test is None else replace(statement, test=changed(test))
+        case ir.Break() | ir.Continue() | ir.Return() | ir.Forget() | ir.Scope() | ir.Leave():
             return statement
         case _:
             assert_never(statement, WALK)

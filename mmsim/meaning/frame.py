@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import Place
-from mmsim.ir.nodes import AtomicOp
+from mmsim.ir.nodes import AtomicOp, BarrierOp, BarrierScope
 from mmsim.ir.operators import Mask, Value
 from mmsim.model.threads import Grid
 
@@ -63,10 +63,17 @@ class Request:
 
 @dataclass(frozen=True)
 class Waiting:
-    """What a sequencer yields at a barrier: where it stands and the lanes that are there."""
+    """What a sequencer yields at a barrier: where it stands and the lanes that are there.
+
+    A barrier of the whole grid says so by its `scope`. One with an `op` has the `test` of each
+    lane; then the engine sends back what each lane gets.
+    """
 
     place: Place
     lanes: Mask
+    scope: BarrierScope = "block"
+    op: BarrierOp | None = None
+    test: Value = None
 
 
 class Frame:
@@ -74,7 +81,8 @@ class Frame:
 
     `variables[slot]` is None until a lane assigns it; `partial[slot]` holds the lanes that have,
     while it isn't all of them. `live` are the lanes that haven't returned. `steps` counts accesses
-    and trips of loops; `watched` is called with it at each. `within` is the latest index of all
+    and trips of loops; `watched` is called with it at each, `synced` with the lanes of each
+    `mm.warp.sync()`. `within` is the latest index of all
     lanes that was found in range, and of which extent, at first T.id: arrays of a frame don't
     change.
     """
@@ -86,6 +94,7 @@ class Frame:
         "partial",
         "registers",
         "steps",
+        "synced",
         "variables",
         "watched",
         "within",
@@ -106,6 +115,7 @@ class Frame:
         self.live: Mask = True
         self.steps = 0
         self.watched: Callable[[int], None] | None = None
+        self.synced: Callable[[Mask], None] | None = None
         ids = fields["id"]
         self.within: tuple[Value, int] = (ids, ids.item(-1) + 1)
 

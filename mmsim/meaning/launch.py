@@ -23,7 +23,7 @@ from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.types import SUPPORTED_TEXT, Typing, supported, type_of_number
 from mmsim.ir.walk import written_arrays
 from mmsim.meaning.frame import Kind, Site
-from mmsim.meaning.meaning import Meaning, check_numbers
+from mmsim.meaning.meaning import Meaning
 from mmsim.model.conflicts import Conflict
 from mmsim.model.layout import MASKED, Placed, RowMajor
 from mmsim.model.machines import Machine, Schedule
@@ -199,7 +199,9 @@ class _Bound:
         self.grid = grid
         self.sides = grid.sides
         self.key = key
-        self.meaning = Meaning(code, typing, numbers, shapes, grid.uniform, max_accesses)
+        self.meaning = Meaning(
+            code, typing, numbers, shapes, grid.uniform, max_accesses, grid.width
+        )
         self.shared = [
             SharedArray(local.name, self.meaning.locals[local.name], typing.arrays[local.name])
             for local in code.locals
@@ -348,9 +350,18 @@ def _bind(
             numbers[parameter.name] = as_number
         else:
             arrays.append(_array(program, parameter, value, parameter.name in written))
-    check_numbers(program.name, numbers)
+    _check_numbers(program.name, numbers)
     _refuse_overlap(program, arrays)
     return arrays, numbers
+
+
+def _check_numbers(program: str, numbers: dict[str, Any]) -> None:
+    """Refuse integers that 64 bits can't hold."""
+    for name, value in numbers.items():
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise LaunchError(
+                f"{name}={shown(value)} of program {program!r} doesn't fit into 64 bits"
+            )
 
 
 def _written(code: ir.Code) -> set[str]:

@@ -14,7 +14,7 @@ means no lane.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from threading import Lock
@@ -25,10 +25,7 @@ import numpy.typing as npt
 
 from mmsim.errors import (
     ArithmeticFault,
-    BarrierError,
-    LaunchError,
-    Place,
-    shown,
+    TypeFault,
 )
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
@@ -44,18 +41,28 @@ from mmsim.ir.operators import (
     trip_count,
     truth,
     union,
-    without,
 )
-from mmsim.ir.types import INT, Typing
+from mmsim.ir.types import BOOL, INT, Type, Typing
 from mmsim.ir.walk import accesses
+from mmsim.meaning.barriers import refuse_parted
 from mmsim.meaning.evaluation import Expressions, active_lanes
+from mmsim.meaning.exchange import BITS, MASKS, InactiveLane, Warps, refuse
 from mmsim.meaning.frame import Frame, Request, Site, Waiting
+from mmsim.meaning.jumps import (
+    Steps,
+    broken,
+    continued,
+    forget_lanes,
+    leave_lanes,
+    left,
+    return_lanes,
+    scope_lanes,
+)
 from mmsim.meaning.storing import fitting, stored_words
 from mmsim.model.memory import zeros
 
 Evaluate = Callable[[Frame, Mask], Value]
 Execute = Callable[[Frame, Mask], Mask]
-Steps = Generator[Request | Waiting, Any, Mask]
 Begin = Callable[[Frame, Mask], Request]
 Finish = Callable[[Frame, Request, Any, Mask], None]
 Elements = Callable[[Frame, Mask, npt.NDArray[np.int64] | None], npt.NDArray[np.int64]]
@@ -87,8 +94,8 @@ class Meaning(Expressions):
     """A program made ready to run, for equal launches.
 
     `numbers` are the values of number parameters, `shapes` those of array parameters, `uniform` the
-    values of T.count, T.block_size and T.blocks. `locals` gives the shapes of shared and register
-    arrays, `sites` all accesses in the order of the text.
+    values of T.count, T.block_size and T.blocks, `width` is the machine's. `locals` gives the
+    shapes of shared and register arrays, `sites` all accesses in the order of the text.
     """
 
     def __init__(
@@ -99,8 +106,10 @@ class Meaning(Expressions):
         shapes: dict[str, tuple[int, ...]],
         uniform: dict[str, int],
         max_accesses: int,
+        width: int,
     ) -> None:
         super().__init__(code, typing, numbers, shapes, uniform, max_accesses)
+        self._uniform, self._width = uniform, width
         self.sites = [_site(access) for access in accesses(code.body)]
         self._registers = [local.name for local in code.locals if local.kind == "registers"]
         self._making = Lock()  # launches of several threads may share it
@@ -181,20 +190,22 @@ class Meaning(Expressions):
             case ir.For():
                 return Nested(self._for(statement))
             case ir.Break():
-                return Local(partial(_leave, self._slot(broken(self._loops[-1]))))
+                return Local(partial(leave_lanes, self._slot(broken(self._loops[-1]))))
             case ir.Continue():
-                return Local(partial(_leave, self._slot(continued(self._loops[-1]))))
+                return Local(partial(leave_lanes, self._slot(continued(self._loops[-1]))))
             case ir.Return():
-                return Local(_return)
+                return Local(return_lanes)
             case ir.Forget(names, registers):
                 slots = [self._slot(name) for name in names]
-                return Local(partial(_forget, slots, registers))
+                return Local(partial(forget_lanes, slots, registers))
             case ir.Scope(name, body):
-                return Nested(partial(_scope, self._slot(left(name)), self._block(body)))
+                return Nested(partial(scope_lanes, self._slot(left(name)), self._block(body)))
             case ir.Leave(scope):
-                return Local(partial(_leave, self._slot(left(scope))))
-            case ir.Barrier(place):
-                return Nested(partial(self._barrier, place))
+                return Local(partial(leave_lanes, self._slot(left(scope))))
+            case ir.Barrier():
+                return Nested(self._barrier(statement))
+            case ir.Exchange():
+                return Local(self._exchange(statement))
             case _:
                 assert_never(statement, "the interpreter")
 
@@ -390,29 +401,65 @@ class Meaning(Expressions):
 
         return run
 
-    def _barrier(self, place: Place, frame: Frame, mask: Mask) -> Steps:
-        """Every live lane of a warp must be here, or none."""
-        missing = without(frame.live, mask)
-        if missing is not False:
-            warps = np.broadcast_to(frame.fields["warp"], frame.lanes)
-            here = np.broadcast_to(mask, frame.lanes)
-            absent = np.broadcast_to(missing, frame.lanes) & np.isin(warps, warps[here])
-            if absent.any():
-                lane = int(np.argmax(absent))
-                warp = int(warps[lane])
-                present = frame.thread(int(np.argmax(here & (warps == warp))))
-                self._fault(
-                    BarrierError,
-                    f"thread {present} waits at this barrier but thread {frame.thread(lane)} of "
-                    f"the same warp {warp} is elsewhere; move the barrier to where all threads of "
-                    "a warp meet",
-                    place,
-                    frame,
-                    lane,
-                    other=present,
-                )
-        yield Waiting(place, mask)
-        return mask
+    def _barrier(self, statement: ir.Barrier) -> Callable[[Frame, Mask], Steps]:
+        place, scope, op = statement.place, statement.scope, statement.op
+        test = None if statement.test is None else self._evaluate(statement.test)
+        keep = None
+        if statement.target is not None:
+            keep = self._keeps(statement.target, INT if op == "count" else BOOL)
+
+        def run(frame: Frame, mask: Mask) -> Steps:
+            refuse_parted(frame, mask, place, self._fault)
+            given = None if test is None else truth(test(frame, mask))
+            found = yield Waiting(place, mask, scope, op, given)
+            if keep is not None:
+                keep(frame, found, mask)
+            return mask
+
+        return run
+
+    def _keeps(self, target: str, held: Type) -> Callable[[Frame, Value, Mask], None]:
+        """A function that sets a variable to a value of a type that it can hold."""
+        slot, wanted = self._slot(target), self.typing.variables[target]
+
+        def keep(frame: Frame, value: Value, mask: Mask) -> None:
+            frame.assign(slot, convert(value, held, wanted), mask)
+
+        return keep
+
+    def _exchange(self, statement: ir.Exchange) -> Execute:
+        op, place, width = statement.op, statement.place, self._width
+        if op in MASKS and min(width, self._uniform["block_size"]) > BITS:
+            self._fault(
+                TypeFault,
+                f"{op} gives an integer of {BITS} bits with one bit for each lane of a warp, but a "
+                f"warp has {width} lanes here; use a machine of width {BITS} or less",
+                place,
+            )
+        self._fields.add("lane")
+        values = [self._evaluate(one) for one in statement.operands]
+        held = BOOL if op in ("any", "all") else INT
+        if op.startswith("shuffle"):
+            held = self.typing.of(statement.operands[0])
+            values[1] = self._as(statement.operands[1], INT)
+        keep = None if statement.target is None else self._keeps(statement.target, held)
+
+        def run(frame: Frame, mask: Mask) -> Mask:
+            given = [value(frame, mask) for value in values]
+            active = np.broadcast_to(mask, frame.lanes)
+            try:
+                found = Warps(frame.fields["lane"], active, width).exchange(op, *given)
+            except InactiveLane as asks:
+                refuse(asks, frame, place, self._fault)
+            except NoValue as fault:
+                self._fault(ArithmeticFault, fault.message, place, frame, fault.lane)
+            if keep is not None:
+                keep(frame, found, mask)
+            if op == "sync" and frame.synced is not None:
+                frame.synced(mask)
+            return mask
+
+        return run
 
 
 def _site(access: ir.Load | ir.Store | ir.Atomic) -> Site:
@@ -422,54 +469,3 @@ def _site(access: ir.Load | ir.Store | ir.Atomic) -> Site:
         returns = access.target is not None
         return Site(number, array, "atomic", place, access.op, returns)
     return Site(number, array, "read" if isinstance(access, ir.Load) else "write", place)
-
-
-# Lanes that have left something are kept in variables whose names no program's can be.
-
-
-def broken(loop: int) -> str:
-    """The name of the lanes that have left a loop."""
-    return f"loop {loop}"
-
-
-def continued(loop: int) -> str:
-    """The name of the lanes that have left a trip of a loop."""
-    return f"trip of loop {loop}"
-
-
-def left(scope: str) -> str:
-    """The name of the lanes that have left a scope."""
-    return f"scope {scope}"
-
-
-def _return(frame: Frame, mask: Mask) -> Mask:
-    frame.live = without(frame.live, mask)
-    return False
-
-
-def _forget(slots: list[int], registers: tuple[str, ...], frame: Frame, mask: Mask) -> Mask:
-    for slot in slots:
-        frame.forget(slot, mask)
-    for name in registers:
-        frame.registers[name][:, slice(None) if mask is True else mask] = 0
-    return mask
-
-
-def _scope(leavers: int, body: Callable[[Frame, Mask], Steps], frame: Frame, mask: Mask) -> Steps:
-    frame.variables[leavers] = False
-    through = yield from body(frame, mask)
-    return union(through, frame.variables[leavers])
-
-
-def _leave(leavers: int, frame: Frame, mask: Mask) -> Mask:
-    frame.variables[leavers] = union(frame.variables[leavers], mask)
-    return False
-
-
-def check_numbers(program: str, numbers: dict[str, Any]) -> None:
-    """Refuse integers that 64 bits can't hold."""
-    for name, value in numbers.items():
-        if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            raise LaunchError(
-                f"{name}={shown(value)} of program {program!r} doesn't fit into 64 bits"
-            )

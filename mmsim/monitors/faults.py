@@ -9,6 +9,7 @@ from mmsim.errors import (
     ArithmeticFault,
     BarrierError,
     EndlessError,
+    ExchangeError,
     ProgramError,
     TypeFault,
     UnassignedError,
@@ -26,6 +27,7 @@ KINDS: dict[type[ProgramError], FindingKind] = {
     TypeFault: "type",
     EndlessError: "endless",
     BarrierError: "barrier",
+    ExchangeError: "exchange",
 }
 
 
@@ -39,6 +41,10 @@ def finding_of(error: ProgramError, launch: Launch, monitors: Monitors, time: in
             monitors.barriers.last(error.thread or 0),
         )
         return Finding("barrier", None, None, None, accesses)
+    if isinstance(error, ExchangeError):
+        asks = _action(error, launch, error.thread, time)
+        asked = () if error.other is None else (monitors.barriers.last(error.other),)
+        return Finding("exchange", None, None, None, (asks, *asked), note=error.message)
     array = launch.arrays.get(error.array or "")
     thread = error.thread or 0
     whole = error.index is not None and all(isinstance(part, int) for part in error.index)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import Place
+from mmsim.ir.nodes import BarrierScope
 from mmsim.ir.operators import Mask
 from mmsim.meaning.frame import Frame, Site
 from mmsim.model.machines import Unit
@@ -42,6 +43,8 @@ class Access:
         When the requests are dispatched, -1 where that isn't known.
     addresses
         Where the elements lie, None where only monitors listen.
+    grid_intervals
+        How many barriers of the grid a lane's warp has passed, where warps run for themselves.
     """
 
     site: Site
@@ -54,6 +57,7 @@ class Access:
     intervals: Integers | int
     times: Integers | int = -1
     addresses: Integers | None = None
+    grid_intervals: Integers | int = 0
 
     @property
     def writes(self) -> bool:
@@ -84,6 +88,7 @@ class Access:
             self.of_lane(self.intervals, first),
             self.of_lane(self.times, first),
             None if self.addresses is None else self.addresses[lanes],
+            self.of_lane(self.grid_intervals, first),
         )
 
 
@@ -108,11 +113,18 @@ class Listener:
     def round_ended(self, access: Access, start: int, time: int, live: Mask) -> None:
         """A round of lock step is over; threads that `live` have not returned."""
 
-    def met(self, place: Place, here: Mask, live: Mask, time: int = -1) -> None:
+    def met(
+        self, place: Place, here: Mask, live: Mask, time: int = -1, scope: BarrierScope = "block"
+    ) -> None:
         """In lock step the threads `here` come to a barrier, of all those that `live`."""
 
-    def arrived(self, warp: int, place: Place, here: Mask, time: int = -1) -> None:
+    def arrived(
+        self, warp: int, place: Place, here: Mask, time: int = -1, scope: BarrierScope = "block"
+    ) -> None:
         """A warp that runs for itself comes to a barrier, with those of its lanes that live."""
+
+    def synced(self, warp: int, here: Mask) -> None:
+        """Lanes of a warp that runs for itself come to `mm.warp.sync()`."""
 
     def released(self, block: int, stays: Sequence[Stay], time: int) -> None:
         """A block's barrier lets its warps go on, by warp number."""

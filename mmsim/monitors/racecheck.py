@@ -4,7 +4,8 @@ Two accesses to one element of one copy of an array *race* if threads of differe
 at least one of them writes, and nothing orders them:
 
 - under the asynchronous schedule, accesses of one block are ordered if a barrier lies between them,
-  that is if their warps had passed different numbers of barriers; those of different blocks never;
+  that is if their warps had passed different numbers of barriers; those of different blocks only
+  if a barrier of the grid does;
 - under the asynchronous schedule, atomics order what comes before and after them (`Order`);
 - under the synchronous schedule, only accesses of one round are unordered.
 
@@ -59,6 +60,7 @@ class Accesses(NamedTuple):
     time: Integers
     releases: Integers
     view: Integers
+    grid_interval: Integers
 
     def at(self, where: Any) -> Accesses:
         """Some of them."""
@@ -111,6 +113,7 @@ class RaceDetector(Listener):
                 bits,
                 _kept(access.times),
                 *order,
+                _kept(access.grid_intervals),
             )
         )
         self._lanes += len(access.elements)
@@ -131,7 +134,7 @@ class RaceDetector(Listener):
             races = np.concatenate(
                 [
                     self._races(held, (held.cell, held.block, held.interval), held.warp),
-                    self._races(held, (held.cell,), held.block),
+                    self._races(held, (held.cell, held.grid_interval), held.block),
                 ]
             )
         return tuple(self._found(races))
@@ -162,7 +165,8 @@ class RaceDetector(Listener):
         line, thread, warp = column(0, np.int32), column(3, np.int32), column(4, np.int32)
         block, interval, bits = column(5, np.int32), column(6, np.int32), column(7, np.uint64)
         time, releases, view = column(8, np.int64), column(9, np.int32), column(10, np.int32)
-        accesses = Accesses(cell, line, warp, block, interval, thread, bits, time, releases, view)
+        own = cell, line, warp, block, interval, thread, bits, time, releases, view
+        accesses = Accesses(*own, column(11, np.int32))
         # One access for each element that a warp's request touches, of its lowest-numbered thread.
         request = np.repeat(np.arange(len(lanes)), lanes)
         order = np.lexsort((warp, request, cell))

@@ -1,8 +1,9 @@
 """Finds barriers that not all threads of a block reach.
 
 A barrier opens when every unfinished warp of its block waits at one (docs/machines.md). On a GPU
-all threads of the block that haven't returned must come to the *same* barrier: where warps wait at
-two different ones, or a thread runs past a barrier at which others wait, nothing is promised.
+all threads of the block, or of the grid, that haven't returned must come to the *same* barrier:
+where warps wait at two different ones, or a thread runs past a barrier at which others wait,
+nothing is promised.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import Place
+from mmsim.ir.nodes import BarrierScope
 from mmsim.ir.operators import Mask
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
@@ -46,6 +48,7 @@ class SyncCheck(Listener):
         self.latest = np.full(self.grid.threads, self.begin, dtype=np.int32)
         self.since = np.full(self.grid.threads, -1, dtype=np.int64)
         self.came: dict[int, list[FoundAccess]] = {}
+        self.came_of_grid: dict[int, list[FoundAccess]] = {}
         self.arrivals = 0
         self.gone: set[int] = set()  # warps
         self.apart: list[tuple[FoundAccess, FoundAccess]] = []  # in lock step
@@ -54,7 +57,9 @@ class SyncCheck(Listener):
         self.latest[access.threads] = access.site.number
         self.since[access.threads] = access.times
 
-    def met(self, place: Place, here: Mask, live: Mask, time: int = -1) -> None:
+    def met(
+        self, place: Place, here: Mask, live: Mask, time: int = -1, scope: BarrierScope = "block"
+    ) -> None:
         if here is True and live is True:
             self._note(place, slice(None), time)
             return
@@ -62,6 +67,10 @@ class SyncCheck(Listener):
         here = np.broadcast_to(here, grid.threads)
         absent = np.broadcast_to(live, grid.threads) & ~here
         blocks = np.intersect1d(grid.block[absent], grid.block[here])
+        if scope == "grid" and absent.any() and not len(blocks):
+            waits, elsewhere = int(np.argmax(here)), int(np.argmax(absent))
+            action = found_access(place, "barrier", waits, int(grid.block[waits]), time)
+            self.apart.append((action, self.last(elsewhere)))
         for block in blocks.tolist():
             own = grid.block == block
             waits, elsewhere = int(np.argmax(here & own)), int(np.argmax(absent & own))
@@ -69,12 +78,16 @@ class SyncCheck(Listener):
             self.apart.append((action, self.last(elsewhere)))
         self._note(place, np.flatnonzero(here), time)
 
-    def arrived(self, warp: int, place: Place, here: Mask, time: int = -1) -> None:
+    def arrived(
+        self, warp: int, place: Place, here: Mask, time: int = -1, scope: BarrierScope = "block"
+    ) -> None:
         lanes = self.grid.warp_threads(warp)
         threads = lanes.start + np.flatnonzero(np.broadcast_to(here, len(lanes)))
         block = self.grid.block_of_warp(warp)
         action = found_access(place, "barrier", int(threads[0]), block, time)
         self.came.setdefault(warp, []).append(action)
+        if scope == "grid":
+            self.came_of_grid.setdefault(warp, []).append(action)
         self.arrivals += 1
         self.growth.need(OF_AN_ARRIVAL * self.arrivals, OF_AN_ARRIVAL * self.arrivals)
         self._note(place, threads, time)
@@ -86,6 +99,7 @@ class SyncCheck(Listener):
         if len(stayed):
             last = self.last(threads.start + int(stayed[0]), "end")
             self.came.setdefault(warp, []).append(last)
+            self.came_of_grid.setdefault(warp, []).append(last)
 
     def findings(self) -> Iterator[Finding]:
         """A finding for each barrier and each other place where threads were meanwhile."""
@@ -104,12 +118,10 @@ class SyncCheck(Listener):
         for warp, came in sorted(self.came.items()):
             blocks.setdefault(self.grid.block_of_warp(warp), []).append(came)
         for warps in blocks.values():
-            for arrival in range(max(map(len, warps))):
-                actions = [came[arrival] for came in warps if len(came) > arrival]
-                waiting = next((action for action in actions if action.kind == "barrier"), None)
-                for action in actions:
-                    if waiting is not None and _place(action) != _place(waiting):
-                        yield waiting, action
+            yield from _meet_apart(warps)
+        for waits, other in _meet_apart([came for _, came in sorted(self.came_of_grid.items())]):
+            if waits.block != other.block:
+                yield waits, other
 
     def last(self, thread: int, kind: Action = "elsewhere") -> FoundAccess:
         """Where a thread did its last."""
@@ -135,6 +147,16 @@ class SyncCheck(Listener):
             self.number[place] = len(self.places)
             self.places.append(place)
         self.latest[threads], self.since[threads] = self.number[place], time
+
+
+def _meet_apart(warps: list[list[FoundAccess]]) -> Iterator[tuple[FoundAccess, FoundAccess]]:
+    """Of warps that should meet each time: a thread at a barrier, and one that isn't at it."""
+    for arrival in range(max(map(len, warps), default=0)):
+        actions = [came[arrival] for came in warps if len(came) > arrival]
+        waiting = next((action for action in actions if action.kind == "barrier"), None)
+        for action in actions:
+            if waiting is not None and _place(action) != _place(waiting):
+                yield waiting, action
 
 
 def _place(action: FoundAccess) -> tuple[Any, ...]:

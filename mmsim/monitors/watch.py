@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from mmsim.errors import Place
+from mmsim.ir.nodes import BarrierScope
 from mmsim.ir.operators import Mask
 from mmsim.meaning.launch import Launch
 from mmsim.monitors.deadlock import DeadlockCheck
@@ -18,6 +19,7 @@ from mmsim.monitors.listener import Access, Listener, Stay
 from mmsim.monitors.racecheck import RaceDetector
 from mmsim.monitors.synccheck import SyncCheck
 from mmsim.monitors.updates import LostUpdates
+from mmsim.monitors.warpsync import WarpSyncCheck
 from mmsim.monitors.winners import ConcurrentWrites
 from mmsim.results.findings import Finding
 
@@ -27,8 +29,9 @@ OF_A_THREAD = 48  # bytes: where and when it did its last, and what one access i
 class Monitors(Listener):
     """Looks for data races, reads of uninitialized memory, and barriers that not all reach.
 
-    `thorough`, it also notes what `mmsim.monitors` asks for: concurrent writes, and whether the
-    program is deadlocked. `unset` are parameters whose first contents mean nothing.
+    `thorough`, it also notes what a check asks for: concurrent writes, whether the program is
+    deadlocked, and lanes that exchange through memory without a sync. `unset` are parameters whose
+    first contents mean nothing.
     """
 
     def __init__(
@@ -42,6 +45,8 @@ class Monitors(Listener):
         self.barriers = SyncCheck(launch)
         self.concurrent_writes = ConcurrentWrites(launch, lines) if thorough else None
         self.deadlock = DeadlockCheck(launch) if thorough else None
+        alone = thorough and launch.schedule == "asynchronous"
+        self.warp_syncs = WarpSyncCheck(launch, lines) if alone else None
 
     def forget(self) -> None:
         """Forget all: the run begins anew."""
@@ -59,12 +64,22 @@ class Monitors(Listener):
             self.concurrent_writes.accessed(access)
         if self.deadlock is not None:
             self.deadlock.accessed(access)
+        if self.warp_syncs is not None:
+            self.warp_syncs.accessed(access)
 
-    def met(self, place: Place, here: Mask, live: Mask, time: int = -1) -> None:
-        self.barriers.met(place, here, live, time)
+    def met(
+        self, place: Place, here: Mask, live: Mask, time: int = -1, scope: BarrierScope = "block"
+    ) -> None:
+        self.barriers.met(place, here, live, time, scope)
 
-    def arrived(self, warp: int, place: Place, here: Mask, time: int = -1) -> None:
-        self.barriers.arrived(warp, place, here, time)
+    def synced(self, warp: int, here: Mask) -> None:
+        if self.warp_syncs is not None:
+            self.warp_syncs.synced(warp, here)
+
+    def arrived(
+        self, warp: int, place: Place, here: Mask, time: int = -1, scope: BarrierScope = "block"
+    ) -> None:
+        self.barriers.arrived(warp, place, here, time, scope)
 
     def released(self, block: int, stays: Sequence[Stay], time: int) -> None:
         self.races.order.released([stay.warp for stay in stays])
@@ -75,7 +90,8 @@ class Monitors(Listener):
     def findings(self) -> tuple[Finding, ...]:
         """All that was found, races first.
 
-        A line that reads in a race may come too early; that is reported once, as the race.
+        A line that reads in a race may come too early; that is reported once, as the race. So are
+        lanes that meet in a line which races anyhow.
         """
         races = self.races.findings()
         racing = {(race.array, access) for race in races for access in _places(race)}
@@ -84,7 +100,13 @@ class Monitors(Listener):
             for found in self.unwritten.findings()
             if (found.array, *_places(found)) not in racing
         ]
-        return (*races, *self.updates.findings(), *unwritten, *self.barriers.findings())
+        syncs = [
+            found
+            for found in (() if self.warp_syncs is None else self.warp_syncs.findings())
+            if not any((found.array, access) in racing for access in _places(found))
+        ]
+        lost = self.updates.findings()
+        return (*races, *lost, *unwritten, *self.barriers.findings(), *syncs)
 
 
 def bytes_watched(launch: Launch) -> int:

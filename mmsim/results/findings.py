@@ -21,6 +21,8 @@ FindingKind = Literal[
     "lost-update",
     "unwritten",
     "barrier",
+    "exchange",
+    "warp-sync",
     "winner",
     "out-of-range",
     "deadlock",
@@ -55,6 +57,8 @@ TITLES: dict[FindingKind, str] = {
     "lost-update": "lost update",
     "unwritten": "read of uninitialized memory",
     "barrier": "barrier that not all reach",
+    "exchange": "exchange with a lane that takes no part",
+    "warp-sync": "missing mm.warp.sync()",
     "winner": "result that depends on which write wins",
     "out-of-range": "index out of range",
     "deadlock": "deadlock",
@@ -73,6 +77,8 @@ ADVICE: dict[FindingKind, str] = {
     "such as mm.atomic.add, or let one thread alone do it",
     "unwritten": "write it first; where another warp does, put T.barrier() between",
     "barrier": "move the barrier to where all threads of the block come",
+    "exchange": "let every lane that is asked come to the same call",
+    "warp-sync": "put mm.warp.sync() between the two: only in the models lanes run together",
     "winner": "let one thread alone write it",
     "out-of-range": "guard the access with a test, or give the array more elements",
     "deadlock": "no order of the warps ends this wait: write before you wait, or wait at a barrier",
@@ -130,8 +136,10 @@ class Finding:
     kind
         "race": a data race. "beside-atomic": one of a plain access and an atomic. "lost-update":
         several threads of one request or round change an element that all had read before.
-        "unwritten": a read of uninitialized memory. "barrier": one that not
-        all threads of a warp or a block reach. "winner": several threads of one request write
+        "unwritten": a read of uninitialized memory. "barrier": one that not all threads of a warp
+        or a block reach. "exchange": a lane that asks an inactive one. "warp-sync": a lane that
+        reads what another one of its warp has written, with nothing between that a GPU waits for.
+        "winner": several threads of one request write
         different values to one element, and the results depend on whose stays. "capacity": more
         shared memory than there is. "placement": a layout of another width than the machine's.
         "deadlock": a wait for what never comes. "spin": one for a lock that a thread of the same
@@ -210,7 +218,7 @@ class Finding:
             return "let one thread alone write it, or each warp an element of its own"
         if self.scope == "blocks":
             apart = "let one block alone write it" if both_write else "access it in two launches"
-            return f"no barrier orders threads of different blocks: {apart}"
+            return f"T.barrier() does not order threads of different blocks: {apart}"
         if (first.file, first.line) != (second.file, second.line):
             return "put T.barrier() between the two, in a loop also between two iterations"
         if both_write:

@@ -411,6 +411,17 @@ def plain_atomic(op):
 ATOMICS = ("add", "sub", "max", "min", "and_", "or_", "xor", "exch", "cas", "inc", "dec")
 
 
+ONE_LANE = SimpleNamespace(
+    **{f"shuffle{way}": lambda value, other: value for way in ("", "_up", "_down", "_xor")},
+    **{vote: bool for vote in ("any", "all")},
+    **{match: lambda value: 1 for match in ("match_any", "match_all")},
+    ballot=lambda test: int(bool(test)),
+    active_mask=lambda: 1,
+    sync=lambda: None,
+)
+"""What a warp of one lane exchanges."""
+
+
 class TooLarge(Exception):
     pass
 
@@ -437,12 +448,15 @@ def test_one_thread_means_what_python_means(case):
         registers=lambda size: [0] * size,
         program=lambda function: function,
         atomic=SimpleNamespace(**{op: plain_atomic(op) for op in ATOMICS}),
+        warp=ONE_LANE,
     )
     thread = SimpleNamespace(id=0, index=0, block=0, lane=0, warp=0, count=1, blocks=1)
     thread.block_size = case.block_size or 1
     thread.threadIdx = thread.blockIdx = SimpleNamespace(x=0, y=0, z=0)
     thread.blockDim = thread.gridDim = SimpleNamespace(x=1, y=1, z=1)
-    thread.barrier = lambda: None
+    thread.barrier = thread.grid_barrier = lambda: None
+    thread.barrier_or = thread.barrier_and = bool
+    thread.barrier_count = lambda test: int(bool(test))
     tables = SimpleNamespace(array=lambda rows: PlainArray(None, np.array(rows), []))
     program = define(case.source, case.name, mm, tables)
     parameters = re.search(r"def program\(T, (.*)\):", case.source)[1].split(", ")

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,9 +22,11 @@ from draws import draws
 from mmsim.engines.array import turns_compiled as play
 from mmsim.engines.array.asynchronous_time import asynchronous_time, same_dmms
 from mmsim.engines.array.turns_compiled import BARRIER
-from mmsim.engines.events.asynchronous import Barrier
+from mmsim.engines.events.barriers import Barriers
 from mmsim.engines.events.moment import COMPLETION, Moment
 from mmsim.engines.events.units import Job, MemoryUnit
+from mmsim.errors import Place
+from mmsim.meaning.frame import Waiting
 from mmsim.model.machines import LARGEST
 from mmsim.model.threads import Grid
 from mmsim.model.turns import DMMsInTurn, WarpsInTurn
@@ -141,12 +142,6 @@ class Request(Job):
         self.completed.after(0, COMPLETION)
 
 
-class Clock(SimpleNamespace):
-    """What a barrier needs of the event engine's driver."""
-
-    now = property(lambda self: self.env.now)
-
-
 def on_simpy(machine, sequences, warps_per_block=None):
     """The same with the event engine's units, turns and barriers."""
     grid = grid_of(machine, len(sequences), warps_per_block)
@@ -157,25 +152,22 @@ def on_simpy(machine, sequences, warps_per_block=None):
         return MemoryUnit(env, of, turns)
 
     units = [unit(of) for of in machine.units]
-    driver = Clock(env=env, listeners=[])
-    barriers = [Barrier(driver, block) for block in range(grid.blocks)]
+    barriers = Barriers(grid, env, [])
+    waiting = Waiting(Place("f", "file", 1), True)
 
     def warp(number):
-        barrier = barriers[grid.block_of_warp(number)]
         for op in sequences[number]:
             if op == BARRIER:
                 released = Moment(env)
-                barrier.arrive(number, 0, released)
+                barriers.arrive(number, waiting, np.zeros(0, bool), released)
                 yield released
             elif op:
                 job = Request(env, number)
                 job.stages = op // 2
                 units[1 + grid.dmm_of_warp(number) if op % 2 else 0].submit(job)
                 yield job.completed
-        barrier.finish()
+        barriers.finish(grid.block_of_warp(number))
 
-    for number in range(grid.warps):
-        barriers[grid.block_of_warp(number)].unfinished += 1
     for number in range(grid.warps):
         env.process(warp(number))
     env.run()

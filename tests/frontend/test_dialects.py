@@ -19,7 +19,7 @@ from numba import cuda
 
 import mmsim as mm
 from mmsim.errors import LanguageError, Place
-from mmsim.frontend.dialect import Dialect, Maker
+from mmsim.frontend.dialect import Dialect, Joint, Maker
 from mmsim.frontend.element_types import numpy_name
 from mmsim.frontend.function import Function
 from mmsim.frontend.parse import parse
@@ -62,6 +62,9 @@ class Cuda:
     def statement(self, call: ast.Call, place: Place, function: Function) -> ir.Stmt | None:
         waits = function.captured(call.func) is cuda.syncthreads
         return ir.Barrier(place) if waits else None
+
+    def joint(self, call: ast.Call, function: Function) -> Joint | None:
+        return None
 
     def maker(self, called: Any) -> Maker | None:
         if called is cuda.shared.array:

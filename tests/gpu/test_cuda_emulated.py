@@ -319,6 +319,75 @@ def int(T, double, linux, index, at_double):
     double[T.id] += T.id * (new > 4)
 
 
+A = np.arange(40) * 3 % 41
+
+
+@rule(A, np.zeros((14, 40), np.int64), 7, threads=40)
+@rule(
+    np.arange(40) * 3 % 41,
+    np.zeros((14, 40), np.int64),
+    1,
+    threads=40,
+    block_size=32,
+    spaces=["global"],
+)
+def exchange(T, a, out, n):
+    i = T.id
+    x = a[i]
+    here = min(T.block_size - T.index // 32 * 32, 32)
+    if T.blocks > 1:
+        here = min(T.count - i // 32 * 32, 32)
+    out[0, i] = mm.warp.shuffle(x, (T.lane + n) % here - 32)
+    out[1, i] = mm.warp.shuffle_up(x * 2, n * 5)
+    out[2, i] = mm.warp.shuffle_up(x > 9, T.lane)
+    if here == 32:
+        out[3, i] = mm.warp.shuffle_down(x, T.lane * n)
+        out[4, i] = mm.warp.shuffle_xor(x / 2, n * 9) > 8.5
+    out[5, i] = mm.warp.ballot(x % 3)
+    out[6, i] = mm.warp.any(x == 6) + 2 * mm.warp.all(x > 5)
+    out[7, i] = mm.warp.match_any(x // 8)
+    out[8, i] = mm.warp.match_all(here) + mm.warp.match_all(x)
+    out[9, i] = mm.warp.active_mask()
+    if x % 2:
+        out[10, i] = mm.warp.ballot(x % 4 == 1)
+        if x > 20:
+            out[10, i] += mm.warp.active_mask()
+        else:
+            out[10, i] -= mm.warp.active_mask()
+    k = 0
+    while k * k < x:
+        k += 1
+        out[11, i] += mm.warp.active_mask()
+        if x % 5 == k:
+            break
+        out[11, i] -= mm.warp.ballot(x > k)
+    for k in range(x % 4):
+        out[12, i] += mm.warp.match_any(k) * k
+    if x > 30:
+        return
+    out[13, i] = mm.warp.ballot(x > 15)
+    mm.warp.sync()
+
+
+def every_other(x):
+    if x % 2:
+        return 0
+    return mm.warp.active_mask()
+
+
+@rule(A, np.zeros((5, 40), np.int64), threads=40)
+def counting_barriers(T, a, out):
+    out[0, T.id] = T.barrier_or(a[T.id] > 39) + 2 * T.barrier_and(a[T.id])
+    out[1, T.id] = T.barrier_count(a[T.id] > 20)
+    T.grid_barrier()
+    out[2, T.id] = every_other(a[T.id])
+    out[3, T.id] = out[1, (T.id + 1) % 40]
+    k = 0
+    while T.barrier_or(a[T.id] > 5 * k):
+        k += 1
+    out[4, T.id] = k
+
+
 def placed(layout, shape, dtype=np.int64):
     return mm.place(np.arange(math.prod(shape), dtype=dtype).reshape(shape), layout)
 

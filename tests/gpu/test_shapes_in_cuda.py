@@ -120,6 +120,36 @@ def test_emulated_kernels_compute_what_the_simulator_does(tmp_path):
             assert same(emulated.run(number, backward), expected), how
 
 
+@mm.program
+def together(T, a, b, s):
+    number = T.id * 3 % 7
+    a[T.id, 0] = mm.warp.shuffle_xor(number, 1)
+    a[T.id, 1] = mm.warp.ballot(T.threadIdx.y > T.blockIdx.x)
+    a[T.id, 2] = T.barrier_count(T.threadIdx.x == T.threadIdx.y)
+    mm.atomic.add(b, (T.blockIdx.y, T.threadIdx.y), number)
+    T.grid_barrier()
+    s[T.id] = b[T.blockIdx.y, T.threadIdx.y] + mm.atomic.max(b, (2, 0), 0)
+
+
+@needs_compiler
+def test_threads_of_a_shape_exchange_and_meet(tmp_path):
+    arguments = np.zeros((48, 3), int), np.zeros((4, 4), int), np.zeros(48, int)
+    launches = [
+        {"grid": (2, 2), "block": (4, 3)},
+        {"grid": (2, 1, 2), "block": (2, 3, 2)},
+        {"grid": 1, "block": (8, 3, 2)},
+        {"threads": 48, "block_size": 12},
+    ]
+    kernels = [kernel(together, *arguments, **how) for how in launches]
+    assert [one.cooperative for one in kernels] == [True, True, False, True]
+    emulated = Emulated(kernels, tmp_path)
+    for number, how in enumerate(launches):
+        run = mm.HMM(1, 32, 5).run(together, *arguments, **how, schedule="asynchronous", check=True)
+        assert not run.findings
+        for backward in (False, True):
+            assert same(emulated.run(number, backward), run.arrays), how
+
+
 def test_a_replay_predicts_the_shape_that_it_ran():
     device = gpu.Device("A GPU", "1.2", "13.0", 2**20)
     how = {"threads": None, "block_size": None, "grid": (4, 1), "block": (16, 4)}

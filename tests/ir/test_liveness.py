@@ -286,6 +286,36 @@ def atomic_old_words(T, a, b):
     b[1] = mm.atomic.exch(a, 0, 5) + mm.atomic.exch(a, 1, 6)
 
 
+@mm.program
+def shuffled(T, a, b):
+    x, k = a[0], a[1]
+    b[1] = 0  # x is moved later, k says from where
+    b[0] = mm.warp.shuffle(x, k)
+
+
+@mm.program
+def reduced(T, a, b):
+    x = a[T.id]
+    x += mm.warp.shuffle_down(x, 1)
+    mm.warp.sync()
+    b[T.id] = x
+
+
+@mm.program
+def voted(T, a, b):
+    x = a[T.id]
+    b[0] = 0  # x only decides
+    if T.barrier_or(x > 0):
+        b[1] = mm.warp.active_mask()
+
+
+@mm.program
+def counted_at_a_barrier(T, a, b):
+    x = a[T.id]
+    b[0] = 0
+    b[1] = T.barrier_count(x > 0)
+
+
 BY_HAND = [
     (copy, 1, 1),
     (fill, 0, 0),
@@ -321,6 +351,10 @@ BY_HAND = [
     (atomic_swap, 1, 2),
     (atomic_histogram, 0, 1),
     (atomic_old_words, 2, 2),
+    (shuffled, 1, 2),
+    (reduced, 1, 1),
+    (voted, 0, 1),
+    (counted_at_a_barrier, 1, 1),
 ]
 
 
@@ -650,8 +684,14 @@ class Walk:
                 raise Breaks
             case ir.Continue():
                 raise Continues
-            case ir.Barrier():
-                pass
+            case ir.Exchange(target) | ir.Barrier(target=target):
+                given = expressions(statement)
+                if target is None:
+                    self.uses(given)
+                else:
+                    self.uses(given[1:])
+                    made_of = self.evaluate(given[0]) if given else ()
+                    self.holds[target] = self.value(False, *made_of)
 
     def round(self, body):
         """One round of a loop; whether it may go on."""

@@ -72,6 +72,8 @@ def every_kind(T, a, b, n):
         s[T.index] = TABLE[k % 3]
     T.barrier()
     mm.atomic.cas(b, T.index, k, x)
+    if T.barrier_or(mm.warp.shuffle_up(x, n) > k):
+        mm.warp.sync()
     x = k if x > k else x
     a[T.id] = s[T.index] if x > 0 else -a.shape[0] // 2
 

@@ -40,10 +40,10 @@ class Diary(Listener):
     def round_ended(self, access, start, time, live):
         self.lines.append(("round", access.site.kind, start, time))
 
-    def met(self, place, here, live, time=-1):
+    def met(self, place, here, live, time=-1, scope="block"):
         self.lines.append(("met", here, live, time))
 
-    def arrived(self, warp, place, here, time=-1):
+    def arrived(self, warp, place, here, time=-1, scope="block"):
         self.lines.append(("arrived", warp, time))
 
     def released(self, block, stays, time):

@@ -424,7 +424,9 @@ def test_the_message_names_all_and_says_what_to_do(check):
     )
     text = text_of(check, HMM, hand_over, zeros(4), zeros(4), 2, block_size=4)
     assert "in another block, in no order" in text
-    assert "no barrier orders threads of different blocks: access it in two launches" in text
+    assert (
+        "T.barrier() does not order threads of different blocks: access it in two launches" in text
+    )
     text = text_of(check, HMM, fold, zeros(8), 4, block_size=4)
     assert "let one block alone write it" in text
     text = text_of(check, DMM, fold, zeros(8), 7, schedule="synchronous")

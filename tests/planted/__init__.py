@@ -21,6 +21,7 @@ from planted import (
     unwritten,
     updates,
     waiting,
+    warps,
     winners,
 )
 from planted.pair import Expected, Launched, Pair
@@ -32,6 +33,7 @@ FILES = (
     blocks,
     unwritten,
     barriers,
+    warps,
     winners,
     out_of_range,
     waiting,

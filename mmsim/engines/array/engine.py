@@ -3,7 +3,8 @@
 Two paths lead to the same result. A program whose loops are the same for all threads can be
 *fused*: written out as one function that Numba compiles. Every other launch is *interpreted* on
 NumPy, and so is one for which compiling takes longer (see `fused.worth`). What goes wrong on the
-first path is run again on the second, which alone knows the language's errors.
+first path is run again on the second, which alone knows the language's errors. A program whose
+blocks meet at a barrier of the grid is handed to the event engine under the asynchronous schedule.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import numpy as np
 from mmsim.engines.array.interpreted import Interpreted
 from mmsim.errors import RoomError
 from mmsim.host.progress import Progress
+from mmsim.ir import nodes as ir
+from mmsim.ir.walk import statements
 from mmsim.meaning.launch import Launch
 from mmsim.monitors.watch import Monitors
 from mmsim.results import Run
@@ -35,12 +38,23 @@ def run(launch: Launch, check: bool = False, path: Path | None = None) -> Run:
     """
     progress = Progress(launch.program.name)
     try:
+        if launch.schedule == "asynchronous" and _meets_as_grid(launch):
+            from mmsim.engines.events import engine as events  # loads SimPy
+
+            return events.run(launch, recording=False, checking=check)
         if check:
             monitors = Monitors(launch)
             return _interpreted(launch, progress, monitors=monitors)
         return _run(launch, progress, path)
     finally:
         progress.close()
+
+
+def _meets_as_grid(launch: Launch) -> bool:
+    """Whether a program has a barrier of the grid, which no block's time can be found without."""
+    every = statements(launch.program.code.body)
+    barriers = (one for one in every if isinstance(one, ir.Barrier))
+    return launch.program.kept("grid", lambda: any(one.scope == "grid" for one in barriers))
 
 
 def _run(launch: Launch, progress: Progress, path: Path | None) -> Run:

@@ -26,9 +26,11 @@ from mmsim.errors import BarrierError, EndlessError
 from mmsim.host.cores import on_all_cores
 from mmsim.host.progress import Progress
 from mmsim.ir.atomics import UFUNCS
+from mmsim.ir.nodes import BarrierOp
+from mmsim.meaning.barriers import in_lock_step, tests_of, together
 from mmsim.meaning.frame import Frame, Request, Waiting, frame_fields
+from mmsim.meaning.jumps import Steps
 from mmsim.meaning.launch import Launch
-from mmsim.meaning.meaning import Steps
 from mmsim.meaning.memory_budget import Growth, check_memory, copies, shared
 from mmsim.model.conflicts import Conflict
 from mmsim.model.memory import ArrayInMemory
@@ -226,13 +228,15 @@ class Interpreted:
                     values = self.move(want, counted)
                     self.progress.requested(len(want.elements))
                     yield want, counted
-                elif operations is None:
-                    if self.monitors is not None:
-                        self.monitors.met(want.place, want.lanes, frame.live, self.now)
-                else:
+                    continue
+                if want.op is not None:
+                    values = in_lock_step(want, self.grid.block)
+                if operations is not None:
                     waiting = self.warps_waiting(want, frame.live)
                     operations.barrier(waiting)
                     self.intervals[waiting] += 1
+                elif self.monitors is not None:
+                    self.monitors.met(want.place, want.lanes, frame.live, self.now, want.scope)
         except StopIteration:
             return
 
@@ -293,15 +297,17 @@ class Interpreted:
             first = block * self.grid.warps_per_block
             warps = range(first, min(first + self.grid.warps_per_block, self.grid.warps))
             operations.begin(warps)
-            waiting = {}
-            for warp in warps:
-                sequencer = self.start(warp)
-                if self.to_barrier(warp, sequencer, operations):
-                    waiting[warp] = sequencer
-            while waiting:
-                for warp in list(waiting):
-                    if not self.to_barrier(warp, waiting[warp], operations):
-                        del waiting[warp]
+            running = {warp: self.start(warp) for warp in warps}
+            waiting: dict[int, Waiting] = {}
+            while running:
+                given = self.given(running, waiting)
+                waiting = {}
+                for warp in list(running):
+                    at = self.to_barrier(warp, running[warp], operations, given.get(warp))
+                    if at is None:
+                        del running[warp]
+                    else:
+                        waiting[warp] = at
         return operations
 
     def start(self, warp: int) -> tuple[Frame, Steps]:
@@ -310,11 +316,26 @@ class Interpreted:
         frame = meaning.frame(*frame_fields(self.grid, warp, meaning.fields))
         return frame, meaning.start(frame)
 
-    def to_barrier(self, warp: int, sequencer: tuple[Frame, Steps], operations: ByWarp) -> bool:
-        """Run a warp to its next barrier; False if it ends before."""
+    def given(
+        self, running: dict[int, tuple[Frame, Steps]], waiting: dict[int, Waiting]
+    ) -> dict[int, int | bool]:
+        """What a block's barrier gives to the warps that wait there with a test."""
+        tests: dict[BarrierOp, list[npt.NDArray[np.bool_]]] = {}
+        for warp, at in waiting.items():
+            if at.op is not None:
+                tests.setdefault(at.op, []).append(tests_of(at, running[warp][0].lanes))
+        found = {op: together(op, own) for op, own in tests.items()}
+        return {warp: found[at.op] for warp, at in waiting.items() if at.op is not None}
+
+    def to_barrier(
+        self, warp: int, sequencer: tuple[Frame, Steps], operations: ByWarp, values: Any
+    ) -> Waiting | None:
+        """Run a warp on to its next barrier; None if it ends before.
+
+        `values` are what the barrier where it stands has given it.
+        """
         frame, steps = sequencer
         begin = self.grid.warp_threads(warp).start
-        values: Any = None
         try:
             while True:
                 want = steps.send(values)
@@ -323,7 +344,7 @@ class Interpreted:
                         self.monitors.arrived(warp, want.place, want.lanes)
                     operations.append(warp, BARRIER)
                     self.intervals[warp] += 1
-                    return True
+                    return want
                 lanes = begin + (
                     np.arange(len(want.elements)) if want.lanes is None else want.lanes
                 )
@@ -336,4 +357,4 @@ class Interpreted:
         except StopIteration:
             if self.monitors is not None:
                 self.monitors.ended(warp, frame.live)
-            return False
+            return None

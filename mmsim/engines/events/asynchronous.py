@@ -11,16 +11,19 @@ import numpy.typing as npt
 from simpy import Event
 
 from mmsim.engines.effect import effect
+from mmsim.engines.events.barriers import Barriers
 from mmsim.engines.events.driver import Driver
 from mmsim.engines.events.moment import COMPLETION, Moment
 from mmsim.engines.events.units import Job, MemoryUnit
 from mmsim.errors import MMSimError
+from mmsim.ir.operators import Mask
+from mmsim.meaning.barriers import tests_of
 from mmsim.meaning.frame import Request, Waiting, frame_fields
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.turns import DMMsInTurn, Turns, WarpsInTurn
-from mmsim.monitors.listener import Access, Listener, Stay
+from mmsim.monitors.listener import Access, Listener
 
 Integers = npt.NDArray[np.int64]
 
@@ -35,11 +38,8 @@ class Asynchronous(Driver):
         arrays = [launch.arrays[site.array] for site in launch.meaning.sites]
         self.ways = [(array, self.units_of_blocks(array)) for array in arrays]
         """Of each site the array, and for each block the unit in front of its copy."""
-        barriers = [Barrier(self, block) for block in range(self.grid.blocks)]
-        warps = [
-            Warp(self, number, barriers[self.grid.block_of_warp(number)])
-            for number in range(self.grid.warps)
-        ]
+        self.barriers = Barriers(self.grid, self.env, self.listeners)
+        warps = [Warp(self, number) for number in range(self.grid.warps)]
         start = Moment(self.env)
         start.callbacks = [partial(_begin, warps)]
         start.after(0, COMPLETION)
@@ -47,6 +47,9 @@ class Asynchronous(Driver):
     def units_of_blocks(self, array: ArrayInMemory) -> list[MemoryUnit]:
         units = [self.units[unit] for unit in array.unit_of_copy.tolist()]
         return units if array.shared else units * self.grid.blocks
+
+    def ended(self) -> None:
+        self.barriers.refuse_waiting(self.launch.program.name)
 
     def turns(self, unit: Unit) -> Turns:
         if self.launch.machine.shared and unit.dmm is None:
@@ -63,18 +66,18 @@ class Warp(Job):
     """One warp: local work at no time, then the next request or barrier.
 
     It happens when it goes on: at a completion, at the release from a barrier. `values` are what
-    its request has read; `passed` counts barriers.
+    its request has read, or what its barrier gives; `passed` counts barriers, `passed_by_grid`
+    those of the grid among them.
     """
 
-    def __init__(self, driver: Asynchronous, number: int, barrier: Barrier) -> None:
+    def __init__(self, driver: Asynchronous, number: int) -> None:
         super().__init__(driver.env, number)
         self.driver = driver
-        self.block = barrier.block
-        self.barrier = barrier
-        self.values: npt.NDArray[Any] | None = None
+        self.block = driver.grid.block_of_warp(number)
+        self.values: Any = None
         self.passed = 0
+        self.passed_by_grid = 0
         self.request: Request
-        barrier.unfinished += 1
 
     def begin(self, event: Event) -> None:
         """Make the warp's sequencer and let it go on to its first request or barrier."""
@@ -83,6 +86,8 @@ class Warp(Job):
         self.steps = meaning.start(self.frame)
         for listener in driver.listeners:
             listener.began(self.frame, range(self.warp, self.warp + 1))
+        if driver.listeners:
+            self.frame.synced = self.synced
         self.happen(event)
 
     def happen(self, _: Event) -> None:
@@ -125,9 +130,15 @@ class Warp(Job):
         """Come to a barrier."""
         driver = self.driver
         for listener in driver.listeners:
-            listener.arrived(self.warp, at.place, at.lanes, driver.now)
+            listener.arrived(self.warp, at.place, at.lanes, driver.now, at.scope)
         self.passed += 1
-        self.barrier.arrive(self.warp, at.place.line, self)
+        self.passed_by_grid += at.scope == "grid"
+        driver.barriers.arrive(self.warp, at, tests_of(at, self.frame.lanes), self)
+
+    def synced(self, lanes: Mask) -> None:
+        """Lanes have come to `mm.warp.sync()`."""
+        for listener in self.driver.listeners:
+            listener.synced(self.warp, lanes)
 
     def end(self) -> None:
         """Nothing is left to do."""
@@ -135,7 +146,7 @@ class Warp(Job):
         for listener in driver.listeners:
             listener.worked(self.frame, driver.now)
             listener.ended(self.warp, self.frame.live)
-        self.barrier.finish()
+        driver.barriers.finish(self.block)
 
     def dispatched(self, unit: Unit) -> None:
         """The data move; of what the request reads, the warp learns when it has completed."""
@@ -174,35 +185,5 @@ class Warp(Job):
             self.passed,
             driver.now,
             self.addresses,
+            self.passed_by_grid,
         )
-
-
-class Barrier:
-    """The barrier of one block: it opens when every unfinished warp is there."""
-
-    def __init__(self, driver: Any, block: int) -> None:
-        self.driver = driver
-        self.block = block
-        self.unfinished = 0
-        self.waiting: dict[int, tuple[int, int, Moment]] = {}  # warp: since when, line, event
-
-    def arrive(self, warp: int, line: int, moment: Moment) -> None:
-        """A warp is here, in such a line; `moment` is when it will go on."""
-        self.waiting[warp] = (self.driver.now, line, moment)
-        self._open()
-
-    def finish(self) -> None:
-        """A warp of the block has ended and is waited for no more."""
-        self.unfinished -= 1
-        self._open()
-
-    def _open(self) -> None:
-        if not self.waiting or len(self.waiting) < self.unfinished:
-            return
-        waiting, self.waiting = sorted(self.waiting.items()), {}
-        if self.driver.listeners:
-            stays = [Stay(warp, since, line) for warp, (since, line, _) in waiting]
-            for listener in self.driver.listeners:
-                listener.released(self.block, stays, self.driver.now)
-        for _, (_, _, moment) in waiting:
-            moment.after(0, COMPLETION)

@@ -60,6 +60,10 @@ class Driver(ABC):
     def turns(self, unit: Unit) -> Turns:
         """The order in which a unit dispatches ready warps."""
 
+    @abstractmethod
+    def ended(self) -> None:
+        """Nothing happens any more; raises an error if the program hasn't come to its end."""
+
     def fail(self, error: MMSimError) -> None:
         """End the run with an error, after what has been due before at this instant."""
         Failure(self.env, error).after(0, COMPLETION)

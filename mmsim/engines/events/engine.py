@@ -76,6 +76,7 @@ def drive(driver: Driver) -> None:
     """Let the program run to its end; raises what goes wrong, and the driver stands there."""
     with np.errstate(all="ignore"):  # inactive lanes may compute nonsense
         driver.env.run()
+    driver.ended()
 
 
 def trace_of(driver: Driver, recorder: Recorder | None, time: int) -> Trace | None:

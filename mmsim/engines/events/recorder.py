@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from mmsim.engines.events.variables import Changes, Seen, traced_variables
 from mmsim.errors import Place
+from mmsim.ir.nodes import BarrierScope
 from mmsim.ir.operators import Mask
 from mmsim.meaning.frame import Frame
 from mmsim.meaning.launch import Launch
@@ -83,7 +84,9 @@ class Recorder(Listener):
             since = max(self.completed.get(warp, 0), start)
             self._waited(warp, "round", since, time, None, line)
 
-    def arrived(self, warp: int, place: Place, here: Mask, time: int = -1) -> None:
+    def arrived(
+        self, warp: int, place: Place, here: Mask, time: int = -1, scope: BarrierScope = "block"
+    ) -> None:
         block = self.launch.grid.block_of_warp(warp)
         self.arrivals.append(Arrival(time, warp, block, place.line))
 

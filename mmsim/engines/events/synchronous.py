@@ -14,6 +14,7 @@ from mmsim.engines.events.driver import Driver, Process
 from mmsim.engines.events.moment import COMPLETION, Moment
 from mmsim.engines.events.units import Job
 from mmsim.errors import MMSimError
+from mmsim.meaning.barriers import in_lock_step
 from mmsim.meaning.frame import Request, Site, frame_fields
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Unit
@@ -91,6 +92,9 @@ class Synchronous(Driver):
         self.parts: dict[int, Part] = {}
         self.env.process(self.sequencer())
 
+    def ended(self) -> None:
+        """Nothing waits in lock step."""
+
     def turns(self, unit: Unit) -> Turns:
         return WarpsInOrder()
 
@@ -109,7 +113,9 @@ class Synchronous(Driver):
                     listener.worked(frame, self.now)
                 if not isinstance(want, Request):
                     for listener in listeners:
-                        listener.met(want.place, want.lanes, frame.live, self.now)
+                        listener.met(want.place, want.lanes, frame.live, self.now, want.scope)
+                    if want.op is not None:
+                        values = in_lock_step(want, self.grid.block)
                     continue
                 start = self.now
                 values = self.begin(want)

@@ -69,6 +69,7 @@ def straighten(block: ir.Block, tail: bool = True, scope: str | None = None) -> 
                 | ir.Continue()
                 | ir.Forget()
                 | ir.Barrier()
+                | ir.Exchange()
             ):
                 result.append(statement)
             case _:
@@ -111,6 +112,7 @@ def _breaks(statement: ir.Stmt) -> bool:
             | ir.Forget()
             | ir.Leave()
             | ir.Barrier()
+            | ir.Exchange()
         ):
             return False
         case _:

@@ -61,6 +61,7 @@ def _by_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
             | ir.Scope()
             | ir.Leave()
             | ir.Barrier()
+            | ir.Exchange()
         ):
             return False
         case _:
@@ -86,6 +87,7 @@ def needs_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
             | ir.Scope()
             | ir.Leave()
             | ir.Barrier()
+            | ir.Exchange()
         ):
             return False
         case _:

@@ -181,7 +181,11 @@ class _Writer(Accesses):
                 assigned.difference_update(names)
                 for name in registers:
                     self._clear(name)
-            case ir.Barrier():
+            case ir.Exchange():
+                raise CannotFuse("its lanes exchange values")
+            case ir.Barrier(scope=among, op=op):
+                if among == "grid" or op is not None:
+                    raise CannotFuse("a barrier that takes the whole grid or gives a value")
                 if self.mask:
                     raise CannotFuse("a barrier under a condition")
                 self._barrier()

@@ -1,0 +1,46 @@
+"""Writes what lanes of a warp exchange, and barriers that count, in C.
+
+In CUDA the lanes that take part are named by a mask, here a text: that of those that are together.
+"""
+
+from __future__ import annotations
+
+from mmsim.cuda_c.expressions import Expressions
+from mmsim.ir import nodes as ir
+from mmsim.ir.ranges import WHOLE, Ranges
+
+
+def exchanged(
+    statement: ir.Exchange, mask: str, width: int, expressions: Expressions, ranges: Ranges
+) -> str:
+    """An exchange among the lanes of a mask."""
+    op, given = statement.op, statement.operands
+    if op == "active_mask":
+        return mask
+    if op == "sync":
+        return f"__syncwarp({mask})"
+    if op in ("ballot", "any", "all"):
+        return f"__{op}_sync({mask}, {expressions.truth(given[0]).code})"
+    value = expressions.write(given[0]).code
+    if op in ("match_any", "match_all"):
+        return f"__{op}_sync({mask}, {value})" if op == "match_any" else f"{op}({mask}, {value})"
+    other = expressions.write(_near(statement, width, ranges)).code
+    return f"__shfl{op.removeprefix('shuffle')}_sync({mask}, {value}, {other})"
+
+
+def _near(statement: ir.Exchange, width: int, ranges: Ranges) -> ir.Expr:
+    """The lane that is asked, or its distance, as CUDA takes it.
+
+    A GPU reads only the lower bits of a distance. One that leaves the warp has to be another such,
+    by which each lane gets its own value.
+    """
+    other, place = statement.operands[1], statement.place
+    most = (ranges.of(other) or WHOLE)[1]
+    if statement.op == "shuffle_xor":
+        end = 1 << (width - 1).bit_length()
+        if most >= end:
+            inside = ir.Compare("<", other, ir.Const(end), place)
+            return ir.Choose(inside, other, ir.Const(0))
+    elif statement.op != "shuffle" and most > width:
+        return ir.Binary("min", other, ir.Const(width), place)
+    return other

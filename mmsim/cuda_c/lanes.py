@@ -1,0 +1,93 @@
+"""Which lanes of a warp are together: CUDA's exchange between lanes has to be told by a mask.
+
+The threads of a GPU's warp may run each for itself. So a kernel keeps a mask of the lanes that are
+together in the program, and where they branch, a ballot among them finds who goes which way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mmsim.ir import nodes as ir
+from mmsim.ir.uniform import Uniformity, follows_from
+from mmsim.ir.walk import statements
+
+Jump = ir.Break | ir.Continue | ir.Return | ir.Leave
+
+
+class Lanes:
+    """Where it matters which lanes are together; `needed` says whether it does at all."""
+
+    def __init__(self, block: ir.Block) -> None:
+        self._uniformity = Uniformity(block)
+        every = list(statements(block))
+        self.needed = any(isinstance(one, ir.Exchange) for one in every)
+        # What is the same for all that go round together is so no more where some leave a loop or
+        # a call before others.
+        self._together = True
+        self._together = all(self._leave_together(one) for one in every)
+
+    def _leave_together(self, statement: ir.Stmt) -> bool:
+        if isinstance(statement, ir.While):
+            return self.is_uniform(statement.test)
+        if isinstance(statement, ir.If) and not self.is_uniform(statement.test):
+            inside = statements((*statement.then, *statement.orelse))
+            return not any(isinstance(one, ir.Break | ir.Continue | ir.Leave) for one in inside)
+        return True
+
+    def is_uniform(self, value: ir.Expr) -> bool:
+        """Whether all threads that evaluate an expression find the same."""
+        if self._together:
+            return self._uniformity.is_uniform(value)
+        return follows_from(value, ir.UNIFORM_FIELDS, lambda name: False)
+
+    def parts(self, statement: ir.If) -> bool:
+        """Whether lanes go different ways at a branch, and an exchange has to know who does."""
+        if not self.needed or self.is_uniform(statement.test):
+            return False
+        inside = list(statements((*statement.then, *statement.orelse)))
+        return any(isinstance(one, ir.Exchange | Jump) for one in inside)
+
+    def parts_loop(self, loop: ir.While | ir.For) -> bool:
+        """Whether lanes leave a loop at different times, and an exchange in it has to know who."""
+        body = (*loop.prelude, *loop.body) if isinstance(loop, ir.While) else loop.body
+        inside = list(statements(body))
+        if not any(isinstance(one, ir.Exchange) for one in inside):
+            return False
+        heads = (loop.test,) if isinstance(loop, ir.While) else (loop.start, loop.stop, loop.step)
+        ways = (one for one in inside if isinstance(one, ir.If))
+        apart = any(jumps((*one.then, *one.orelse)) and self.parts(one) for one in ways)
+        return apart or not all(map(self.is_uniform, heads))
+
+
+def through(statement: ir.If, yes: str, no: str) -> str | None:
+    """The mask of the lanes that come out of a branch, of whom `yes` and `no` go its ways.
+
+    None where jumps inside make it unknown, or none comes out.
+    """
+    then, orelse = jumps(statement.then), jumps(statement.orelse)
+    if not then and not orelse:
+        return f"{yes} | {no}"
+    if not orelse and _leaves(statement.then):
+        return no
+    return yes if not then and _leaves(statement.orelse) else None
+
+
+def jumps(block: Iterable[ir.Stmt]) -> bool:
+    """Whether lanes may leave a block by a jump."""
+    return any(isinstance(one, Jump) for one in statements(block))
+
+
+def _leaves(block: ir.Block) -> bool:
+    """Whether all lanes leave a block by the jump at its end, and none before."""
+    return bool(block) and isinstance(block[-1], Jump) and not jumps(block[:-1])
+
+
+def leaves_more(loop: ir.Stmt) -> bool:
+    """Whether lanes may leave more than a loop from inside of it."""
+    return any(isinstance(one, ir.Return | ir.Leave) for one in statements((loop,)))
+
+
+def goes_again(loop: ir.Stmt) -> bool:
+    """Whether lanes may go on with a loop's next trip before its end."""
+    return any(isinstance(one, ir.Continue) for one in statements((loop,)))

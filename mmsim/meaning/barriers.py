@@ -1,0 +1,83 @@
+"""Barriers: who must be there, and what the threads that meet there find out together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import BarrierError, Place
+from mmsim.ir.nodes import BarrierOp
+from mmsim.ir.operators import Mask, without
+from mmsim.meaning.frame import Frame, Waiting
+
+
+def parted(frame: Frame, mask: Mask) -> tuple[int, int] | None:
+    """Two lanes of one warp of which one is at a barrier and the other, alive, elsewhere.
+
+    Every live lane of a warp must be there, or none.
+    """
+    missing = without(frame.live, mask)
+    if missing is False:
+        return None
+    warps = np.broadcast_to(frame.fields["warp"], frame.lanes)
+    here = np.broadcast_to(mask, frame.lanes)
+    absent = np.broadcast_to(missing, frame.lanes) & np.isin(warps, warps[here])
+    if not absent.any():
+        return None
+    lane = int(np.argmax(absent))
+    return int(np.argmax(here & (warps == warps[lane]))), lane
+
+
+def refuse_parted(frame: Frame, mask: Mask, place: Place, fault: Callable[..., NoReturn]) -> None:
+    """Refuse a barrier that only some of a warp's live lanes reach, by `fault`."""
+    apart = parted(frame, mask)
+    if apart is None:
+        return
+    here, elsewhere = apart
+    warp = int(np.broadcast_to(frame.fields["warp"], frame.lanes)[elsewhere])
+    present = frame.thread(here)
+    fault(
+        BarrierError,
+        f"thread {present} waits at this barrier but thread {frame.thread(elsewhere)} of the same "
+        f"warp {warp} is elsewhere; move the barrier to where all threads of a warp meet",
+        place,
+        frame,
+        elsewhere,
+        other=present,
+    )
+
+
+def together(op: BarrierOp, tests: Sequence[npt.NDArray[np.bool_]]) -> int | bool:
+    """What `T.barrier_or`, `_and` and `_count` give: whether any test is true, all are, how many.
+
+    `tests` are those of the threads that waited, of some at a time. (CUDA C++ Programming Guide,
+    "Synchronization Functions".)
+
+    >>> tests = [np.array([True, False]), np.array([True])]
+    >>> together("or", tests), together("and", tests), together("count", tests)
+    (True, False, 2)
+    """
+    true = sum(int(np.count_nonzero(test)) for test in tests)
+    if op == "count":
+        return true
+    return true > 0 if op == "or" else true == sum(map(len, tests))
+
+
+def tests_of(waiting: Waiting, lanes: int) -> npt.NDArray[np.bool_]:
+    """The tests of the lanes that wait, of a sequencer of so many lanes."""
+    test = np.broadcast_to(waiting.test, lanes)
+    return test if waiting.lanes is True else test[waiting.lanes]
+
+
+def in_lock_step(waiting: Waiting, blocks: npt.NDArray[np.int64]) -> Any:
+    """What each of all threads gets where they run in lock step: what its block's tests give."""
+    assert waiting.op is not None
+    here = np.broadcast_to(waiting.lanes, len(blocks))
+    true = np.bincount(blocks, np.broadcast_to(waiting.test, len(blocks)) & here).astype(np.int64)
+    if waiting.op == "count":
+        return true[blocks]
+    least = np.bincount(blocks, here) if waiting.op == "and" else 1
+    return (true >= least)[blocks]

@@ -1,0 +1,168 @@
+"""What the lanes of a warp get from each other: CUDA's shuffles, votes and matches.
+
+Lanes exchange within their warp alone, also where a sequencer runs many warps, and only those that
+are active take part. `w` is the width of the machine. The rules are those of the CUDA C++
+Programming Guide, "Warp Shuffle Functions", "Warp Vote Functions" and "Warp Match Functions", with
+`w` for 32. What CUDA leaves undefined is an error here: a lane that asks an inactive one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import ExchangeError, Place
+from mmsim.ir.nodes import ExchangeOp
+from mmsim.ir.operators import NoValue, Value
+from mmsim.meaning.frame import Frame
+
+Integers = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+BITS = 64
+"""Lanes that a mask has room for."""
+MASKS = ("ballot", "match_any", "match_all", "active_mask")
+"""The operations that give a bit for each lane of the warp."""
+
+
+class InactiveLane(Exception):
+    """The lane at `position` of the sequencer asks lane `asked` of its warp.
+
+    That one is at position `other`; None where the warp has no such lane.
+    """
+
+    def __init__(self, position: int, asked: int, other: int | None) -> None:
+        self.position = position
+        self.asked = asked
+        self.other = other
+
+
+def refuse(
+    asks: InactiveLane, frame: Frame, place: Place, fault: Callable[..., NoReturn]
+) -> NoReturn:
+    """Refuse, by `fault`, that a lane asks one which isn't active."""
+    lane, thread = int(frame.fields["lane"][asks.position]), frame.thread(asks.position)
+    other = None if asks.other is None else frame.thread(asks.other)
+    which = "which its warp does not have"
+    if other is not None:
+        which = f"thread {other}, which is not active here"
+    fault(
+        ExchangeError,
+        f"lane {lane}, thread {thread}, asks lane {asks.asked}, {which}; a lane that is asked has "
+        "to take part",
+        place,
+        frame,
+        asks.position,
+        other=other,
+    )
+
+
+class Warps:
+    """The lanes of a sequencer, warp by warp, and which of them are active.
+
+    `lane` is each one's place in its warp; a warp begins where that is 0.
+    """
+
+    def __init__(self, lane: Integers, active: Bools, width: int) -> None:
+        self.lane = lane
+        self.active = active
+        self.width = width
+        self.starts = np.flatnonzero(lane == 0)
+        self.of = np.cumsum(lane == 0) - 1
+        """Of each lane the number of its warp, counted in the sequencer."""
+        sizes = np.diff(self.starts, append=len(lane))
+        self.first = self.starts[self.of]
+        self.size = sizes[self.of]
+
+    def exchange(self, op: ExchangeOp, *operands: Value) -> Any:
+        """What each lane gets; of inactive lanes it means nothing.
+
+        >>> warps = Warps(np.arange(4), np.array([True, True, True, False]), 4)
+        >>> warps.exchange("shuffle_up", np.array([5, 6, 7, 8]), 1)[:3].tolist()
+        [5, 5, 6]
+        >>> warps.exchange("ballot", np.array([1, 0, 1, 1])).tolist()
+        [5, 5, 5, 5]
+        """
+        given = [np.broadcast_to(np.asarray(one), len(self.lane)) for one in operands]
+        match op:
+            case "shuffle":
+                return self.ask(given[0], given[1] % self.width)
+            case "shuffle_up" | "shuffle_down" | "shuffle_xor":
+                return self.ask(given[0], self.neighbour(op, given[1]))
+            case "ballot":
+                return self.ballot(given[0] != 0)
+            case "any":
+                return np.logical_or.reduceat(self.active & (given[0] != 0), self.starts)[self.of]
+            case "all":
+                return self.agree(given[0] != 0)
+            case "match_any":
+                return self.match_any(bits(given[0]))
+            case "match_all":
+                return self.match_all(bits(given[0]))
+            case "active_mask":
+                return self.ballot(self.active)
+            case "sync":
+                return None
+
+    def neighbour(self, op: ExchangeOp, distance: Integers) -> Integers:
+        """The lane that each asks by its distance: itself where the warp ends before.
+
+        An xor joins the bits of the lane's number and of the distance.
+        """
+        below = self.active & (distance < 0)
+        if below.any():
+            lane = int(np.argmax(below))
+            raise NoValue(f"{op} takes no negative distance, as {distance[lane]}", lane)
+        near = np.minimum(distance, self.width)  # so that no sum leaves the 64 bits
+        if op == "shuffle_xor":
+            asked = self.lane ^ distance
+        else:
+            asked = self.lane - near if op == "shuffle_up" else self.lane + near
+        inside = (asked >= 0) & (asked < self.width)
+        return np.where(inside, asked, self.lane)
+
+    def ask(self, value: npt.NDArray[Any], asked: Integers) -> npt.NDArray[Any]:
+        """The value of the lane that each asks, which has to be active."""
+        there = asked < self.size
+        other = np.where(there, self.first + asked, 0)
+        wrong = self.active & ~(there & self.active[other])
+        if wrong.any():
+            position = int(np.argmax(wrong))
+            known = int(other[position]) if there[position] else None
+            raise InactiveLane(position, int(asked[position]), known)
+        return value[other]
+
+    def ballot(self, test: Bools) -> Integers:
+        """The active lanes where the test is true, lane k as bit k."""
+        own = np.where(self.active & test, np.left_shift(np.int64(1), self.lane), 0)
+        found: Integers = np.bitwise_or.reduceat(own, self.starts)[self.of]
+        return found
+
+    def agree(self, test: Bools) -> Bools:
+        """Whether the test is true on all active lanes."""
+        found: Bools = np.logical_and.reduceat(~self.active | test, self.starts)[self.of]
+        return found
+
+    def match_any(self, value: Integers) -> Integers:
+        """The active lanes that hold the value which the lane itself holds."""
+        found = np.zeros(len(self.lane), np.int64)
+        for lane in range(int(self.size.max())):
+            there = lane < self.size
+            other = np.where(there, self.first + lane, 0)
+            equal = there & self.active[other] & (value[other] == value)
+            found |= np.where(equal, np.left_shift(np.int64(1), lane), 0)
+        return found
+
+    def match_all(self, value: Integers) -> Integers:
+        """The active lanes if all of them hold one value, else 0."""
+        positions = np.where(self.active, np.arange(len(self.lane)), len(self.lane) - 1)
+        some = np.minimum.reduceat(positions, self.starts)[self.of]
+        return np.where(self.agree(value == value[some]), self.ballot(self.active), 0)
+
+
+def bits(value: npt.NDArray[Any]) -> Integers:
+    """Values as integers that are equal where all bits are, as CUDA compares them."""
+    whole = np.ascontiguousarray(value)
+    return whole.view(f"u{whole.dtype.itemsize}").astype(np.int64)

@@ -1,0 +1,321 @@
+"""What a check finds where lanes exchange, and where barriers take the whole grid."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+
+SCHEDULES = ("synchronous", "asynchronous")
+
+
+def check(function, *arrays, schedule="asynchronous", machine=None, threads=8, **options):
+    machine = machine or mm.DMM(8, 3)
+    program = mm.program(function)
+    return machine.check(program, *arrays, threads=threads, schedule=schedule, **options).findings
+
+
+def ints(size):
+    return np.zeros(size, np.int64)
+
+
+def line(function, offset):
+    return function.__code__.co_firstlineno + offset
+
+
+# ------------------------------------------------------------------ a missing sync
+
+
+def neighbours(T, a, b):
+    s = mm.shared(8, dtype=int)
+    s[T.index] = a[T.id]
+    b[T.id] = s[(T.index + 1) % 8]
+
+
+def test_a_lane_that_reads_what_another_has_written_needs_a_sync():
+    (found,) = check(neighbours, ints(8), ints(8))
+    assert (found.kind, found.array, found.index, found.copy) == ("warp-sync", "s", (0,), 0)
+    assert found.elements == 8
+    assert [(one.kind, one.thread, one.line) for one in found.accesses] == [
+        ("write", 0, line(neighbours, 2)),
+        ("read", 7, line(neighbours, 3)),
+    ]
+    assert found.times == (3, 6)
+    assert "missing mm.warp.sync()" in str(found)
+    assert "put mm.warp.sync() between the two" in str(found)
+    assert not check(neighbours, ints(8), ints(8), schedule="synchronous")
+
+
+def synced(T, a, b):
+    s = mm.shared(8, dtype=int)
+    s[T.index] = a[T.id]
+    mm.warp.sync()
+    b[T.id] = s[(T.index + 1) % 8]
+
+
+def behind_a_barrier(T, a, b):
+    s = mm.shared(8, dtype=int)
+    s[T.index] = a[T.id]
+    T.barrier()
+    b[T.id] = s[(T.index + 1) % 8]
+
+
+def by_shuffles(T, a, b):
+    b[T.id] = mm.warp.shuffle(a[T.id], T.lane + 1)
+    b[T.id] += b[T.id] * 2
+
+
+@pytest.mark.parametrize("program", [synced, behind_a_barrier, by_shuffles])
+def test_a_sync_or_a_barrier_is_enough_and_the_own_element_needs_none(program):
+    assert not check(program, ints(8), ints(8))
+
+
+def test_other_exchange_is_no_sync():
+    def voted(T, a, b):
+        a[T.id] = T.id
+        if mm.warp.all(True):
+            b[T.id] = a[7 - T.id]
+
+    assert [one.kind for one in check(voted, ints(8), ints(8))] == ["warp-sync"]
+
+
+def test_a_sync_counts_for_the_lanes_that_take_part():
+    def some(T, a, b):
+        a[T.id] = T.id
+        if T.lane < 4:
+            mm.warp.sync()
+        b[T.id] = a[T.id ^ 1] + a[T.id ^ 4]
+
+    (found,) = check(some, ints(8), ints(8))
+    # The lower lanes may read each other's element; all read one of the other half.
+    assert found.index == (0,)
+    assert found.threads == (0, 4)
+    assert found.elements == 8
+
+
+def test_a_lane_that_wrote_the_element_too_reads_its_own():
+    def flag(T, a, b):
+        a[0] = 5
+        b[T.id] = a[0]
+
+    assert not check(flag, ints(8), ints(8))
+
+
+def test_a_read_that_waits_for_the_write_needs_no_sync():
+    def waits(T, a, b):
+        if T.lane == 0:
+            a[0] = 1
+        else:
+            while a[0] == 0:
+                pass
+        b[T.id] = 1
+
+    assert not check(waits, ints(8), ints(8))
+
+
+def test_where_warps_race_that_alone_is_found():
+    def shifted(T, a, b):
+        a[T.id] = T.id
+        b[T.id] = a[(T.id + 1) % 16]
+
+    assert [one.kind for one in check(shifted, ints(16), ints(16), threads=16)] == ["race"]
+
+
+def changed_together(T, a, b):
+    x = a[0]
+    a[0] = mm.warp.shuffle(x, 0) + 1
+
+
+def test_what_lanes_exchange_is_an_update_of_what_was_read():
+    (found,) = check(changed_together, ints(1), ints(1))
+    assert (found.kind, found.array, found.index) == ("lost-update", "a", (0,))
+
+
+# ------------------------------------------------------------------ atomics among lanes
+
+
+def read_after_atomics(T, a, b):
+    mm.atomic.add(a, 0, 1)
+    if T.lane == 0:
+        b[0] = a[0]
+
+
+def atomics_after_a_write(T, a, b):
+    if T.lane == 0:
+        a[0] = 5
+    mm.atomic.add(a, 0, 1)
+
+
+def the_last_sums_up(T, a, b):
+    a[T.id + 1] = T.id
+    if mm.atomic.add(b, 0, 1) == T.count - 1:
+        total = 0
+        for k in range(T.count):
+            total += a[k + 1]
+        a[0] = total
+
+
+def the_first_sums_up(T, a, b):
+    a[T.id + 1] = T.id
+    if mm.atomic.add(b, 0, 1) == 0:
+        total = 0
+        for k in range(T.count):
+            total += a[k + 1]
+        a[0] = total
+
+
+def under_a_lock(T, a, b):
+    waiting = True
+    while waiting:
+        if mm.atomic.cas(b, 0, 0, 1) == 0:
+            a[0] += 1
+            mm.atomic.exch(b, 0, 0)
+            waiting = False
+
+
+def beside_the_lock(T, a, b):
+    waiting = True
+    while waiting:
+        if mm.atomic.cas(b, 0, 0, 1) == 0:
+            mm.atomic.exch(b, 0, 0)
+            a[0] += 1
+            waiting = False
+
+
+def handed_on(T, a, b):
+    if T.lane == 0:
+        a[0] = 7
+        mm.atomic.exch(b, 0, 1)
+    if T.lane == 1 and mm.atomic.add(b, 0, 1) == 1:
+        mm.atomic.exch(b, 1, 1)
+    if T.lane == 2 and mm.atomic.add(b, 1, 1) == 1:
+        a[2] = a[0]
+
+
+def handed_on_by_a_sync(T, a, b):
+    if T.lane == 0:
+        a[0] = 7
+        mm.atomic.exch(b, 0, 1)
+    if T.lane == 1:
+        mm.atomic.add(b, 0, mm.atomic.add(b, 2, 0))
+    if T.lane in (1, 2):
+        mm.warp.sync()
+    if T.lane == 2:
+        a[2] = a[0]
+
+
+def through_the_same_word(T, a, b):
+    if T.lane == 0:
+        a[0] = 7
+        mm.atomic.exch(b, 0, 1)
+    if T.lane == 1 and mm.atomic.add(b, 0, 1) == 1:
+        a[1] = 1
+    if T.lane in (1, 2):
+        mm.warp.sync()
+    if T.lane == 2:
+        a[2] = a[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "kinds", "offsets"),
+    [
+        (read_after_atomics, ("atomic", "read"), (1, 3)),
+        (atomics_after_a_write, ("write", "atomic"), (2, 3)),
+        (the_first_sums_up, ("write", "read"), (1, 5)),
+        (beside_the_lock, ("write", "read"), (5, 5)),
+        (handed_on_by_a_sync, ("write", "read"), (2, 9)),
+    ],
+)
+def test_lanes_of_which_no_atomic_orders_one_after_the_other_need_a_sync(function, kinds, offsets):
+    (found,) = check(function, ints(9), ints(3))
+    assert found.kind == "warp-sync"
+    assert tuple(one.kind for one in found.accesses) == kinds
+    assert tuple(one.line for one in found.accesses) == tuple(line(function, n) for n in offsets)
+
+
+@pytest.mark.parametrize(
+    "function", [the_last_sums_up, under_a_lock, handed_on, through_the_same_word]
+)
+def test_what_a_lane_does_after_another_ones_atomic_needs_no_sync(function):
+    assert not check(function, ints(9), ints(3))
+
+
+# ------------------------------------------------------------------ lanes that are not there
+
+
+def asks(T, a):
+    if T.lane > 1:
+        a[T.id] = mm.warp.shuffle(T.id, 0)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_lane_that_asks_an_inactive_one_is_found(schedule):
+    (found,) = check(asks, ints(8), schedule=schedule)
+    assert found.kind == "exchange"
+    assert [(one.kind, one.thread, one.line) for one in found.accesses] == [
+        ("statement", 2, line(asks, 2)),
+        ("elsewhere", 0, line(asks, 0)),
+    ]
+    assert "asks lane 0, thread 0, which is not active here" in str(found)
+
+
+def test_masks_of_too_many_lanes_are_found_before_the_run():
+    def masks(T, a):
+        a[T.id] = mm.warp.active_mask()
+
+    (found,) = check(masks, ints(65), machine=mm.DMM(65, 1), threads=65)
+    assert found.kind == "type"
+
+
+# ------------------------------------------------------------------ barriers of the grid
+
+HMM = mm.HMM(2, 4, 5)
+TWO = {"machine": HMM, "threads": 8, "block_size": 4}
+
+
+def passed_on(T, a, b):
+    a[T.id] = T.id
+    T.grid_barrier()
+    b[T.id] = a[7 - T.id]
+
+
+def not_passed_on(T, a, b):
+    a[T.id] = T.id
+    T.barrier()
+    b[T.id] = a[7 - T.id]
+
+
+def test_a_barrier_of_the_grid_orders_different_blocks():
+    assert not check(passed_on, ints(8), ints(8), **TWO)
+    (found,) = check(not_passed_on, ints(8), ints(8), **TWO)
+    assert (found.kind, found.scope) == ("race", "blocks")
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_block_that_does_not_come_to_a_barrier_of_the_grid_is_found(schedule):
+    def one_block(T, a):
+        if T.block == 0:
+            T.grid_barrier()
+        a[T.id] = 1
+
+    (found,) = check(one_block, ints(8), schedule=schedule, **TWO)
+    assert found.kind == "barrier"
+    first, second = found.accesses
+    assert (first.kind, first.block, second.block) == ("barrier", 0, 1)
+
+
+def test_barriers_that_wait_for_each_other_are_found():
+    def crossed(T, a):
+        if T.warp % 2 == 0:
+            T.grid_barrier()
+        else:
+            T.barrier()
+        a[T.id] = 1
+
+    found = check(crossed, ints(16), machine=HMM, threads=16, block_size=8)
+    assert {one.kind for one in found} == {"barrier"}
+    assert any(
+        [one.line for one in finding.accesses] == [line(crossed, 2), line(crossed, 4)]
+        for finding in found
+    )
