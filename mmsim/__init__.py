@@ -13,11 +13,14 @@ the time unit what its memory accesses cost:
 74
 """
 
+from numpy import float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
+
 from mmsim.api.machines import DMM, HMM, UMM, Machine
 from mmsim.api.program import Program, program
 from mmsim.api.run import Run, total
 from mmsim.errors import LanguageError, MMSimError, ProgramError
 from mmsim.frontend import atomic, warp
+from mmsim.frontend.intrinsics import brev, clz, ffs, fma, popc
 from mmsim.frontend.names import Array, Thread, registers, shared
 from mmsim.frontend.program import Example
 from mmsim.host.version import VERSION
@@ -50,13 +53,28 @@ __all__ = [
     "Thread",
     "Unit",
     "atomic",
+    "brev",
+    "clz",
+    "ffs",
     "figures",
+    "float32",
+    "float64",
+    "fma",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
     "layout",
     "place",
+    "popc",
     "program",
     "registers",
     "shared",
     "sweep",
     "total",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
     "warp",
 ]

@@ -44,7 +44,9 @@ from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.gpu.facts import facts
 from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import TYPES
+from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
+from mmsim.ir.types import SUPPORTED
 from mmsim.ir.walk import expressions, parts, statements
 from race_free_programs import CANDIDATES, SCHEDULES
 from random_programs import RandomCase, bits, drawn, in_turn, races, run_case, same
@@ -53,6 +55,8 @@ CHUNK = 50
 """Programs that are drawn at once."""
 COMPILED = 4
 """Of so many such chunks one has a program that is compiled."""
+CASTS = [name for name in SUPPORTED if name != "bool"]
+"""The types that a program can ask for."""
 HUNG = 300
 """Seconds after which a chunk prints where it is and ends: it should take some."""
 
@@ -63,12 +67,13 @@ HUNG = 300
 def language() -> list[str]:
     """The name of every part of the language."""
     kinds = [*typing.get_args(ir.Stmt), *typing.get_args(ir.Expr)]
-    plain = [kind.__name__ for kind in kinds if kind not in (ir.Unary, ir.Binary, ir.Compare)]
+    plain = [kind.__name__ for kind in kinds if kind not in typing.get_args(ir.Operating)]
     plain = [name for name in plain if name not in ("Logic", "Exchange", "Atomic")]
     return [
         *(name for name in plain if name != "ThreadField"),
         *(f"T.{field}" for field in ir.THREAD_FIELDS),
-        *(f"unary {op}" for op in UNARY),
+        *(f"unary {op}" for op in [*UNARY, *CASTS]),
+        *(f"function {op}" for op in FUNCTIONS),
         *(f"binary {op}" for op in BINARY),
         *(f"compare {op}" for op in COMPARE),
         *(f"atomic {op}" for op in TYPES),
@@ -103,6 +108,8 @@ def used(code: ir.Code) -> set[str]:
                 match part:
                     case ir.Unary(op):
                         found.add(f"unary {op}")
+                    case ir.Call(op):
+                        found.add(f"function {op}")
                     case ir.Binary(op):
                         found.add(f"binary {op}")
                     case ir.Compare(op):

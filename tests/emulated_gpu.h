@@ -26,6 +26,9 @@
 using std::copysign;
 using std::floor;
 using std::fmod;
+using std::isfinite;
+using std::isinf;
+using std::isnan;
 using std::pow;
 
 struct Dimensions {
@@ -110,6 +113,22 @@ ATOMIC(atomicSub, unsigned int, old - value)
 ATOMIC(atomicExch, float, value)
 ATOMIC(atomicInc, unsigned int, old >= value ? 0 : old + 1)
 ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
+static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+static int __popc(unsigned int x) { return __builtin_popcount(x); }
+static int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll(x); }
+static int __clz(int x) { return x == 0 ? 32 : __builtin_clz(x); }
+static int __ffsll(long long x) { return __builtin_ffsll(x); }
+static int __ffs(int x) { return __builtin_ffs(x); }
+
+static unsigned long long __brevll(unsigned long long x)
+{
+    unsigned long long turned = 0;
+    for (int bit = 0; bit < 64; bit++)
+        turned |= (x >> bit & 1) << (63 - bit);
+    return turned;
+}
+
+static unsigned int __brev(unsigned int x) { return __brevll(x) >> 32; }
 
 static long long clock64()
 {

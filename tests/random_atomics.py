@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+import random_typed as typed
 from mmsim.ir.atomics import ALIKE, TYPES
 
 NAMES = {"and": "and_", "or": "or_"}
@@ -47,7 +48,10 @@ def atomic(author, s, array):
 
 
 def value(author, s, array):
-    """A number that fits into the array."""
+    """A number that fits into the array, at times of its own type."""
+    if array.dtype in typed.TYPES and author.pick(False, False, True):
+        text = typed.value(author, array.dtype, s, author.pick(0, 0, 1))
+        return f"{text} % 16.0" if array.dtype in typed.FLOATS else text
     text = author.expression(array.type, s, author.pick(0, 0, 1))
     limit = VALUES.get(array.dtype)
     return f"({text}) % {limit}" if limit else text

@@ -9,6 +9,7 @@ so that a failing program shrinks to a plain one.
 from __future__ import annotations
 
 import linecache
+import math
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 import random_atomics as atomics
 import random_exchange as exchange
 import random_forms as forms
+import random_typed as typed
 from reference import RefDMM, RefHMM, RefOwn, RefPlaced, RefUMM
 
 INDENT = "    "
@@ -106,7 +108,7 @@ def define(source, name, mm=None, np=np):
         import mmsim as mm
     filename = f"<random program {next(_numbers)}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    namespace = {"mm": mm, "np": np, "__name__": filename}
+    namespace = {"mm": mm, "np": np, "math": math, "__name__": filename}
     exec(compile(source, filename, "exec"), namespace)
     return namespace[name]
 
@@ -271,6 +273,8 @@ class Author:
     def expression(self, type_, s, depth):
         if isinstance(type_, tuple):
             return forms.result(self, type_, s, depth)
+        if type_ in typed.TYPES:
+            return typed.value(self, type_, s, depth)
         return {"int": self.int, "float": self.float, "bool": self.bool}[type_](s, depth)
 
     def leaf(self, type_, s):
@@ -338,7 +342,7 @@ class Author:
         x = self.int(s, depth - 1)
         kinds = ["leaf", "+", "+", "divide", "unary", "extreme", "choice", "logic", "helper"]
         kinds += ["*", "bits", "shift", "power", "abs", "cast", "truths", "atomic", "lanes"]
-        kind = self.pick(*kinds)
+        kind = self.pick(*kinds, *["typed"] * 4)
         if kind == "lanes":
             return exchange.number(self, s, x)
         if kind == "leaf":
@@ -356,6 +360,8 @@ class Author:
         if kind == "cast":
             float_ = self.float(s, depth - 1)
             return self.pick(f"int({float_} % {self.pick('97.0', '-97.0')})", f"int({x} > 2)")
+        if kind == "typed":
+            return typed.int_of(self, s, depth - 1)
         if kind == "truths":
             return f"(({self.bool(s, 0)}) + ({self.bool(s, 0)}))"
         y = self.int(s, depth - 1)
@@ -376,7 +382,8 @@ class Author:
             return self.pick("0.5", "0.0", "1.0", "-2.25", "0.1", "1e-3")
         x = self.float(s, depth - 1)
         kinds = ["leaf", "+", "*", "/", "unary", "abs", "extreme", "choice", "logic", "helper"]
-        kind = self.pick(*kinds, "divide", "cast", "ratio", "mixed", "power", "atomic", "lanes")
+        kinds += ["divide", "cast", "ratio", "mixed", "power", "atomic", "lanes"]
+        kind = self.pick(*kinds, *["typed"] * 5)
         if kind == "lanes":
             return exchange.shuffle(self, s, x)
         if kind == "leaf":
@@ -389,6 +396,8 @@ class Author:
             return f"({x} {kind} {self.pick('2.0', '3', '-1.5')})"
         if kind == "power":
             return forms.power(self, s, x)
+        if kind == "typed":
+            return typed.float_of(self, s, x, depth - 1)
         if kind == "divide":
             return f"({x} {self.pick('//', '%')} {self.pick('0.75', '3.0', '-2.0', '5')})"
         if kind == "helper":
@@ -489,9 +498,8 @@ class Author:
 
     def statement(self, s, depth):
         kinds = ["store", "store", "store", "assign", "assign", "read", "augment", "tuple"]
-        kinds += ["name", "pair", "atomic", "atomic"] + ["swap"] * 2 * bool(
-            self.rotating or s.registers
-        )
+        kinds += ["name", "pair", "atomic", "atomic", "typed", "typed"]
+        kinds += ["swap"] * 2 * bool(self.rotating or s.registers)
         kinds += ["register"] * bool(s.registers) + ["call"] * bool(s.helpers)
         kinds += ["barrier"] * 2 * s.barriers
         if depth > 0:
@@ -553,6 +561,9 @@ class Author:
         type_ = s.variables[name]
         op = self.pick("+=", "-=", "*=" if type_ == "int" else "+=")
         return [f"{name} {op} {self.expression(type_, s, self.pick(0, 1))}"]
+
+    def typed_statement(self, s, depth):
+        return typed.statement(self, s)
 
     def name_statement(self, s, depth):
         return forms.name_statement(self, s)

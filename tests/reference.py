@@ -12,6 +12,7 @@ address group. Addresses are therefore counted here from the beginning of each a
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
@@ -312,6 +313,130 @@ def mask_of(lanes):
 # ---------------------------------------------------------------- the language
 
 
+def fitted(value, dtype):
+    """A number as one of NumPy's of a type: integers wrap around, floats are rounded or cut off."""
+    if dtype.kind == "f":
+        return np.array(value, None if isinstance(value, np.generic | float) else np.int64).astype(
+            dtype
+        )[()]
+    bits = 8 * dtype.itemsize
+    whole = int(value) % 2**bits
+    if isinstance(value, float | np.floating):
+        assert np.iinfo(dtype).min <= int(value) <= np.iinfo(dtype).max
+    return np.array([whole], f"u{dtype.itemsize}").view(dtype)[0]
+
+
+def alike(x, y):
+    """Two operands: beside one of NumPy's types, a number of Python's is of that type too."""
+    if isinstance(x, np.generic) == isinstance(y, np.generic):
+        return x, y
+    typed, plain_one = (x, y) if isinstance(x, np.generic) else (y, x)
+    dtype = typed.dtype
+    if isinstance(plain_one, float) and dtype.kind != "f":
+        dtype = np.dtype(float)
+    if isinstance(plain_one, bool):
+        plain_one = int(plain_one)
+    other = fitted(plain_one, dtype)
+    return (x, other) if typed is x else (other, y)
+
+
+def apply(op, x, y):
+    """An operator of Python's, or of NumPy's where an operand has a type of its own."""
+    if not isinstance(x, np.generic) and not isinstance(y, np.generic):
+        return wrap64(BINARY[type(op)](x, y))
+    with np.errstate(all="ignore"):
+        return BINARY[type(op)](*alike(x, y))
+
+
+def compared(op, x, y):
+    """A comparison; that of integers is exact."""
+    if any(isinstance(one, float | np.floating) for one in (x, y)):
+        return bool(COMPARE[type(op)](*alike(x, y)))
+    return COMPARE[type(op)](int(x), int(y))
+
+
+def extreme(take):
+    """min and max, of values of one type."""
+
+    def run(first, *others):
+        for other in others:
+            x, y = alike(first, other)
+            first = take(x, y)
+        return first
+
+    return run
+
+
+def quiet(function, *values):
+    with np.errstate(all="ignore"):
+        return wrap64(function(*values))
+
+
+def bits_of(x):
+    """The bits of an integer, of 64 if it is Python's."""
+    x = x if isinstance(x, np.integer) else np.int64(x)
+    return f"{int(x) % 2 ** (8 * x.itemsize):0{8 * x.itemsize}b}"
+
+
+def brev(x):
+    turned = fitted(int(bits_of(x)[::-1], 2), x.dtype if isinstance(x, np.integer) else INT64)
+    return turned if isinstance(x, np.generic) else int(turned)
+
+
+INT64 = np.dtype(np.int64)
+OF_BITS = {
+    "popc": lambda x: bits_of(x).count("1"),
+    "clz": lambda x: len(bits_of(x).split("1")[0]),
+    "ffs": lambda x: len(bits_of(x)) - bits_of(x).rindex("1") if x else 0,
+    "brev": brev,
+}
+NUMPYS_NAMES = {
+    **{f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{"atan2": "arctan2", "pow": "power"},
+}
+
+
+def fused(x, y, z):
+    """x * y + z, rounded once."""
+    exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
+    if exact == 0:
+        return x * y + z
+    if not isinstance(x, np.float32):
+        return float(exact)
+    below = np.float32(float(exact))
+    near = [np.nextafter(below, np.float32(way)) for way in (-np.inf, np.inf)]
+    every = sorted([below, *near], key=lambda one: abs(Fraction(float(one)) - exact))
+    distances = [abs(Fraction(float(one)) - exact) for one in every]
+    if distances[0] == distances[1]:
+        return next(one for one in every[:2] if one.view(np.uint32) % 2 == 0)
+    return every[0]
+
+
+def function(name, values):
+    """A function of floats: in single precision if all that have a type have that one."""
+    types = [value.dtype for value in values if isinstance(value, np.generic)]
+    dtype = np.result_type(*types) if types else np.dtype(float)
+    if dtype.kind != "f":
+        dtype = np.dtype(float)
+    given = [fitted(value, dtype) for value in values]
+    if name in ("degrees", "radians"):
+        factor = 180 / math.pi if name == "degrees" else math.pi / 180
+        result = given[0] * fitted(factor, dtype)
+    elif name == "log" and len(given) == 2:
+        result = np.log(given[0]) / np.log(given[1])
+    elif name == "fma":
+        result = fused(*given)
+    elif name in ("erf", "erfc", "gamma", "lgamma", "remainder"):
+        result = dtype.type(getattr(math, name)(*map(float, given)))
+    else:
+        result = getattr(np, NUMPYS_NAMES.get(name, name))(*given)
+    if name in ("floor", "ceil", "trunc"):
+        return int(result)
+    if name.startswith("is"):
+        return bool(result)
+    return result if types else float(result)
+
+
 def wrap64(value):
     """Integers are 64-bit two's complement; floats and truth values stay as they are."""
     return (value + 2**63) % 2**64 - 2**63 if type(value) is int else value
@@ -360,7 +485,8 @@ COMPARE = {
     ast.NotEq: operator.ne,
 }
 BUILTINS = {
-    **{"min": min, "max": max, "abs": abs, "int": int, "float": float, "bool": bool},
+    **{"min": extreme(min), "max": extreme(max), "abs": abs},
+    **{"int": int, "float": float, "bool": bool},
     "divmod": lambda x, y: tuple(map(wrap64, divmod(x, y))),
 }
 
@@ -438,13 +564,13 @@ class Sequencer:
             case ast.AugAssign(ast.Name(), op, value):
                 old = yield from self.value(node.target, lanes, frame)
                 new = yield from self.value(value, lanes, frame)
-                result = {t: wrap64(BINARY[type(op)](old[t], new[t])) for t in lanes}
+                result = {t: apply(op, old[t], new[t]) for t in lanes}
                 yield from self.assign(node.target, result, lanes, frame)
             case ast.AugAssign(ast.Subscript() as target, op, value):
                 place = yield from self.place(target, lanes, frame)
                 old = yield from self.read(target, place, lanes)
                 new = yield from self.value(value, lanes, frame)
-                result = {t: wrap64(BINARY[type(op)](old[t], new[t])) for t in lanes}
+                result = {t: apply(op, old[t], new[t]) for t in lanes}
                 yield from self.write(target, place, result, lanes)
             case ast.If(test, body, orelse):
                 yes, no = yield from self.split(test, lanes, frame)
@@ -607,10 +733,10 @@ class Sequencer:
             case ast.BinOp(left, op, right):
                 a = yield from self.value(left, lanes, frame)
                 b = yield from self.value(right, lanes, frame)
-                return {t: wrap64(BINARY[type(op)](a[t], b[t])) for t in lanes}
+                return {t: apply(op, a[t], b[t]) for t in lanes}
             case ast.UnaryOp(op, operand):
                 a = yield from self.value(operand, lanes, frame)
-                return {t: wrap64(UNARY[type(op)](a[t])) for t in lanes}
+                return {t: quiet(UNARY[type(op)], a[t]) for t in lanes}
             case ast.Compare(left, [ast.In() | ast.NotIn() as op], [comparator]):
                 a = yield from self.value(left, lanes, frame)
                 b = yield from self.value(comparator, lanes, frame)
@@ -620,7 +746,7 @@ class Sequencer:
                 for op, comparator in zip(ops, comparators, strict=True):
                     if going:  # a chain goes on only where it is true so far
                         b = yield from self.value(comparator, going, frame)
-                        result |= {t: COMPARE[type(op)](a[t], b[t]) for t in going}
+                        result |= {t: compared(op, a[t], b[t]) for t in going}
                         a, going = b, [t for t in going if result[t]]
                 return result
             case ast.BoolOp(op, operands):
@@ -649,7 +775,19 @@ class Sequencer:
                 values = []
                 for argument in arguments:
                     values.append((yield from self.value(argument, lanes, frame)))
-                return {t: wrap64(BUILTINS[name](*[v[t] for v in values])) for t in lanes}
+                return {t: quiet(BUILTINS[name], *[v[t] for v in values]) for t in lanes}
+            case ast.Call(ast.Attribute(ast.Name("math" | "mm" as module), name), arguments) if (
+                name not in ("shared", "registers", "barrier")
+            ):
+                values = []
+                for argument in arguments:
+                    values.append((yield from self.value(argument, lanes, frame)))
+                if name in OF_BITS:
+                    return {t: OF_BITS[name](values[0][t]) for t in lanes}
+                if module == "mm" and name != "fma":
+                    return {t: fitted(values[0][t], np.dtype(name)) for t in lanes}
+                with np.errstate(all="ignore"):
+                    return {t: function(name, [v[t] for v in values]) for t in lanes}
             case ast.Call(ast.Attribute(ast.Name("mm"), "shared"), [shape], keywords):
                 shape = yield from self.value(shape, lanes, frame)
                 return dict.fromkeys(lanes, Row(self.declare(node, shape[lanes[0]], keywords), ()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mmsim.cuda_c.expressions import C_TYPES, Text
+from mmsim.cuda_c.text import C_TYPES, Text
 from mmsim.ir.nodes import AtomicOp
 
 NAMES: dict[AtomicOp, str] = {

@@ -12,16 +12,18 @@ import numpy as np
 
 from mmsim.cuda_c import atomics
 from mmsim.cuda_c.exchange import exchanged
-from mmsim.cuda_c.expressions import C_TYPES, WRITER, Expressions, literal
+from mmsim.cuda_c.expressions import WRITER, Expressions
 from mmsim.cuda_c.lanes import Lanes, goes_again, jumps, leaves_more, through
 from mmsim.cuda_c.layouts import Placement
 from mmsim.cuda_c.names import Names
 from mmsim.cuda_c.shape import Shape
+from mmsim.cuda_c.text import C_TYPES, literal_of
 from mmsim.errors import AddressError, LaunchError, Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.ranges import WHOLE, Ranges
 from mmsim.ir.tidy import tidy
+from mmsim.ir.types import UNSIGNED
 from mmsim.ir.walk import expressions, parts, statements, written_arrays
 from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Extents
@@ -118,7 +120,7 @@ class Body:
                 self.add(f"{kind} {self.names.of(local.name)}{extents} = {{}};")
         for (type_, values), name in self.expressions.tables.items():
             kept = np.array(values, type_).tolist()
-            numbers = ", ".join(literal(value).code for value in kept)
+            numbers = ", ".join(literal_of(value, type_).code for value in kept)
             self.add(f"const {C_TYPES[type_.name]} {name}[] = {{{numbers}}};")
         self._statements(self.block)
 
@@ -365,8 +367,11 @@ class Body:
     def _for(self, statement: ir.For) -> None:
         write, target = self.expressions.write, self.names.of(statement.target)
         bounds = (statement.start, statement.stop, statement.step)
-        start, stop, step = (write(bound) for bound in bounds)
         before, going = self.mask, self._going(statement)
+        start, stop, step = (
+            self.expressions.wide(bound) if self.typing.of(bound) == UNSIGNED else write(bound)
+            for bound in bounds
+        )
         if statement.number in self.shape.plain_loops:
             by = self.ranges.of(statement.step) or WHOLE
             sign = "<" if by[0] > 0 else ">"

@@ -7,67 +7,39 @@ never stands alone with another literal, for those are folded.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import NamedTuple
 
+from mmsim.cuda_c import typed
+from mmsim.cuda_c.text import (
+    AND,
+    C_TYPES,
+    CHOICE,
+    COMPARING,
+    OR,
+    PRIMARY,
+    RANKS,
+    UNARY_RANK,
+    Text,
+    call,
+    infix,
+    literal,
+    literal_of,
+)
 from mmsim.ir import nodes as ir
 from mmsim.ir.fold import made_of
 from mmsim.ir.nodes import assert_never
+from mmsim.ir.operators import convert
 from mmsim.ir.ranges import WHOLE, Ranges
-from mmsim.ir.types import BOOL, FLOAT, INT, Type, Typing, operand_types, wide
-
-
-class Text(NamedTuple):
-    """A piece of C, and how tightly its outermost operator binds."""
-
-    code: str
-    rank: int
-
-    def within(self, rank: int) -> str:
-        """The piece as an operand that must bind at least so tightly."""
-        return self.code if self.rank >= rank else f"({self.code})"
-
+from mmsim.ir.types import BOOL, FLOAT, INT, UNSIGNED, Type, Typing, wide
+from mmsim.ir.walk import operands
 
 WRITER = "the writer of CUDA C"
-FOLDED = (ir.Const, ir.Extent, ir.Unary, ir.Binary)
+FOLDED = (ir.Const, ir.Extent, ir.Unary, ir.Binary, ir.Call)
 """What an expression is made of whose value stands in the text."""
-PRIMARY, UNARY_RANK = 16, 14
-RANKS = {"*": 13, "/": 13, "%": 13, "+": 12, "-": 12, "<<": 11, ">>": 11, "&": 8, "^": 7, "|": 6}
-COMPARING, AND, OR, CHOICE = 10, 5, 4, 3
-
-C_TYPES = {
-    "bool": "bool",
-    "int8": "signed char",
-    "int16": "short",
-    "int32": "int",
-    "int64": "long long",
-    "uint8": "unsigned char",
-    "uint16": "unsigned short",
-    "uint32": "unsigned int",
-    "float32": "float",
-    "float64": "double",
-}
 WRAPPING = {"+": "add", "-": "subtract", "*": "multiply", "**": "power"}
 FLOORING = {"//": "floor_div", "%": "modulo"}
 SHIFTING = {"<<": "shift_left", ">>": "shift_right"}
 EXTREME = {"min": "minimum", "max": "maximum"}
-
-
-def literal(number: int | float | bool, always_long: bool = False) -> Text:
-    """A number as C writes it."""
-    if isinstance(number, bool):
-        return Text("true" if number else "false", PRIMARY)
-    if isinstance(number, float):
-        if math.isnan(number):
-            return Text("not_a_number()", PRIMARY)
-        if math.isinf(number):
-            return Text("infinite()" if number > 0 else "-infinite()", UNARY_RANK)
-        return Text(repr(number), PRIMARY if math.copysign(1, number) > 0 else UNARY_RANK)
-    if number == WHOLE[0]:
-        return Text(f"({number + 1}LL - 1)", PRIMARY)
-    suffix = "LL" if always_long or not -(2**31) < number < 2**31 else ""
-    return Text(f"{number}{suffix}", PRIMARY if number >= 0 else UNARY_RANK)
 
 
 class Expressions:
@@ -97,7 +69,7 @@ class Expressions:
         """The text of an expression, of its own type."""
         known = self.folded(value)
         if known is not None:
-            return literal(known)
+            return literal_of(known, self.typing.of(value))
         match value:
             case ir.Number(name):
                 return Text(self.name(name), PRIMARY)
@@ -110,14 +82,14 @@ class Expressions:
             case ir.Lookup():
                 return self._lookup(value)
             case ir.Unary():
-                return self._unary(value)
+                return self._typed(value) or self._unary(value)
             case ir.Binary():
-                return self._binary(value)
-            case ir.Compare(op, left, right):
-                common, _ = operand_types(value, self.typing.of(left), self.typing.of(right))
-                first = self.converted(left, common).within(COMPARING + 1)
-                second = self.converted(right, common).within(COMPARING + 1)
-                return Text(f"{first} {op} {second}", COMPARING)
+                return self._typed(value) or self._binary(value)
+            case ir.Compare():
+                return self._comparison(value)
+            case ir.Call(op):
+                (type_, *_) = self.typing.operation(value).operands
+                return typed.function(op, type_, self._operands(value))
             case ir.Logic():
                 return self._logic(value)
             case ir.Choose(test, then, other):
@@ -138,10 +110,37 @@ class Expressions:
         """The text of an expression, as a value of a type that can hold it."""
         held, known = self.typing.of(value), self.folded(value)
         if known is not None:
-            return literal({"b": bool, "i": int, "u": int, "f": float}[wanted.kind](known))
+            return literal_of(convert(known, held, wanted), wanted)
         if held == wanted:
             return self.write(value)
         return Text(f"({C_TYPES[wanted.name]}){self.write(value).within(UNARY_RANK)}", UNARY_RANK)
+
+    def _operands(self, value: ir.Operating) -> list[Text]:
+        """The texts of an operation's operands, converted as it takes them."""
+        types = self.typing.operation(value).operands
+        return [self.converted(*pair) for pair in zip(operands(value), types, strict=True)]
+
+    def _typed(self, value: ir.Unary | ir.Binary) -> Text | None:
+        """An operation in a type that was asked for, None for any other."""
+        how = self.typing.operation(value)
+        if not how.asked:
+            return None
+        texts = self._operands(value)
+        if isinstance(value, ir.Unary):
+            low = (self.ranges.of(value.operand) or WHOLE)[0]
+            return typed.unary(value.op, how.operands[0], how.result.type, texts[0], low)
+        exact = self.ranges.exact(value) is not None
+        natural = all((self.ranges.of(side) or WHOLE)[0] >= 0 for side in (value.left, value.right))
+        return typed.binary(value.op, how.operands[0], texts[0], texts[1], exact, natural)
+
+    def _comparison(self, value: ir.Compare) -> Text:
+        """A comparison. C would take a negative number for a huge one beside an unsigned one."""
+        types = self.typing.operation(value).operands
+        left, right = self._operands(value)
+        if types[0] != types[1]:
+            return typed.mixed_comparison(value.op, left, right, types[0] == UNSIGNED)
+        first, second = left.within(COMPARING + 1), right.within(COMPARING + 1)
+        return Text(f"{first} {value.op} {second}", COMPARING)
 
     def wide(self, value: ir.Expr) -> Text:
         """The text of an expression, as arithmetic is done on it."""
@@ -170,7 +169,7 @@ class Expressions:
         """One of two values to choose from: never an `int` literal, which would make the choice
         an `int`."""
         known = self.folded(value)
-        if known is not None and wanted.kind in "iu":
+        if known is not None and wanted == INT:
             return literal(int(known), always_long=True)
         return self.converted(value, wanted)
 
@@ -181,7 +180,7 @@ class Expressions:
             at = self.wide(part)
             low = (self.ranges.of(part) or WHOLE)[0]
             if low < 0:
-                at = self._call("from_end", at, literal(extent))
+                at = call("from_end", at, literal(extent))
             if number is None:
                 number = at
             else:
@@ -217,39 +216,39 @@ class Expressions:
         if op in EXTREME:
             return self._extreme(value, result)
         if result == BOOL:
-            return self._infix(op, self.write(value.left), self.write(value.right))
+            return infix(op, self.write(value.left), self.write(value.right))
         if result.kind == "f":
             return self._float(value)
         left, right = self.wide(value.left), self.wide(value.right)
         if op in "&|^":
-            return self._infix(op, left, right)
+            return infix(op, left, right)
         exact = self.ranges.exact(value) is not None
         first = self.ranges.of(value.left) or WHOLE
         if op in SHIFTING:
             if not exact or first[0] < 0:
-                return self._call(SHIFTING[op], left, right)
+                return call(SHIFTING[op], left, right)
             known = self.folded(value.left)
             if known is not None:
                 left = literal(known, always_long=True)
-            return self._infix(op, left, right)
+            return infix(op, left, right)
         if op in FLOORING:
             second = self.ranges.of(value.right) or WHOLE
             if first[0] < 0 or second[0] <= 0:
-                return self._call(FLOORING[op], left, right)
-            return self._infix("/" if op == "//" else op, left, right)
+                return call(FLOORING[op], left, right)
+            return infix("/" if op == "//" else op, left, right)
         if op in RANKS and exact:
-            return self._infix(op, left, right)
-        return self._call(WRAPPING[op], left, right)
+            return infix(op, left, right)
+        return call(WRAPPING[op], left, right)
 
     def _float(self, value: ir.Binary) -> Text:
         """Arithmetic in double."""
         op = value.op
         left, right = self.converted(value.left, FLOAT), self.converted(value.right, FLOAT)
         if op in FLOORING:
-            return self._call(f"float_{FLOORING[op]}", left, right)
+            return call(f"float_{FLOORING[op]}", left, right)
         if op == "**":
-            return self._call("float_power", left, right)
-        return self._infix(op, left, right)
+            return call("float_power", left, right)
+        return infix(op, left, right)
 
     def _extreme(self, value: ir.Binary, result: Type) -> Text:
         name, common = EXTREME[value.op], wide(result)
@@ -259,21 +258,10 @@ class Expressions:
             narrow = self.converted(side, result)
             cast = f"({C_TYPES[common.name]}){narrow.within(UNARY_RANK)}"
             sides.append(narrow if result == common else Text(cast, UNARY_RANK))
-        call = self._call(f"float_{name}" if common == FLOAT else name, *sides)
+        found = call(f"float_{name}" if common == FLOAT else name, *sides)
         if result == common:
-            return call
-        return Text(f"({C_TYPES[result.name]}){call.code}", UNARY_RANK)
-
-    def _infix(self, op: str, left: Text, right: Text) -> Text:
-        rank = RANKS[op]
-        if op in ("<<", ">>", "&", "^", "|"):  # C binds these unlike anyone expects
-            same = left.rank == rank and op in "&^|"
-            first = left.code if same else left.within(UNARY_RANK)
-            return Text(f"{first} {op} {right.within(UNARY_RANK)}", rank)
-        return Text(f"{left.within(rank)} {op} {right.within(rank + 1)}", rank)
-
-    def _call(self, name: str, *arguments: Text) -> Text:
-        return Text(f"{name}({', '.join(argument.code for argument in arguments)})", PRIMARY)
+            return found
+        return Text(f"({C_TYPES[result.name]}){found.code}", UNARY_RANK)
 
     def _logic(self, value: ir.Logic) -> Text:
         result = self.typing.of(value)

@@ -258,6 +258,80 @@ __device__ double float_maximum(double x, double y)
     return y > x ? y : x;
 }
 """,
+    "lesser": """
+// min(x, y) of one type: y only if it is less.
+template <class Value> __device__ Value lesser(Value x, Value y)
+{
+    return y < x ? y : x;
+}
+""",
+    "greater": """
+// max(x, y) of one type: y only if it is greater.
+template <class Value> __device__ Value greater(Value x, Value y)
+{
+    return y > x ? y : x;
+}
+""",
+    "shifted_left": """
+// x << y for any y >= 0, of the bits that the type has.
+template <class Value> __device__ Value shifted_left(Value x, unsigned long long y)
+{
+    return y < 8 * sizeof(Value) ? (Value)((unsigned long long)x << y) : (Value)0;
+}
+""",
+    "shifted_right": """
+// x >> y for any y >= 0, of the bits that the type has.
+template <class Value> __device__ Value shifted_right(Value x, unsigned long long y)
+{
+    return (Value)(y < 8 * sizeof(Value) ? x >> y : x < 0 ? -1 : 0);
+}
+""",
+    "unsigned_power": """
+// x ** y, which wraps around at 64 bits.
+__device__ unsigned long long unsigned_power(unsigned long long x, unsigned long long y)
+{
+    unsigned long long result = 1;
+    for (; y > 0; y >>= 1, x *= x)
+        if (y & 1)
+            result *= x;
+    return result;
+}
+""",
+    "ieee_floor_div": """
+// NumPy's x // y of floats of one type.
+template <class Value> __device__ Value ieee_floor_div(Value x, Value y)
+{
+    Value rest = fmod(x, y), quotient = (x - rest) / y;
+    if (y == 0)
+        return x / y;
+    if (rest != 0 && (y < 0) != (rest < 0))
+        quotient -= 1;
+    if (quotient == 0)
+        return copysign((Value)0, x / y);
+    return floor(quotient) + (Value)(quotient - floor(quotient) > (Value)0.5);
+}
+""",
+    "ieee_modulo": """
+// NumPy's x % y of floats of one type.
+template <class Value> __device__ Value ieee_modulo(Value x, Value y)
+{
+    Value rest = fmod(x, y);
+    if (y == 0)
+        return rest;
+    if (rest == 0)
+        return copysign((Value)0, y);
+    return (y < 0) != (rest < 0) ? rest + y : rest;
+}
+""",
+    "order": """
+// -1, 0 or 1: whether an unsigned number is less than, equal to or greater than a signed one.
+__device__ int order(unsigned long long x, long long y)
+{
+    if (y < 0 || x > (unsigned long long)y)
+        return 1;
+    return x < (unsigned long long)y ? -1 : 0;
+}
+""",
     "value_and": """
 // x and y: one of the two, y only where it is needed.
 template <class Value, class Other> __device__ Value value_and(Value x, Other y)
@@ -365,7 +439,7 @@ def called(text: str, is_line: bool) -> list[str]:
     needed: set[str] = set()
     pending = [text]
     while pending:
-        for name in re.findall(r"\b([a-z_]+)\(", pending.pop()):
+        for name in re.findall(r"\b([a-z_]+)(?:<[a-z ]+>)?\(", pending.pop()):
             if name in HELPERS and name not in needed:
                 needed.add(name)
                 pending.append(texts[name])

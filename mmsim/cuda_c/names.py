@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mmsim.cuda_c.helpers import HELPERS
+from mmsim.ir.functions import FUNCTIONS
 
 _KEYWORDS = """
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
@@ -30,7 +31,8 @@ rindex rint round scanf select setbuf signal signbit significand sin sincos sinh
 srand swab swap sync system tan tanh tgamma time tmpfile tmpnam trunc wait write y0 y1 yn
 """
 
-RESERVED = frozenset((_KEYWORDS + _KNOWN).split()) | set(HELPERS)
+_MATHEMATICAL = {name for one in FUNCTIONS.values() for name in (one.c, f"{one.c}f")}
+RESERVED = frozenset((_KEYWORDS + _KNOWN).split()) | set(HELPERS) | _MATHEMATICAL
 """What a variable or an array can't be called."""
 
 TAKEN = RESERVED | set(_FUNCTIONS.split())

@@ -211,6 +211,7 @@ def _always_read(value: ir.Expr) -> Iterator[str]:
             | ir.Unary()
             | ir.Binary()
             | ir.Compare()
+            | ir.Call()
             | ir.RegisterRead()
             | ir.Lookup()
         ):

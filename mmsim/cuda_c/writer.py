@@ -11,8 +11,8 @@ import re
 import numpy as np
 
 from mmsim.cuda_c.body import Body, comment
-from mmsim.cuda_c.expressions import C_TYPES
 from mmsim.cuda_c.helpers import called
+from mmsim.cuda_c.text import C_TYPES
 from mmsim.ir import nodes as ir
 from mmsim.ir.types import Type
 from mmsim.ir.walk import expressions, parts, statements, written_arrays

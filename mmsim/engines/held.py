@@ -107,6 +107,8 @@ def _value(meaning: Meaning, value: ir.Expr) -> int:
             return 1 + max(_most(meaning, (test, then, other)), 3)
         case ir.RegisterRead(index=index) | ir.Lookup(index=index):
             return max(_most(meaning, index), 3)
+        case ir.Call(_, arguments):  # whose results Python may make one by one, as objects
+            return max(_most(meaning, arguments), 3) + 8
         case ir.Const() | ir.Var() | ir.Number() | ir.ThreadField() | ir.Extent():
             return 1
         case _:

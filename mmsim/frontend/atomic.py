@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mmsim.frontend.names import Array, outside
+from mmsim.frontend.intrinsics import outside
+from mmsim.frontend.names import Array
 from mmsim.ir.nodes import AtomicOp
 
 Index = int | tuple[int, ...]

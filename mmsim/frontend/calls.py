@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mmsim.errors import Place
-from mmsim.frontend import aliases
+from mmsim.frontend import aliases, functions
 from mmsim.frontend.atomic_calls import AtomicCalls
 from mmsim.frontend.dialect import Joint
 from mmsim.frontend.grammar import CASTS
@@ -54,6 +54,8 @@ class Calls:
         if op is not None:
             return self.atomics.call(node, op)
         callee = self.callee(node)
+        if functions.is_known(callee):
+            return functions.call(self.lowering, node, callee)
         if isinstance(callee, types.FunctionType):
             value = self.inline(node, callee)
             if value is None:
@@ -98,7 +100,7 @@ class Calls:
         return ir.Binary("//", left, right, place), ir.Binary("%", left, right, place)
 
     def cast(self, node: ast.Call, callee: Any) -> ir.Expr:
-        """abs(x), int(x), float(x) and bool(x)."""
+        """abs(x), int(x), float(x), bool(x), mm.float32(x) and so on."""
         if callee is float and len(node.args) == 1 and not node.keywords:
             written_float = self.float_of_text(node.args[0])
             if written_float is not None:
@@ -143,13 +145,17 @@ class Calls:
     def callee(self, node: ast.Call) -> Any:
         """The outside function that is called; refuses everything else that is called."""
         target = self.function.captured(node.func)
-        if any(target is function for function in BUILTINS):
+        if any(target is function for function in BUILTINS) or functions.is_known(target):
             return target
         helper = self.lowering.dialect.helper(target)
         if helper is not None:
             return helper
         text = written(node.func)
         remedy = self.lowering.dialect.remedy(node.func, self.function)
+        if isinstance(target, types.BuiltinFunctionType) and target.__module__ == "math":
+            raise self.function.refuse(
+                node.func, f"{text!r} isn't in the language of programs", functions.ADVICE
+            )
         if isinstance(target, Missing):
             advice = remedy or "define the function above the program"
             if isinstance(node.func, ast.Name) and node.func.id in self.function.bound:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 
+import numpy as np
+
 from mmsim.frontend import remedies
+from mmsim.ir.types import SUPPORTED
 
 BINARY = {
     ast.Add: "+",
@@ -29,7 +32,11 @@ COMPARE = {
     ast.GtE: ">=",
 }
 UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
-CASTS = {int: "int", float: "float", bool: "bool"}
+CASTS: dict[type, str] = {
+    **{int: "int", float: "float", bool: "bool", np.bool_: "bool"},
+    **{np.dtype(name).type: name for name in SUPPORTED if name != "bool"},
+}
+"""Python's types and NumPy's, which `mm.float32` and so on are, with the casts that they make."""
 
 DEEPEST = 100
 """Levels of nesting that a program may have, so that nothing that walks it meets Python's bound."""

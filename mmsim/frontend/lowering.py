@@ -166,6 +166,6 @@ class Lowering:
             raise self.function.refuse(
                 node,
                 f"the integer {shown(value)} doesn't fit into 64 bits",
-                "programs compute with 64-bit integers",
+                "programs compute with integers from -2^63 to 2^64 - 1",
             )
         return ir.Const(value)

@@ -7,9 +7,9 @@ nothing here ever runs; calling one outside a program says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
-from mmsim.errors import MMSimError
+from mmsim.frontend.intrinsics import outside
 
 
 class Triple(Protocol):
@@ -133,8 +133,3 @@ def registers(size: int | Sequence[int], dtype: Any = None) -> Array:
     They hold 0 until they are written.
     """
     outside("mm.registers")
-
-
-def outside(name: str) -> NoReturn:
-    """Refuse the call of a name of the language where no program is parsed."""
-    raise MMSimError(f"{name} has a meaning only inside a function decorated with mmsim.program")

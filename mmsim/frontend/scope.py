@@ -18,7 +18,7 @@ import numpy as np
 from mmsim.errors import LanguageError, Place
 from mmsim.ir import nodes as ir
 
-INT_MIN, INT_MAX = -(2**63), 2**63 - 1
+INT_MIN, INT_MAX = -(2**63), 2**64 - 1
 
 
 @dataclass(frozen=True)

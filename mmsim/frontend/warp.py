@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mmsim.frontend.names import outside
+from mmsim.frontend.intrinsics import outside
 
 
 def shuffle(value: Any, lane: int) -> Any:

@@ -99,8 +99,7 @@ def refusal(op: AtomicOp, array: str, held: str) -> str:
     """Why an atomic operation doesn't take such an array."""
     if op == "sub" and held in FLOATS:
         return f"atomic sub takes no floats, and {array!r} holds {held}; add the negative value"
-    allowed = ", ".join(name for name in TYPES[op] if name != "uint64")
-    return f"atomic {op} takes arrays of {allowed}, and {array!r} holds {held}"
+    return f"atomic {op} takes arrays of {', '.join(TYPES[op])}, and {array!r} holds {held}"
 
 
 def in_turn(

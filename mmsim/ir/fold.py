@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from mmsim.ir import nodes as ir
 from mmsim.ir.memo import Memo
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operators import BINARY, COMPARE, UNARY, NoValue, convert
-from mmsim.ir.types import Typing, operand_types
-from mmsim.ir.walk import parts
+from mmsim.ir.operators import NoValue, convert
+from mmsim.ir.typed import computing
+from mmsim.ir.types import Typing
+from mmsim.ir.walk import operands, parts
 
 Number = int | float | bool
 
@@ -47,33 +48,24 @@ class Constants:
                 return self._extent(value)
             case ir.ThreadField(field):
                 return self._uniform.get(field)
-            case ir.Unary(op, operand):
-                return self._result(UNARY[op], value, operand)
-            case ir.Binary(op, left, right):
-                return self._result(BINARY[op], value, left, right)
-            case ir.Compare(op, left, right):
-                compare = COMPARE[op]
-                return self._result(lambda x, y, mask: compare(x, y), value, left, right)
+            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
+                return self._result(value)
             case _:
                 assert_never(value, "constant folding")
 
-    def _result(
-        self,
-        operator: Callable[..., Number],
-        value: ir.Unary | ir.Binary | ir.Compare,
-        *operands: ir.Expr,
-    ) -> Number | None:
+    def _result(self, value: ir.Operating) -> Number | None:
+        how = self._typing.operation(value)
         known = []
-        for operand in operands:
+        for operand, wanted in zip(operands(value), how.operands, strict=True):
             number = self.of(operand)
             if number is None:
                 return None
-            known.append(number)
-        held = [self._typing.of(operand) for operand in operands]
+            known.append(convert(number, self._typing.of(operand), wanted))
         try:
-            return operator(*map(convert, known, held, operand_types(value, *held)), True)
+            found: Number = computing(value, how)(*known, True)
         except NoValue:
             return None  # it is an error only if a thread gets there
+        return found
 
 
 def made_of(value: ir.Expr, kinds: tuple[type, ...]) -> bool:

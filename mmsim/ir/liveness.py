@@ -206,6 +206,7 @@ def _sources(value: ir.Expr) -> Iterable[str]:
             | ir.Binary()
             | ir.Compare()
             | ir.Logic()
+            | ir.Call()
             | ir.Lookup()
             | ir.Const()
             | ir.Number()

@@ -98,7 +98,10 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Unary:
-    """-x, +x, ~x, not x, abs(x) and the casts int(x), float(x), bool(x)."""
+    """-x, +x, ~x, not x, abs(x), the casts int(x), float(x), bool(x), and those to NumPy's types.
+
+    A cast to one of NumPy's types has the type's name for its `op`, as "float32".
+    """
 
     op: str
     operand: Expr
@@ -144,6 +147,15 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A mathematical function or a count of bits, `op`, of its operands: see `functions`."""
+
+    op: str
+    operands: tuple[Expr, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class RegisterRead:
     """r[i] of an `mm.registers` array: local to the thread, free."""
 
@@ -177,9 +189,14 @@ Expr = (
     | Compare
     | Logic
     | Choose
+    | Call
     | RegisterRead
     | Lookup
 )
+
+
+Operating = Unary | Binary | Compare | Call
+"""An expression that computes something of all its operands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ A value is one Python number where all lanes agree, else a NumPy array with an e
 Integers are 64 bits and wrap around, as on a GPU; everything else is Python's: `//` and `%` floor,
 `/` gives a float, `min(a, b)` is b only if b is smaller. The types of operands are known before
 (see `types`), so that an operator here meets only wide values: Python int and float, int64, double.
+Arithmetic in other types stands in `typed`.
 
 An operation without a value (division by zero, a negative shift) raises `NoValue` with the lanes
 where that is so; only active lanes count. Inactive lanes may compute nonsense unnoticed.
@@ -85,12 +86,18 @@ def refuse_where(bad: Value, mask: Mask, message: str) -> None:
 
 
 def convert(value: Value, held: Type, wanted: Type) -> Value:
-    """A value of type `held` as one of type `wanted`, which can hold it."""
+    """A value of type `held` as one of type `wanted`; integers wrap around, floats are rounded."""
     if held == wanted:
         return value
     if isinstance(value, np.ndarray):
         return value.astype(wanted)
-    return {"b": bool, "i": int, "u": int, "f": float}[wanted.kind](value)
+    if wanted == FLOAT:
+        return float(value)
+    if wanted == BOOL:
+        return bool(value)
+    if wanted == INT:
+        return wrap(int(value))
+    return np.asarray(value, held).astype(wanted).item()
 
 
 def truth(value: Value) -> Value:
@@ -226,7 +233,7 @@ def _to_int(x: Value, mask: Mask) -> Value:
     if not isinstance(x, np.ndarray):
         if isinstance(x, float):
             refuse_where(not abs(x) < _HALF, mask, f"int({x}) doesn't fit into 64 bits")
-        return int(x)
+        return wrap(int(x))
     if x.dtype == FLOAT:
         refuse_where(~(np.abs(x) < _HALF), mask, "int(...) of a float that 64 bits can't hold")
     return x.astype(INT)

@@ -14,11 +14,10 @@ from itertools import product, starmap
 from operator import add, floordiv, lshift, mul, rshift, sub
 from typing import TypeVar
 
-import numpy as np
-
 from mmsim.ir import nodes as ir
+from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.types import Typing, is_int
+from mmsim.ir.types import Type, Typing, cast, is_int, limits
 
 Range = tuple[int, int]
 
@@ -51,7 +50,7 @@ def extremes(
 
 def fits(found: Range) -> bool:
     """Whether 64 bits hold all of a range."""
-    return WHOLE[0] <= found[0] and found[1] <= WHOLE[1]
+    return _inside(found, WHOLE)
 
 
 class Ranges:
@@ -85,9 +84,11 @@ class Ranges:
                     continue
                 if before is not None:
                     after = (min(before[0], after[0]), max(before[1], after[1]))
+                after = self._held(after, typing.variables[name]) or WHOLE
                 if after != before:
                     grown[name] = grown.get(name, 0) + 1
-                    self.variables[name] = WHOLE if grown[name] > PATIENCE else after
+                    room = everything(typing.variables[name])
+                    self.variables[name] = room if grown[name] > PATIENCE else after
                     changed = True
 
     def _settings(
@@ -135,11 +136,16 @@ class Ranges:
     def _counts(self, name: str) -> bool:
         return self.typing.variables[name].kind != "f"
 
+    def _held(self, found: Range | None, type_: Type) -> Range | None:
+        """The range of what is converted to a type, which wraps around what it can't hold."""
+        if found is None or not is_int(type_):
+            return found
+        return found if _inside(found, limits(type_)) else limits(type_)
+
     def _element(self, array: str) -> Range:
         dtype = self.typing.arrays[array]
         if is_int(dtype):
-            limits = np.iinfo(dtype.name)
-            return int(limits.min), int(limits.max)
+            return limits(dtype)
         return (0, 1) if dtype.kind == "b" else WHOLE
 
     def _exchanged(self, statement: ir.Exchange) -> Range | None:
@@ -161,7 +167,8 @@ class Ranges:
 
     def of(self, value: ir.Expr) -> Range | None:
         """The range of an integer or a bool; None where nothing has been assigned yet."""
-        return WHOLE if self.typing.of(value).kind == "f" else self._of(value)
+        type_ = self.typing.of(value)
+        return WHOLE if type_.kind == "f" else self._held(self._of(value), type_)
 
     def _of(self, value: ir.Expr) -> Range | None:
         """The same of what is known to be no float: then no operand is one, but for int(...)."""
@@ -185,24 +192,67 @@ class Ranges:
             case ir.Unary(op, operand):
                 if op in ("not", "bool"):
                     return 0, 1
-                return _unary(op, self.of(operand) if op == "int" else self._of(operand))
-            case ir.Binary(op, left, right):
-                first, second = self._of(left), self._of(right)
-                if first is None or second is None:
+                made = cast(op)
+                if made is not None:  # int(...) and the like, of a float too
+                    if self._is_float(operand):
+                        return everything(made.type)
+                    return self._held(self.of(operand), made.type)
+                how = self.typing.operation(value)
+                found = _unary(op, self._held(self._of(operand), how.operands[0]))
+                if (
+                    how.asked
+                    and found is not None
+                    and not _inside(found, everything(how.result.type))
+                ):
+                    return everything(how.result.type)
+                return found
+            case ir.Binary(op):
+                sides = self._sides(value)
+                if sides is None:
                     return None
-                return _exact(op, first, second) or WHOLE
+                room = everything(self.typing.of(value))
+                return _exact(op, *sides, room) or room
+            case ir.Call(op):
+                most = 8 * self.typing.operation(value).operands[0].itemsize
+                return (0, most) if FUNCTIONS[op].result == "count" else WHOLE
             case ir.Logic(_, left, right) | ir.Choose(_, left, right):
-                first, second = self._of(left), self._of(right)
+                first, second = self.of(left), self.of(right)
                 if first is None or second is None:
                     return first or second
                 return min(first[0], second[0]), max(first[1], second[1])
             case _:
                 assert_never(value, READER)
 
+    def _is_float(self, value: ir.Expr) -> bool:
+        return self.typing.of(value).kind == "f"
+
     def exact(self, value: ir.Binary) -> Range | None:
-        """The range of an operation that can't leave the 64 bits; None if it may."""
-        left, right = self.of(value.left), self.of(value.right)
-        return None if left is None or right is None else _exact(value.op, left, right)
+        """The range of an operation that can't leave its type; None if it may."""
+        sides = self._sides(value)
+        return sides and _exact(value.op, *sides, everything(self.typing.of(value)))
+
+    def _sides(self, value: ir.Binary) -> tuple[Range, Range] | None:
+        """The ranges of the operands as the operation takes them; None if one has none yet."""
+        left_type, right_type = self.typing.operation(value).operands
+        left = self._held(self.of(value.left), left_type)
+        right = self._held(self.of(value.right), right_type)
+        return None if left is None or right is None else (left, right)
+
+
+def everything(type_: Type) -> Range:
+    """All that a type of integers holds, or 64 bits."""
+    return limits(type_) if is_int(type_) else WHOLE
+
+
+def _exact(op: str, left: Range, right: Range, room: Range) -> Range | None:
+    """The range of an operation that can't leave `room`; None if it may."""
+    found = _binary(op, left, right)
+    return found if found is not None and _inside(found, room) else None
+
+
+def _inside(found: Range, room: Range) -> bool:
+    """Whether a range lies in another one."""
+    return room[0] <= found[0] and found[1] <= room[1]
 
 
 def _always(found: Range) -> Range:
@@ -223,11 +273,6 @@ def _unary(op: str, operand: Range | None) -> Range | None:
             return WHOLE
         return (0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
     return operand
-
-
-def _exact(op: str, left: Range, right: Range) -> Range | None:
-    found = _binary(op, left, right)
-    return found if found is not None and fits(found) else None
 
 
 def _binary(op: str, left: Range, right: Range) -> Range | None:

@@ -36,6 +36,7 @@ def _leaf_follows(part: ir.Expr, fields: Collection[str], variable: Callable[[st
             | ir.Compare()
             | ir.Logic()
             | ir.Choose()
+            | ir.Call()
             | ir.Lookup()
         ):
             return True

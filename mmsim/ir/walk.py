@@ -172,6 +172,8 @@ def operands(value: ir.Expr) -> tuple[ir.Expr, ...]:
             return index
         case ir.Lookup():
             return value.index
+        case ir.Call(_, arguments):
+            return arguments
         case ir.Const() | ir.Var() | ir.Number() | ir.ThreadField() | ir.Extent():
             return ()
         case _:
@@ -191,6 +193,8 @@ def with_operands(value: ir.Expr, changed: Callable[[ir.Expr], ir.Expr]) -> ir.E
             return replace(value, index=tuple(map(changed, index)))
         case ir.Lookup():
             return replace(value, index=tuple(map(changed, value.index)))
+        case ir.Call(_, arguments):
+            return replace(value, operands=tuple(map(changed, arguments)))
         case ir.Const() | ir.Var() | ir.Number() | ir.ThreadField() | ir.Extent():
             return value
         case _:

@@ -22,9 +22,6 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.fold import Constants
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import (
-    BINARY,
-    COMPARE,
-    UNARY,
     Mask,
     NoValue,
     Value,
@@ -35,7 +32,8 @@ from mmsim.ir.operators import (
     truth,
     without,
 )
-from mmsim.ir.types import Type, Typing, operand_types, wide
+from mmsim.ir.typed import computing
+from mmsim.ir.types import Type, Typing, wide
 from mmsim.ir.walk import operands as operands_of
 from mmsim.meaning.frame import Frame
 
@@ -264,7 +262,7 @@ class Expressions:
                 return self._variable(name, place)
             case ir.Unary(_, _, place) | ir.Binary(_, _, _, place):
                 return self._guarded(self._operation(value), place)
-            case ir.Compare():
+            case ir.Compare() | ir.Call():
                 return self._operation(value)
             case ir.Logic():
                 return self._logic(value)
@@ -333,18 +331,17 @@ class Expressions:
                 lane,
             )
 
-    def _operation(self, value: ir.Unary | ir.Binary | ir.Compare) -> Evaluate:
-        parts = operands_of(value)
-        operands = list(map(self._as, parts, operand_types(value, *map(self.typing.of, parts))))
-        if isinstance(value, ir.Unary):
-            unary, (operand,) = UNARY[value.op], operands
-            return lambda frame, mask: unary(operand(frame, mask), mask)
-        left, right = operands
-        if isinstance(value, ir.Compare):
-            compare = COMPARE[value.op]
-            return lambda frame, mask: compare(left(frame, mask), right(frame, mask))
-        operator = BINARY[value.op]
-        return lambda frame, mask: operator(left(frame, mask), right(frame, mask), mask)
+    def _operation(self, value: ir.Operating) -> Evaluate:
+        how = self.typing.operation(value)
+        compute = computing(value, how)
+        parts = list(map(self._as, operands_of(value), how.operands))
+        if len(parts) == 1:
+            (operand,) = parts
+            return lambda frame, mask: compute(operand(frame, mask), mask)
+        if len(parts) == 2:
+            left, right = parts
+            return lambda frame, mask: compute(left(frame, mask), right(frame, mask), mask)
+        return lambda frame, mask: compute(*(part(frame, mask) for part in parts), mask)
 
     def _logic(self, value: ir.Logic) -> Evaluate:
         result = self.typing.of(value)

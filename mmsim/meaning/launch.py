@@ -358,7 +358,7 @@ def _bind(
 def _check_numbers(program: str, numbers: dict[str, Any]) -> None:
     """Refuse integers that 64 bits can't hold."""
     for name, value in numbers.items():
-        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        if isinstance(value, int) and not -(2**63) <= value < 2**64:
             raise LaunchError(
                 f"{name}={shown(value)} of program {program!r} doesn't fit into 64 bits"
             )

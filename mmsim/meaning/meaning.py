@@ -437,15 +437,16 @@ class Meaning(Expressions):
                 place,
             )
         self._fields.add("lane")
-        values = [self._evaluate(one) for one in statement.operands]
+        types = [self.typing.of(one) for one in statement.operands]
         held = BOOL if op in ("any", "all") else INT
         if op.startswith("shuffle"):
-            held = self.typing.of(statement.operands[0])
-            values[1] = self._as(statement.operands[1], INT)
+            held, types[1] = types[0], INT
+        values = list(map(self._as, statement.operands, types))
         keep = None if statement.target is None else self._keeps(statement.target, held)
 
         def run(frame: Frame, mask: Mask) -> Mask:
-            given = [value(frame, mask) for value in values]
+            brought = zip(values, types, strict=True)
+            given = [np.asarray(value(frame, mask), type_) for value, type_ in brought]
             active = np.broadcast_to(mask, frame.lanes)
             try:
                 found = Warps(frame.fields["lane"], active, width).exchange(op, *given)

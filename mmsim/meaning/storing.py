@@ -11,7 +11,7 @@ import numpy.typing as npt
 from mmsim.errors import Place, TypeFault
 from mmsim.ir import nodes as ir
 from mmsim.ir.operators import Mask, Value, both
-from mmsim.ir.types import is_int
+from mmsim.ir.types import INT, UNSIGNED, is_int, limits
 from mmsim.meaning.evaluation import Expressions
 from mmsim.meaning.frame import Frame
 
@@ -25,13 +25,13 @@ def fitting(
     dtype, stored = meaning.typing.arrays[array], meaning.typing.of(value)
     if not is_int(dtype) or not is_int(stored) or dtype == stored:
         return None
-    limits, reach = np.iinfo(dtype.name), np.iinfo(stored.name)
-    if limits.min <= reach.min and reach.max <= limits.max:
+    (low, high), reach = limits(dtype), limits(stored)
+    if low <= reach[0] and reach[1] <= high:
         return None
-    low, high = int(limits.min), int(limits.max)
+    wide_type: Any = stored if stored == UNSIGNED else INT
 
     def check(value: Value, elements: npt.NDArray[np.int64], frame: Frame, mask: Mask) -> None:
-        wide_value = np.broadcast_to(np.asarray(value, dtype=np.int64), frame.lanes)
+        wide_value = np.broadcast_to(np.asarray(value, dtype=wide_type), frame.lanes)
         bad = both(mask, (wide_value < low) | (wide_value > high))
         if np.count_nonzero(bad):
             lane = int(np.argmax(bad))

@@ -194,8 +194,15 @@ def _is_int64_array(value: Any) -> bool:
 
 
 def _is_whole(value: Any) -> bool:
-    """No count and no value needs more than 64 bits."""
+    """No count needs more than 64 bits."""
     return type(value) is int and -(2**63) <= value < 2**63
+
+
+def _is_number(value: Any) -> bool:
+    """No element and no variable needs more than 64 bits, with a sign or without."""
+    if type(value) is int:
+        return -(2**63) <= value < 2**64
+    return type(value) in (float, bool)
 
 
 SIMPLE: dict[Any, Check] = {
@@ -204,6 +211,8 @@ SIMPLE: dict[Any, Check] = {
     bool: lambda value: type(value) is bool,
     str: lambda value: type(value) is str,
     types.NoneType: lambda value: value is None,
+    int | float | bool: _is_number,
+    int | float | bool | None: lambda value: value is None or _is_number(value),
     machines.Machine: lambda value: isinstance(value, machines.Machine),
     # NumPy's aliases are compared and never taken apart: what they consist of changes with NumPy.
     npt.NDArray[Any]: _is_array,

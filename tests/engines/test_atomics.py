@@ -290,7 +290,7 @@ def test_the_compiled_counter_counts_as_the_rule(rule):
 
 
 @pytest.mark.parametrize("op", TYPES)
-@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64", "float32", "float64"])
 def test_every_operation_of_every_type_is_the_references(op, dtype):
     if dtype not in TYPES[op]:
         return
@@ -380,7 +380,10 @@ def test_the_order_of_evaluation_is_pythons():
 @pytest.mark.parametrize(
     ("dtype", "message"),
     [
-        (np.int8, "atomic add takes arrays of int32, uint32, int64, float32, float64, and 'h'"),
+        (
+            np.int8,
+            "atomic add takes arrays of int32, uint32, int64, uint64, float32, float64, and 'h'",
+        ),
         (bool, "'h', which holds bool"),
         (np.uint16, "holds uint16"),
     ],
@@ -404,7 +407,11 @@ def test_operations_on_floats_are_cudas():
         mm.atomic.inc(a, 0, 4)
 
     for program, dtype, message in (
-        (least, float, "atomic min takes arrays of int32, uint32, int64, and 'a' holds float64"),
+        (
+            least,
+            float,
+            "atomic min takes arrays of int32, uint32, int64, uint64, and 'a' holds float64",
+        ),
         (less, float, "takes no floats, and 'a' holds float64; add the negative value"),
         (turn, int, "atomic inc takes arrays of uint32, and 'a' holds int64"),
     ):

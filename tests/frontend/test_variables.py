@@ -243,7 +243,7 @@ def test_each_cycle_has_variables_of_its_own():
         ({"element": 1}, "unknown variable or element"),
         ({"warp": 3}, "other threads than its warp"),
         ({"values": (1,)}, "other threads than its warp"),
-        ({"values": (2**63, 0, 0, 0)}, "values of Change"),
+        ({"values": (2**64, 0, 0, 0)}, "values of Change"),
     ],
 )
 def test_a_change_that_cannot_be_is_refused(damage, words):

@@ -63,7 +63,7 @@ def every_kind(T, a, b, n):
             break
         if T.id > i and T.lane:
             x += least(r[i % 4], n)
-            b[T.id] = x
+            b[T.id] = mm.popc(x)
         else:
             continue
     k = 0
@@ -327,7 +327,10 @@ ALONE = {
     "fused statement": (lambda: fused_writer()._statement(Blink()), "the fusing of programs"),
     "fused expression": (lambda: fused_writer().lanes.write(Riddle()), "the fusing"),
     "fused limits": (lambda: fused_writer()._limits(Riddle()), "the search for uniform values"),
-    "fused rows": (lambda: Rows(fused_writer().analysis, bool, True).of((Riddle(),)), "the fusing"),
+    "fused rows": (
+        lambda: Rows(fused_writer().analysis, fused_writer().typing, bool, True).of((Riddle(),)),
+        "the fusing",
+    ),
     "fused loops": (lambda: list(together((Blink(),), fused_writer().analysis)), "the fusing"),
     "fused lanes": (lambda: needs_lanes(Blink(), fused_writer().analysis), "the fusing"),
     "fused breaks": (lambda: breaks((Blink(),)), "the fusing of programs"),

@@ -112,7 +112,7 @@ class Accesses(Pieces):
             limits = np.iinfo(held.name)
             self.text.add(f"if ({name} < {int(limits.min)}) | ({name} > {int(limits.max)}):")
             self.text.add("    bad = True")
-            self.text.add(f"    {name} = 0")
+            self.text.add(f"    {name} = {numpy_name(stored)}(0)")
         return name
 
     def _in_step(self, accesses: int) -> None:

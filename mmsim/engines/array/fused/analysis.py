@@ -14,7 +14,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import ALIKE
 from mmsim.ir.atomics import order_matters as order_of_atomics
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.types import Type
+from mmsim.ir.types import Type, cast, is_int
 from mmsim.ir.uniform import Uniformity
 from mmsim.ir.walk import accesses, parts, statements
 
@@ -174,7 +174,8 @@ class Analysis(Uniformity):
                     if op in FAILING and not (op in ("//", "%") and self._constant(right)):
                         return False
                 case ir.Unary(op):
-                    if op == "int":
+                    made = cast(op)
+                    if made is not None and is_int(made.type):  # which a float may not fit
                         return False
                 case (
                     ir.Const()
@@ -184,6 +185,7 @@ class Analysis(Uniformity):
                     | ir.Compare()
                     | ir.Logic()
                     | ir.Choose()
+                    | ir.Call()
                 ):
                     pass
                 case _:

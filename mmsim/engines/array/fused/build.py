@@ -55,6 +55,8 @@ def plain(kernel: str) -> Kernel:
     kinds: dict[type, Any] = {bool: np.bool_, int: np.int64, float: np.float64}
 
     def numpy_number(value: Any) -> Any:
+        if type(value) is int and value >= 2**63:
+            return np.uint64(value)
         return kinds[type(value)](value) if type(value) in kinds else value
 
     def wrapping(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,11 +13,13 @@ from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
 
+from mmsim.engines.array.fused import typed
 from mmsim.engines.array.fused.analysis import READER, Analysis, CannotFuse
 from mmsim.ir import nodes as ir
 from mmsim.ir.fold import made_of
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.types import BOOL, FLOAT, Type, Typing, operand_types, wide
+from mmsim.ir.types import BOOL, FLOAT, INT, UNSIGNED, Type, Typing, wide
+from mmsim.ir.walk import operands
 
 UNIFORM = {
     "count": "threads",
@@ -43,7 +45,7 @@ REFUSED = {"//": "== 0", "%": "== 0", "/": "== 0", "<<": "< 0", ">>": "< 0", "**
 """What the right operand of an operation mustn't be."""
 LARGEST = 64
 """Numbers that a compiled program's constant table may have: they are written out at each use."""
-LITERAL = (ir.Const, ir.Unary, ir.Binary, ir.Compare)
+LITERAL = (ir.Const, ir.Unary, ir.Binary, ir.Compare, ir.Call)
 """What an expression of literals is made of."""
 
 
@@ -164,7 +166,7 @@ class Expressions:
     def write(self, value: ir.Expr) -> str:
         """The text of an expression of its own type; what it needs before goes into the lines."""
         if (number := self.folded(value)) is not None:
-            return self._literal(number)
+            return self._number(number, self.typing.of(value))
         match value:
             case ir.Number(name):
                 return f"number_{name}"
@@ -175,12 +177,16 @@ class Expressions:
             case ir.Var(name):
                 return self._variable(name)
             case ir.Unary():
-                return self._unary(value)
+                return self._typed(value) or self._unary(value)
             case ir.Binary():
-                return self._binary(value)
+                return self._typed(value) or self._binary(value)
             case ir.Compare(op, left, right):
-                common, _ = operand_types(value, self.typing.of(left), self.typing.of(right))
-                return f"({self.cast(left, common)} {op} {self.cast(right, common)})"
+                one, other = self.typing.operation(value).operands
+                return f"({self.cast(left, one)} {op} {self.cast(right, other)})"
+            case ir.Call(op, arguments):
+                (type_, *_) = self.typing.operation(value).operands
+                texts = [self.cast(argument, type_) for argument in arguments]
+                return typed.call(op, type_, texts)
             case ir.Logic(op, left, right):
                 first = self._keep(self.cast(left, self.typing.of(value)))
                 test = first if op == "and" else f"not {first}"
@@ -219,6 +225,26 @@ class Expressions:
             return f"np.int64({number})"  # what the skeleton computes with it mustn't wrap unseen
         return f"({number!r})" if number < 0 else repr(number)
 
+    def _number(self, number: int | float | bool, type_: Type) -> str:
+        """A number of a type."""
+        if type_ in (BOOL, INT, FLOAT):
+            return self._literal(number)
+        return f"{numpy_name(type_)}({number if type_ == UNSIGNED else self._literal(number)})"
+
+    def _typed(self, value: ir.Unary | ir.Binary) -> str | None:
+        """The text of an operation in a type that was asked for, None for any other."""
+        how = self.typing.operation(value)
+        if not how.asked:
+            return None
+        texts = [
+            self.cast(part, type_)
+            for part, type_ in zip(operands(value), how.operands, strict=True)
+        ]
+        lines = typed.Lines(self._keep, self._refuse)
+        if isinstance(value, ir.Binary):
+            return typed.binary(value.op, how.operands[0], texts[0], texts[1], lines)
+        return typed.unary(value.op, how.operands[0], how.result.type, texts[0], lines)
+
     def _extent(self, array: str, axis: int | str | None, rank: int | None) -> str:
         shape = self.shapes[array]
         if rank is not None and rank != len(shape):
@@ -243,6 +269,8 @@ class Expressions:
     def _lookup(self, value: ir.Lookup) -> str:
         """An element of a constant table, whose indices count from the end where they are < 0."""
         kind = self.typing.of(value).kind
+        if kind == "u":
+            raise CannotFuse("a table of integers without a sign")
         if len(value.values) > LARGEST:
             raise CannotFuse(f"a table of more than {LARGEST} numbers")
         make = {"b": bool, "i": int, "f": float}[kind]

@@ -73,7 +73,7 @@ class Pieces(ABC):
         self.full = full(launch)
         names = (f"t{number}" for number in count(1))
         self.text, self.plain = Text(names), Text(names)
-        self.rows = Rows(self.analysis, partial(is_whole, launch), self.full)
+        self.rows = Rows(self.analysis, self.typing, partial(is_whole, launch), self.full)
         self.lanes, self.same = (
             Expressions(
                 text,

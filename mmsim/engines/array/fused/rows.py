@@ -13,6 +13,7 @@ from typing import Literal
 from mmsim.engines.array.fused.analysis import READER, Analysis
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
+from mmsim.ir.types import Typing
 from mmsim.ir.uniform import follows_from
 
 Row = Literal["row", "one"]
@@ -32,8 +33,15 @@ class Rows:
     have all their lanes.
     """
 
-    def __init__(self, analysis: Analysis, whole: Callable[[ir.Expr], bool], full: bool) -> None:
+    def __init__(
+        self,
+        analysis: Analysis,
+        typing: Typing,
+        whole: Callable[[ir.Expr], bool],
+        full: bool,
+    ) -> None:
         self.analysis = analysis
+        self.typing = typing
         self.whole = whole
         self.full = full
 
@@ -63,7 +71,7 @@ class Rows:
             case ir.Var(name):
                 if name in self.analysis.inlined:
                     return self._step(self.analysis.inlined[name])
-            case ir.Binary(op, left, right):
+            case ir.Binary(op, left, right) if not self.asked(value):
                 if op == "+":
                     first, second = self._step(left), self._step(right)
                     if first is not None and second is not None and first + second < 2:
@@ -74,13 +82,15 @@ class Rows:
                 if op == "//" and self._begins_whole(left) and self.whole(right):
                     return 0
             case (
-                ir.Const()
+                ir.Binary()  # of a type that may wrap around
+                | ir.Const()
                 | ir.Number()
                 | ir.Extent()
                 | ir.Unary()
                 | ir.Compare()
                 | ir.Logic()
                 | ir.Choose()
+                | ir.Call()
                 | ir.RegisterRead()
                 | ir.Lookup()
             ):
@@ -88,6 +98,10 @@ class Rows:
             case _:
                 assert_never(value, READER)
         return 0 if follows_from(value, OF_THE_WARP, self._same) else None
+
+    def asked(self, value: ir.Binary) -> bool:
+        """Whether an operation may wrap around, in a type that was asked for."""
+        return self.typing.operation(value).asked
 
     def _same(self, variable: str) -> bool:
         """Whether the lanes of a warp have one value of a variable."""
@@ -103,16 +117,18 @@ class Rows:
             case ir.Var(name):
                 inlined = self.analysis.inlined
                 return name in inlined and self._begins_whole(inlined[name])
-            case ir.Binary(op, left, right):
+            case ir.Binary(op, left, right) if not self.asked(value):
                 return op == "%" and self._begins_whole(left) and self.whole(right)
             case (
-                ir.Const()
+                ir.Binary()  # of a type that may wrap around
+                | ir.Const()
                 | ir.Number()
                 | ir.Extent()
                 | ir.Unary()
                 | ir.Compare()
                 | ir.Logic()
                 | ir.Choose()
+                | ir.Call()
                 | ir.RegisterRead()
                 | ir.Lookup()
             ):

@@ -155,18 +155,80 @@ def float_floor_divide(x: float, y: float) -> float:
     return whole + 1.0 if quotient - whole > 0.5 else whole
 
 
+@compiled
+def unsigned_shift_left(x: np.uint64, y: np.uint64) -> np.uint64:
+    """x << y of unsigned 64 bits."""
+    if y > np.uint64(63):
+        return np.uint64(0)
+    return np.uint64(x << y)
+
+
+@compiled
+def unsigned_shift_right(x: np.uint64, y: np.uint64) -> np.uint64:
+    """x >> y of unsigned 64 bits."""
+    if y > np.uint64(63):
+        return np.uint64(0)
+    return np.uint64(x >> y)
+
+
+@compiled
+def popc(bits: np.uint64) -> int:
+    """How many of 64 bits are 1."""
+    found = 0
+    while bits != np.uint64(0):
+        bits &= bits - np.uint64(1)
+        found += 1
+    return found
+
+
+@compiled
+def clz(bits: np.uint64) -> int:
+    """How many of 64 bits are 0 above the highest 1."""
+    found = 64
+    while bits != np.uint64(0):
+        bits >>= np.uint64(1)
+        found -= 1
+    return found
+
+
+@compiled
+def ffs(bits: np.uint64) -> int:
+    """The place of the lowest of 64 bits that is 1, counted from 1; 0 where there is none."""
+    found = 0
+    while bits != np.uint64(0):
+        bits <<= np.uint64(1)
+        found += 1
+    return 65 - found if found else 0
+
+
+@compiled
+def brev(bits: np.uint64) -> np.uint64:
+    """64 bits in reverse order."""
+    turned = np.uint64(0)
+    for _ in range(64):
+        turned = (turned << np.uint64(1)) | (bits & np.uint64(1))
+        bits >>= np.uint64(1)
+    return turned
+
+
 __all__ = [
+    "brev",
+    "clz",
     "copy_one",
     "copy_row",
+    "ffs",
     "float_floor_divide",
     "float_modulo",
     "floor_divide",
     "mark",
     "mark_row",
     "modulo",
+    "popc",
     "power",
     "shift_left",
     "shift_of",
     "shift_right",
     "trips",
+    "unsigned_shift_left",
+    "unsigned_shift_right",
 ]

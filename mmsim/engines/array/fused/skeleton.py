@@ -9,6 +9,8 @@ from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from mmsim.engines.array.fused.analysis import CannotFuse
 
 
@@ -62,11 +64,31 @@ def _trips(nearest: int, farthest: int, step: int) -> tuple[int, int]:
     return Whole(max(min(one, other), 0)), Whole(max(one, other, 0))
 
 
+def _integer(bits: int, signed: bool) -> Callable[[Any], Whole]:
+    """Wraps a number around as an integer of so many bits does; what 64 bits can't hold is none."""
+    least = -(1 << (bits - 1)) if signed else 0
+    return lambda number: Whole((int(number) - least) % (1 << bits) + least)
+
+
+def _single(number: Any) -> float:
+    """A number rounded to single precision."""
+    with np.errstate(all="ignore"):
+        return float(np.float32(number))
+
+
 NAMES = {
     "range": _range,
     "np": SimpleNamespace(
+        **{f"int{bits}": _integer(bits, True) for bits in (8, 16, 32)},
+        **{f"uint{bits}": _integer(bits, False) for bits in (8, 16, 32, 64)},
         int64=Whole,
+        float32=_single,
         float64=float,
+        floor=lambda x: float(math.floor(x)),
+        ceil=lambda x: float(math.ceil(x)),
+        trunc=lambda x: float(math.trunc(x)),
+        isnan=math.isnan,
+        isfinite=math.isfinite,
         bool_=bool,
         nan=math.nan,
         inf=math.inf,
@@ -81,6 +103,10 @@ NAMES = {
     "shift_left": _shift_left,
     "shift_right": lambda x, y: Whole(x >> min(y, 63)),
     "power": _power,
+    "popc": lambda x: Whole(int(x).bit_count()),
+    "brev": lambda x: int(f"{int(x):064b}"[::-1], 2),
+    "clz": lambda x: Whole(64 - int(x).bit_length()),
+    "ffs": lambda x: Whole((x & -x).bit_length()),
 }
 
 
@@ -99,8 +125,8 @@ def accesses(text: str, limit: int, numbers: list[int | float | bool]) -> tuple[
 
     Raises `CannotFuse` for what goes on too long, or leaves the 64 bits, or has no value.
     """
-    whole = [Whole(value) if type(value) is int else value for value in numbers]
     try:
+        whole = [Whole(value) if type(value) is int else value for value in numbers]
         return _function(text)(limit, *whole)
     except (ArithmeticError, ValueError) as error:
         raise CannotFuse(f"its loops can't be unrolled: {error!r}") from None

@@ -368,7 +368,7 @@ class _Writer(Accesses):
             case ir.Var(name):
                 if name in self.analysis.inlined:
                     return self._limits(self.analysis.inlined[name])
-            case ir.Binary(op, left, right):
+            case ir.Binary(op, left, right) if not self.typing.operation(value).asked:
                 if isinstance(right, ir.ThreadField) and right.field in UNIFORM:  # from 1 on
                     by = UNIFORM[right.field]
                     if op == "%":
@@ -384,9 +384,11 @@ class _Writer(Accesses):
                 | ir.Number()
                 | ir.Extent()
                 | ir.Unary()
+                | ir.Binary()
                 | ir.Compare()
                 | ir.Logic()
                 | ir.Choose()
+                | ir.Call()
                 | ir.RegisterRead()
                 | ir.Lookup()
             ):

@@ -1,0 +1,91 @@
+"""Pieces of C: how tightly they bind, the types, and numbers as they are written."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from mmsim.ir.ranges import WHOLE
+from mmsim.ir.types import BOOL, FLOAT, INT, Type, limits
+
+
+class Text(NamedTuple):
+    """A piece of C, and how tightly its outermost operator binds."""
+
+    code: str
+    rank: int
+
+    def within(self, rank: int) -> str:
+        """The piece as an operand that must bind at least so tightly."""
+        return self.code if self.rank >= rank else f"({self.code})"
+
+
+PRIMARY, UNARY_RANK = 16, 14
+RANKS = {"*": 13, "/": 13, "%": 13, "+": 12, "-": 12, "<<": 11, ">>": 11, "&": 8, "^": 7, "|": 6}
+COMPARING, AND, OR, CHOICE = 10, 5, 4, 3
+
+C_TYPES = {
+    "bool": "bool",
+    "int8": "signed char",
+    "int16": "short",
+    "int32": "int",
+    "int64": "long long",
+    "uint8": "unsigned char",
+    "uint16": "unsigned short",
+    "uint32": "unsigned int",
+    "uint64": "unsigned long long",
+    "float32": "float",
+    "float64": "double",
+}
+
+
+def literal(number: int | float | bool, always_long: bool = False) -> Text:
+    """A number as C writes it."""
+    if isinstance(number, bool):
+        return Text("true" if number else "false", PRIMARY)
+    if isinstance(number, float):
+        if math.isnan(number):
+            return Text("not_a_number()", PRIMARY)
+        if math.isinf(number):
+            return Text("infinite()" if number > 0 else "-infinite()", UNARY_RANK)
+        return Text(repr(number), PRIMARY if math.copysign(1, number) > 0 else UNARY_RANK)
+    if number == WHOLE[0]:
+        return Text(f"({number + 1}LL - 1)", PRIMARY)
+    suffix = "LL" if always_long or not -(2**31) < number < 2**31 else ""
+    return Text(f"{number}{suffix}", PRIMARY if number >= 0 else UNARY_RANK)
+
+
+def call(name: str, *arguments: Text) -> Text:
+    """A call of a function."""
+    return Text(f"{name}({', '.join(argument.code for argument in arguments)})", PRIMARY)
+
+
+def infix(op: str, left: Text, right: Text) -> Text:
+    """Two operands and what stands between them."""
+    rank = RANKS[op]
+    if op in ("<<", ">>", "&", "^", "|"):  # C binds these unlike anyone expects
+        same = left.rank == rank and op in "&^|"
+        first = left.code if same else left.within(UNARY_RANK)
+        return Text(f"{first} {op} {right.within(UNARY_RANK)}", rank)
+    return Text(f"{left.within(rank)} {op} {right.within(rank + 1)}", rank)
+
+
+def cast(type_: Type, text: Text) -> Text:
+    """A cast to a type."""
+    return Text(f"({C_TYPES[type_.name]}){text.within(UNARY_RANK)}", UNARY_RANK)
+
+
+def literal_of(number: int | float | bool, type_: Type) -> Text:
+    """A number of a type as C writes it, which needs no cast beside others of that type."""
+    if type_ in (BOOL, INT, FLOAT):
+        return literal(number)
+    if type_.kind == "f":
+        plain = literal(float(number))
+        finite = math.isfinite(number)
+        return Text(f"{plain.code}f", plain.rank) if finite else cast(type_, plain)
+    if type_.kind == "u" and type_.itemsize >= 4:
+        return Text(f"{number}{'u' if type_.itemsize == 4 else 'ULL'}", PRIMARY)
+    if type_.itemsize < 4:
+        return cast(type_, literal(number))
+    low, _ = limits(type_)
+    return Text(f"({low + 1} - 1)", PRIMARY) if number == low else literal(number)

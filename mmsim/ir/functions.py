@@ -1,0 +1,212 @@
+"""The functions that a program can call, of floats and of bits: what each one computes.
+
+A function of floats computes in double, or in float where it was asked for. None of them fails:
+where there is no value the result is a NaN or an infinity, as IEEE 754, NumPy and a GPU have it.
+What IEEE 754 rounds exactly is the same everywhere. The others are NumPy's, and Python's where
+NumPy has none; elsewhere, as on a GPU, they differ in the last bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Result = Literal["float", "bool", "count", "same"]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of `arity` numbers, all of one type, scalars or arrays.
+
+    Its result is a float of that type, a bool, a count (an integer), or of the same type as the
+    operands. `exact` says that every machine gives the same bits, `c` what it is called in C,
+    `bits` that it takes integers.
+    """
+
+    arity: int
+    compute: Callable[..., Array]
+    c: str
+    result: Result = "float"
+    exact: bool = False
+    bits: bool = False
+
+
+def _by_element(function: Callable[..., float]) -> Callable[..., Array]:
+    """A function of Python's as one of arrays, whose errors are NaNs and infinities."""
+
+    def one(*numbers: float) -> float:
+        try:
+            return function(*numbers)
+        except OverflowError:  # of functions whose values are positive there
+            return math.inf
+        except ValueError:
+            return math.nan
+
+    whole = np.frompyfunc(one, 1 if function is not math.remainder else 2, 1)
+
+    def run(*numbers: Array) -> Array:
+        wide = (np.asarray(number, np.float64) for number in numbers)
+        return np.asarray(whole(*wide)).astype(np.asarray(numbers[0]).dtype)
+
+    return run
+
+
+def _gamma(x: float) -> float:
+    """As C's tgamma: infinite at zero, with its sign; no number at negative whole numbers."""
+    return math.copysign(math.inf, x) if abs(x) < 1e-308 else math.gamma(x)
+
+
+def _lgamma(x: float) -> float:
+    """As C's lgamma: infinite where the gamma function has a pole."""
+    return math.inf if x <= 0 and (math.isinf(x) or x == math.floor(x)) else math.lgamma(x)
+
+
+def _fused(x: float, y: float, z: float, is_single: bool) -> float:
+    """x * y + z, rounded once."""
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+        return x * y + z
+    exact = Fraction(x) * Fraction(y) + Fraction(z)
+    if exact == 0:
+        return x * y + z  # which has the sign that IEEE 754 gives it
+    return round_to_single(exact) if is_single else round_to_double(exact)
+
+
+def round_to_double(exact: Fraction) -> float:
+    """The double that is nearest to a number, the even one of two."""
+    try:
+        return exact.numerator / exact.denominator  # Python rounds the quotient of integers
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
+def round_to_single(exact: Fraction) -> float:
+    """The same in single precision.
+
+    Rounding twice could go wrong half way between two floats: so first to a double whose last bit
+    says whether anything was cut off.
+    """
+    near = round_to_double(exact)
+    if math.isfinite(near) and Fraction(near) != exact:
+        down = near if Fraction(near) < exact else math.nextafter(near, -math.inf)
+        bits = int(np.float64(down).view(np.int64))
+        near = down if bits & 1 else math.nextafter(down, math.inf)
+    with np.errstate(all="ignore"):
+        return float(np.float32(near))
+
+
+def fma(x: Array, y: Array, z: Array) -> Array:
+    """x * y + z, rounded once."""
+    dtype = np.asarray(x).dtype
+    is_single = dtype == np.float32
+    whole = np.frompyfunc(lambda a, b, c: _fused(float(a), float(b), float(c), is_single), 3, 1)
+    return np.asarray(whole(x, y, z)).astype(dtype)
+
+
+def _unsigned(x: Array) -> Array:
+    """The bits of integers as unsigned ones."""
+    x = np.ascontiguousarray(x)
+    return x.view(f"u{x.dtype.itemsize}")
+
+
+def _smeared(x: Array) -> Array:
+    """Every bit below the highest one set."""
+    width = 8 * x.dtype.itemsize
+    shift = 1
+    while shift < width:
+        x = x | (x >> x.dtype.type(shift))
+        shift *= 2
+    return x
+
+
+def popc(x: Array) -> Array:
+    """How many bits are 1."""
+    return np.bitwise_count(_unsigned(x)).astype(np.int64)
+
+
+def clz(x: Array) -> Array:
+    """How many bits are 0 above the highest 1: all of them for 0."""
+    bits = _unsigned(x)
+    return 8 * bits.dtype.itemsize - np.bitwise_count(_smeared(bits)).astype(np.int64)
+
+
+def ffs(x: Array) -> Array:
+    """The place of the lowest bit that is 1, counted from 1; 0 for 0."""
+    bits = _unsigned(x)
+    lowest = bits ^ (bits - bits.dtype.type(1))
+    return np.where(bits == 0, 0, np.bitwise_count(lowest).astype(np.int64))
+
+
+def brev(x: Array) -> Array:
+    """The bits in reverse order."""
+    bits = _unsigned(x)
+    width = bits.dtype.itemsize
+    each = np.unpackbits(np.ascontiguousarray(bits)[..., None].view(np.uint8), axis=-1)
+    turned = np.packbits(each[..., ::-1], axis=-1).view(f"u{width}")[..., 0]
+    return turned.view(np.asarray(x).dtype)
+
+
+def _numpys(ufunc: Callable[..., Any]) -> Callable[..., Array]:
+    """A function of NumPy's. It computes stretches of memory alike, wherever they lie."""
+    return lambda *numbers: ufunc(*map(np.ascontiguousarray, numbers))
+
+
+def _plain(ufunc: Callable[..., Any], c: str, arity: int = 1) -> Function:
+    return Function(arity, _numpys(ufunc), c)
+
+
+def _exact(ufunc: Callable[..., Any], c: str, arity: int = 1) -> Function:
+    return Function(arity, _numpys(ufunc), c, exact=True)
+
+
+FUNCTIONS: dict[str, Function] = {
+    "sqrt": _exact(np.sqrt, "sqrt"),
+    "fabs": _exact(np.fabs, "fabs"),
+    "floor": _exact(np.floor, "floor"),
+    "ceil": _exact(np.ceil, "ceil"),
+    "trunc": _exact(np.trunc, "trunc"),
+    "copysign": _exact(np.copysign, "copysign", 2),
+    "fmod": _exact(np.fmod, "fmod", 2),
+    "remainder": Function(2, _by_element(math.remainder), "remainder", exact=True),
+    "fma": Function(3, fma, "fma", exact=True),
+    "isnan": Function(1, np.isnan, "isnan", "bool", exact=True),
+    "isinf": Function(1, np.isinf, "isinf", "bool", exact=True),
+    "isfinite": Function(1, np.isfinite, "isfinite", "bool", exact=True),
+    "exp": _plain(np.exp, "exp"),
+    "exp2": _plain(np.exp2, "exp2"),
+    "expm1": _plain(np.expm1, "expm1"),
+    "log": _plain(np.log, "log"),
+    "log2": _plain(np.log2, "log2"),
+    "log10": _plain(np.log10, "log10"),
+    "log1p": _plain(np.log1p, "log1p"),
+    "cbrt": _plain(np.cbrt, "cbrt"),
+    "sin": _plain(np.sin, "sin"),
+    "cos": _plain(np.cos, "cos"),
+    "tan": _plain(np.tan, "tan"),
+    "asin": _plain(np.arcsin, "asin"),
+    "acos": _plain(np.arccos, "acos"),
+    "atan": _plain(np.arctan, "atan"),
+    "atan2": _plain(np.arctan2, "atan2", 2),
+    "sinh": _plain(np.sinh, "sinh"),
+    "cosh": _plain(np.cosh, "cosh"),
+    "tanh": _plain(np.tanh, "tanh"),
+    "asinh": _plain(np.arcsinh, "asinh"),
+    "acosh": _plain(np.arccosh, "acosh"),
+    "atanh": _plain(np.arctanh, "atanh"),
+    "hypot": _plain(np.hypot, "hypot", 2),
+    "pow": _plain(np.power, "pow", 2),
+    "erf": Function(1, _by_element(math.erf), "erf"),
+    "erfc": Function(1, _by_element(math.erfc), "erfc"),
+    "gamma": Function(1, _by_element(_gamma), "tgamma"),
+    "lgamma": Function(1, _by_element(_lgamma), "lgamma"),
+    "popc": Function(1, popc, "popc", "count", exact=True, bits=True),
+    "clz": Function(1, clz, "clz", "count", exact=True, bits=True),
+    "ffs": Function(1, ffs, "ffs", "count", exact=True, bits=True),
+    "brev": Function(1, brev, "brev", "same", exact=True, bits=True),
+}

@@ -1,0 +1,192 @@
+"""Arithmetic in a type that a program asks for, against NumPy's own, on every engine and in C.
+
+One program holds all operations of a type; thread i computes them of the i-th pair of numbers.
+"""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from emulated_gpu import Emulated, needs_compiler
+from functions_on_gpu import NAMES, arguments_of, distances, measured, program_of
+from mmsim.engines.array import engine as array
+from mmsim.gpu import kernel
+from mmsim.ir.functions import FUNCTIONS
+from random_programs import define
+
+INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+FLOATS = ("float32", "float64")
+PATHS = ("events", "interpreted", "plain")
+
+
+def edges(name):
+    """Numbers of a type at which it wraps around, or rounds, and some others."""
+    if name in FLOATS:
+        limits = np.finfo(name)
+        found = [0.0, -0.0, 1.0, -1.5, 0.1, 3.0, -7.25, 1e10, -2.5e-8, limits.max, limits.tiny]
+        return [*found, math.inf, -math.inf, math.nan, 16777217.0]
+    limits = np.iinfo(name)
+    found = {0, 1, 2, 3, 7, 31, 100, limits.max, limits.max - 1, limits.min, limits.max // 2 + 1}
+    return sorted(found | {one for one in (-1, -2, -7) if one >= limits.min})
+
+
+def pairs(name):
+    both = list(itertools.product(edges(name), repeat=2))
+    return tuple(np.array(side, name) for side in zip(*both, strict=True))
+
+
+BINARY = {
+    "x + y": np.add,
+    "x - y": np.subtract,
+    "x * y": np.multiply,
+    "min(x, y)": lambda x, y: np.where(y < x, y, x),
+    "max(x, y)": lambda x, y: np.where(y > x, y, x),
+    "x * 3": lambda x, y: x * 3,
+    "-x": lambda x, y: -x,
+    "+x": lambda x, y: x,
+    "abs(x)": lambda x, y: abs(x),
+    "x * y - x": lambda x, y: x * y - x,
+    "x if x < y else y": lambda x, y: np.where(x < y, x, y),
+    "x or y": lambda x, y: np.where(x != 0, x, y),
+}
+OF_INTEGERS = {
+    "x & y": np.bitwise_and,
+    "x | y": np.bitwise_or,
+    "x ^ y": np.bitwise_xor,
+    "~x": lambda x, y: ~x,
+    "x // y if y != 0 else x": lambda x, y: np.where(y != 0, np.floor_divide(x, y), x),
+    "x % y if y != 0 else x": lambda x, y: np.where(y != 0, np.remainder(x, y), x),
+    "x << y if y >= 0 else x": lambda x, y: np.where(y >= 0, np.left_shift(x, y), x),
+    "x >> y if y >= 0 else x": lambda x, y: np.where(y >= 0, np.right_shift(x, y), x),
+    "x ** 3": lambda x, y: x * x * x,
+    "mm.brev(mm.brev(x)) ^ y": np.bitwise_xor,
+    "mm.{0}(mm.uint64(x) + mm.uint64(y))": np.add,
+    "mm.{0}(mm.int64(x) * mm.int64(y))": np.multiply,
+}
+OF_FLOATS = {
+    "x / y": np.true_divide,
+    "math.sqrt(x)": lambda x, y: np.sqrt(x),
+    "math.fabs(x)": lambda x, y: np.fabs(x),
+    "float(x) + float(y)": lambda x, y: x.astype("float64") + y.astype("float64"),
+    "x * 0.1": lambda x, y: x * x.dtype.type(0.1),
+    "x + 2**24": lambda x, y: x + x.dtype.type(2**24),
+}
+INTERPRETED = {"x // y": np.floor_divide, "x % y": np.remainder, "x ** 2": lambda x, y: x * x}
+"""Operations on floats that a fused program leaves to the interpreter."""
+
+
+def program(name, texts):
+    """A program with all these operations, whose results have the type."""
+    lines = ["def program(T, a, b, out):"]
+    lines += [f"    x = mm.{name}(a[T.id])", f"    y = mm.{name}(b[T.id])"]
+    lines += [f"    out[{k}, T.id] = {text.format(name)}" for k, text in enumerate(texts)]
+    return mm.program(define("\n".join(lines) + "\n", "program"))
+
+
+def run(prog, path, args, monkeypatch):
+    """The last array after a run on one of the engines' paths."""
+    machine, threads = mm.DMM(8, 3), len(args[0])
+    if path == "events":
+        return machine.run(prog, *args, threads=threads, engine="events").arrays["out"]
+    whole = array.run
+    monkeypatch.setattr(array, "run", lambda launch, check=False: whole(launch, check, path))
+    return machine.run(prog, *args, threads=threads).arrays["out"]
+
+
+def same(found, expected):
+    """Bit for bit, but for the bits of a NaN."""
+    nans = np.isnan(found) & np.isnan(expected) if found.dtype.kind == "f" else found != found
+    return (found.tobytes() == expected.tobytes()) or bool(
+        ((found.view(f"u{found.itemsize}") == expected.view(f"u{found.itemsize}")) | nans).all()
+    )
+
+
+def operations(name):
+    return {**BINARY, **(OF_FLOATS if name in FLOATS else OF_INTEGERS)}
+
+
+def expected(name, wanted):
+    x, y = pairs(name)
+    with np.errstate(all="ignore"):
+        return np.array([function(x, y).astype(name) for function in wanted.values()])
+
+
+def args_of(name, wanted):
+    x, y = pairs(name)
+    return x, y, np.zeros((len(wanted), len(x)), name)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("name", INTEGERS + FLOATS)
+def test_arithmetic_in_a_type_is_numpys(name, path, monkeypatch):
+    wanted = operations(name)
+    args = args_of(name, wanted)
+    found = run(program(name, wanted), path, args, monkeypatch)
+    for text, row, right in zip(wanted, found, expected(name, wanted), strict=True):
+        assert same(row, right), text
+
+
+SHORT = {
+    "int32": ["x + y", "x * y", "-x", "x // y if y != 0 else x", "x << y if y >= 0 else x"],
+    "uint64": ["x - y", "x * y", "x >> y if y >= 0 else x", "x % y if y != 0 else x", "~x"],
+    "float32": ["x * y", "x / y", "math.sqrt(x)", "x * 0.1", "x * y - x"],
+}
+"""Some operations of some types, for compiling takes seconds."""
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_arithmetic_in_a_type_is_numpys_when_compiled(name, monkeypatch):
+    wanted = {text: operations(name)[text] for text in SHORT[name]}
+    found = run(program(name, wanted), "fused", args_of(name, wanted), monkeypatch)
+    for text, row, right in zip(wanted, found, expected(name, wanted), strict=True):
+        assert same(row, right), text
+
+
+@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.parametrize("path", ["events", "interpreted"])
+def test_operations_that_need_numpys_own_code(name, path, monkeypatch):
+    found = run(program(name, INTERPRETED), path, args_of(name, INTERPRETED), monkeypatch)
+    for text, row, right in zip(INTERPRETED, found, expected(name, INTERPRETED), strict=True):
+        assert same(row, right), text
+
+
+@needs_compiler
+def test_arithmetic_in_a_type_is_numpys_in_c(tmp_path):
+    kernels, rights = [], []
+    for name in INTEGERS + FLOATS:
+        wanted = {**operations(name), **(INTERPRETED if name in FLOATS else {})}
+        args = args_of(name, wanted)
+        kernels.append(kernel(program(name, wanted), *args, threads=len(args[0])))
+        rights.append((name, wanted))
+    emulated = Emulated(kernels, tmp_path)
+    for number, (name, wanted) in enumerate(rights):
+        found = emulated.run(number)["out"]
+        for text, row, right in zip(wanted, found, expected(name, wanted), strict=True):
+            assert same(row, right), (name, text)
+
+
+FARTHEST = {"gamma": 9, "lgamma": 9}
+"""Units of the last place that libraries are apart in; others: 4."""
+
+
+@needs_compiler
+def test_functions_in_c_are_those_of_the_simulator_but_for_the_last_bits(tmp_path):
+    cases = [(name, dtype) for name in NAMES for dtype in FLOATS]
+    kernels = [
+        kernel(program_of(*case), *arguments_of(*case, 200), threads=200, block_size=50)
+        for case in cases
+    ]
+    emulated = Emulated(kernels, tmp_path)
+    for number, (name, dtype) in enumerate(cases):
+        far = measured(name, dtype, 200, lambda *_, number=number: emulated.run(number)["out"])
+        most = 0 if FUNCTIONS[name].exact else FARTHEST.get(name, 4)
+        assert far.max() <= most, (name, dtype)
+
+
+def test_distances_are_in_units_of_the_last_place():
+    x = np.array([1.0, 0.0, -1.0, np.nan, 0.0])
+    y = np.array([np.nextafter(1, 2), -0.0, np.nextafter(-1, 0), np.nan, 5e-324])
+    assert distances(x, y).tolist() == [1, 0, 1, 0, 1]
