@@ -14,13 +14,27 @@ from dataclasses import dataclass
 from mmsim.frontend.function import Function
 from mmsim.frontend.scope import Captured, Missing
 from mmsim.frontend.source import written
+from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.nodes import AXES
+from mmsim.ir.types import SUPPORTED
 
-PREFIX = re.compile(r"(\w+\.)*(cuda|cg|cooperative_groups)\.|__")
+PREFIX = re.compile(r"(\w+\.)*(cuda|cg|cooperative_groups|numba)\.|__")
 """What stands before a word and changes nothing."""
 NUMPY = re.compile(r"(np|numpy|cp|cupy)\.")
 ARRAYS = ("zeros", "empty", "ones", "full", "zeros_like", "empty_like", "arange")
 """NumPy's functions that make arrays."""
+OF_C = {known.c: f"math.{name}" for name, known in FUNCTIONS.items() if hasattr(math, name)} | {
+    **{"fma": "mm.fma", "rsqrt": "1 / math.sqrt(x)"},
+    **{
+        "fmin": "min",
+        "fmax": "max",
+        "minimum": "min",
+        "maximum": "max",
+        "absolute": "abs",
+        "abs": "abs",
+    },
+}
+"""What functions of C's library, and of NumPy, are called in a program."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +83,12 @@ def _votes(what: str, name: str, program: str, operands: str = "x") -> Remedy:
         f"mm.warp.{program}({operands})",
         (name,),
     )
+
+
+def _bits(what: str, name: str) -> Remedy:
+    program = f"mm.{name}(x)"
+    advice = f"write {program}, or mm.{name}(mm.uint32(x)) for the 32 bits of x"
+    return Remedy(what, f"__{name}(x)", f"cuda.{name}(x)", program, (name, f"{name}ll"), advice)
 
 
 LAUNCH = Remedy(
@@ -215,10 +235,10 @@ REMEDIES = (
     Remedy(
         "barrier of the warp", "__syncwarp()", "cuda.syncwarp()", "mm.warp.sync()", ("syncwarp",)
     ),
-    Remedy("bits that are set", "__popc(x)", "cuda.popc(x)", "mm.popc(x)", ("popc", "popcll")),
-    Remedy("leading zeros", "__clz(x)", "cuda.clz(x)", "mm.clz(x)", ("clz", "clzll")),
-    Remedy("bits reversed", "__brev(x)", "cuda.brev(x)", "mm.brev(x)", ("brev", "brevll")),
-    Remedy("first bit that is set", "__ffs(x)", "cuda.ffs(x)", "mm.ffs(x)", ("ffs", "ffsll")),
+    _bits("bits that are set", "popc"),
+    _bits("leading zeros", "clz"),
+    _bits("bits reversed", "brev"),
+    _bits("first bit that is set", "ffs"),
     Remedy(
         "fused product and sum", "fma(x, y, z)", "cuda.fma(x, y, z)", "mm.fma(x, y, z)", ("fma",)
     ),
@@ -235,6 +255,14 @@ REMEDIES = (
         "math.sqrt(x)",
         "math.sqrt(x)",
         (),
+    ),
+    Remedy(
+        "number of a type",
+        "(float)x",
+        "float32(x)",
+        "mm.float32(x)",
+        tuple(name for name in SUPPORTED if name != "bool"),
+        "write mm.float32(x), or another type of NumPy's by its name",
     ),
     Remedy(
         "output",
@@ -300,19 +328,15 @@ def remedy(node: ast.expr, function: Function) -> str | None:
 def _of_math(name: str) -> str | None:
     """What to write instead of a function of C's library, such as sqrtf."""
     return next(
-        (f"write math.{one}" for one in (name, name.removesuffix("f")) if _known(one)), None
+        (f"write {OF_C[one]}" for one in (name, name.removesuffix("f")) if one in OF_C), None
     )
-
-
-def _known(name: str) -> bool:
-    """Whether Python's math has a function of this name."""
-    return isinstance(vars(math).get(name), types.BuiltinFunctionType)
 
 
 def _of_numpy(name: str) -> str:
     """What to write instead of a function of NumPy."""
-    if _known(name):
-        return f"write math.{name}"
+    of_c = "pow" if name == "power" else re.sub("^arc", "a", name)
+    if of_c in OF_C:
+        return f"write {OF_C[of_c]}"
     if name in ARRAYS:
         return "make arrays outside, or by mm.shared(shape) and mm.registers(size)"
     return "programs compute with one number at a time: write a loop, or call it outside"

@@ -1,6 +1,7 @@
 """CUDA's and Numba's words are refused with what to write instead."""
 
 import linecache
+import re
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,16 @@ def test_a_module_goes_by_its_own_name():
         ("x = np.sqrt(2.0)", "write math.sqrt"),
         ("x = sqrtf(2.0)", "write math.sqrt"),
         ("x = __expf(2.0)", "write math.exp"),
+        ("x = tgammaf(2.0)", "write math.gamma"),
+        ("x = rsqrtf(2.0)", "write 1 / math.sqrt(x)"),
+        ("x = fmaxf(2.0, 1.0)", "write max"),
+        ("x = np.arctan2(2.0, 1.0)", "write math.atan2"),
+        ("x = np.power(2.0, 1.0)", "write math.pow"),
+        ("x = np.maximum(2.0, 1.0)", "write max"),
+        ("x = np.abs(2.0)", "write abs"),
+        ("x = np.gcd(2, 1)", "write a loop"),
+        ("x = numba.int8(2)", "write mm.float32(x), or another type"),
+        ("x = __clzll(2)", "write mm.clz(x), or mm.clz(mm.uint32(x)) for the 32 bits of x"),
         ("x = np.sum(a)", "write a loop"),
         ("x = np.zeros(3)", "mm.registers(size)"),
         ("x = numpy.dot(a, a)", "write a loop"),
@@ -94,6 +105,23 @@ def test_a_launch_as_in_numba_is_answered():
     assert LAUNCH.words in str(caught.value)
     with pytest.raises(TypeError):
         list(program)
+
+
+EXAMPLES = [one for one in REMEDIES if re.match(r"(mm\.(?!program)|math\.|T\.)", one.program)]
+
+
+@pytest.mark.parametrize("remedy", EXAMPLES, ids=lambda one: one.program)
+def test_what_to_write_is_in_the_language(remedy):
+    """Each is tried as a value and as a statement; one of the two is what it is."""
+    refused = []
+    for line in (f"q = {remedy.program}", remedy.program):
+        text = f"def program(T, a):\n    i = old = lane = delta = x = y = z = 1\n    {line}\n"
+        try:
+            mm.program(define(text, "program"))
+        except LanguageError as error:
+            refused.append(str(error))
+    assert len(refused) < 2, refused
+    assert len(EXAMPLES) > 40
 
 
 def test_the_docs_have_the_table():
