@@ -69,9 +69,14 @@ def engine_used(request, monkeypatch):
         return
     monkeypatch.setattr(run, "default_engine", "events" if name == "events" else "array")
     if name == "fused":
-        monkeypatch.setattr(array, "FEW", 0)
-        monkeypatch.setattr(worth.Worth, "at_once", lambda self: True)
-        monkeypatch.setattr(execute.Execution, "_ready", lambda self: build.plain(self.text.kernel))
+        take_the_fused_path(monkeypatch)
+
+
+def take_the_fused_path(monkeypatch):
+    """Take the array engine's fused path wherever a program has one, and leave it uncompiled."""
+    monkeypatch.setattr(array, "FEW", 0)
+    monkeypatch.setattr(worth.Worth, "at_once", lambda self: True)
+    monkeypatch.setattr(execute.Execution, "_ready", lambda self: build.plain(self.text.kernel))
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 import mmsim as mm
+from conftest import take_the_fused_path
 from mmsim.model.machines import Schedule
 from paths import SCHEDULES, outcome
 
@@ -19,7 +20,8 @@ class Launcher:
     """Launches kernels under one schedule, as a host program does.
 
     `launch(program, a, b, threads=64, block_size=16)` gives the run. The checker has found nothing
-    in it, and both engines have the same times, accesses, rounds and arrays.
+    in it, and both engines, the array engine also along its fused path, have the same times,
+    accesses, rounds and arrays.
     """
 
     schedule: Schedule
@@ -30,7 +32,10 @@ class Launcher:
         assert report.ok, report
         events = machine.run(program, *args, engine="events", trace=False, **options)
         array = machine.run(program, *args, engine="array", **options)
-        assert outcome(array) == outcome(events) == outcome(report.run)
+        with pytest.MonkeyPatch.context() as patch:
+            take_the_fused_path(patch)
+            fused = machine.run(program, *args, engine="array", **options)
+        assert outcome(array) == outcome(fused) == outcome(events) == outcome(report.run)
         return array
 
 

@@ -1,0 +1,269 @@
+"""Graphs: shortest paths by Floyd and Warshall, search by levels, connected components."""
+
+from collections import deque
+
+import numpy as np
+
+import mmsim as mm
+from kernel_launches import under_both_schedules
+
+FAR = 10**6
+TILE = 4
+
+
+def edges(nodes, count):
+    """Random edges, each in both directions, as arrays of their ends, sorted."""
+    a, b = np.random.default_rng(12).integers(0, nodes, (2, count))
+    pairs = sorted({(x, y) for x, y in zip(a, b, strict=True) if x != y})
+    both = sorted({*pairs, *((y, x) for x, y in pairs)})
+    return np.array([x for x, _ in both]), np.array([y for _, y in both])
+
+
+def in_csr(nodes, count):
+    sources, targets = edges(nodes, count)
+    return np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=nodes))]), targets
+
+
+@mm.program
+def floyd_warshall_step(T, d, k):
+    """Row and column k stay as they are, for the way from k to k is 0."""
+    j = T.blockIdx.x * T.blockDim.x + T.threadIdx.x
+    i = T.blockIdx.y * T.blockDim.y + T.threadIdx.y
+    n = d.shape[0]
+    if i < n and j < n:
+        way = d[i, k] + d[k, j]
+        if way < d[i, j]:
+            d[i, j] = way
+
+
+def step_in_tile(T, c, a, b):
+    """c = min(c, a + b) for the tiles of shared memory; c may be a or b."""
+    i, j = T.threadIdx.y, T.threadIdx.x
+    for k in range(TILE):
+        way = a[i, k] + b[k, j]
+        if way < c[i, j]:
+            c[i, j] = way
+        T.barrier()
+
+
+@mm.program
+def diagonal_tile(T, d, k):
+    s = mm.shared((TILE, TILE), dtype=int)
+    i, j = T.threadIdx.y, T.threadIdx.x
+    s[i, j] = d[k * TILE + i, k * TILE + j]
+    T.barrier()
+    step_in_tile(T, s, s, s)
+    d[k * TILE + i, k * TILE + j] = s[i, j]
+
+
+@mm.program
+def cross_tiles(T, d, k):
+    """Tiles of row k (blockIdx.y = 0) and of column k (blockIdx.y = 1)."""
+    if T.blockIdx.x == k:
+        return
+    diagonal = mm.shared((TILE, TILE), dtype=int)
+    s = mm.shared((TILE, TILE), dtype=int)
+    i, j = T.threadIdx.y, T.threadIdx.x
+    row, column = k, T.blockIdx.x
+    if T.blockIdx.y == 1:
+        row, column = column, row
+    diagonal[i, j] = d[k * TILE + i, k * TILE + j]
+    s[i, j] = d[row * TILE + i, column * TILE + j]
+    T.barrier()
+    if T.blockIdx.y == 0:
+        step_in_tile(T, s, diagonal, s)
+    else:
+        step_in_tile(T, s, s, diagonal)
+    d[row * TILE + i, column * TILE + j] = s[i, j]
+
+
+@mm.program
+def other_tiles(T, d, k):
+    if T.blockIdx.x == k or T.blockIdx.y == k:
+        return
+    left = mm.shared((TILE, TILE), dtype=int)
+    above = mm.shared((TILE, TILE), dtype=int)
+    i, j = T.threadIdx.y, T.threadIdx.x
+    y, x = T.blockIdx.y * TILE + i, T.blockIdx.x * TILE + j
+    left[i, j] = d[y, k * TILE + j]
+    above[i, j] = d[k * TILE + i, x]
+    T.barrier()
+    best = d[y, x]
+    for m in range(TILE):
+        best = min(best, left[i, m] + above[m, j])
+    d[y, x] = best
+
+
+@mm.program
+def visit_neighbours(T, starts, targets, frontier, next_frontier, visited, level):
+    """A thread for each node. Several may find one node; all of them write the same."""
+    node = T.id
+    if node < len(level) and frontier[node]:
+        frontier[node] = False
+        for k in range(starts[node], starts[node + 1]):
+            other = targets[k]
+            if not visited[other]:
+                level[other] = level[node] + 1
+                next_frontier[other] = True
+
+
+@mm.program
+def next_level(T, frontier, next_frontier, visited, going):
+    node = T.id
+    if node < len(visited) and next_frontier[node]:
+        frontier[node] = True
+        visited[node] = True
+        next_frontier[node] = False
+        going[0] = True
+
+
+@mm.program
+def search_frontier(T, starts, targets, level, now, frontier, size, after, after_size):
+    """A thread for each node of the frontier; who reaches a node first adds it to the next one."""
+    i = T.id
+    if i < size[0]:
+        node = frontier[i]
+        for k in range(starts[node], starts[node + 1]):
+            other = targets[k]
+            if mm.atomic.cas(level, other, -1, now + 1) == -1:
+                place = mm.atomic.add(after_size, 0, 1)
+                after[place] = other
+
+
+def root(parent, x):
+    """Follows parents to the root; atomics read what other blocks change meanwhile."""
+    above = mm.atomic.add(parent, x, 0)
+    while above != x:
+        x = above
+        above = mm.atomic.add(parent, x, 0)
+    return x
+
+
+@mm.program
+def unite(T, sources, targets, parent):
+    """A thread for each edge. The larger root gets the smaller one as its parent."""
+    i = T.id
+    if i < len(sources):
+        a, b = root(parent, sources[i]), root(parent, targets[i])
+        while a != b:
+            if a < b:
+                a, b = b, a
+            old = mm.atomic.cas(parent, a, a, b)
+            if old == a:
+                a = b
+            else:
+                a, b = root(parent, old), root(parent, b)
+
+
+@mm.program
+def flatten(T, parent, label):
+    x = T.id
+    while parent[x] != x:
+        x = parent[x]
+    label[T.id] = x
+
+
+def weights(nodes):
+    """Lengths of edges, FAR where there is none."""
+    random = np.random.default_rng(13)
+    lengths = random.integers(1, 100, (nodes, nodes))
+    lengths[random.random((nodes, nodes)) < 0.7] = FAR
+    np.fill_diagonal(lengths, 0)
+    return lengths
+
+
+def shortest(d):
+    d = d.copy()
+    for k in range(len(d)):
+        d = np.minimum(d, d[:, k, None] + d[k])
+    return d
+
+
+@under_both_schedules
+def test_floyd_warshall(launch):
+    d = weights(10)
+    expected = shortest(d)
+    for k in range(10):
+        d = launch(floyd_warshall_step, d, k, grid=(2, 2), block=(8, 8)).arrays["d"]
+    assert (d == expected).all()
+
+
+@under_both_schedules
+def test_floyd_warshall_in_tiles(launch):
+    d = weights(3 * TILE)
+    expected = shortest(d)
+    block = (TILE, TILE)
+    for k in range(3):
+        d = launch(diagonal_tile, d, k, grid=1, block=block).arrays["d"]
+        d = launch(cross_tiles, d, k, grid=(3, 2), block=block).arrays["d"]
+        d = launch(other_tiles, d, k, grid=(3, 3), block=block).arrays["d"]
+    assert (d == expected).all()
+
+
+def levels(starts, targets, source):
+    found = [-1] * (len(starts) - 1)
+    found[source] = 0
+    queue = deque([source])
+    while queue:
+        node = queue.popleft()
+        for other in targets[starts[node] : starts[node + 1]]:
+            if found[other] < 0:
+                found[other] = found[node] + 1
+                queue.append(other)
+    return found
+
+
+@under_both_schedules
+def test_search_by_levels(launch):
+    """Two kernels for each level, until the second finds nothing."""
+    nodes = 40
+    starts, targets = in_csr(nodes, 45)
+    how = {"threads": 48, "block_size": 16}
+    nothing, source = np.zeros(nodes, bool), np.arange(nodes) == 0
+    frontier, visited, level = source, source.copy(), np.where(source, 0, -1)
+    going = True
+    while going:
+        graph = starts, targets
+        run = launch(visit_neighbours, *graph, frontier, nothing, visited, level, **how).arrays
+        level = run["level"]
+        masks = run["frontier"], run["next_frontier"], run["visited"]
+        run = launch(next_level, *masks, np.zeros(1, bool), **how).arrays
+        frontier, visited, (going,) = run["frontier"], run["visited"], run["going"]
+    assert level.tolist() == levels(starts, targets, 0)
+    assert level.max() > 4
+
+
+@under_both_schedules
+def test_search_by_frontiers(launch):
+    starts, targets = in_csr(40, 45)
+    level = np.full(40, -1)
+    level[0] = 0
+    frontier, size, now = np.zeros(40, int), np.ones(1, int), 0
+    while size[0]:
+        after = np.zeros(40, int), np.zeros(1, int)
+        graph = starts, targets, level, now
+        run = launch(search_frontier, *graph, frontier, size, *after, threads=40, block_size=16)
+        level, frontier = run.arrays["level"], run.arrays["after"]
+        size = run.arrays["after_size"]
+        now += 1
+    assert level.tolist() == levels(starts, targets, 0)
+
+
+def components(nodes, sources, targets):
+    """The smallest node of each node's component."""
+    label = list(range(nodes))
+    for _ in range(nodes):
+        for a, b in zip(sources, targets, strict=True):
+            label[a] = label[b] = min(label[a], label[b])
+    return label
+
+
+@under_both_schedules
+def test_union_find(launch):
+    nodes = 48
+    sources, targets = edges(nodes, 40)
+    run = launch(unite, sources, targets, np.arange(nodes), threads=96, block_size=16)
+    parent = run.arrays["parent"]
+    label = launch(flatten, parent, np.zeros(nodes, int), threads=nodes, block_size=16)
+    assert label.arrays["label"].tolist() == components(nodes, sources, targets)
+    assert len(set(label.arrays["label"])) > 3
