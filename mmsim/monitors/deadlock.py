@@ -35,10 +35,10 @@ class Read(NamedTuple):
 
 
 class DeadlockCheck(Listener):
-    """Notes for how many requests there was no progress, and the last that read since.
+    """Notes for how many requests there was no progress, and who has read since.
 
-    `last` is the last that waits, `other` the last one of another thread than that; `idle` is the
-    last that waits for nothing.
+    `waiting` has the last read of each thread that waits, the latest last; `idle` is the last read
+    that waits for nothing.
     """
 
     def __init__(self, launch: Launch) -> None:
@@ -49,13 +49,13 @@ class DeadlockCheck(Listener):
         self.taken: dict[tuple[str, int, int], Read] = {}  # elements that an atomic waits for
         self.lock_step, self.warp = launch.schedule == "synchronous", launch.grid.warp
         self.requests = 0
-        self.last: Read | None = None
-        self.other: Read | None = None
+        self.waiting: dict[int, Read] = {}
         self.idle: Read | None = None
 
     def accessed(self, access: Access) -> None:
         if self._progress(access):
-            self.requests, self.last, self.other, self.idle = 0, None, None, None
+            self.requests, self.idle = 0, None
+            self.waiting.clear()
             return
         self.requests += 1
         if access.writes:
@@ -64,9 +64,8 @@ class DeadlockCheck(Listener):
         if not self.waits.is_wait[access.site.number]:
             self.idle = read
             return
-        if self.last is not None and self.last.thread != read.thread:
-            self.other = self.last
-        self.last = read
+        self.waiting.pop(read.thread, None)
+        self.waiting[read.thread] = read
 
     def _taken(self, access: Access, lanes: npt.NDArray[np.int64]) -> None:
         """Note who has changed an element for which others wait by the same atomic."""
@@ -124,8 +123,8 @@ class DeadlockCheck(Listener):
         return self.requests >= self.enough and bool(self.readers())
 
     def readers(self) -> list[Read]:
-        """Who waits: the last, and another one if it does so too."""
-        return [one for one in (self.last, self.other) if self._reads_on(one)]
+        """Who waits, the latest first."""
+        return [one for one in reversed(self.waiting.values()) if self._reads_on(one)]
 
     def idler(self) -> Read | None:
         """Who reads on and waits for nothing; None if there was progress, or no thread reads."""

@@ -90,7 +90,7 @@ def _endless(error: ProgramError, launch: Launch, monitors: Monitors, time: int)
         if holder is not None:
             return _spin(one, holder, launch)
     also = [
-        found_access(one.site.place, "waits", one.thread, one.block, one.time) for one in others
+        found_access(one.site.place, "waits", one.thread, one.block, one.time) for one in others[:1]
     ]
     waiting = monitors.barriers.waiting()
     return Finding(

@@ -446,6 +446,19 @@ def test_who_waits_for_any_of_several_waits(schedule):
     assert (finding.kind, finding.array) == ("deadlock", "flags")
 
 
+@pytest.mark.parametrize("dmms", [1, 2, 4])
+def test_who_holds_a_lock_is_found_however_many_warps_wait_for_it(dmms):
+    @mm.program
+    def spins(T, lock):
+        while mm.atomic.cas(lock, 0, 0, 1) != 0:
+            pass
+        mm.atomic.exch(lock, 0, 0)
+
+    options = {"threads": 32, "block_size": 8, "schedule": "asynchronous"}
+    finding = waiting(spins, zeros(1), machine=mm.HMM(dmms, 4, 10), **options)
+    assert (finding.kind, finding.threads) == ("spin", (1, 0))
+
+
 # ------------------------------------------------------------------ winners
 
 
