@@ -1,0 +1,103 @@
+"""The first kernels of every course: vectors; and what is left of one after a test."""
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from kernel_launches import Launcher, under_both_schedules
+
+
+@mm.program
+def saxpy(T, a, x, y):
+    """A grid-stride loop in single precision."""
+    for i in range(T.blockIdx.x * T.blockDim.x + T.threadIdx.x, len(x), T.gridDim.x * T.blockDim.x):
+        y[i] = mm.float32(a) * x[i] + y[i]
+
+
+@mm.program
+def dot_product(T, a, b, result):
+    """Products of a thread, then of a block, then of all ("CUDA by Example", chapters 5 and A)."""
+    cache = mm.shared(T.blockDim.x)
+    tid = T.threadIdx.x + T.blockIdx.x * T.blockDim.x
+    index = T.threadIdx.x
+    temp = 0.0
+    while tid < len(a):
+        temp += a[tid] * b[tid]
+        tid += T.blockDim.x * T.gridDim.x
+    cache[index] = temp
+    T.barrier()
+    i = T.blockDim.x // 2
+    while i != 0:
+        if index < i:
+            cache[index] += cache[index + i]
+        T.barrier()
+        i //= 2
+    if index == 0:
+        mm.atomic.add(result, 0, cache[0])
+
+
+@mm.program
+def keep_positive(T, data, kept, count):
+    """Stream compaction: a warp takes room for all its values by one atomic."""
+    i = T.id
+    x = data[i] if i < len(data) else 0
+    keep = mm.warp.ballot(x > 0)
+    first = 0
+    if T.lane == 0:
+        first = mm.atomic.add(count, 0, mm.popc(keep))
+    first = mm.warp.shuffle(first, 0)
+    if x > 0:
+        kept[first + mm.popc(keep & ((1 << T.lane) - 1))] = x
+
+
+@mm.program
+def count_positive(T, data, counts):
+    total = T.barrier_count(data[T.id] > 0)
+    if T.index == 0:
+        counts[T.block] = total
+
+
+@mm.program
+def reverse_without_a_barrier(T, data):
+    s = mm.shared(T.block_size, dtype=int)
+    s[T.index] = data[T.id]
+    data[T.id] = s[T.block_size - 1 - T.index]
+
+
+@under_both_schedules
+def test_saxpy(launch):
+    x, y = np.random.default_rng(21).random((2, 100)).astype(np.float32)
+    run = launch(saxpy, 0.1, x, y, grid=2, block=32)
+    assert run.arrays["y"].dtype == np.float32
+    assert (run.arrays["y"] == np.float32(0.1) * x + y).all()
+
+
+@under_both_schedules
+def test_dot_product(launch):
+    """Of whole numbers, whose sums are the same in any order."""
+    a, b = np.random.default_rng(22).integers(-9, 10, (2, 200)).astype(float)
+    run = launch(dot_product, a, b, np.zeros(1), grid=3, block=32)
+    assert run.arrays["result"] == a @ b
+
+
+@under_both_schedules
+def test_compaction(launch):
+    data = np.random.default_rng(23).integers(-9, 10, 90)
+    run = launch(
+        keep_positive, data, np.zeros(90, int), np.zeros(1, int), threads=96, block_size=32
+    )
+    (count,) = run.arrays["count"]
+    assert sorted(run.arrays["kept"][:count]) == sorted(data[data > 0])
+
+
+@under_both_schedules
+def test_counts_of_blocks(launch):
+    data = np.random.default_rng(24).integers(-9, 10, (4, 16))
+    run = launch(count_positive, data.ravel(), np.zeros(4, int), threads=64, block_size=16)
+    assert (run.arrays["counts"] == (data > 0).sum(1)).all()
+
+
+def test_a_kernel_with_a_mistake_does_not_pass():
+    launch = Launcher("asynchronous")
+    with pytest.raises(AssertionError, match=r"data race on s\[0\]"):
+        launch(reverse_without_a_barrier, np.arange(32), threads=32)
