@@ -10,6 +10,7 @@ from emulated_gpu import Emulated, needs_compiler
 from mmsim.api.kernels import kernel
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import operands, statements, with_expressions, with_operands
+from paths import agrees
 from random_programs import same
 
 GRID, BLOCK = (2, 2), (4, 3)
@@ -71,6 +72,38 @@ def test_it_computes_what_numpy_does(schedule):
         assert same(run.arrays, expected())
         assert (run.time, run.accesses) == (runs[0].time, runs[0].accesses)
     assert runs[2].findings == ()
+
+
+@mm.program
+def gathered(T, x, added, most, least, common):
+    hashed = mm.uint64(x[T.id]) * MULTIPLIER
+    mm.atomic.add(added, x[T.id] % 8, hashed)
+    mm.atomic.max(most, x[T.id] % 8, hashed)
+    mm.atomic.min(least, x[T.id] % 8, hashed)
+    mm.atomic.and_(common, T.threadIdx.x % 2, hashed | 3)
+
+
+@pytest.mark.parametrize("path", ["fused", "plain", "interpreted"])
+def test_atomics_on_unsigned_words_of_64_bits_along_every_path(path):
+    x = np.arange(2048) * 37 % 101
+    all_bits = 2**64 - 1
+    most, least = np.zeros(8, np.uint64), np.full(8, all_bits, np.uint64)
+    run = agrees(
+        path,
+        gathered,
+        *(x, np.zeros(8, np.uint64), most, least, np.full(2, all_bits, np.uint64)),
+        threads=2048,
+        machine=mm.HMM(2, 32, 5),
+        block_size=256,
+    )
+    hashed = x.astype(np.uint64) * np.uint64(MULTIPLIER)
+    added, mask = np.zeros(8, np.uint64), np.full(2, all_bits, np.uint64)
+    np.add.at(added, x % 8, hashed)
+    np.maximum.at(most, x % 8, hashed)
+    np.minimum.at(least, x % 8, hashed)
+    np.bitwise_and.at(mask, np.arange(2048) % 2, hashed | np.uint64(3))
+    expected = {"added": added, "most": most, "least": least, "common": mask, "x": x}
+    assert same(run.arrays, expected)
 
 
 @needs_compiler
