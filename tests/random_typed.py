@@ -73,7 +73,8 @@ def value(author, type_, s, depth):
         return f"({x} ** {author.number(0, 3)})"
     if kind == "cast":
         return f"mm.{type_}({value(author, author.pick(*INTEGERS), s, depth - 1)})"
-    y = author.pick(value(author, type_, s, depth - 1), "3", f"({author.int(s, 0)})")
+    # A number that is written in the program must fit the type; what int() gives wraps around.
+    y = author.pick(value(author, type_, s, depth - 1), "3", f"int({author.int(s, 0)})")
     if kind == "extreme":
         return author.pick(f"min({x}, {y})", f"max({x}, {y})")
     if kind == "bits":
