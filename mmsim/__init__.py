@@ -13,7 +13,20 @@ the time unit what its memory accesses cost:
 74
 """
 
-from numpy import float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
+from numpy import (
+    complex64,
+    complex128,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 
 from mmsim.api.machines import DMM, HMM, UMM, Machine
 from mmsim.api.program import Program, program
@@ -55,6 +68,8 @@ __all__ = [
     "atomic",
     "brev",
     "clz",
+    "complex64",
+    "complex128",
     "ffs",
     "figures",
     "float32",

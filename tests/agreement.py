@@ -34,6 +34,8 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gpu_programs import CANDIDATES as FOR_A_GPU
 from gpu_programs import on_the_gpu
 from lane_races import can_be_written, lanes_meet
@@ -46,10 +48,11 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import TYPES
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.operators import BINARY, COMPARE, UNARY
-from mmsim.ir.types import SUPPORTED
+from mmsim.ir.promotion import SUPPORTED
 from mmsim.ir.walk import expressions, parts, statements
 from race_free_programs import CANDIDATES, SCHEDULES
-from random_programs import RandomCase, bits, drawn, in_turn, races, run_case, same
+from random_programs import DTYPES, RandomCase, bits, drawn, in_turn, races, run_case, same
+from reference import RefPlaced
 
 CHUNK = 50
 """Programs that are drawn at once."""
@@ -80,12 +83,19 @@ def language() -> list[str]:
         *(f"warp.{op}" for op in typing.get_args(ir.ExchangeOp)),
         *(f"barrier_{op}" for op in typing.get_args(ir.BarrierOp)),
         "grid_barrier",
+        *(f"array of {dtype}" for dtype in dict.fromkeys(DTYPES)),
         "and",
         "or",
         "mm.shared",
         "mm.registers",
         *FORMS,
     ]
+
+
+def given(case: RandomCase) -> set[str]:
+    """The kinds of arrays that a program is given."""
+    data = [one.array if isinstance(one, RefPlaced) else one for one in case.args]
+    return {f"array of {one.dtype}" for one in data if isinstance(one, np.ndarray)}
 
 
 def used(code: ir.Code) -> set[str]:
@@ -201,7 +211,7 @@ def chunk(
         more, errors = compare(case, on_gpu, compiled)
         done += more
         wrong += errors
-        programs.append((digest, used(case.program.code)))
+        programs.append((digest, used(case.program.code) | given(case)))
     faulthandler.cancel_dump_traceback_later()
     return programs, done, wrong
 

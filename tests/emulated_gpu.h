@@ -13,11 +13,12 @@
 #include <cstring>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #define __global__
-#define __device__ static inline __attribute__((unused))
+#define __device__ inline __attribute__((unused))
 #define __constant__ static const
 #define __shared__ thread_local
 #define __builtin_assume(condition)
@@ -25,7 +26,9 @@
 
 using std::copysign;
 using std::floor;
+using std::fabs;
 using std::fmod;
+using std::hypot;
 using std::isfinite;
 using std::isinf;
 using std::isnan;
@@ -220,6 +223,7 @@ static const std::vector<long long> &meet(unsigned int mask, long long value)
 
 template <class Word> long long bits_of(Word value)
 {
+    static_assert(std::is_arithmetic<Word>::value, "CUDA exchanges integers and floats only");
     long long bits = 0;
     std::memcpy(&bits, &value, sizeof value);
     return bits;

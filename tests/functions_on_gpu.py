@@ -37,7 +37,7 @@ Near its zeros, which lie below 3, no machine has many right digits of the logar
 NAMES = [
     name
     for name, one in FUNCTIONS.items()
-    if one.result == "float" and not one.bits and name not in WHOLE
+    if one.result == "float" and one.takes == "float" and name not in WHOLE
 ]
 Run = Callable[[mm.Program, list[Any]], Any]
 

@@ -22,6 +22,9 @@ from hypothesis import strategies as st
 import random_exchange as exchange
 from random_programs import (
     INDENT,
+    NARROW,
+    TYPE_OF,
+    WIDE,
     ArrayName,
     Author,
     RandomCase,
@@ -37,7 +40,7 @@ from random_programs import (
 
 SCHEDULES = ("synchronous", "asynchronous")
 MODES = ["straight", "gather", "gather", "warp", "backward", "rotated", "interleaved"]
-FLAGS = {"int": "1", "float": "2.5", "bool": "True"}
+FLAGS = {"int": "1", "float": "2.5", "bool": "True", "complex": "(1.5-2j)"}
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ class OrderlyAuthor(Author):
     def helper_array(self, arrays):
         """One that some array fits."""
         array = self.pick(*(a for a in arrays if a.name in self.segments))
-        narrowest = {"int": "int32", "float": "float32", "bool": "bool"}[array.type]
+        narrowest = next(name for name in NARROW if TYPE_OF[name] == array.type)
         return ArrayName("x", narrowest, array.dimensions, None)
 
     def array_parameters(self, array):
@@ -173,6 +176,7 @@ class OrderlyAuthor(Author):
         value = {
             "int": f"T.id + ({self.int(s, 0)}) % 100",
             "float": "T.id * 0.5",
+            "complex": "T.id * (0.5-1j)",
             "bool": "T.id % 3 == 0",
         }[array.type]
         lines = [f"{self.access(array, s)} = {value}", *self.barrier_statement(s, 0)]
@@ -251,11 +255,10 @@ def orderly_cases(draw, most_threads=24, width=None):
         known.append(array)
         args.append(data)
     for _ in range(author.pick(1, 0, 2)):
-        name, type_ = author.name("s"), author.pick("int", "float", "bool")
+        name, type_ = author.name("s"), author.pick(*WIDE)
         shape = draw(shapes_of(author.work(name, shared=True)))
         declarations.append(f"{name} = mm.shared({shape}, dtype={type_})")
-        dtype = {"int": "int64", "float": "float64", "bool": "bool"}[type_]
-        known.append(ArrayName(name, dtype, len(shape), shape))
+        known.append(ArrayName(name, WIDE[type_], len(shape), shape))
     source = write_program(author, known, args, declarations)
     return RandomCase(source, "program", machine, args, *sizes)
 

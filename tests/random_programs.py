@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 import random_atomics as atomics
+import random_complex
 import random_exchange as exchange
 import random_forms as forms
 import random_typed as typed
@@ -32,7 +33,11 @@ TYPE_OF = {
     "float64": "float",
     "float32": "float",
     "bool": "bool",
+    "complex128": "complex",
+    "complex64": "complex",
 }
+WIDE = {"int": "int64", "float": "float64", "bool": "bool", "complex": "complex128"}
+NARROW = ("int32", "float32", "bool", "complex64")
 THREAD_NUMBERS = ["id", "index", "block", "lane", "warp", "count", "block_size", "blocks"]
 AXES = ("x", "y", "z")
 PLACES = [f"{name}.{axis}" for name in ("threadIdx", "blockIdx") for axis in AXES]
@@ -258,7 +263,7 @@ class Author:
     def helper_array(self, arrays):
         """The array parameter of a new helper; `arrays` are those of the program."""
         # int32 stands for every integer array: what fits in it fits in all of them
-        return ArrayName("x", self.pick("int32", "float32", "bool"), self.pick(1, 2), None)
+        return ArrayName("x", self.pick(*NARROW), self.pick(1, 2), None)
 
     def array_parameters(self, array):
         """The parameters of a helper that stand for an array."""
@@ -275,6 +280,8 @@ class Author:
             return forms.result(self, type_, s, depth)
         if type_ in typed.TYPES:
             return typed.value(self, type_, s, depth)
+        if type_ in random_complex.TYPES:
+            return random_complex.value(self, type_, s, depth)
         return {"int": self.int, "float": self.float, "bool": self.bool}[type_](s, depth)
 
     def leaf(self, type_, s):
@@ -382,7 +389,7 @@ class Author:
             return self.pick("0.5", "0.0", "1.0", "-2.25", "0.1", "1e-3")
         x = self.float(s, depth - 1)
         kinds = ["leaf", "+", "*", "/", "unary", "abs", "extreme", "choice", "logic", "helper"]
-        kinds += ["divide", "cast", "ratio", "mixed", "power", "atomic", "lanes"]
+        kinds += ["divide", "cast", "ratio", "mixed", "power", "atomic", "lanes", "complex"]
         kind = self.pick(*kinds, *["typed"] * 5)
         if kind == "lanes":
             return exchange.shuffle(self, s, x)
@@ -398,6 +405,8 @@ class Author:
             return forms.power(self, s, x)
         if kind == "typed":
             return typed.float_of(self, s, x, depth - 1)
+        if kind == "complex":
+            return random_complex.float_of(self, s, depth - 1)
         if kind == "divide":
             return f"({x} {self.pick('//', '%')} {self.pick('0.75', '3.0', '-2.0', '5')})"
         if kind == "helper":
@@ -419,7 +428,17 @@ class Author:
         return None
 
     def bool(self, s, depth):
-        kinds = ["compare", "compare", "compare", "leaf", "chain", "cast", "constant", "member"]
+        kinds = [
+            "compare",
+            "compare",
+            "compare",
+            "leaf",
+            "chain",
+            "cast",
+            "constant",
+            "member",
+            "complex",
+        ]
         kind = self.pick(*kinds)
         if depth > 0:
             kind = self.pick(kind, "and", "or", "not", "logic", "choice", "helper", "bits", "vote")
@@ -429,6 +448,8 @@ class Author:
             return self.leaf("bool", s) or "True"
         if kind == "constant":
             return self.pick("True", "False")
+        if kind == "complex":
+            return random_complex.bool_of(self, s)
         if kind == "member":
             return forms.member(self, s)
         if kind == "cast":
@@ -498,7 +519,7 @@ class Author:
 
     def statement(self, s, depth):
         kinds = ["store", "store", "store", "assign", "assign", "read", "augment", "tuple"]
-        kinds += ["name", "pair", "atomic", "atomic", "typed", "typed"]
+        kinds += ["name", "pair", "atomic", "atomic", "typed", "typed", "complex"]
         kinds += ["swap"] * 2 * bool(self.rotating or s.registers)
         kinds += ["register"] * bool(s.registers) + ["call"] * bool(s.helpers)
         kinds += ["barrier"] * 2 * s.barriers
@@ -521,6 +542,10 @@ class Author:
             return [f"{target} {self.pick('%=', '//=', '&=')} {self.number(1, 9)}"]
         if augmented and array.type == "float":
             return [f"{target} {self.pick('+=', '-=')} ({self.float(s, 1)}) % 16.0"]
+        if array.type == "complex":
+            if augmented:
+                return [f"{target} {self.pick('+=', '-=', '*=')} {self.pick('1j', '-1j')}"]
+            return [f"{target} = {random_complex.small(self, 'complex', s, self.pick(1, 0, 2))}"]
         value = self.expression(array.type, s, self.pick(1, 0, 2))
         if array.type == "float":  # what is kept stays small
             value = f"({value}) % {self.pick('1000.0', '-8.0')}"
@@ -559,11 +584,16 @@ class Author:
             return self.assign_statement(s, depth)
         name = self.pick(*names)
         type_ = s.variables[name]
+        if type_ in random_complex.TYPES:
+            return [f"{name} {self.pick('+=', '-=')} {random_complex.small(self, type_, s, 0)}"]
         op = self.pick("+=", "-=", "*=" if type_ == "int" else "+=")
         return [f"{name} {op} {self.expression(type_, s, self.pick(0, 1))}"]
 
     def typed_statement(self, s, depth):
         return typed.statement(self, s)
+
+    def complex_statement(self, s, depth):
+        return random_complex.statement(self, s)
 
     def name_statement(self, s, depth):
         return forms.name_statement(self, s)
@@ -681,6 +711,7 @@ def write_helper(author, helpers, arrays):
     return helper, [*head, *indented(body), "", ""]
 
 
+DTYPES = ["int64", "int64", "float64", "int32", "bool", "float32", "complex128", "complex64"]
 SHAPES = st.one_of(
     st.tuples(st.integers(1, 16)),
     st.tuples(st.integers(1, 6), st.integers(1, 6)),
@@ -690,7 +721,7 @@ SHAPES = st.one_of(
 @st.composite
 def arrays(draw, name, shapes=SHAPES):
     """An array parameter: what the program knows of it, and its argument."""
-    dtype = draw(st.sampled_from(["int64", "int64", "float64", "int32", "bool", "float32"]))
+    dtype = draw(st.sampled_from(DTYPES))
     shape = draw(shapes)
     size = int(np.prod(shape))
     fill = draw(st.sampled_from(["counted", "mixed", "large"]))
@@ -698,6 +729,8 @@ def arrays(draw, name, shapes=SHAPES):
     values = np.arange(size) if fill == "counted" else random.integers(-40, 40, size)
     if dtype == "bool":
         data = values % 2 == 0
+    elif "complex" in dtype:
+        data = ((values - 1j * values[::-1]) / 8).astype(dtype)
     elif "float" in dtype:
         data = (values / 8 + (0.1 if fill == "large" else 0)).astype(dtype)
     else:
@@ -750,13 +783,12 @@ def cases(draw, threads=None, width=None):
     author = Author(draw, threads, None)
     declarations = []
     for _ in range(author.pick(0, 1, 2)):
-        name, type_ = author.name("s"), author.pick("int", "float", "bool")
+        name, type_ = author.name("s"), author.pick(*WIDE)
         shape, text = author.pick(
             ((5,), "5"), (known[0].shape[:1], f"{known[0].name}.shape[0]"), ((2, 3), "(2, 3)")
         )
         declarations.append(f"{name} = mm.shared({text}, dtype={type_})")
-        dtype = {"int": "int64", "float": "float64", "bool": "bool"}[type_]
-        known.append(ArrayName(name, dtype, len(shape), shape))
+        known.append(ArrayName(name, WIDE[type_], len(shape), shape))
     source = write_program(author, known, args, declarations)
     return RandomCase(source, "program", machine, args, *sizes)
 

@@ -73,13 +73,20 @@ def value(author, type_, s, depth):
         return f"({x} ** {author.number(0, 3)})"
     if kind == "cast":
         return f"mm.{type_}({value(author, author.pick(*INTEGERS), s, depth - 1)})"
-    # A number that is written in the program must fit the type; what int() gives wraps around.
-    y = author.pick(value(author, type_, s, depth - 1), "3", f"int({author.int(s, 0)})")
+    y = author.pick(value(author, type_, s, depth - 1), "3", _beside(author, type_, s))
     if kind == "extreme":
         return author.pick(f"min({x}, {y})", f"max({x}, {y})")
     if kind == "bits":
         return f"({x} {author.pick('&', '|', '^')} {y})"
     return f"({x} {kind} {y})"
+
+
+def _beside(author, type_, s):
+    """A plain integer beside a type; a number that is written in the program has to fit."""
+    text = author.int(s, 0)
+    elements = tuple(f"{array.name}[" for array in s.arrays)
+    known = text.startswith(("T.", *elements)) or text in s.variables
+    return f"({text})" if known else f"mm.{type_}({text})"
 
 
 def _float(author, type_, s, depth):

@@ -315,10 +315,9 @@ def mask_of(lanes):
 
 def fitted(value, dtype):
     """A number as one of NumPy's of a type: integers wrap around, floats are rounded or cut off."""
-    if dtype.kind == "f":
-        return np.array(value, None if isinstance(value, np.generic | float) else np.int64).astype(
-            dtype
-        )[()]
+    if dtype.kind in "fc":
+        given = None if isinstance(value, np.generic | float | complex) else np.int64
+        return np.array(value, given).astype(dtype)[()]
     bits = 8 * dtype.itemsize
     whole = int(value) % 2**bits
     if isinstance(value, float | np.floating):
@@ -332,8 +331,10 @@ def alike(x, y):
         return x, y
     typed, plain_one = (x, y) if isinstance(x, np.generic) else (y, x)
     dtype = typed.dtype
-    if isinstance(plain_one, float) and dtype.kind != "f":
+    if isinstance(plain_one, float) and dtype.kind not in "fc":
         dtype = np.dtype(float)
+    if isinstance(plain_one, complex):
+        dtype = np.result_type(dtype, np.complex64)
     if isinstance(plain_one, bool):
         plain_one = int(plain_one)
     other = fitted(plain_one, dtype)
@@ -343,16 +344,57 @@ def alike(x, y):
 def apply(op, x, y):
     """An operator of Python's, or of NumPy's where an operand has a type of its own."""
     if not isinstance(x, np.generic) and not isinstance(y, np.generic):
+        if any(isinstance(one, complex) for one in (x, y)):
+            return of_complex(op, np.complex128(x), np.complex128(y)).item()
         return wrap64(BINARY[type(op)](x, y))
     with np.errstate(all="ignore"):
-        return BINARY[type(op)](*alike(x, y))
+        return of_complex(op, *alike(x, y))
+
+
+def of_complex(op, x, y):
+    """An operator of NumPy's numbers; a product and a quotient of complex ones by their parts."""
+    common = np.result_type(x, y)
+    if common.kind != "c" or isinstance(op, ast.Add | ast.Sub):
+        return BINARY[type(op)](x, y)
+    x, y = x.astype(common), y.astype(common)
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    if isinstance(op, ast.Mult):
+        return joined(a * c - b * d, a * d + b * c)
+    return joined(*quotient(a, b, c, d))
+
+
+def quotient(a, b, c, d):
+    """The parts of (a + bi) / (c + di), by Smith's method."""
+    assert c or d
+    if abs(c) < abs(d):  # divide both by i
+        a, b, c, d = b, -a, d, -c
+    ratio = d / c
+    scale = type(c)(1) / (c + d * ratio)
+    return (a + b * ratio) * scale, (b - a * ratio) * scale
+
+
+def joined(real, imag):
+    """The complex number that has these parts."""
+    return np.array([real, imag]).view(f"c{2 * real.itemsize}")[0]
 
 
 def compared(op, x, y):
     """A comparison; that of integers is exact."""
+    if any(isinstance(one, complex | np.complexfloating) for one in (x, y)):
+        if not any(isinstance(one, np.generic) for one in (x, y)):
+            x, y = np.complex128(x), np.complex128(y)
+        return bool(COMPARE[type(op)](*alike(x, y)))
     if any(isinstance(one, float | np.floating) for one in (x, y)):
         return bool(COMPARE[type(op)](*alike(x, y)))
     return COMPARE[type(op)](int(x), int(y))
+
+
+def absolute(x):
+    """abs(x); of a complex number the distance from 0."""
+    if isinstance(x, complex | np.complexfloating):
+        length = np.hypot(x.real, x.imag)
+        return length if isinstance(x, np.generic) else float(length)
+    return abs(x)
 
 
 def extreme(take):
@@ -485,8 +527,9 @@ COMPARE = {
     ast.NotEq: operator.ne,
 }
 BUILTINS = {
-    **{"min": extreme(min), "max": extreme(max), "abs": abs},
+    **{"min": extreme(min), "max": extreme(max), "abs": absolute},
     **{"int": int, "float": float, "bool": bool},
+    "complex": lambda *parts: complex(*map(float, parts)) if len(parts) == 2 else complex(parts[0]),
     "divmod": lambda x, y: tuple(map(wrap64, divmod(x, y))),
 }
 
@@ -801,6 +844,9 @@ class Sequencer:
                 for argument in arguments:
                     values.append((yield from self.value(argument, lanes, frame)))
                 return {} if op == "sync" else exchange(op, self.launch, lanes, values)
+            case ast.Call(ast.Attribute(inner, "conjugate"), []):
+                a = yield from self.value(inner, lanes, frame)
+                return {t: a[t].conjugate() for t in lanes}
             case ast.Call(ast.Attribute(ast.Name(name), kind), arguments):
                 assert frame.names[name][lanes[0]] is THREAD
                 self.check_barrier(lanes)
@@ -832,6 +878,8 @@ class Sequencer:
             return self.launch.attribute(name, thread)
         if isinstance(thing, Triple):
             return {"x": thing.x, "y": thing.y, "z": thing.z}[name]
+        if name in ("real", "imag"):
+            return getattr(thing, name)
         shape = tuple(thing.shape)
         return {"shape": shape, "ndim": len(shape), "size": int(np.prod(shape))}[name]
 
@@ -849,7 +897,9 @@ class Sequencer:
         position = (node.lineno, node.col_offset)
         if position not in self.shared:
             dtype = ast.unparse(keywords[0].value).strip("'\"") if keywords else "float64"
-            dtype = {"int": "int64", "float": "float64"}.get(dtype, dtype.split(".")[-1])
+            dtype = {"int": "int64", "float": "float64", "complex": "complex128"}.get(
+                dtype, dtype.split(".")[-1]
+            )
             copies = [np.zeros(shape, dtype) for _ in range(self.launch.blocks)]
             order = self.parameters + len(self.shared)
             self.shared[position] = Array(None, copies, True, order)

@@ -23,7 +23,7 @@ from mmsim.view.tables import rich_table, rounds_table
 
 ARRAYS = """\
 arguments after T, in order, each a number or an array:
-  5, 0.5            a number
+  5, 0.5, 1+2j      a number
   zeros:4x8         zeros of that shape (integers)
   arange:4x8        0, 1, 2, ... in row-major order
   random:64         random floats from 0 to 1 (--seed)

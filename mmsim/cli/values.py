@@ -18,7 +18,7 @@ def parse_argument(text: str, generator: np.random.RandomState) -> Any:
     """A number or an array, as the help of `mmsim run` lists them."""
     if text.lstrip("+-").isdecimal() and len(text) > 4000:  # digits that Python refuses to read
         raise CallError(f"the number {text[:20]}... has {len(text)} digits; numbers have 64 bits")
-    for kind in (int, float):
+    for kind in (int, float, complex):
         try:
             return kind(text)
         except ValueError:

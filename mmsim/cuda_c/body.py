@@ -21,9 +21,9 @@ from mmsim.cuda_c.text import C_TYPES, literal_of
 from mmsim.errors import AddressError, LaunchError, Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
+from mmsim.ir.promotion import UNSIGNED
 from mmsim.ir.ranges import WHOLE, Ranges
 from mmsim.ir.tidy import tidy
-from mmsim.ir.types import UNSIGNED
 from mmsim.ir.walk import expressions, parts, statements, written_arrays
 from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Extents
@@ -165,7 +165,9 @@ class Body:
             case ir.Load(target):
                 access = self._checked(statement)
                 if target is None:
-                    self.add(f"(void){access};")
+                    kind = self.typing.arrays[statement.array]  # a copy is what reads a structure
+                    copy = f"({C_TYPES[kind.name]})" if kind.kind == "c" else ""
+                    self.add(f"(void){copy}{access};")
                 else:
                     self._set(statement, target, access)
             case ir.Store(_, _, value) | ir.RegisterWrite(_, _, value):

@@ -29,8 +29,9 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.fold import made_of
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import convert
+from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, no_index, wide
 from mmsim.ir.ranges import WHOLE, Ranges
-from mmsim.ir.types import BOOL, FLOAT, INT, UNSIGNED, Type, Typing, wide
+from mmsim.ir.types import Typing
 from mmsim.ir.walk import operands
 
 WRITER = "the writer of CUDA C"
@@ -53,7 +54,7 @@ class Expressions:
         self,
         typing: Typing,
         ranges: Ranges,
-        constant: Callable[[ir.Expr], int | float | bool | None],
+        constant: Callable[[ir.Expr], ir.Scalar | None],
         name: Callable[[str], str],
         element: Callable[[str, tuple[ir.Expr, ...]], str],
     ) -> None:
@@ -62,7 +63,7 @@ class Expressions:
         self.constant = constant
         self.name = name
         self.element = element
-        self.tables: dict[tuple[Type, tuple[int | float | bool, ...]], str] = {}
+        self.tables: dict[tuple[Type, tuple[ir.Scalar, ...]], str] = {}
         self.loads: dict[str, str] = {}  # variables that stand for an access in the same statement
 
     def write(self, value: ir.Expr) -> Text:
@@ -102,7 +103,7 @@ class Expressions:
             case _:
                 assert_never(value, WRITER)
 
-    def folded(self, value: ir.Expr) -> int | float | bool | None:
+    def folded(self, value: ir.Expr) -> ir.Scalar | None:
         """The value of an expression of literals and extents, None of any other."""
         return self.constant(value) if made_of(value, FOLDED) else None
 
@@ -121,9 +122,13 @@ class Expressions:
         return [self.converted(*pair) for pair in zip(operands(value), types, strict=True)]
 
     def _typed(self, value: ir.Unary | ir.Binary) -> Text | None:
-        """An operation in a type that was asked for, None for any other."""
+        """An operation in a type that was asked for, or on complex numbers, None for any other.
+
+        A test of whether a number is true is none.
+        """
         how = self.typing.operation(value)
-        if not how.asked:
+        is_complex = "c" in how.operands[0].kind + how.result.type.kind
+        if not how.asked and (not is_complex or how.result.type == BOOL):
             return None
         texts = self._operands(value)
         if isinstance(value, ir.Unary):
@@ -169,7 +174,7 @@ class Expressions:
         """One of two values to choose from: never an `int` literal, which would make the choice
         an `int`."""
         known = self.folded(value)
-        if known is not None and wanted == INT:
+        if isinstance(known, int) and wanted == INT:
             return literal(int(known), always_long=True)
         return self.converted(value, wanted)
 
@@ -275,6 +280,4 @@ class Expressions:
         """What is wrong with an index whatever its values are, None if nothing is."""
         if len(index) != rank:
             return f"{array!r} has {rank} dimensions but is used with {len(index)}"
-        if any(self.typing.of(part).kind == "f" for part in index):
-            return "an address is a whole number, no float; write // for a whole quotient"
-        return None
+        return no_index(map(self.typing.of, index))

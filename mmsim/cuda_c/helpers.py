@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 
+from mmsim.cuda_c.complex_helpers import COMPLEX_HELPERS
+
 HELPERS: dict[str, str] = {
+    **COMPLEX_HELPERS,
     "add": """
 // x + y, which wraps around at 64 bits.
 __device__ long long add(long long x, long long y)
@@ -427,7 +430,7 @@ ALONG_ALL = "n = own_number(); n < count; n += threads_at_work()"
 
 
 def called(text: str, is_line: bool) -> list[str]:
-    """The device functions that a text needs, those first that others call.
+    """The device functions and the type that a text needs, those first that others call.
 
     `is_line` says that blocks extend along x alone.
     """
@@ -439,7 +442,7 @@ def called(text: str, is_line: bool) -> list[str]:
     needed: set[str] = set()
     pending = [text]
     while pending:
-        for name in re.findall(r"\b([a-z_]+)(?:<[a-z ]+>)?\(", pending.pop()):
+        for name in re.findall(r"\b([a-z_]+)(?:<[A-Za-z ]+>|\()", pending.pop()):
             if name in HELPERS and name not in needed:
                 needed.add(name)
                 pending.append(texts[name])

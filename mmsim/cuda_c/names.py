@@ -31,7 +31,8 @@ rindex rint round scanf select setbuf signal signbit significand sin sincos sinh
 srand swab swap sync system tan tanh tgamma time tmpfile tmpnam trunc wait write y0 y1 yn
 """
 
-_MATHEMATICAL = {name for one in FUNCTIONS.values() for name in (one.c, f"{one.c}f")}
+_CALLED = [one.c for one in FUNCTIONS.values() if one.takes != "complex"]
+_MATHEMATICAL = {name for called in _CALLED for name in (called, f"{called}f")}
 RESERVED = frozenset((_KEYWORDS + _KNOWN).split()) | set(HELPERS) | _MATHEMATICAL
 """What a variable or an array can't be called."""
 

@@ -16,9 +16,9 @@ from itertools import pairwise
 from mmsim.cuda_c.expressions import WRITER
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
+from mmsim.ir.promotion import INT
 from mmsim.ir.ranges import WHOLE, Ranges, fits
 from mmsim.ir.tidy import SETTING, read_by, set_by
-from mmsim.ir.types import INT
 from mmsim.ir.walk import expressions, inside, operands, parts
 from mmsim.ir.walk import statements as all_statements
 

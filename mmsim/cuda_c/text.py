@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from mmsim.ir import nodes as ir
+from mmsim.ir.promotion import BOOL, COMPLEX, FLOAT, INT, Type, limits, part
 from mmsim.ir.ranges import WHOLE
-from mmsim.ir.types import BOOL, FLOAT, INT, Type, limits
 
 
 class Text(NamedTuple):
@@ -36,13 +37,17 @@ C_TYPES = {
     "uint64": "unsigned long long",
     "float32": "float",
     "float64": "double",
+    "complex64": "complex<float>",
+    "complex128": "complex<double>",
 }
 
 
-def literal(number: int | float | bool, always_long: bool = False) -> Text:
+def literal(number: ir.Scalar, always_long: bool = False) -> Text:
     """A number as C writes it."""
     if isinstance(number, bool):
         return Text("true" if number else "false", PRIMARY)
+    if isinstance(number, complex):
+        return literal_of(number, COMPLEX)
     if isinstance(number, float):
         if math.isnan(number):
             return Text("not_a_number()", PRIMARY)
@@ -75,8 +80,12 @@ def cast(type_: Type, text: Text) -> Text:
     return Text(f"({C_TYPES[type_.name]}){text.within(UNARY_RANK)}", UNARY_RANK)
 
 
-def literal_of(number: int | float | bool, type_: Type) -> Text:
+def literal_of(number: ir.Scalar, type_: Type) -> Text:
     """A number of a type as C writes it, which needs no cast beside others of that type."""
+    if type_.kind == "c":
+        parts = complex(number).real, complex(number).imag
+        return call(C_TYPES[type_.name], *(literal_of(one, part(type_)) for one in parts))
+    assert not isinstance(number, complex)
     if type_ in (BOOL, INT, FLOAT):
         return literal(number)
     if type_.kind == "f":

@@ -1,4 +1,4 @@
-"""Writes arithmetic in a type that was asked for, and functions, in C.
+"""Writes arithmetic in a type that was asked for, of complex numbers, and functions, in C.
 
 It means what `mmsim.ir.typed` says. C computes with at least 32 bits, and what leaves the bits of a
 signed type has no meaning there: so that is done without a sign, and cast back.
@@ -10,9 +10,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mmsim.cuda_c.text import C_TYPES, COMPARING, PRIMARY, UNARY_RANK, Text, call, cast, infix
+from mmsim.cuda_c.text import (
+    C_TYPES,
+    COMPARING,
+    PRIMARY,
+    UNARY_RANK,
+    Text,
+    call,
+    cast,
+    infix,
+    literal_of,
+)
 from mmsim.ir.functions import FUNCTIONS
-from mmsim.ir.types import FLOAT, INT, UNSIGNED, Type, limits
+from mmsim.ir.promotion import FLOAT, INT, UNSIGNED, Type, limits
 
 BITS: Type = np.dtype(np.uint32)
 """The type in which integers of up to 32 bits wrap around."""
@@ -30,6 +40,8 @@ def binary(op: str, type_: Type, left: Text, right: Text, exact: bool, natural: 
     `exact` says that the type holds every result, `natural` that neither operand is negative.
     """
     name = C_TYPES[type_.name]
+    if type_.kind == "c":
+        return infix(op, left, right)
     if op in EXTREME:
         return call(f"{EXTREME[op]}<{name}>", left, right)
     if type_.kind == "f":
@@ -65,6 +77,8 @@ def unary(op: str, held: Type, wanted: Type, text: Text, low: int) -> Text:
     """-x, +x, ~x, abs(x) or a cast; `low` is the least value that an integer x can have."""
     if op == "+" or (op == "abs" and held.kind == "u"):
         return text
+    if held.kind == "c" and op == "abs":
+        return call("complex_abs", text)
     if op == "abs":
         if held.kind == "f":
             return call("fabsf" if held.itemsize == 4 else "fabs", text)
@@ -87,7 +101,11 @@ def mixed_comparison(op: str, left: Text, right: Text, unsigned_first: bool) -> 
 def function(op: str, type_: Type, arguments: Sequence[Text]) -> Text:
     """A function of values of a type."""
     known = FUNCTIONS[op]
-    if not known.bits:
+    if op == "complex":
+        return call(C_TYPES["complex128"], *arguments)
+    if known.takes == "complex":
+        return _part(op, type_, arguments[0])
+    if known.takes == "float":
         single = type_.itemsize == 4 and known.result == "float"
         return call(f"{known.c}f" if single else known.c, *arguments)
     if type_.itemsize == 8:
@@ -104,3 +122,12 @@ def function(op: str, type_: Type, arguments: Sequence[Text]) -> Text:
     if op == "clz" and width < 32:
         found = infix("-", found, Text(str(32 - width), PRIMARY))
     return cast(INT, found)
+
+
+def _part(op: str, type_: Type, text: Text) -> Text:
+    """A part of a number, or its conjugate; a real number may stand for one."""
+    if type_.kind != "c":
+        return literal_of(0, type_) if op == "imag" else text
+    if op == "conjugate":
+        return call("complex_conjugate", text)
+    return Text(f"{text.within(PRIMARY)}.{op}", PRIMARY)

@@ -14,7 +14,7 @@ from mmsim.cuda_c.body import Body, comment
 from mmsim.cuda_c.helpers import called
 from mmsim.cuda_c.text import C_TYPES
 from mmsim.ir import nodes as ir
-from mmsim.ir.types import Type
+from mmsim.ir.promotion import Type
 from mmsim.ir.walk import expressions, parts, statements, written_arrays
 from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Extents, written

@@ -15,6 +15,7 @@ from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.threads import Shape, make_grid
 from mmsim.monitors.faults import finding_before, finding_of
+from mmsim.monitors.lines import bits_of
 from mmsim.monitors.placing import capacity, placement
 from mmsim.monitors.watch import Monitors
 from mmsim.monitors.winners import Other
@@ -149,7 +150,7 @@ def _difference(run: Run, other: Launch, whose: str) -> str:
     """The first element that another winner has changed, in words; empty if none."""
     for name, now in other.results().items():
         before = run.arrays[name]
-        same = before.view(f"u{before.itemsize}") == now.view(f"u{now.itemsize}")
+        same = bits_of(before) == bits_of(now)
         if not same.all():
             index = tuple(map(int, np.argwhere(~same)[0]))
             shown = ", ".join(map(str, index))

@@ -53,6 +53,9 @@ class Calls:
         op = self.atomics.op(node)
         if op is not None:
             return self.atomics.call(node, op)
+        called = node.func
+        if isinstance(called, ast.Attribute) and self.is_method(called, "conjugate"):
+            return self.conjugate(node, called)
         callee = self.callee(node)
         if functions.is_known(callee):
             return functions.call(self.lowering, node, callee)
@@ -90,6 +93,17 @@ class Calls:
             first = self.lowering.link(ir.Binary(op, first, other, place), position, place)
         return first
 
+    def is_method(self, called: ast.Attribute, name: str) -> bool:
+        """Whether a number's method of that name is called, and no function of a module."""
+        return called.attr == name and isinstance(self.function.captured(called), Missing)
+
+    def conjugate(self, node: ast.Call, called: ast.Attribute) -> ir.Expr:
+        """z.conjugate()."""
+        if node.args or node.keywords:
+            raise self.function.refuse(node, f"{written(called)} takes no number here")
+        number = self.lowering.expression(called.value)
+        return ir.Call("conjugate", (number,), self.function.place(node))
+
     def divmod_of(self, node: ast.Call) -> tuple[ir.Expr, ir.Expr]:
         """divmod(x, y)."""
         if len(node.args) != 2 or node.keywords:
@@ -100,14 +114,18 @@ class Calls:
         return ir.Binary("//", left, right, place), ir.Binary("%", left, right, place)
 
     def cast(self, node: ast.Call, callee: Any) -> ir.Expr:
-        """abs(x), int(x), float(x), bool(x), mm.float32(x) and so on."""
+        """abs(x), int(x), float(x), complex(x, y), bool(x), mm.float32(x) and so on."""
+        if callee is complex and len(node.args) == 2 and not node.keywords:
+            parts = self.lowering.operands(*node.args)
+            return ir.Call("complex", tuple(parts), self.function.place(node))
         if callee is float and len(node.args) == 1 and not node.keywords:
             written_float = self.float_of_text(node.args[0])
             if written_float is not None:
                 return written_float
         name = "abs" if callee is abs else CASTS[callee]
         if len(node.args) != 1 or node.keywords:
-            raise self.function.refuse(node, f"{name} takes one number here")
+            several = "one number or two" if callee is complex else "one number"
+            raise self.function.refuse(node, f"{name} takes {several} here")
         return ir.Unary(name, self.lowering.expression(node.args[0]), self.function.place(node))
 
     def float_of_text(self, node: ast.expr) -> ir.Const | None:
@@ -156,6 +174,10 @@ class Calls:
             raise self.function.refuse(
                 node.func, f"{text!r} isn't in the language of programs", functions.ADVICE
             )
+        if isinstance(target, types.BuiltinFunctionType) and target.__module__ == "cmath":
+            raise self.function.refuse(
+                node.func, f"{text!r} isn't in the language of programs", functions.OF_PARTS
+            )
         if isinstance(target, Missing):
             advice = remedy or "define the function above the program"
             if isinstance(node.func, ast.Name) and node.func.id in self.function.bound:
@@ -165,5 +187,6 @@ class Calls:
             node.func,
             f"the call of {text!r} isn't in the language of programs",
             remedy
-            or "call min, max, abs, divmod, len, int, float, bool or a function of the language",
+            or "call min, max, abs, divmod, len, int, float, complex, bool or a function of the "
+            "language",
         )

@@ -12,7 +12,7 @@ from mmsim.frontend.parameters import parameter_names
 from mmsim.frontend.scope import ArrayName, Role, VariableName
 from mmsim.frontend.source import written
 from mmsim.ir import nodes as ir
-from mmsim.ir.types import SUPPORTED_TEXT, supported
+from mmsim.ir.promotion import SUPPORTED_TEXT, supported
 
 
 class Declarations:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.ir.types import SUPPORTED
+from mmsim.ir.promotion import SUPPORTED
 
 CODES = {np.dtype(name).str[1:]: name for name in SUPPORTED}
 """NumPy's short names, as i4."""
@@ -22,7 +22,7 @@ def numpy_name(given: Any) -> str:
     if isinstance(given, np.dtype):
         return given.name
     if isinstance(given, type):
-        for known in (bool, int, float, *(np.dtype(name).type for name in SUPPORTED)):
+        for known in (bool, int, float, complex, *(np.dtype(name).type for name in SUPPORTED)):
             if given is known:
                 return np.dtype(known).name
     return ""

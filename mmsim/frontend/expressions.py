@@ -44,10 +44,12 @@ class Expressions:
 
     def literal(self, node: ast.Constant) -> ir.Expr:
         """A number that is written out."""
-        value = number(node.value) if not isinstance(node.value, complex | str | bytes) else None
+        value = number(node.value) if not isinstance(node.value, str | bytes) else None
         if value is None:
             raise self.function.refuse(
-                node, f"{node.value!r} is no number", "programs compute with int, float and bool"
+                node,
+                f"{node.value!r} is no number",
+                "programs compute with int, float, complex and bool",
             )
         return self.lowering.constant(value, node)
 
@@ -108,12 +110,16 @@ class Expressions:
             return self.values.single(own, node)
         if isinstance(node.value, ast.Name):
             entity = self.function.entity(node.value.id)
+            if isinstance(entity, ParameterUse) and node.attr in ("real", "imag"):
+                return self.part(node)
             if isinstance(entity, ArrayName | ParameterUse | Alias | NoArray) or (
                 isinstance(entity, VariableName) and node.attr in ("size", "ndim", "shape", "dtype")
             ):
                 return self.of_array(node, node.value)
         value = self.function.captured(node)
         if isinstance(value, Missing):
+            if node.attr in ("real", "imag"):
+                return self.part(node)
             table = self.function.captured(node.value)
             if type(table) is np.ndarray and node.attr in ("size", "ndim"):
                 return ir.Const(table.size if node.attr == "size" else table.ndim)
@@ -123,6 +129,11 @@ class Expressions:
                 self.lowering.dialect.remedy(node, self.function) or "",
             )
         return self.captured_number(node, value)
+
+    def part(self, node: ast.Attribute) -> ir.Expr:
+        """z.real and z.imag."""
+        operand = self.lowering.expression(node.value)
+        return ir.Call(node.attr, (operand,), self.function.place(node))
 
     def of_array(self, node: ast.Attribute, owner: ast.Name) -> ir.Expr:
         """a.size and a.ndim."""
@@ -143,7 +154,7 @@ class Expressions:
         op = UNARY[type(node.op)]
         if op == "-" and isinstance(node.operand, ast.Constant):
             value = number(node.operand.value)
-            if isinstance(value, int | float) and not isinstance(value, bool):
+            if isinstance(value, int | float | complex) and not isinstance(value, bool):
                 return self.lowering.constant(-value, node)
         return ir.Unary(op, self.lowering.expression(node.operand), self.function.place(node))
 

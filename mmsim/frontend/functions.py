@@ -18,6 +18,10 @@ ADVICE = (
     "of math's functions the language has those of one, two or three floats that C has too, "
     "degrees and radians"
 )
+OF_PARTS = (
+    "write it with math's functions of z.real and z.imag, as complex(math.cos(x), math.sin(x)) for "
+    "cmath.exp(1j * x)"
+)
 
 KNOWN: dict[Any, str] = {
     **{getattr(math, name): name for name in FUNCTIONS if hasattr(math, name)},

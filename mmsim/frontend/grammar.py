@@ -7,7 +7,7 @@ import ast
 import numpy as np
 
 from mmsim.frontend import remedies
-from mmsim.ir.types import SUPPORTED
+from mmsim.ir.promotion import SUPPORTED
 
 BINARY = {
     ast.Add: "+",
@@ -33,7 +33,7 @@ COMPARE = {
 }
 UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
 CASTS: dict[type, str] = {
-    **{int: "int", float: "float", bool: "bool", np.bool_: "bool"},
+    **{int: "int", float: "float", complex: "complex", bool: "bool", np.bool_: "bool"},
     **{np.dtype(name).type: name for name in SUPPORTED if name != "bool"},
 }
 """Python's types and NumPy's, which `mm.float32` and so on are, with the casts that they make."""

@@ -160,7 +160,7 @@ class Lowering:
         self.depth -= 1
         return tuple(block)
 
-    def constant(self, value: int | float | bool, node: ast.AST) -> ir.Const:
+    def constant(self, value: ir.Scalar, node: ast.AST) -> ir.Const:
         """A number as it stands."""
         if isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
             raise self.function.refuse(

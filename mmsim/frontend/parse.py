@@ -85,9 +85,7 @@ def parse_program(function: types.FunctionType, text: FunctionText, dialect: Dia
             continue
 
 
-def _parsed(
-    function: Function, dialect: Dialect, defaults: dict[str, int | float | bool]
-) -> ir.Code:
+def _parsed(function: Function, dialect: Dialect, defaults: dict[str, ir.Scalar]) -> ir.Code:
     """The representation, where enough is known of the names; else `Learnt`."""
     shared, parser = function.shared, FunctionParser(function, dialect)
     uses = [
@@ -112,9 +110,7 @@ def _parsed(
     )
 
 
-def _parameter(
-    node: ast.arg, parser: FunctionParser, default: int | float | bool | None
-) -> ParameterUse:
+def _parameter(node: ast.arg, parser: FunctionParser, default: ir.Scalar | None) -> ParameterUse:
     """A parameter of the program, bound to what its name stands for at the beginning."""
     function, name = parser.function, node.arg
     shared = function.shared

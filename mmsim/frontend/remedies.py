@@ -16,7 +16,7 @@ from mmsim.frontend.scope import Captured, Missing
 from mmsim.frontend.source import written
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.nodes import AXES
-from mmsim.ir.types import SUPPORTED
+from mmsim.ir.promotion import SUPPORTED
 
 PREFIX = re.compile(r"(\w+\.)*(cuda|cg|cooperative_groups|numba)\.|__")
 """What stands before a word and changes nothing."""

@@ -34,7 +34,7 @@ class ParameterUse:
 
     name: str
     place: Place
-    default: int | float | bool | None = None
+    default: ir.Scalar | None = None
     use: ir.Use = "unused"
     used_at: Place | None = None
 
@@ -218,7 +218,7 @@ def outside(function: types.FunctionType, name: str) -> Captured | Missing:
     return Missing()
 
 
-def number(value: Any) -> int | float | bool | None:
+def number(value: Any) -> ir.Scalar | None:
     """`value` as a Python number where it is one (NumPy scalars too), else None."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
@@ -228,4 +228,6 @@ def number(value: Any) -> int | float | bool | None:
         return int(value)
     if isinstance(value, float | np.floating):
         return float(value)
+    if isinstance(value, complex | np.complexfloating):
+        return complex(value)
     return None

@@ -33,7 +33,7 @@ def values_of(table: Any) -> Value | None:
     if type(table) is np.ndarray:
         if table.size > MOST_CAPTURED:
             raise TooMany
-        if table.dtype.kind not in "biuf":
+        if table.dtype.kind not in "biufc":
             return None
         return values_of(table.tolist())
     if type(table) in (tuple, list):
@@ -87,7 +87,7 @@ def lookup(
     return ir.Lookup(name, numbers, shape, index, place)
 
 
-def _numbers(value: Value) -> list[int | float | bool]:
+def _numbers(value: Value) -> list[ir.Scalar]:
     if isinstance(value, tuple):
         return [one for part in value for one in _numbers(part)]
     assert isinstance(value, ir.Const)
@@ -106,6 +106,6 @@ def shape_of(value: Value) -> Shape | None:
     return tuple(map(shape_of, value)) if isinstance(value, tuple) else None
 
 
-def constant_of(value: ir.Expr) -> int | float | bool | None:
+def constant_of(value: ir.Expr) -> ir.Scalar | None:
     """The number that an expression is as it stands."""
     return value.value if isinstance(value, ir.Const) else None

@@ -12,7 +12,7 @@ from mmsim.ir.typed import computing
 from mmsim.ir.types import Typing
 from mmsim.ir.walk import operands, parts
 
-Number = int | float | bool
+Number = ir.Scalar
 
 
 class Constants:

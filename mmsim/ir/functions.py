@@ -1,4 +1,4 @@
-"""The functions that a program can call, of floats and of bits: what each one computes.
+"""The functions that a program can call: of floats, of bits, of complex numbers.
 
 A function of floats computes in double, or in float where it was asked for. None of them fails:
 where there is no value the result is a NaN or an infinity, as IEEE 754, NumPy and a GPU have it.
@@ -18,16 +18,18 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-Result = Literal["float", "bool", "count", "same"]
+Result = Literal["float", "bool", "count", "same", "complex", "part"]
+Takes = Literal["float", "bits", "complex"]
 
 
 @dataclass(frozen=True)
 class Function:
     """A function of `arity` numbers, all of one type, scalars or arrays.
 
-    Its result is a float of that type, a bool, a count (an integer), or of the same type as the
-    operands. `exact` says that every machine gives the same bits, `c` what it is called in C,
-    `bits` that it takes integers.
+    It takes floats, integers for their bits, or complex numbers, for which any number may stand.
+    Its result is a float of that type, a bool, a count (an integer), of the same type as the
+    operands, a complex number, or a part of one. `exact` says that every machine gives the same
+    bits, `c` what it is called in C.
     """
 
     arity: int
@@ -35,7 +37,7 @@ class Function:
     c: str
     result: Result = "float"
     exact: bool = False
-    bits: bool = False
+    takes: Takes = "float"
 
 
 def _by_element(function: Callable[..., float]) -> Callable[..., Array]:
@@ -152,6 +154,13 @@ def brev(x: Array) -> Array:
     return turned.view(np.asarray(x).dtype)
 
 
+def made(real: Array, imag: Array) -> Array:
+    """The complex numbers that have these parts."""
+    whole = np.empty(np.shape(real), np.result_type(real, np.complex64))
+    whole.real, whole.imag = real, imag
+    return whole
+
+
 def _numpys(ufunc: Callable[..., Any]) -> Callable[..., Array]:
     """A function of NumPy's. It computes stretches of memory alike, wherever they lie."""
     return lambda *numbers: ufunc(*map(np.ascontiguousarray, numbers))
@@ -205,8 +214,12 @@ FUNCTIONS: dict[str, Function] = {
     "erfc": Function(1, _by_element(math.erfc), "erfc"),
     "gamma": Function(1, _by_element(_gamma), "tgamma"),
     "lgamma": Function(1, _by_element(_lgamma), "lgamma"),
-    "popc": Function(1, popc, "popc", "count", exact=True, bits=True),
-    "clz": Function(1, clz, "clz", "count", exact=True, bits=True),
-    "ffs": Function(1, ffs, "ffs", "count", exact=True, bits=True),
-    "brev": Function(1, brev, "brev", "same", exact=True, bits=True),
+    "popc": Function(1, popc, "popc", "count", exact=True, takes="bits"),
+    "clz": Function(1, clz, "clz", "count", exact=True, takes="bits"),
+    "ffs": Function(1, ffs, "ffs", "count", exact=True, takes="bits"),
+    "brev": Function(1, brev, "brev", "same", exact=True, takes="bits"),
+    "complex": Function(2, made, "complex", "complex", exact=True),
+    "real": Function(1, np.real, "real", "part", exact=True, takes="complex"),
+    "imag": Function(1, np.imag, "imag", "part", exact=True, takes="complex"),
+    "conjugate": Function(1, np.conjugate, "conjugate", "same", exact=True, takes="complex"),
 }

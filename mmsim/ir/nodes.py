@@ -47,6 +47,8 @@ ExchangeOp = Literal[
     "sync",
 ]
 UNNUMBERED = -1
+Scalar = int | float | complex | bool
+"""A number of Python's."""
 
 
 def assert_never(node: Never, reader: str) -> Never:
@@ -58,7 +60,7 @@ def assert_never(node: Never, reader: str) -> Never:
 class Const:
     """A number written in the program or captured from outside."""
 
-    value: int | float | bool
+    value: Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Unary:
-    """-x, +x, ~x, not x, abs(x), the casts int(x), float(x), bool(x), and those to NumPy's types.
+    """-x, +x, ~x, not x, abs(x), the casts int(x), float(x), complex(x), bool(x), and NumPy's.
 
     A cast to one of NumPy's types has the type's name for its `op`, as "float32".
     """
@@ -172,7 +174,7 @@ class Lookup:
     """
 
     table: str
-    values: tuple[int | float | bool, ...]
+    values: tuple[Scalar, ...]
     shape: tuple[int, ...]
     index: tuple[Expr, ...]
     place: Place
@@ -426,7 +428,7 @@ class Parameter:
 
     name: str
     use: Use
-    default: int | float | bool | None
+    default: Scalar | None
     place: Place
 
 

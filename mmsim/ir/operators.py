@@ -4,7 +4,7 @@ A value is one Python number where all lanes agree, else a NumPy array with an e
 Integers are 64 bits and wrap around, as on a GPU; everything else is Python's: `//` and `%` floor,
 `/` gives a float, `min(a, b)` is b only if b is smaller. The types of operands are known before
 (see `types`), so that an operator here meets only wide values: Python int and float, int64, double.
-Arithmetic in other types stands in `typed`.
+Arithmetic in other types, complex ones too, stands in `typed`.
 
 An operation without a value (division by zero, a negative shift) raises `NoValue` with the lanes
 where that is so; only active lanes count. Inactive lanes may compute nonsense unnoticed.
@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.ir.powers import power
-from mmsim.ir.types import BOOL, FLOAT, INT, Type
+from mmsim.ir.promotion import BOOL, COMPLEX, FLOAT, INT, Type
 
 Value = Any
 Mask = bool | npt.NDArray[np.bool_]
@@ -93,6 +93,8 @@ def convert(value: Value, held: Type, wanted: Type) -> Value:
         return value.astype(wanted)
     if wanted == FLOAT:
         return float(value)
+    if wanted == COMPLEX:
+        return complex(value)
     if wanted == BOOL:
         return bool(value)
     if wanted == INT:
@@ -261,4 +263,5 @@ UNARY: dict[str, Callable[[Value, Mask], Value]] = {
     "bool": lambda x, mask: truth(x),
     "int": _to_int,
     "float": lambda x, mask: convert(x, INT, FLOAT),
+    "complex": lambda x, mask: convert(x, INT, COMPLEX),
 }

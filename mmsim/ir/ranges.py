@@ -17,7 +17,8 @@ from typing import TypeVar
 from mmsim.ir import nodes as ir
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.types import Type, Typing, cast, is_int, limits
+from mmsim.ir.promotion import Type, cast, is_int, is_whole, limits
+from mmsim.ir.types import Typing
 
 Range = tuple[int, int]
 
@@ -64,7 +65,7 @@ class Ranges:
         body: ir.Block,
         typing: Typing,
         fields: dict[str, Range],
-        numbers: dict[str, int | float | bool],
+        numbers: dict[str, ir.Scalar],
         extent: Callable[[ir.Extent], int],
     ) -> None:
         self.typing = typing
@@ -134,7 +135,7 @@ class Ranges:
                     assert_never(statement, READER)
 
     def _counts(self, name: str) -> bool:
-        return self.typing.variables[name].kind != "f"
+        return is_whole(self.typing.variables[name])
 
     def _held(self, found: Range | None, type_: Type) -> Range | None:
         """The range of what is converted to a type, which wraps around what it can't hold."""
@@ -168,15 +169,18 @@ class Ranges:
     def of(self, value: ir.Expr) -> Range | None:
         """The range of an integer or a bool; None where nothing has been assigned yet."""
         type_ = self.typing.of(value)
-        return WHOLE if type_.kind == "f" else self._held(self._of(value), type_)
+        return self._held(self._of(value), type_) if is_whole(type_) else WHOLE
 
     def _of(self, value: ir.Expr) -> Range | None:
-        """The same of what is known to be no float: then no operand is one, but for int(...)."""
+        """The same of what is known to be no float: then no operand is one, but for int(...).
+
+        Nor is an operand a complex number.
+        """
         match value:
             case ir.Const(number):
-                return int(number), int(number)
+                return _exactly(number)
             case ir.Number(name):
-                return int(self.numbers[name]), int(self.numbers[name])
+                return _exactly(self.numbers[name])
             case ir.Extent():
                 return self.extent(value), self.extent(value)
             case ir.ThreadField(field):
@@ -186,7 +190,8 @@ class Ranges:
             case ir.RegisterRead(array):
                 return self._element(array)
             case ir.Lookup(_, values):
-                return int(min(values)), int(max(values))
+                numbers = [low for low, _ in map(_exactly, values)]
+                return min(numbers), max(numbers)
             case ir.Compare():
                 return 0, 1
             case ir.Unary(op, operand):
@@ -194,7 +199,7 @@ class Ranges:
                     return 0, 1
                 made = cast(op)
                 if made is not None:  # int(...) and the like, of a float too
-                    if self._is_float(operand):
+                    if not is_whole(self.typing.of(operand)):
                         return everything(made.type)
                     return self._held(self.of(operand), made.type)
                 how = self.typing.operation(value)
@@ -223,9 +228,6 @@ class Ranges:
             case _:
                 assert_never(value, READER)
 
-    def _is_float(self, value: ir.Expr) -> bool:
-        return self.typing.of(value).kind == "f"
-
     def exact(self, value: ir.Binary) -> Range | None:
         """The range of an operation that can't leave its type; None if it may."""
         sides = self._sides(value)
@@ -237,6 +239,12 @@ class Ranges:
         left = self._held(self.of(value.left), left_type)
         right = self._held(self.of(value.right), right_type)
         return None if left is None or right is None else (left, right)
+
+
+def _exactly(number: ir.Scalar) -> Range:
+    """The range of a number that is known, and is no float."""
+    assert not isinstance(number, complex)
+    return int(number), int(number)
 
 
 def everything(type_: Type) -> Range:

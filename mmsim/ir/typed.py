@@ -1,10 +1,10 @@
-"""Arithmetic in a type that was asked for, and the functions of `functions`, on lanes.
+"""Arithmetic in a type that was asked for, of complex numbers, and the functions of `functions`.
 
 Values are as in `operators`: one Python number that the type can hold where all lanes agree, else
 an array of the type. What is computed is NumPy's: integers wrap around, every operation on floats
 is rounded to the type, and a float that has no value is a NaN or an infinity. Only what no integer
 is raises `NoValue`: a division by zero, a shift by a negative number, a negative power, and a cast
-of a float that the type doesn't hold.
+of a float that the type doesn't hold. So does a division of Python's complex numbers by zero.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mmsim.ir import complex_numbers
 from mmsim.ir import nodes as ir
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.nodes import assert_never
@@ -27,7 +28,7 @@ from mmsim.ir.operators import (
     refuse_where,
 )
 from mmsim.ir.powers import power
-from mmsim.ir.types import FLOAT, Operation, Type, is_int, limits
+from mmsim.ir.promotion import FLOAT, Operation, Type, is_int, limits
 
 Compute = Callable[..., Value]
 """Takes the operands and the mask of active lanes."""
@@ -68,10 +69,14 @@ def computing(value: ir.Operating, how: Operation) -> Compute:
     """The function that computes an operation of operands that have been converted."""
     match value:
         case ir.Unary(op):
+            if op in complex_numbers.UNARY and how.operands[0].kind == "c":
+                return _in_type(complex_numbers.UNARY[op], how.operands)
             if op in _UNARY:
                 return _in_type(_UNARY[op], how.operands) if how.asked else UNARY[op]
             return _cast(how.operands[0], how.result.type) if how.asked else UNARY[op]
         case ir.Binary(op):
+            if how.operands[0].kind == "c":
+                return _complex(op, how)
             return _binary(op, how.operands) if how.asked else BINARY[op]
         case ir.Compare(op):
             compare = COMPARE[op]
@@ -116,6 +121,19 @@ def _binary(op: str, types: tuple[Type, ...]) -> Compute:
     return run
 
 
+def _complex(op: str, how: Operation) -> Compute:
+    """An operation on complex numbers."""
+    compute = _in_type(complex_numbers.BINARY[op], how.operands)
+    if op != "/" or how.asked:
+        return compute
+
+    def run(x: Value, y: Value, mask: Mask) -> Value:
+        refuse_where(y == 0, mask, "division by zero")
+        return compute(x, y, mask)
+
+    return run
+
+
 def _power(x: Any, y: Any) -> Any:
     """Rounded from the power of doubles."""
     base, exponent = (np.atleast_1d(np.asarray(one, np.float64)) for one in (x, y))
@@ -127,7 +145,7 @@ def _cast(held: Type, wanted: Type) -> Compute:
 
     A float that an integer type can't hold has no value there.
     """
-    if held.kind != "f" or wanted.kind == "f":
+    if held.kind != "f" or not is_int(wanted):
         return lambda x, mask: convert(x, held, wanted)
     low, high = limits(wanted)
     least, beyond = float(low), float(high + 1)  # powers of two

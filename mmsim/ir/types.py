@@ -1,9 +1,10 @@
 """Types: what every variable, expression and local array of a program holds, for given arguments.
 
-A value is what Python's would be: an integer (64 bits), a float (double) or a bool. Only moving it
-keeps a narrower element type: a float32 that is read and stored stays one, and any arithmetic on
-it is done in double. A variable has one type for all threads; where a program gives it several,
-it is the narrowest that holds them: bool in int, int in float.
+A value is what Python's would be: an integer (64 bits), a float (double), a complex number (two
+doubles) or a bool. Only moving it keeps a narrower element type: a float32 that is read and stored
+stays one, and any arithmetic on it is done in double. A variable has one type for all threads;
+where a program gives it several, it is the narrowest that holds them: bool in int, int in float,
+float in complex.
 
 A value may also be *of a type that was asked for*, by a cast such as `mm.float32(x)`: arithmetic
 on it rounds and wraps as that type does, and gives another such value. The type is NumPy's
@@ -14,8 +15,7 @@ promotion of those that were asked for; any other operand is a Python number and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache, reduce
-from typing import NamedTuple
+from functools import reduce
 
 import numpy as np
 
@@ -25,84 +25,35 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.memo import Memo
 from mmsim.ir.nodes import assert_never
+from mmsim.ir.promotion import (
+    BOOL,
+    FLOAT,
+    INT,
+    Clash,
+    Held,
+    Operation,
+    Type,
+    cast,
+    element,
+    fixed_result,
+    is_int,
+    is_whole,
+    join,
+    limits,
+    operation,
+    type_of_number,
+)
 from mmsim.ir.walk import operands
 
-Type = np.dtype[np.generic]
-
-BOOL: Type = np.dtype(np.bool_)
-INT: Type = np.dtype(np.int64)
-FLOAT: Type = np.dtype(np.float64)
-UNSIGNED: Type = np.dtype(np.uint64)
-
 TYPING = "typing"
-
-
-class Held(NamedTuple):
-    """What type a value has, and whether that type was asked for."""
-
-    type: Type
-    asked: bool = False
-
-
-class Operation(NamedTuple):
-    """How an operation computes: its operands are converted to `operands` before.
-
-    It is done in the type that was `asked` for, as NumPy does it, else in 64 bits, as Python does.
-    """
-
-    operands: tuple[Type, ...]
-    result: Held
-    asked: bool
-
-
-class Clash(Exception):
-    """Two types that were asked for have no common one."""
-
-
-def is_int(type_: Type) -> bool:
-    """Whether values are integers."""
-    return type_.kind in "iu"
-
-
-def element(type_: Type) -> Held:
-    """A value that comes from an array of that type."""
-    return Held(type_, type_ == UNSIGNED)
-
-
-def join(first: Held | None, second: Held | None) -> Held | None:
-    """What holds both; None stands for nothing known yet."""
-    if first is None or second is None or first == second:
-        return second if first is None else first
-    if first.asked or second.asked:
-        return Held(promoted(first, second), True)
-    if first.type == second.type:
-        return first
-    return Held(FLOAT if "f" in first.type.kind + second.type.kind else INT)
-
-
-def promoted(*held: Held) -> Type:
-    """The type in which values compute of which one at least is of a type that was asked for.
-
-    >>> promoted(Held(np.dtype("int32"), True), Held(np.dtype("float64")))
-    dtype('float64')
-    >>> promoted(Held(np.dtype("float32"), True), Held(np.dtype("int64")))
-    dtype('float32')
-    """
-    asked = [one.type for one in held if one.asked]
-    common = np.result_type(*asked)
-    if common.kind == "f" and all(map(is_int, asked)):
-        raise Clash(
-            f"no integer type holds both {asked[0]} and {asked[1]}; convert one of them, as in "
-            f"mm.{asked[0]}(...)"
-        )
-    if common.kind != "f" and any(one.type.kind == "f" for one in held):
-        return FLOAT
-    return common
-
-
-def wide(type_: Type) -> Type:
-    """The type that arithmetic is done in: int for bool and every integer, double for floats."""
-    return FLOAT if type_.kind == "f" else INT
+FLOAT_INDEX = "float; write // or int(...)"
+ORDERED = "compare abs(z), z.real or z.imag"
+INSTEAD = {
+    **dict.fromkeys(("//", "%"), "take abs(z), z.real or z.imag"),
+    **dict.fromkeys(("min", "max"), ORDERED),
+    "**": "write z * z for z ** 2",
+}
+"""What to write instead of an operation that complex numbers don't have."""
 
 
 class Typing:
@@ -291,8 +242,9 @@ class Typing:
             case ir.For(_, start, stop, step, body, place):
                 for part in (start, stop, step):
                     self._check_expression(part)
-                    if self.of(part).kind == "f":
-                        raise self._fault("range takes integers; write int(...)", place)
+                    if not is_whole(self.of(part)):
+                        inner = "..." if self.of(part).kind == "f" else "z.real"
+                        raise self._fault(f"range takes integers; write int({inner})", place)
                 self._check(body)
             case ir.Scope(_, body):
                 self._check(body)
@@ -307,13 +259,18 @@ class Typing:
                 assert_never(statement, TYPING)
 
     def _check_exchange(self, statement: ir.Exchange) -> None:
+        op, place = statement.op, statement.place
         for part in statement.operands:
             self._check_expression(part)
-        if statement.op.startswith("shuffle") and self.of(statement.operands[1]).kind == "f":
-            what = "lane" if statement.op == "shuffle" else "distance"
+        kinds = [self.of(part).kind for part in statement.operands]
+        if op.startswith("match") and kinds[0] == "c":
             raise self._fault(
-                f"the {what} of {statement.op} is a whole number; write int(...)", statement.place
+                f"{op} takes a real number, and this one is complex; match z.real and z.imag", place
             )
+        if op.startswith("shuffle") and kinds[1] in "fc":
+            what = "lane" if op == "shuffle" else "distance"
+            inner = "..." if kinds[1] == "f" else "z.real"
+            raise self._fault(f"the {what} of {op} is a whole number; write int({inner})", place)
 
     def _check_index(self, index: tuple[ir.Expr, ...]) -> None:
         for part in index:
@@ -321,7 +278,14 @@ class Typing:
 
     def _check_store(self, array: str, value: ir.Expr, place: Place) -> None:
         held, stored = self.arrays[array], self.of(value)
-        if stored.kind == "f" and held.kind != "f":
+        if stored.kind == "c" and held.kind != "c":
+            raise self._fault(
+                f"a complex number is stored in {array!r}, which holds {held}; store its .real, or "
+                "give the array a complex type",
+                place,
+                array,
+            )
+        if stored.kind == "f" and is_whole(held):
             raise self._fault(
                 f"a float is stored in {array!r}, which holds {held}; write int(...), or give the "
                 "array a float type",
@@ -342,24 +306,26 @@ class Typing:
                     raise self._fault(f"the variable {name!r} is never assigned", place)
             case ir.Unary(op, operand, place):
                 self._check_expression(operand)
-                if op == "~" and self.of(operand).kind == "f":
-                    raise self._fault("~ takes an integer", place)
+                self._check_unary(op, self.of(operand), place)
             case ir.Call(op, arguments, place):
                 for part in arguments:
                     self._check_expression(part)
-                    if FUNCTIONS[op].bits and self.of(part).kind == "f":
-                        raise self._fault(f"{op} takes an integer", place)
+                    self._check_argument(op, self.of(part), place)
                 self._check_operands(value, place)
             case ir.Binary(op, left, right, place):
                 self._check_expression(left)
                 self._check_expression(right)
                 kinds = self.of(left).kind + self.of(right).kind
-                if op in ("&", "|", "^", "<<", ">>") and "f" in kinds:
+                if op in ("&", "|", "^", "<<", ">>") and ("f" in kinds or "c" in kinds):
                     raise self._fault(f"{op} takes integers", place)
+                if "c" in kinds and op not in "+-*/":
+                    raise self._fault(f"complex numbers have no {op}; {INSTEAD[op]}", place)
                 self._check_operands(value, place)
-            case ir.Compare(_, left, right, place):
+            case ir.Compare(op, left, right, place):
                 self._check_expression(left)
                 self._check_expression(right)
+                if op not in ("==", "!=") and "c" in self.of(left).kind + self.of(right).kind:
+                    raise self._fault(f"complex numbers have no {op}; {ORDERED}", place)
             case ir.Logic(_, left, right):
                 self._check_expression(left)
                 self._check_expression(right)
@@ -370,15 +336,39 @@ class Typing:
                 self._check_index(index)
             case ir.Lookup(table, _, _, index, place):
                 self._check_index(index)
-                if any(self.of(part).kind == "f" for part in index):
-                    raise self._fault(
-                        f"an index of {table!r} is a whole number, no float; write // or int(...)",
-                        place,
-                    )
+                found = {self.of(part).kind for part in index}
+                for kind, text in (("c", "complex one; write int(z.real)"), ("f", FLOAT_INDEX)):
+                    if kind in found:
+                        message = f"an index of {table!r} is a whole number, no {text}"
+                        raise self._fault(message, place)
             case ir.Const() | ir.Number() | ir.ThreadField() | ir.Extent():
                 pass
             case _:
                 assert_never(value, TYPING)
+
+    def _check_unary(self, op: str, held: Type, place: Place) -> None:
+        """Refuse what ~ and the casts can't be applied to."""
+        if op == "~" and not is_whole(held):
+            raise self._fault("~ takes an integer", place)
+        made = cast(op)
+        if held.kind == "c" and made is not None and made.type.kind not in "cb":
+            name = f"mm.{op}" if made.asked else op
+            raise self._fault(
+                f"{name}(...) takes a real number, and this one is complex; write {name}(z.real)",
+                place,
+            )
+
+    def _check_argument(self, op: str, held: Type, place: Place) -> None:
+        """Refuse what a function can't take."""
+        takes = FUNCTIONS[op].takes
+        if takes == "bits" and not is_whole(held):
+            raise self._fault(f"{op} takes an integer", place)
+        if takes == "float" and held.kind == "c":
+            raise self._fault(
+                f"{op} takes real numbers, and this one is complex; give it abs(z), z.real or "
+                "z.imag",
+                place,
+            )
 
     def _check_operands(self, value: ir.Operating, place: Place) -> None:
         """Refuse a number that is written in the program and doesn't fit the others' type."""
@@ -398,127 +388,3 @@ class Typing:
 
     def _fault(self, message: str, place: Place, array: str | None = None) -> TypeFault:
         return TypeFault(message, program=self.code.name, place=place, array=array)
-
-
-@cache
-def limits(type_: Type) -> tuple[int, int]:
-    """The least and the greatest number that a type of integers holds.
-
-    >>> limits(np.dtype("int8"))
-    (-128, 127)
-    """
-    found = np.iinfo(type_.name)
-    return int(found.min), int(found.max)
-
-
-def cast(op: str) -> Held | None:
-    """What a cast gives; None if `op` is none.
-
-    >>> cast("float32"), cast("int")
-    (Held(type=dtype('float32'), asked=True), Held(type=dtype('int64'), asked=False))
-    """
-    if op in SUPPORTED and op != "bool":
-        return Held(np.dtype(op), True)
-    return {"int": Held(INT), "float": Held(FLOAT), "bool": Held(BOOL), "not": Held(BOOL)}.get(op)
-
-
-def fixed_result(value: ir.Operating) -> Held | None:
-    """What an operation gives whatever its operands are; None where it depends on them."""
-    if isinstance(value, ir.Compare):
-        return Held(BOOL)
-    return cast(value.op) if isinstance(value, ir.Unary) else None
-
-
-def operation(value: ir.Operating, *held: Held) -> Operation:
-    """How an operation on operands of such types computes."""
-    asked = any(one.asked for one in held)
-    match value:
-        case ir.Unary(op):
-            return _unary(op, held[0])
-        case ir.Call(op):
-            return _call(op, held)
-        case ir.Compare():
-            return _compare(held)
-        case ir.Binary(op):
-            if not asked:
-                return _plain(op, held)
-            common = promoted(*held)
-            result = FLOAT if op == "/" and is_int(common) else common
-            return Operation((common,) * len(held), Held(result, True), True)
-        case _:
-            assert_never(value, TYPING)
-
-
-def _unary(op: str, held: Held) -> Operation:
-    to = cast(op)
-    if to is not None:
-        kept = to.asked or to.type == BOOL or held.type == UNSIGNED
-        return Operation((held.type if kept else wide(held.type),), to, to.asked)
-    if held.asked:
-        return Operation((held.type,), held, True)
-    return Operation((wide(held.type),), Held(wide(held.type)), False)
-
-
-def _plain(op: str, held: tuple[Held, ...]) -> Operation:
-    """An operation on Python's numbers."""
-    joined = reduce(join, held, None)
-    assert joined is not None
-    types = tuple(one.type for one in held)
-    if op in ("min", "max") or (op in "&|^" and types == (BOOL, BOOL)):
-        return Operation((joined.type,) * len(held), joined, False)
-    result = FLOAT if op == "/" else wide(joined.type)
-    return Operation(tuple(map(wide, types)), Held(result), False)
-
-
-def _compare(held: tuple[Held, ...]) -> Operation:
-    """A comparison; that of integers is exact, whatever their types are."""
-    types = tuple(one.type for one in held)
-    if any(one.kind == "f" for one in types):
-        asked = any(one.asked for one in held)
-        common = (promoted(*held) if asked else FLOAT,) * len(held)
-    else:
-        common = tuple(one if one == UNSIGNED else INT for one in types)
-    return Operation(common, Held(BOOL), False)
-
-
-def _call(op: str, held: tuple[Held, ...]) -> Operation:
-    """A function: of floats in double, or in float32 where that was asked for; of bits as held."""
-    function = FUNCTIONS[op]
-    asked = any(one.asked for one in held)
-    common = promoted(*held) if asked else INT if function.bits else FLOAT
-    if not function.bits and common.kind != "f":
-        common = FLOAT
-    results = {"bool": Held(BOOL), "count": Held(INT)}
-    return Operation(
-        (common,) * len(held), results.get(function.result, Held(common, asked)), asked
-    )
-
-
-def type_of_number(number: int | float | bool) -> Type:
-    """The type of a number as it stands."""
-    if isinstance(number, bool):
-        return BOOL
-    if isinstance(number, int):
-        return INT if number < 2**63 else UNSIGNED
-    return FLOAT
-
-
-SUPPORTED = (
-    "bool",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "float32",
-    "float64",
-)
-SUPPORTED_TEXT = "bool, int8 to int64, uint8 to uint64, float32, float64"
-
-
-def supported(dtype: str) -> bool:
-    """Whether arrays of a NumPy dtype of that name can be used."""
-    return dtype in SUPPORTED

@@ -32,8 +32,9 @@ from mmsim.ir.operators import (
     truth,
     without,
 )
+from mmsim.ir.promotion import Type, no_index, wide
 from mmsim.ir.typed import computing
-from mmsim.ir.types import Type, Typing, wide
+from mmsim.ir.types import Typing
 from mmsim.ir.walk import operands as operands_of
 from mmsim.meaning.frame import Frame
 
@@ -51,7 +52,7 @@ class Expressions:
         self,
         code: ir.Code,
         typing: Typing,
-        numbers: dict[str, int | float | bool],
+        numbers: dict[str, ir.Scalar],
         shapes: dict[str, tuple[int, ...]],
         uniform: dict[str, int],
         max_accesses: int,
@@ -151,8 +152,8 @@ class Expressions:
         shape = self.shapes[array]
         if len(index) != len(shape):
             return self._refused(array, index, place, self._wrong_rank(array, len(index)))
-        if any(self.typing.of(part).kind == "f" for part in index):
-            message = "an address is a whole number, no float; write // for a whole quotient"
+        message = no_index(map(self.typing.of, index))
+        if message is not None:
             return self._refused(array, index, place, message)
         parts = [(self._wide(part), extent) for part, extent in zip(index, shape, strict=True)]
 
@@ -245,7 +246,7 @@ class Expressions:
 
     # Expressions
 
-    def constant(self, value: ir.Expr) -> int | float | bool | None:
+    def constant(self, value: ir.Expr) -> ir.Scalar | None:
         """The value of an expression that is known before the launch, else None."""
         return self._constants.of(value)
 

@@ -20,7 +20,8 @@ from mmsim.ir import nodes as ir
 from mmsim.ir import shapes
 from mmsim.ir.atomics import order_matters
 from mmsim.ir.liveness import Registers, registers
-from mmsim.ir.types import SUPPORTED_TEXT, Typing, supported, type_of_number
+from mmsim.ir.promotion import SUPPORTED_TEXT, supported, type_of_number
+from mmsim.ir.types import Typing
 from mmsim.ir.walk import written_arrays
 from mmsim.meaning.frame import Kind, Site
 from mmsim.meaning.meaning import Meaning
@@ -186,7 +187,7 @@ class _Bound:
         program: Program,
         grid: Grid,
         parameters: list[Parameter],
-        numbers: dict[str, int | float | bool],
+        numbers: dict[str, ir.Scalar],
         max_accesses: int,
         key: tuple[Any, ...],
     ) -> None:
@@ -228,7 +229,7 @@ def _bound(
     program: Program,
     grid: Grid,
     parameters: list[Parameter],
-    numbers: dict[str, int | float | bool],
+    numbers: dict[str, ir.Scalar],
     max_accesses: int,
 ) -> _Bound:
     """What is the same for all launches with equal keys, found once."""
@@ -320,9 +321,7 @@ def in_words(error: BaseException, program: Program, threads: int) -> LaunchErro
     )
 
 
-def _bind(
-    program: Program, args: tuple[Any, ...]
-) -> tuple[list[Parameter], dict[str, int | float | bool]]:
+def _bind(program: Program, args: tuple[Any, ...]) -> tuple[list[Parameter], dict[str, ir.Scalar]]:
     """Arrays and numbers by parameter name."""
     parameters = program.code.parameters
     signature = ""
@@ -337,7 +336,7 @@ def _bind(
         given.append(parameter.default)
     written = program.kept("written", lambda: _written(program.code))
     arrays: list[Parameter] = []
-    numbers: dict[str, int | float | bool] = {}
+    numbers: dict[str, ir.Scalar] = {}
     for parameter, value in zip(parameters, given, strict=True):
         if _plain(value) and parameter.use != "number":  # the common case: nothing to refuse
             own = parameter.name in written

@@ -42,7 +42,8 @@ from mmsim.ir.operators import (
     truth,
     union,
 )
-from mmsim.ir.types import BOOL, INT, Type, Typing
+from mmsim.ir.promotion import BOOL, INT, Type
+from mmsim.ir.types import Typing
 from mmsim.ir.walk import accesses
 from mmsim.meaning.barriers import refuse_parted
 from mmsim.meaning.evaluation import Expressions, active_lanes
@@ -102,7 +103,7 @@ class Meaning(Expressions):
         self,
         code: ir.Code,
         typing: Typing,
-        numbers: dict[str, int | float | bool],
+        numbers: dict[str, ir.Scalar],
         shapes: dict[str, tuple[int, ...]],
         uniform: dict[str, int],
         max_accesses: int,

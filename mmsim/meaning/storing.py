@@ -11,7 +11,7 @@ import numpy.typing as npt
 from mmsim.errors import Place, TypeFault
 from mmsim.ir import nodes as ir
 from mmsim.ir.operators import Mask, Value, both
-from mmsim.ir.types import INT, UNSIGNED, is_int, limits
+from mmsim.ir.promotion import INT, UNSIGNED, is_int, limits
 from mmsim.meaning.evaluation import Expressions
 from mmsim.meaning.frame import Frame
 

@@ -375,7 +375,7 @@ def place(data: npt.ArrayLike, layout: Layout) -> Placed:
         raise
     except Exception as error:  # whatever an object says that is asked for an array
         raise LayoutError(f"this is no array: {error}") from None
-    if array.dtype.kind not in "biuf":
+    if array.dtype.kind not in "biufc":
         raise LayoutError(f"an array of {array.dtype} holds no numbers")
     if isinstance(layout, type) or not isinstance(layout, Layout):
         raise LayoutError(

@@ -65,5 +65,23 @@ def first_rows(*columns: Integers) -> npt.NDArray[np.bool_]:
 
 
 def bits_of(values: npt.NDArray[Any]) -> Integers:
-    """Values as integers that are equal where all bits are."""
-    return np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}").astype(np.uint64)
+    """Values as integers that are equal where all bits are; two for each where it has 128 bits."""
+    values = np.ascontiguousarray(values)
+    if values.dtype.itemsize == 16:
+        return values.view([("first", np.uint64), ("second", np.uint64)])
+    return values.view(f"u{values.dtype.itemsize}").astype(np.uint64)
+
+
+class Numbering:
+    """Numbers for values of 128 bits: equal ones where all bits are equal."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[int, int], int] = {}
+
+    def of(self, bits: Integers) -> Integers:
+        """One integer for each value of `bits_of`."""
+        if bits.dtype.names is None:
+            return bits
+        distinct, which = np.unique(bits, return_inverse=True)
+        numbers = [self.known.setdefault(one, len(self.known)) for one in distinct.tolist()]
+        return np.array(numbers, np.uint64)[which]

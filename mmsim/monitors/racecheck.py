@@ -26,7 +26,15 @@ import numpy.typing as npt
 from mmsim.meaning.frame import Kind
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
-from mmsim.monitors.lines import Lines, bits_of, first_rows, found_access, index_of, row_starts
+from mmsim.monitors.lines import (
+    Lines,
+    Numbering,
+    bits_of,
+    first_rows,
+    found_access,
+    index_of,
+    row_starts,
+)
 from mmsim.monitors.listener import Access, Listener
 from mmsim.monitors.order import Order
 from mmsim.results.findings import Finding, FoundAccess, Scope
@@ -39,6 +47,8 @@ MOST_HELD = 1 << 21
 
 OF_REPORTED, OF_HELD = 240, 200
 """Bytes of a reported lane and of a held access, with what they are sorted and compared in."""
+OF_NUMBERED = 240
+"""Bytes of a value of 128 bits that has a number."""
 
 Integers = npt.NDArray[Any]
 READ, WRITE, ATOMIC = range(3)
@@ -90,6 +100,7 @@ class RaceDetector(Listener):
         """Forget all accesses: the run begins anew."""
         self.order.forget()
         self._reported: list[tuple[Any, ...]] = []
+        self._numbering = Numbering()
         self._lanes = 0
         self._held: list[Accesses] = []
         self._most_held = MOST_HELD
@@ -103,7 +114,7 @@ class RaceDetector(Listener):
         bits: Integers | int = 0
         if access.writes:
             assert access.values is not None
-            bits = bits_of(access.values.astype(array.dtype, copy=False))
+            bits = self._numbering.of(bits_of(access.values.astype(array.dtype, copy=False)))
         columns = access.elements, access.threads, access.warps, access.blocks, access.intervals
         self._reported.append(
             (
@@ -141,8 +152,9 @@ class RaceDetector(Listener):
 
     def _ask(self) -> None:
         held = sum(len(one.cell) for one in self._held)
-        taken = 64 * self._lanes + 44 * held
-        self.growth.need(OF_REPORTED * self._lanes + OF_HELD * held, taken)
+        numbers = OF_NUMBERED * len(self._numbering.known)
+        taken = 64 * self._lanes + 44 * held + numbers
+        self.growth.need(OF_REPORTED * self._lanes + OF_HELD * held + numbers, taken)
 
     def _take_in(self) -> None:
         """Make accesses of what was reported."""

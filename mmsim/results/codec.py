@@ -1,7 +1,7 @@
 """Results as JSON and back, without loss.
 
 Only the classes below are read, by their fields; nothing from a file is executed. An array is its
-dtype, its shape and its bytes (little-endian, base64).
+dtype, its shape and its bytes (little-endian, base64), a complex number its two parts.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from mmsim.errors import FormatError, MMSimError, shown
 from mmsim.ir.liveness import Registers
-from mmsim.ir.nodes import Source
-from mmsim.ir.types import supported
+from mmsim.ir.nodes import Scalar, Source
+from mmsim.ir.promotion import supported
 from mmsim.model import machines
 from mmsim.model.threads import Shape
 from mmsim.results import (
@@ -114,6 +114,8 @@ def _encode(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         content = {part.name: _encode(getattr(value, part.name)) for part in fields(value)}
         return {"$class": type(value).__name__, **content}
+    if isinstance(value, complex):
+        return {"$complex": [value.real, value.imag]}
     if isinstance(value, dict):
         return {"$dict": [[key, _encode(item)] for key, item in value.items()]}
     if isinstance(value, machines.Machine):
@@ -133,6 +135,8 @@ def _decode(value: Any, kinds: Mapping[str, type]) -> Any:
         return value
     if "$array" in value:
         return _array(value)
+    if "$complex" in value:
+        return _complex(value["$complex"])
     if "$dict" in value:
         return {str(key): _decode(item, kinds) for key, item in value["$dict"]}
     known = _class(value.get("$class"))
@@ -181,6 +185,12 @@ def _array(value: dict[str, Any]) -> Any:
     return array.astype(dtype)
 
 
+def _complex(parts: Any) -> complex:
+    if type(parts) is not list or [type(part) for part in parts] != [float, float]:
+        raise ValueError("a complex number has two floats")
+    return complex(*parts)
+
+
 Check = Callable[[Any], bool]
 """Whether a value may stand in a field."""
 
@@ -202,7 +212,7 @@ def _is_number(value: Any) -> bool:
     """No element and no variable needs more than 64 bits, with a sign or without."""
     if type(value) is int:
         return -(2**63) <= value < 2**64
-    return type(value) in (float, bool)
+    return type(value) in (float, complex, bool)
 
 
 SIMPLE: dict[Any, Check] = {
@@ -211,8 +221,8 @@ SIMPLE: dict[Any, Check] = {
     bool: lambda value: type(value) is bool,
     str: lambda value: type(value) is str,
     types.NoneType: lambda value: value is None,
-    int | float | bool: _is_number,
-    int | float | bool | None: lambda value: value is None or _is_number(value),
+    Scalar: _is_number,
+    Scalar | None: lambda value: value is None or _is_number(value),
     machines.Machine: lambda value: isinstance(value, machines.Machine),
     # NumPy's aliases are compared and never taken apart: what they consist of changes with NumPy.
     npt.NDArray[Any]: _is_array,

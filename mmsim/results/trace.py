@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.ir.nodes import Source
+from mmsim.ir.nodes import Scalar, Source
 from mmsim.model.conflicts import Conflict
 from mmsim.model.machines import Machine, Unit
 from mmsim.model.threads import Grid, Shape, make_grid
@@ -52,7 +52,7 @@ class Dispatch:
     addresses: tuple[int, ...]
     places: tuple[int, ...]
     stages: tuple[int, ...]
-    values: tuple[int | float | bool, ...]
+    values: tuple[Scalar, ...]
     completion: int
 
     @property

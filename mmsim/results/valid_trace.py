@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.ir.nodes import Source
-from mmsim.ir.types import supported
+from mmsim.ir.promotion import supported
 from mmsim.model.conflicts import Conflict
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.rounds import completion
@@ -420,6 +420,12 @@ def _lines(sources: Iterable[Source]) -> set[tuple[str, int]]:
 
 def _fit(values: Sequence[Any], dtype: np.dtype[Any]) -> bool:
     """Whether numbers are values of a type: whole ones within its limits, no float too large."""
+    if dtype.kind == "c":
+        numbers = map(complex, values)
+        parts = [part for number in numbers for part in (number.real, number.imag)]
+        return _fit(parts, np.dtype(f"f{dtype.itemsize // 2}"))
+    if any(isinstance(value, complex) for value in values):
+        return False
     if dtype.kind == "f":
         most = float(np.finfo(dtype).max)
         return all(abs(value) <= most or not math.isfinite(value) for value in values)

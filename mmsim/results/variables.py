@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mmsim.ir.nodes import Scalar
 from mmsim.model.threads import Grid
 
 Held = np.ma.MaskedArray[Any, np.dtype[Any]]
@@ -47,7 +48,7 @@ class Change:
     warp: int
     name: str
     element: int
-    values: tuple[int | float | bool | None, ...]
+    values: tuple[Scalar | None, ...]
 
 
 class Variables:
@@ -69,7 +70,7 @@ class Variables:
         """Let a change take effect."""
         threads = self.grid.warp_threads(change.warp)
         place = slice(threads.start, threads.stop), change.element
-        self.values[change.name][place] = [value or 0 for value in change.values]
+        self.values[change.name][place] = [0 if value is None else value for value in change.values]
         self.missing[change.name][place] = [value is None for value in change.values]
 
     def held(self) -> dict[str, Held]:

@@ -114,6 +114,8 @@ def _written(name: str, value: Any) -> Any:
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
+    if isinstance(value, complex):
+        return str(value)
     if isinstance(value, tuple):
         return str(tuple(_written(name, one) for one in value))
     if isinstance(value, Program):

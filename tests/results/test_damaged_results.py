@@ -3,6 +3,7 @@
 What is accepted can be used: tests/fuzzing/documents.py shows, draws, exports and steps through it.
 """
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -185,6 +186,46 @@ def test_a_float_beyond_a_narrow_array():
     run = mm.DMM(4, 2).run(read, np.ones(4, np.float32), threads=4, trace=True)
     assert Run.from_json(with_part(run, "dispatches", 0, {"values": (np.inf,) * 4}).to_json())
     refuse(with_part(run, "dispatches", 0, {"values": (1e300,) * 4}), "its array can't hold")
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (("1j", 0j), "values"),
+        ((complex(1e300, 0), 0j), "values that its array can't hold"),
+    ],
+)
+def test_a_complex_number_beyond_its_array(values, words):
+    @mm.program
+    def read(T, a):
+        a[T.id]
+
+    run = mm.DMM(2, 1).run(read, np.array([1j, 2], "complex64"), threads=2, trace=True)
+    damaged = with_part(run, "dispatches", 0, {"values": values})
+    refuse(damaged, words)
+
+
+@pytest.mark.parametrize("parts", [[1.0], [1.0, 2], [1.0, "2"], "1j", [1.0, 2.0, 3.0]])
+def test_a_complex_number_has_two_floats(parts):
+    @mm.program
+    def read(T, a):
+        a[T.id]
+
+    run = mm.DMM(2, 1).run(read, np.array([1j, 2j]), threads=2, trace=True)
+    text = run.to_json()
+    assert text.count('{"$complex": [0.0, 1.0]}') == 1
+    damaged = text.replace('{"$complex": [0.0, 1.0]}', json.dumps({"$complex": parts}))
+    with pytest.raises(FormatError, match="a complex number has two floats"):
+        Run.from_json(damaged)
+
+
+def test_an_array_of_floats_holds_no_complex_number():
+    @mm.program
+    def read(T, a):
+        a[T.id]
+
+    run = mm.DMM(2, 1).run(read, np.array([1.5, 2]), threads=2, trace=True)
+    refuse(with_part(run, "dispatches", 0, {"values": (1j, 2.0)}), "values that its array")
 
 
 def shifted(number, by):

@@ -590,6 +590,8 @@ EXTREMES = {
     "uint64": [0, 2**64 - 1],
     "float32": [np.nan, -0.0, np.inf, -np.inf, 1e-45, 3.4028235e38],
     "float64": [np.nan, -0.0, np.inf, -np.inf, 5e-324, 1.7976931348623157e308, 0.1],
+    "complex64": [complex(-0.0, 1e-45), complex(np.inf, -0.0), 3.4028235e38j, complex(np.nan, 1)],
+    "complex128": [complex(-0.0, 5e-324), complex(-np.inf, -0.0), 0.1 - 1e308j, complex(1, np.nan)],
 }
 
 

@@ -254,6 +254,9 @@ def test_what_json_cannot_hold_is_text():
     big = np.array([2**60, -(2**60), 2**53, True])
     run = mm.DMM(4, 1).run(copy, big, np.zeros(4, int), threads=4, trace=True)
     assert run.trace.player().data["moved"] == [str(2**60), str(-(2**60)), 2**53, 1] * 2
+    pairs = np.array([1 - 2.5j, complex(-0.0, np.inf)])
+    run = mm.DMM(4, 1).run(copy, pairs, np.zeros(2, complex), threads=2, trace=True)
+    assert run.trace.player().data["moved"] == [[1.0, -2.5], [-0.0, "inf"]] * 2
 
 
 def test_no_file_is_named_with_its_folder():
@@ -696,6 +699,29 @@ def test_a_chosen_thread_shows_what_it_holds_and_touches(show, schedule):
     shown.select_option("#follow", label="warp 0")
     assert shown.locator(".lane[aria-pressed=true]").inner_text() == "0"
     assert shown.locator(".function").all_inner_texts() == ["all_kinds", "halve", "halve, call 2"]
+
+
+def test_complex_numbers_are_shown_by_their_parts(show):
+    @mm.program
+    def turned(T, a, b):
+        z = a[T.id] * 1j
+        r = mm.registers(1)
+        r[0] = z.conjugate()
+        b[T.id] = r[0]
+
+    a = np.array([1 - 2j, 1 / 3 + 0.25j, -1j, complex(np.inf, 0)])
+    run = mm.DMM(4, 2).run(turned, a, np.zeros(4, complex), threads=4, trace=True)
+    shown = show(run.trace.player())
+    cell = shown.locator("td[data-address='0']")
+    assert cell.locator("span").last.inner_text() == "1.0-2.0j"
+    shown.keyboard.press("End")
+    title = shown.locator("td[data-address='1']").get_attribute("title")
+    assert title.startswith("a[1] = 0.3333333333333333+0.25j; address 1")
+    assert shown.locator("td[data-address='4'] span").last.inner_text() == "2.0-1.0j"
+    shown.get_by_label("thread", exact=True).fill("0")
+    shown.get_by_label("thread", exact=True).press("Enter")
+    assert shown.locator("tr[data-variable=z] .value").inner_text() == "2.0+1.0j"
+    assert shown.locator("div[data-variable=r] .value").inner_text() == "2.0-1.0j"
 
 
 def focus(shown):

@@ -54,7 +54,7 @@ class Changes:
         slots = launch.meaning.slots
         plain = [one for one in variables if one.shape is None]
         self.plain = [(slots[one.name], one.name) for one in plain]
-        self.floats = {one.name for one in variables if one.dtype.startswith("float")}
+        self.floats = {one.name for one in variables if one.dtype.startswith(("float", "complex"))}
         # Of each variable the value and the mask as the frame has them.
         self.seen: list[tuple[Any, Any]] = [(None, None)] * len(slots)
         # What every lane holds, of a register array for each of its elements.

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import whole
+from mmsim.ir.nodes import Scalar
 from mmsim.model.conflicts import Conflict
 from mmsim.model.threads import launched
 from mmsim.printable import printable, printable_lines
@@ -298,15 +299,19 @@ def _moved(dispatch: Dispatch, array: TracedArray) -> list[Any]:
 
 
 def plain(values: npt.NDArray[Any]) -> list[Any]:
-    """Values as JSON holds them exactly: as text where it has no number for one.
+    """Values as JSON holds them exactly: as text where it has no number for one, complex as pairs.
 
     >>> plain(np.array([1.5, np.nan, -np.inf])), plain(np.array([7, 2**60]))
     ([1.5, 'nan', '-inf'], [7, '1152921504606846976'])
+    >>> plain(np.array([1 - 2j]))
+    [[1.0, -2.0]]
     """
     return list(map(_plain_value, values.tolist()))
 
 
-def _plain_value(value: int | float | bool | None) -> Any:
+def _plain_value(value: Scalar | None) -> Any:
+    if isinstance(value, complex):
+        return [_plain_value(value.real), _plain_value(value.imag)]
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     return str(value) if value is not None and abs(value) > SAFE else value

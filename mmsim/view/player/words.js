@@ -2,6 +2,10 @@
 
 /** How a value is written: short in a cell, in full in its title. */
 function written(value, isFloat, short) {
+  if (Array.isArray(value)) { // a complex number: its parts
+    const [real, imag] = value.map((part) => written(part, true, short));
+    return `${real}${imag.startsWith("-") ? "" : "+"}${imag}j`;
+  }
   if (typeof value === "boolean") return value ? "True" : "False";
   if (!isFloat || typeof value !== "number") return String(value);
   if (Number.isInteger(value)) return Math.abs(value) < 1e6 || !short ? `${Object.is(value, -0) ? "-0" : value}.0` : value.toExponential(1);

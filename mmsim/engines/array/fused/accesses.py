@@ -14,7 +14,7 @@ from mmsim.engines.array.fused.pieces import Pieces
 from mmsim.engines.array.fused.rows import Row
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import AtomicOp
-from mmsim.ir.types import is_int
+from mmsim.ir.promotion import is_int, no_index
 from mmsim.meaning.frame import Kind
 from mmsim.model.conflicts import Conflict, InParts
 
@@ -71,7 +71,7 @@ class Accesses(Pieces):
         `last` is what is added to the last axis's extent, for all the elements that follow.
         """
         shape = self.launch.meaning.shapes[array]
-        if len(index) != len(shape) or any(self.typing.of(part).kind == "f" for part in index):
+        if len(index) != len(shape) or no_index(map(self.typing.of, index)) is not None:
             raise CannotFuse(f"{array} has another shape")
         number = ""
         for axis, part in enumerate(index):

@@ -14,7 +14,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import ALIKE
 from mmsim.ir.atomics import order_matters as order_of_atomics
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.types import Type, cast, is_int
+from mmsim.ir.promotion import Type, cast, is_int
 from mmsim.ir.uniform import Uniformity
 from mmsim.ir.walk import accesses, parts, statements
 

@@ -53,6 +53,7 @@ def plain(kernel: str) -> Kernel:
     import numpy as np
 
     kinds: dict[type, Any] = {bool: np.bool_, int: np.int64, float: np.float64}
+    kinds[complex] = np.complex128
 
     def numpy_number(value: Any) -> Any:
         if type(value) is int and value >= 2**63:

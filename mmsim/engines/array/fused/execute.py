@@ -217,7 +217,7 @@ class Execution:
     def _numbers(self, whole: bool) -> tuple[int, int, list[Any]]:
         """The warps of a piece, the pieces, and what each number's name in the text stands for."""
         meaning, grid, warps = self.launch.meaning, self.grid, self._piece_warps(whole)
-        numbers: dict[str, int | float | bool] = {}
+        numbers: dict[str, ir.Scalar] = {}
         for name, value in meaning.numbers.items():
             numbers[f"number_{name}"] = value
         for name, shape in meaning.shapes.items():

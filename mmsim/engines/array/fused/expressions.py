@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from mmsim.engines.array.fused.analysis import READER, Analysis, CannotFuse
 from mmsim.ir import nodes as ir
 from mmsim.ir.fold import made_of
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.types import BOOL, FLOAT, INT, UNSIGNED, Type, Typing, wide
+from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, wide
+from mmsim.ir.types import Typing
 from mmsim.ir.walk import operands
 
 UNIFORM = {
@@ -137,7 +139,7 @@ class Expressions:
         shapes: dict[str, tuple[int, ...]],
         address: Callable[[str, tuple[ir.Expr, ...]], str],
         own: Callable[[str], str],
-        constant: Callable[[ir.Expr], int | float | bool | None],
+        constant: Callable[[ir.Expr], ir.Scalar | None],
         is_power: Callable[[ir.Expr], bool],
         uniform: bool,
     ) -> None:
@@ -152,7 +154,7 @@ class Expressions:
         self.is_power = is_power  # of a divisor: whether it is a constant power of two
         self.assigned: set[str] = set()
 
-    def folded(self, value: ir.Expr) -> int | float | bool | None:
+    def folded(self, value: ir.Expr) -> ir.Scalar | None:
         """The value of an expression of literals, None of any other.
 
         They aren't left to the kernel: Python's integers, unlike its own, don't wrap around.
@@ -165,6 +167,8 @@ class Expressions:
 
     def write(self, value: ir.Expr) -> str:
         """The text of an expression of its own type; what it needs before goes into the lines."""
+        if self.uniform:
+            self._refuse_shared(self.typing.of(value))
         if (number := self.folded(value)) is not None:
             return self._number(number, self.typing.of(value))
         match value:
@@ -202,8 +206,15 @@ class Expressions:
             case _:
                 assert_never(value, READER)
 
+    def _refuse_shared(self, type_: Type) -> None:
+        """Leave complex numbers that all threads share to the interpreter: a skeleton has none."""
+        if type_.kind == "c":
+            raise CannotFuse("a complex number that all threads share")
+
     def cast(self, value: ir.Expr, wanted: Type) -> str:
         """The text of an expression, as a value of a type that can hold it."""
+        if self.uniform:
+            self._refuse_shared(wanted)
         text, held = self.write(value), self.typing.of(value)
         return text if held == wanted else f"{numpy_name(wanted)}({text})"
 
@@ -216,7 +227,10 @@ class Expressions:
         text = self.write(value)
         return text if self.typing.of(value) == BOOL else f"({text} != 0)"
 
-    def _literal(self, number: int | float | bool) -> str:
+    def _literal(self, number: ir.Scalar) -> str:
+        if isinstance(number, complex):
+            parts = ", ".join(map(self._literal, (number.real, number.imag)))
+            return f"np.complex128(complex({parts}))"
         if isinstance(number, float) and not np.isfinite(number):
             return "np.nan" if np.isnan(number) else "np.inf" if number > 0 else "(-np.inf)"
         if type(number) is int and not -(2**63) < number < 2**63:
@@ -225,22 +239,29 @@ class Expressions:
             return f"np.int64({number})"  # what the skeleton computes with it mustn't wrap unseen
         return f"({number!r})" if number < 0 else repr(number)
 
-    def _number(self, number: int | float | bool, type_: Type) -> str:
+    def _number(self, number: ir.Scalar, type_: Type) -> str:
         """A number of a type."""
         if type_ in (BOOL, INT, FLOAT):
             return self._literal(number)
         return f"{numpy_name(type_)}({number if type_ == UNSIGNED else self._literal(number)})"
 
     def _typed(self, value: ir.Unary | ir.Binary) -> str | None:
-        """The text of an operation in a type that was asked for, None for any other."""
+        """The text of an operation in a type that was asked for, or on complex numbers, else None.
+
+        A test of whether a number is true is none.
+        """
         how = self.typing.operation(value)
-        if not how.asked:
+        is_complex = "c" in how.operands[0].kind + how.result.type.kind
+        if not how.asked and (not is_complex or how.result.type == BOOL):
             return None
         texts = [
             self.cast(part, type_)
             for part, type_ in zip(operands(value), how.operands, strict=True)
         ]
         lines = typed.Lines(self._keep, self._refuse)
+        if is_complex and not how.asked and value.op == "/":
+            texts[1] = self._keep(texts[1])
+            self._refuse(f"{texts[1]} == 0", texts[1], "np.complex128(1)")
         if isinstance(value, ir.Binary):
             return typed.binary(value.op, how.operands[0], texts[0], texts[1], lines)
         return typed.unary(value.op, how.operands[0], how.result.type, texts[0], lines)
@@ -269,11 +290,11 @@ class Expressions:
     def _lookup(self, value: ir.Lookup) -> str:
         """An element of a constant table, whose indices count from the end where they are < 0."""
         kind = self.typing.of(value).kind
-        if kind == "u":
-            raise CannotFuse("a table of integers without a sign")
+        if kind in "uc":
+            raise CannotFuse("a table of complex numbers or of integers without a sign")
         if len(value.values) > LARGEST:
             raise CannotFuse(f"a table of more than {LARGEST} numbers")
-        make = {"b": bool, "i": int, "f": float}[kind]
+        make: Callable[[Any], ir.Scalar] = {"b": bool, "i": int, "f": float}[kind]
         numbers = ", ".join(self._literal(make(number)) for number in value.values)
         number = ""
         for part, extent in zip(value.index, value.shape, strict=True):
@@ -321,10 +342,11 @@ class Expressions:
             left, right = f"np.float64({left})", f"np.float64({right})"
         if op not in REFUSED:
             return f"({left} {op} {right})"
-        if isinstance(value.right, ir.Const) and value.right.value > 0:
+        written = value.right.value if isinstance(value.right, ir.Const) else None
+        if written is not None and not isinstance(written, complex) and written > 0:
             if result.kind == "f" and op != "/":
                 return f"float_{CALLS[op]}({left}, {right})"
-            if op == "**" or (op in ("<<", ">>") and value.right.value > 63):
+            if op == "**" or (op in ("<<", ">>") and written > 63):
                 return f"{CALLS[op]}({left}, {right})"
             return f"({left} {op} {right})"
         right = self._keep(right)

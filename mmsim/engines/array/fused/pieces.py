@@ -17,7 +17,8 @@ from mmsim.engines.array.fused.expressions import UNIFORM, Expressions, Text, nu
 from mmsim.engines.array.fused.loops import Moves
 from mmsim.engines.array.fused.rows import Row, Rows
 from mmsim.ir import nodes as ir
-from mmsim.ir.types import BOOL, INT, Type, Typing
+from mmsim.ir.promotion import BOOL, INT, Type
+from mmsim.ir.types import Typing
 from mmsim.ir.walk import expressions, parts, statements
 from mmsim.meaning.launch import Launch
 

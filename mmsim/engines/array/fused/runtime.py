@@ -211,9 +211,46 @@ def brev(bits: np.uint64) -> np.uint64:
     return turned
 
 
+@compiled
+def complex_multiply(x: complex, y: complex) -> complex:
+    """x * y; each operation on the parts is rounded to their type."""
+    return complex(x.real * y.real - x.imag * y.imag, x.real * y.imag + x.imag * y.real)
+
+
+@compiled
+def complex_divide(x: complex, y: complex, one: float) -> complex:
+    """x / y, by Smith's method; `one` is 1 in the type of the parts."""
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    if c == 0 and d == 0:
+        return complex(a / abs(c), b / abs(c))
+    if abs(c) >= abs(d):
+        ratio = d / c
+        scale = one / (c + d * ratio)
+        return complex((a + b * ratio) * scale, (b - a * ratio) * scale)
+    ratio = c / d
+    scale = one / (d + c * ratio)
+    return complex((a * ratio + b) * scale, (b * ratio - a) * scale)
+
+
+@compiled
+def complex_negate(x: complex) -> complex:
+    """-x."""
+    return complex(-x.real, -x.imag)
+
+
+@compiled
+def complex_conjugate(x: complex) -> complex:
+    """The number with the same real part and the negative imaginary one."""
+    return complex(x.real, -x.imag)
+
+
 __all__ = [
     "brev",
     "clz",
+    "complex_conjugate",
+    "complex_divide",
+    "complex_multiply",
+    "complex_negate",
     "copy_one",
     "copy_row",
     "ffs",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.engines.array.fused.analysis import CannotFuse
+from mmsim.ir import nodes as ir
 
 
 class Whole(int):
@@ -118,7 +119,7 @@ def _function(text: str) -> Callable[..., tuple[list[int], int]]:
     return function
 
 
-def accesses(text: str, limit: int, numbers: list[int | float | bool]) -> tuple[list[int], int]:
+def accesses(text: str, limit: int, numbers: list[ir.Scalar]) -> tuple[list[int], int]:
     """The site of each access in order, -1 for a barrier, and the steps: accesses, trips of loops.
 
     `limit` is as `max_accesses`, the most steps.

@@ -1,4 +1,4 @@
-"""Writes arithmetic in a type that was asked for, and functions, as text that Numba compiles.
+"""Writes arithmetic in a type that was asked for, of complex numbers, and functions, for Numba.
 
 The texts mean what `mmsim.ir.typed` says. Numba computes with 64-bit integers wherever it can, so
 every result is cast to its type, which wraps around. What needs NumPy's own code for the same bits
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from mmsim.engines.array.fused.analysis import CannotFuse
-from mmsim.ir.types import INT, UNSIGNED, Type, limits
+from mmsim.ir.promotion import INT, UNSIGNED, Type, is_int, limits, part
 
 SHIFTS = {"<<": "shift_left", ">>": "shift_right"}
 WHOLE = {"//": "floor_divide", "%": "modulo", "**": "power"}
@@ -33,6 +33,8 @@ class Lines(NamedTuple):
 def binary(op: str, type_: Type, left: str, right: str, lines: Lines) -> str:
     """The text of an operation on two values of a type."""
     name = f"np.{type_.name}"
+    if type_.kind == "c":
+        return _complex(op, type_, left, right)
     if op in ("min", "max"):
         first, second = lines.keep(left), lines.keep(right)
         return f"({second} if {second} {'<' if op == 'min' else '>'} {first} else {first})"
@@ -59,11 +61,25 @@ def binary(op: str, type_: Type, left: str, right: str, lines: Lines) -> str:
     return f"{name}({function}(np.int64({left}), np.int64({right})))"
 
 
+def _complex(op: str, type_: Type, left: str, right: str) -> str:
+    """The text of an operation on two complex numbers: see `complex_numbers`."""
+    name = f"np.{type_.name}"
+    if op == "*":
+        return f"{name}(complex_multiply({left}, {right}))"
+    if op == "/":
+        return f"{name}(complex_divide({left}, {right}, np.{part(type_).name}(1)))"
+    return f"{name}({left} {op} {right})"
+
+
 def unary(op: str, held: Type, wanted: Type, text: str, lines: Lines) -> str:
     """The text of -x, +x, ~x, abs(x) or a cast."""
     name = f"np.{wanted.name}"
     if op == "+":
         return text
+    if held.kind == "c" and op == "-":
+        return f"{name}(complex_negate({text}))"
+    if held.kind == "c" and op == "abs":
+        raise CannotFuse("abs of a complex number")
     if op == "-":
         return f"{name}(-{text})" if held.kind == "f" else f"{name}({name}(0) - {text})"
     if op == "~":
@@ -73,7 +89,7 @@ def unary(op: str, held: Type, wanted: Type, text: str, lines: Lines) -> str:
             text = lines.keep(text)
             return f"{name}({text} if {text} >= 0 else -{text})"
         return text if held.kind == "u" else f"abs({text})"
-    if held.kind == "f" and wanted.kind != "f":
+    if held.kind == "f" and is_int(wanted):
         low, high = limits(wanted)
         text = lines.keep(text)
         least = f"{text} >= {float(low)}" if wanted == INT else f"{text} > {float(low - 1)}"
@@ -93,7 +109,20 @@ def call(op: str, type_: Type, texts: Sequence[str]) -> str:
         return f"{op}({bits})"
     if op == "fabs":
         return f"abs({texts[0]})"
+    if op == "complex":
+        return f"np.complex128(complex({texts[0]}, {texts[1]}))"
+    if op in ("real", "imag", "conjugate"):
+        return _part(op, type_, texts[0])
     if op not in PLAIN:
         raise CannotFuse(f"the function {op}")
     text = f"np.{op}({texts[0]})"
     return text if op.startswith("is") else f"np.{type_.name}({text})"
+
+
+def _part(op: str, type_: Type, text: str) -> str:
+    """The text of a part of a number, or of its conjugate; a real number may stand for one."""
+    if type_.kind != "c":
+        return f"np.{type_.name}(0)" if op == "imag" else text
+    if op == "conjugate":
+        return f"np.{type_.name}(complex_conjugate({text}))"
+    return f"{text}.{op}"

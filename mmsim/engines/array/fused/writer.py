@@ -21,8 +21,8 @@ from mmsim.engines.array.fused.loops import needs_lanes, together
 from mmsim.engines.array.fused.pieces import full, of_divisors
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
+from mmsim.ir.promotion import INT, wide
 from mmsim.ir.ranges import EXTREMES, extremes
-from mmsim.ir.types import INT, wide
 from mmsim.ir.walk import parts
 from mmsim.meaning.launch import Launch
 from mmsim.model.conflicts import InParts

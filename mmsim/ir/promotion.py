@@ -1,0 +1,265 @@
+"""How types combine: what an operation on values of such types computes in, and what it gives.
+
+A value may be of a type that was asked for, by a cast such as `mm.float32(x)`, or a number of
+Python's: an integer (64 bits), a float (double), a complex number (two doubles) or a bool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache, reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from mmsim.ir import nodes as ir
+from mmsim.ir.functions import FUNCTIONS
+from mmsim.ir.nodes import assert_never
+
+Type = np.dtype[np.generic]
+
+BOOL: Type = np.dtype(np.bool_)
+INT: Type = np.dtype(np.int64)
+FLOAT: Type = np.dtype(np.float64)
+COMPLEX: Type = np.dtype(np.complex128)
+UNSIGNED: Type = np.dtype(np.uint64)
+
+READER = "the choice of types"
+
+
+class Held(NamedTuple):
+    """What type a value has, and whether that type was asked for."""
+
+    type: Type
+    asked: bool = False
+
+
+class Operation(NamedTuple):
+    """How an operation computes: its operands are converted to `operands` before.
+
+    It is done in the type that was `asked` for, as NumPy does it, else in 64 bits, as Python does.
+    """
+
+    operands: tuple[Type, ...]
+    result: Held
+    asked: bool
+
+
+class Clash(Exception):
+    """Two types that were asked for have no common one."""
+
+
+def is_int(type_: Type) -> bool:
+    """Whether values are integers."""
+    return type_.kind in "iu"
+
+
+def is_whole(type_: Type) -> bool:
+    """Whether values are integers or bools."""
+    return type_.kind in "iub"
+
+
+def no_index(types: Iterable[Type]) -> str | None:
+    """Why numbers of such types can't be an index; None if they can."""
+    kinds = {type_.kind for type_ in types}
+    if "c" in kinds:
+        return "an address is a whole number, no complex one; write int(z.real)"
+    if "f" in kinds:
+        return "an address is a whole number, no float; write // for a whole quotient"
+    return None
+
+
+def element(type_: Type) -> Held:
+    """A value that comes from an array of that type."""
+    return Held(type_, type_ == UNSIGNED)
+
+
+def join(first: Held | None, second: Held | None) -> Held | None:
+    """What holds both; None stands for nothing known yet."""
+    if first is None or second is None or first == second:
+        return second if first is None else first
+    if first.asked or second.asked:
+        return Held(promoted(first, second), True)
+    if first.type == second.type:
+        return first
+    kinds = first.type.kind + second.type.kind
+    return Held(COMPLEX if "c" in kinds else FLOAT if "f" in kinds else INT)
+
+
+def promoted(*held: Held) -> Type:
+    """The type in which values compute of which one at least is of a type that was asked for.
+
+    >>> promoted(Held(np.dtype("int32"), True), Held(np.dtype("float64")))
+    dtype('float64')
+    >>> promoted(Held(np.dtype("float32"), True), Held(np.dtype("int64")))
+    dtype('float32')
+    >>> promoted(Held(np.dtype("float32"), True), Held(np.dtype("complex128")))
+    dtype('complex64')
+    """
+    asked = [one.type for one in held if one.asked]
+    common = np.result_type(*asked)
+    if common.kind == "f" and all(map(is_int, asked)):
+        raise Clash(
+            f"no integer type holds both {asked[0]} and {asked[1]}; convert one of them, as in "
+            f"mm.{asked[0]}(...)"
+        )
+    kinds = {one.type.kind for one in held}
+    if "c" in kinds and common.kind != "c":
+        return np.dtype(np.complex64) if common.itemsize == 4 and common.kind == "f" else COMPLEX
+    if "f" in kinds and common.kind not in "fc":
+        return FLOAT
+    return common
+
+
+def wide(type_: Type) -> Type:
+    """The type that Python's arithmetic is done in: int for bool, complex of two doubles, ..."""
+    return {"f": FLOAT, "c": COMPLEX}.get(type_.kind, INT)
+
+
+def part(type_: Type) -> Type:
+    """The type of the real and of the imaginary part of complex numbers of a type.
+
+    >>> part(np.dtype("complex64"))
+    dtype('float32')
+    """
+    return np.dtype(f"f{type_.itemsize // 2}")
+
+
+@cache
+def limits(type_: Type) -> tuple[int, int]:
+    """The least and the greatest number that a type of integers holds.
+
+    >>> limits(np.dtype("int8"))
+    (-128, 127)
+    """
+    found = np.iinfo(type_.name)
+    return int(found.min), int(found.max)
+
+
+def cast(op: str) -> Held | None:
+    """What a cast gives; None if `op` is none.
+
+    >>> cast("float32"), cast("int")
+    (Held(type=dtype('float32'), asked=True), Held(type=dtype('int64'), asked=False))
+    """
+    if op in SUPPORTED and op != "bool":
+        return Held(np.dtype(op), True)
+    plain = {"int": INT, "float": FLOAT, "complex": COMPLEX, "bool": BOOL, "not": BOOL}
+    return Held(plain[op]) if op in plain else None
+
+
+def fixed_result(value: ir.Operating) -> Held | None:
+    """What an operation gives whatever its operands are; None where it depends on them."""
+    if isinstance(value, ir.Compare):
+        return Held(BOOL)
+    return cast(value.op) if isinstance(value, ir.Unary) else None
+
+
+def operation(value: ir.Operating, *held: Held) -> Operation:
+    """How an operation on operands of such types computes."""
+    asked = any(one.asked for one in held)
+    match value:
+        case ir.Unary(op):
+            return _unary(op, held[0])
+        case ir.Call(op):
+            return _call(op, held)
+        case ir.Compare():
+            return _compare(held)
+        case ir.Binary(op):
+            if not asked:
+                return _plain(op, held)
+            common = promoted(*held)
+            result = FLOAT if op == "/" and is_int(common) else common
+            return Operation((common,) * len(held), Held(result, True), True)
+        case _:
+            assert_never(value, READER)
+
+
+def _unary(op: str, held: Held) -> Operation:
+    to = cast(op)
+    if to is not None:
+        kept = to.asked or to.type == BOOL or held.type == UNSIGNED
+        return Operation((held.type if kept else wide(held.type),), to, to.asked)
+    taken = held if held.asked else Held(wide(held.type))
+    is_length = op == "abs" and taken.type.kind == "c"
+    result = Held(part(taken.type), taken.asked) if is_length else taken
+    return Operation((taken.type,), result, held.asked)
+
+
+def _plain(op: str, held: tuple[Held, ...]) -> Operation:
+    """An operation on Python's numbers."""
+    joined = reduce(join, held, None)
+    assert joined is not None
+    types = tuple(one.type for one in held)
+    if op in ("min", "max") or (op in "&|^" and types == (BOOL, BOOL)):
+        return Operation((joined.type,) * len(held), joined, False)
+    if joined.type.kind == "c":
+        return Operation((COMPLEX,) * len(held), Held(COMPLEX), False)
+    result = FLOAT if op == "/" else wide(joined.type)
+    return Operation(tuple(map(wide, types)), Held(result), False)
+
+
+def _compare(held: tuple[Held, ...]) -> Operation:
+    """A comparison; that of integers is exact, whatever their types are."""
+    types = tuple(one.type for one in held)
+    if any(not is_whole(one) for one in types):
+        asked = any(one.asked for one in held)
+        plain = COMPLEX if any(one.kind == "c" for one in types) else FLOAT
+        common = (promoted(*held) if asked else plain,) * len(held)
+    else:
+        common = tuple(one if one == UNSIGNED else INT for one in types)
+    return Operation(common, Held(BOOL), False)
+
+
+def _call(op: str, held: tuple[Held, ...]) -> Operation:
+    """A function: of floats in double, or in float32 where that was asked for; of others as held.
+
+    `complex` makes a number of Python's, as `float` does.
+    """
+    function = FUNCTIONS[op]
+    asked = any(one.asked for one in held) and op != "complex"
+    if function.takes == "float":
+        common = promoted(*held) if asked else FLOAT
+        common = FLOAT if is_int(common) else common
+    elif function.takes == "bits":
+        common = promoted(*held) if asked else INT
+    else:
+        common = held[0].type if asked else wide(held[0].type)
+    results = {"bool": Held(BOOL), "count": Held(INT), "complex": Held(COMPLEX)}
+    if function.result == "part" and common.kind == "c":
+        results["part"] = Held(part(common), asked)
+    return Operation(
+        (common,) * len(held), results.get(function.result, Held(common, asked)), asked
+    )
+
+
+def type_of_number(number: ir.Scalar) -> Type:
+    """The type of a number as it stands."""
+    if isinstance(number, bool):
+        return BOOL
+    if isinstance(number, int):
+        return INT if number < 2**63 else UNSIGNED
+    return COMPLEX if isinstance(number, complex) else FLOAT
+
+
+SUPPORTED = (
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+)
+SUPPORTED_TEXT = "bool, int8 to int64, uint8 to uint64, float32, float64, complex64, complex128"
+
+
+def supported(dtype: str) -> bool:
+    """Whether arrays of a NumPy dtype of that name can be used."""
+    return dtype in SUPPORTED

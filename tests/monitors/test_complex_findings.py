@@ -1,0 +1,87 @@
+"""The checker on complex numbers, which may have 128 bits."""
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+
+
+@mm.program
+def shared_element(T, a, b):
+    b[0] = a[T.id]
+
+
+@pytest.mark.parametrize("engine", ["events", "array"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        (1 + 2j, 1 + 2j, []),
+        (1 + 2j, 1 + 3j, ["race"]),
+        (2 + 2j, 1 + 2j, ["race"]),
+        (0j, complex(-0.0, 0), ["race"]),
+        (complex(0, -0.0), 0j, ["race"]),
+    ],
+)
+def test_writes_race_if_a_bit_differs(engine, dtype, first, second, found):
+    values = np.array([first] * 4 + [second] * 4).astype(dtype)
+    run = mm.DMM(4, 2).run(
+        shared_element, values, np.zeros(1, dtype), threads=8, engine=engine, check=True
+    )
+    assert [one.kind for one in run.findings] == found
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_a_result_that_depends_on_the_winner_is_told_in_full(dtype):
+    values = np.array([1, 1 + 0.5j]).astype(dtype)
+    report = mm.DMM(2, 1).check(shared_element, values, np.zeros(1, dtype), threads=2)
+    (finding,) = report.findings
+    assert finding.kind == "winner"
+    assert "b[0] ends as (1+0j), but as (1+0.5j)" in finding.note
+    same = mm.DMM(2, 1).check(shared_element, values[[1, 1]], np.zeros(1, dtype), threads=2)
+    assert same.findings == ()
+
+
+def test_many_values_keep_their_numbers_from_batch_to_batch(monkeypatch):
+    from mmsim.monitors import racecheck
+
+    monkeypatch.setattr(racecheck, "BATCH", 16)
+
+    @mm.program
+    def all_write(T, a, b):
+        b[T.id % 32] = a[T.id]
+
+    values = np.tile(np.arange(32) * (1 + 1j), 4)
+    quiet = mm.HMM(2, 4, 3).run(
+        all_write,
+        *(values, np.zeros(32, complex)),
+        threads=128,
+        block_size=32,
+        schedule="asynchronous",
+        check=True,
+    )
+    assert quiet.findings == ()
+    values[100] += 1e-9j
+    (finding,) = (
+        mm.HMM(2, 4, 3)
+        .run(
+            all_write,
+            *(values, np.zeros(32, complex)),
+            threads=128,
+            block_size=32,
+            schedule="asynchronous",
+            check=True,
+        )
+        .findings
+    )
+    assert (finding.kind, finding.index) == ("race", (4,))
+
+
+def test_a_thread_that_waits_for_a_complex_number_for_ever():
+    @mm.program
+    def waits(T, a):
+        while a[0] != 1j:
+            a[1] = 2j
+
+    report = mm.DMM(2, 1).check(waits, np.zeros(2, complex), threads=2)
+    assert "deadlock" in {one.kind for one in report.findings}
