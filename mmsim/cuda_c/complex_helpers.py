@@ -5,6 +5,15 @@ They mean what `mmsim.ir.complex_numbers` says. A number in memory is volatile, 
 
 from __future__ import annotations
 
+SHUFFLE = """
+// A complex number of another lane: CUDA shuffles real numbers only.
+template <class Part>
+__device__ complex<Part> complex_NAME(unsigned int mask, complex<Part> x, int other)
+{
+    Part real = __NAME(mask, x.real, other);
+    return complex<Part>(real, __NAME(mask, x.imag, other));
+}
+"""
 COMPLEX_HELPERS: dict[str, str] = {
     "complex": """
 // A complex number. No operation fuses a product and a sum.
@@ -76,4 +85,8 @@ template <class Part> __device__ complex<Part> complex_conjugate(complex<Part> x
     return complex<Part>(x.real, -x.imag);
 }
 """,
+    **{
+        f"complex_{name}": SHUFFLE.replace("NAME", name)
+        for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
+    },
 }

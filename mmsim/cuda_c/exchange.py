@@ -25,7 +25,9 @@ def exchanged(
     if op in ("match_any", "match_all"):
         return f"__{op}_sync({mask}, {value})" if op == "match_any" else f"{op}({mask}, {value})"
     other = expressions.write(_near(statement, width, ranges)).code
-    return f"__shfl{op.removeprefix('shuffle')}_sync({mask}, {value}, {other})"
+    name = f"shfl{op.removeprefix('shuffle')}_sync"
+    is_complex = expressions.typing.of(given[0]).kind == "c"
+    return f"{'complex_' if is_complex else '__'}{name}({mask}, {value}, {other})"
 
 
 def _near(statement: ir.Exchange, width: int, ranges: Ranges) -> ir.Expr:

@@ -97,6 +97,11 @@ UFUNCS: dict[AtomicOp, np.ufunc] = {
 
 def refusal(op: AtomicOp, array: str, held: str) -> str:
     """Why an atomic operation doesn't take such an array."""
+    if held.startswith("complex"):
+        return (
+            f"atomic {op} takes no complex numbers, as CUDA's atomics take none, and {array!r} "
+            f"holds {held}; keep the parts in two arrays"
+        )
     if op == "sub" and held in FLOATS:
         return f"atomic sub takes no floats, and {array!r} holds {held}; add the negative value"
     return f"atomic {op} takes arrays of {', '.join(TYPES[op])}, and {array!r} holds {held}"

@@ -386,6 +386,12 @@ def test_the_order_of_evaluation_is_pythons():
         ),
         (bool, "'h', which holds bool"),
         (np.uint16, "holds uint16"),
+        (
+            np.complex64,
+            "atomic add takes no complex numbers, as CUDA's atomics take none, and 'h' holds "
+            "complex64; keep the parts in two arrays",
+        ),
+        (np.complex128, "'h' holds complex128; keep the parts"),
     ],
 )
 def test_element_types_are_cudas(dtype, message):

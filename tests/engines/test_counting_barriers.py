@@ -24,6 +24,18 @@ def test_a_block_finds_together_what_its_threads_test():
     assert run.arrays["out"][:, 6:].T.tolist() == [[1, 0, 3]] * 6
 
 
+def test_a_complex_number_is_a_test_that_is_true_where_it_is_not_zero():
+    def counts(T, a, out):
+        z = a[T.id]
+        out[0, T.id] = T.barrier_count(z) + 10 * T.barrier_count(z.real)
+        out[1, T.id] = T.barrier_or(z) + 2 * T.barrier_and(z) + 4 * T.barrier_and(z + 1)
+
+    a = np.array([0j, 1j, -2, complex(0, np.nan), 0j, -0j, 0j, -0.0, 3 + 1j, 1, 2j, -1j])
+    machine = mm.HMM(2, 4, 5)
+    run = on_all(counts, a, ints(2, 12), machine=machine, threads=12, block_size=4)
+    assert run.arrays["out"].T.tolist() == [[13, 5]] * 4 + [[0, 4]] * 4 + [[24, 7]] * 4
+
+
 def test_threads_that_have_returned_count_no_more():
     def rest(T, out):
         if T.id % 4 == 3 or T.warp == 1:

@@ -111,6 +111,23 @@ def test_matches_compare_bit_by_bit():
     assert out[3].tolist() == [zeros, minus, zeros, nans, nans, ones, minus, ones]
 
 
+def test_complex_numbers_are_shuffled_in_their_type_and_true_where_they_are_not_zero():
+    def shuffles(T, a, out, parts, votes):
+        z = a[T.id]
+        out[0, T.id] = mm.warp.shuffle_up(z, 1)
+        out[1, T.id] = mm.warp.shuffle(mm.complex64(0.1j), 0)
+        parts[T.id] = mm.warp.shuffle_xor(z, 1).imag
+        votes[0, T.id] = mm.warp.ballot(z)
+        votes[1, T.id] = mm.warp.any(z.real) + 2 * mm.warp.all(z) + 4 * mm.warp.any(z)
+
+    a = np.array([0j, -1j, 2 + 3j, -0.0, 4j, 5 - 5j, 0j, complex(0, np.nan)])
+    run = on_all(shuffles, a, np.zeros((2, 8), complex), np.zeros(8), ints(2, 8))
+    assert run.arrays["out"][0].tobytes() == a[[0, 0, 1, 2, 3, 4, 5, 6]].tobytes()
+    assert (run.arrays["out"][1] == np.complex64(0.1j)).all()
+    assert run.arrays["parts"].tobytes() == a.imag[[1, 0, 3, 2, 5, 4, 7, 6]].tobytes()
+    assert run.arrays["votes"].T.tolist() == [[0b10110110, 0b101]] * 8
+
+
 def test_lanes_exchange_within_their_warp_and_block():
     def masks(T, out):
         out[T.id] = mm.warp.active_mask()
@@ -260,6 +277,28 @@ def test_a_lane_is_no_float():
         out[T.id] = mm.warp.shuffle(T.id, T.lane / 2)
 
     assert "the lane of shuffle is a whole number" in str(refused(halves, TypeFault, ints(8)))
+
+
+def test_complex_numbers_are_no_lanes_and_are_not_matched():
+    def lanes(T, a, out):
+        out[T.id] = mm.warp.shuffle(T.id, a[T.id])
+
+    def distances(T, a, out):
+        out[T.id] = mm.warp.shuffle_up(T.id, a[T.id])
+
+    def any_like(T, a, out):
+        out[T.id] = mm.warp.match_any(a[T.id])
+
+    def all_like(T, a, out):
+        out[T.id] = mm.warp.match_all(a[T.id])
+
+    for program, message in (
+        (lanes, "the lane of shuffle is a whole number; write int(z.real)"),
+        (distances, "the distance of shuffle_up is a whole number; write int(z.real)"),
+        (any_like, "match_any takes a real number, and this one is complex; match z.real and"),
+        (all_like, "match_all takes a real number, and this one is complex; match z.real and"),
+    ):
+        assert message in str(refused(program, TypeFault, np.zeros(8, complex), ints(8)))
 
 
 @pytest.mark.parametrize(

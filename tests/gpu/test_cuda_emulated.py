@@ -369,6 +369,29 @@ def exchange(T, a, out, n):
     mm.warp.sync()
 
 
+@rule(
+    np.arange(40) * (2 - 1j),
+    np.zeros((4, 40), np.complex64),
+    np.zeros((3, 40), np.int64),
+    1,
+    threads=40,
+    block_size=32,
+    spaces=["global"],
+)
+def complex_exchange(T, a, out, votes, n):
+    i = T.id
+    z = a[i]
+    w = mm.complex64(z * 1j)
+    out[0, i] = mm.warp.shuffle(z, n)
+    out[1, i] = mm.warp.shuffle_up(w, T.lane * n)
+    if T.block == 0:
+        out[2, i] = mm.warp.shuffle_down(z + 1j, n * 9)
+        out[3, i] = mm.warp.shuffle_xor(w * 2, n * 5)
+        votes[0, i] = mm.warp.ballot(z) - 2 * mm.warp.any(z - 4)
+    votes[1, i] = mm.warp.all(z + 1) + 2 * T.barrier_and(z) + 4 * T.barrier_or(z - 8 + 4j)
+    votes[2, i] = T.barrier_count(w)
+
+
 def every_other(x):
     if x % 2:
         return 0

@@ -365,6 +365,28 @@ def test_by_hand(program, data, words):
     assert counted(program) == (data, words)
 
 
+@mm.program
+def turned(T, a, b):
+    z = a[0]
+    w = a[1]  # z
+    b[0] = z * w.conjugate()  # one word
+    b[1] = z * 1j
+
+
+@mm.program
+def taken_apart(T, a, b):
+    z = a[0]
+    x, y = z.real, z.imag
+    w = a[1]  # x, y
+    b[0] = complex(y, x)
+
+
+def test_a_complex_number_is_one_word_and_each_of_its_parts_is():
+    for program in (turned, taken_apart):
+        needed = program.registers(np.zeros(2, complex), np.zeros(2, complex))
+        assert (needed.data, needed.words) == (2, 2)
+
+
 # ------------------------------------------------------------------ arrays
 
 
