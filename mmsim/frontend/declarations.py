@@ -22,6 +22,7 @@ class Declarations:
         self.function = lowering.function
         self.lowering = lowering
         self.constants: dict[str, ir.Expr] = {}
+        self.in_sizes: dict[str, ir.Expr] = {}  # of variables of functions that sizes call
         self.arrays: dict[str, ArrayName] = {}
 
     def remember_constant(self, name: str, value: ir.Expr) -> None:
@@ -38,6 +39,8 @@ class Declarations:
                 return value
             case ir.ThreadField(field):
                 return value if field in ir.UNIFORM_FIELDS else None
+            case ir.Var(name) if name in self.in_sizes:
+                return self.in_sizes[name]
             case ir.Var(name):
                 for own, entity in self.function.bound.items():
                     if isinstance(entity, VariableName) and entity.name == name:
@@ -125,16 +128,32 @@ class Declarations:
         return extents, arguments.get("dtype")
 
     def array_extent(self, node: ast.expr, maker: Maker) -> ir.Expr:
-        """The size of an axis, which is known before the launch."""
+        """The size of an axis, which is known before the launch.
+
+        A function that it calls may only assign variables and return: no statement of it is kept.
+        """
         value, before = self.lowering.apart(node)
-        constant = None if before else self.launch_constant(value)
+        constant = self.launch_constant(value) if all(map(self.is_known, before)) else None
         if constant is None:
             raise self.function.refuse(
                 node,
-                f"the size of {maker.array} must be the same for all threads",
-                f"make it of {self.lowering.dialect.uniform}",
+                f"the size of {maker.array} must be the same for all threads and known before the "
+                "launch",
+                f"make it of {self.lowering.dialect.uniform}, by arithmetic and by calls of "
+                "functions without a branch or a loop",
             )
         return constant
+
+    def is_known(self, statement: ir.Stmt) -> bool:
+        """Whether a statement in front of a size assigns what is known; then that is kept."""
+        if isinstance(statement, ir.Forget):  # a call in a loop begins with it
+            return True
+        if not isinstance(statement, ir.Assign):
+            return False
+        known = self.launch_constant(statement.value)
+        if known is not None:
+            self.in_sizes[statement.target] = known
+        return known is not None
 
     def array_dtype(self, node: ast.expr | None) -> str | tuple[str] | None:
         """The element type of an array, None where it follows from what is stored."""

@@ -373,6 +373,60 @@ def test_registers_belong_to_a_thread_and_cost_nothing():
     assert {row.array for row in result.accesses} == {"out"}
 
 
+def padded(n, w=32):
+    return n + n // w
+
+
+def odd_after(n):
+    m = padded(n, 4)
+    before = m
+    m = 2 * m
+    return before + m % 2 + 1
+
+
+def kept_in_registers(x, n):
+    r = mm.registers(padded(n, 2))
+    r[0] = x
+    return r[0] + 10 * len(r)
+
+
+def test_sizes_are_made_by_functions_too():
+    @mm.program
+    def sizes(T, out, n):
+        s = mm.shared((padded(n, w=4), odd_after(n) + odd_after(3)), dtype=int)
+        r = mm.registers(padded(T.block_size))
+        out[0] = 10 * s.shape[0] + s.shape[1]
+        out[1] = len(r)
+        for k in range(2):
+            out[2 + k] = kept_in_registers(k, n)
+
+    for engine in ("array", "events"):
+        found = run(sizes, np.zeros(4, int), 8, threads=1, trace=False, engine=engine)
+        assert found.arrays["out"].tolist() == [10 * 10 + 11 + 4, 1, 120, 121]
+
+
+@pytest.mark.parametrize("size", ["padded(T.id)", "least(a)", "capped(n)"])
+def test_a_size_that_a_function_makes_is_known_before_the_launch(size):
+    source = f"""
+def padded(n):
+    return n + 1
+
+def least(a):
+    return a[0]
+
+def capped(n):
+    if n > 4:
+        return 4
+    return n
+
+def program(T, a, n):
+    s = mm.shared({size}, dtype=int)
+"""
+    with pytest.raises(mm.LanguageError, match="known before the launch") as caught:
+        mm.program(define(source, "program"))
+    assert caught.value.place.text.strip() == f"s = mm.shared({size}, dtype=int)"
+
+
 def test_registers_of_two_dimensions_and_a_type():
     @mm.program
     def table(T, out):

@@ -212,6 +212,7 @@ BODIES = [
     ("s = mm.shared((4, «a[0]»))", "the same for all threads", "numbers, parameters, shapes"),
     ("x = T.id\ns = mm.shared(«x + 1»)", "the same for all threads"),
     ("x = 1\nx = 2\ns = mm.shared(«x»)", "the same for all threads"),
+    ("s = mm.shared(«4 if n > 3 else 2»)", "known before the launch", "without a branch or a loop"),
     ("s = mm.shared(«a.shape»)", "'a.shape' is no number"),
     ("s = mm.shared(4, «str»)", "'str' is no element type", "int8 to int64", "complex64"),
     ("s = mm.shared(4, «'float16'»)", "no element type"),
