@@ -20,7 +20,7 @@ import numpy.typing as npt
 from mmsim.ir.updates import Update, updates
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
-from mmsim.monitors.lines import Lines, bits_of, found_access, index_of
+from mmsim.monitors.lines import Lines, Numbering, bits_of, found_access, index_of
 from mmsim.monitors.listener import Access, Listener
 from mmsim.monitors.winners import OF_A_CELL
 from mmsim.results.findings import Finding
@@ -38,6 +38,7 @@ class LostUpdates(Listener):
         self.growth = Growth(launch, "the list of elements whose updates get lost")
         self.updates = launch.program.kept("updates", lambda: updates(launch.program.code))
         self.reads = {site for one in self.updates.values() for site in one.reads}
+        self.numbers = Numbering()
         self.forget()
 
     def forget(self) -> None:
@@ -77,7 +78,7 @@ class LostUpdates(Listener):
         lanes = np.flatnonzero(read)
         if not len(lanes):
             return
-        bits = bits_of(access.values.astype(access.array.dtype, copy=False))
+        bits = self.numbers.of(bits_of(access.values.astype(access.array.dtype, copy=False)))
         warps = np.broadcast_to(access.warps, len(cells))
         together = np.zeros(len(cells), np.int64) if self.synchronous else warps
         order = lanes[np.lexsort((threads[lanes], cells[lanes], together[lanes]))]

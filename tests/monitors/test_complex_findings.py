@@ -85,3 +85,16 @@ def test_a_thread_that_waits_for_a_complex_number_for_ever():
 
     report = mm.DMM(2, 1).check(waits, np.zeros(2, complex), threads=2)
     assert "deadlock" in {one.kind for one in report.findings}
+
+
+@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_updates_of_complex_numbers_that_are_lost(dtype, schedule):
+    @mm.program
+    def adds(T, total, x):
+        total[T.id % 2] += x[T.id]
+
+    report = mm.DMM(4, 2).check(
+        adds, np.zeros(2, dtype), np.arange(8).astype(dtype), threads=8, schedule=schedule
+    )
+    assert "lost-update" in {finding.kind for finding in report.findings}
