@@ -190,3 +190,18 @@ def test_distances_are_in_units_of_the_last_place():
     x = np.array([1.0, 0.0, -1.0, np.nan, 0.0])
     y = np.array([np.nextafter(1, 2), -0.0, np.nextafter(-1, 0), np.nan, 5e-324])
     assert distances(x, y).tolist() == [1, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("name", ["uint8", "uint16", "int8", "uint32", "uint64"])
+def test_numbers_of_a_table_wrap_around_in_a_type(name, path, monkeypatch):
+    source = f"""
+TABLE = [[1, 7], [300, -3]]
+def program(T, u, out):
+    out[T.id] = mm.{name}(TABLE[u[T.id] // 2][u[T.id] % 2])
+    out[T.id + 4] = mm.{name}(TABLE[1][u[3] % 2])
+"""
+    prog = mm.program(define(source, "program"))
+    found = run(prog, path, (np.arange(4), np.zeros(8, name)), monkeypatch)
+    table = np.array([1, 7, 300, -3]).astype(name).tolist()
+    assert found.tolist() == [*table, *[table[3]] * 4]

@@ -302,7 +302,8 @@ class Expressions:
             self._refuse(f"{at} < {-extent} or {at} >= {extent}", at, "0")
             here = f"({at} + {extent} if {at} < 0 else {at})"
             number = f"({number} * {extent} + {here})" if number else here
-        return f"({numbers},)[{number}]"
+        found = f"({numbers},)[{number}]"
+        return f"np.int64({found})" if kind == "i" else found  # it wraps around, Python's doesn't
 
     def _unary(self, value: ir.Unary) -> str:
         op, operand = value.op, value.operand
