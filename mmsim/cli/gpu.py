@@ -37,6 +37,7 @@ def add_parser(commands: Any) -> None:
     )
     text = "measure the machines that stand for this GPU"
     add(subcommands, "calibrate", text, calibrate)
+    add(subcommands, "atomics", "set what atomics take beside the model's stages", atomics)
     text = "measure a paper's table or figure again, beside the calibrated model"
     again = add(subcommands, "reproduce", text, reproduce)
     again.add_argument("experiment", nargs="?", metavar="TABLE", help="as CFP-T2 (default: list)")
@@ -109,6 +110,19 @@ def calibrate(arguments: argparse.Namespace) -> int:
         output.print(f"{name}: {value}", highlight=False)
     for machine in (found.dmm, found.umm, found.hmm):
         output.print(str(machine), highlight=False)
+    return 0
+
+
+def atomics(arguments: argparse.Namespace) -> int:
+    from mmsim.gpu.atomics import measured
+    from mmsim.reports.gpu import atomics_counts, atomics_cycles
+
+    with status("atomics") as shown:
+        for record in measured("mmsim gpu atomics", lambda text: shown.update(f"atomics: {text}")):
+            save(record, arguments)  # the times are not lost where nothing can be counted
+    output = console()
+    output.print(atomics_cycles(record))
+    output.print(atomics_counts(record))
     return 0
 
 

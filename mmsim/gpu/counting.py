@@ -24,7 +24,7 @@ from mmsim.cuda_c.writer import STATIC_BYTES
 from mmsim.errors import LaunchError
 from mmsim.frontend.program import Program
 from mmsim.gpu import ncu
-from mmsim.gpu.counted import save
+from mmsim.gpu.counted import Launches, save
 from mmsim.gpu.expected import Expected, Place, expected, machine_of
 from mmsim.gpu.facts import facts
 from mmsim.gpu.ncu import NoCounters, Profiled
@@ -208,12 +208,20 @@ def renamed(written: Kernel, name: str) -> Kernel:
 
 
 def measure(profiler: str, cases: Sequence[Case]) -> list[Profiled]:
-    """Launch the kernels under the profiler, in a process of their own."""
+    """What the profiler counts of the cases' launches."""
+    launches = [(case.kernel, case.repeats) for case in cases]
+    return profiled(profiler, launches, list(METRICS.values()))
+
+
+def profiled(profiler: str, launches: Iterable[Launches], metrics: Sequence[str]) -> list[Profiled]:
+    """Launch kernels under the profiler, in a process of their own; what it counts, in their order.
+
+    Their names must begin with `NAME`.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         file = folder / "kernels.npz"
-        save(file, [(case.kernel, case.repeats) for case in cases])
-        metrics = list(METRICS.values())
+        save(file, launches)
         return ncu.profile(profiler, NAME, metrics, folder, "mmsim.gpu.counted", str(file))
 
 

@@ -52,6 +52,18 @@ def version(ncu: str) -> str:
     return number.group(1) if number else "unknown"
 
 
+def known_metrics(ncu: str) -> set[str]:
+    """The metrics that the GPU at hand counts, without what ends their names (".sum").
+
+    None at all where the profiler doesn't tell.
+    """
+    try:
+        done = subprocess.run([ncu, "--query-metrics"], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.SubprocessError):
+        return set()
+    return set(re.findall(r"^([a-z0-9]+__\w+)", done.stdout, re.MULTILINE))
+
+
 def profile(
     ncu: str, names: str, metrics: Sequence[str], folder: Path, module: str, *arguments: str
 ) -> list[Profiled]:

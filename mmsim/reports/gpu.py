@@ -61,6 +61,42 @@ def left_out(counters: Counters) -> list[str]:
     return [f"left out: {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
 
 
+def atomics_counts(record: Record) -> Table:
+    """What was counted of atomics, a row for each kind of access."""
+    from mmsim.gpu.atomics import hardware
+
+    columns = (
+        *map(words, ("access", "memory")),
+        *map(Column, ("patterns", "counted", "equal", "hardware", "model")),
+    )
+    kinds: dict[tuple[str, str], list[Row]] = {}
+    for row in record.rows:
+        if row["measure"] == "counts":
+            kinds.setdefault((str(row["access"]), str(row["memory"])), []).append(row)
+    lines = []
+    for kind, rows in kinds.items():
+        found = [(hardware(row), int(row["model"] or 0)) for row in rows]
+        both = [(count, model) for count, model in found if count is not None]
+        equal = sum(count == model for count, model in both)
+        sums = (sum(count for count, _ in both), sum(model for _, model in both))
+        lines.append((*kind, *map(str, (len(rows), len(both), equal, *sums))))
+    return rich_rows(
+        columns,
+        lines,
+        "atomics: what the GPU counts beside the model's stages, over all patterns",
+        "shared: wavefronts; global: requests at the second-level cache",
+    )
+
+
+def atomics_cycles(record: Record) -> Table:
+    """How long a full block's atomics took in shared memory, a row for each access and pattern."""
+    names = ("access", "pattern", "model", "cycles", "low", "high", "equal")
+    rows = [row for row in record.rows if row["measure"] == "cycles"]
+    columns = [Column(name, name not in ("access", "pattern")) for name in names]
+    lines = ([_cell(row[name]) for name in names] for row in rows)
+    return rich_rows(columns, lines, "atomics: clock cycles beside the model's stages")
+
+
 def measured_table(record: Record, title: str) -> Table:
     """An experiment's rows, with the error of the model's prediction."""
     first = record.rows[0] if record.rows else {}

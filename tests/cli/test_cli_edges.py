@@ -260,6 +260,7 @@ TARGETS = [
     ["reproduce", "SMM-F5", "--output"],
     ["bench", "events", "--json"],
     ["gpu", "calibrate", "--json"],
+    ["gpu", "atomics", "--json"],
     ["gpu", "counters", "--json"],
     ["gpu", "reproduce", "CFP-T2", "--json"],
     ["sweep", "mine.py:fine", "--out"],
@@ -281,6 +282,7 @@ def no_work(monkeypatch):
         "mmsim.cli.verify._verify",
         "mmsim.cli.bench._run",
         "mmsim.gpu.calibrate",
+        "mmsim.gpu.atomics.measured",
         "mmsim.gpu.counters",
     ):
         monkeypatch.setattr(name, never)

@@ -1,0 +1,270 @@
+"""What the GPU at hand does with atomics, beside the model: `mmsim gpu atomics`.
+
+In the model requests of an atomic access for one address don't merge (`Conflict.of_atomics`). Small
+programs make one such access a thread, in patterns of addresses, and the profiler counts what it
+takes. In shared memory a full block also repeats some of them between two readings of the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mmsim.api.kernels import kernel
+from mmsim.api.machines import DMM, HMM
+from mmsim.cuda_c.kernels import WARP, Kernel
+from mmsim.frontend.program import Program
+from mmsim.gpu import atomic_programs as programs
+from mmsim.gpu import ncu
+from mmsim.gpu.atomic_patterns import EVERY, FEW, WORDS, Pattern, one_address, random, stride
+from mmsim.gpu.counting import METRICS, NAME, profiled, renamed
+from mmsim.gpu.expected import Memory
+from mmsim.gpu.facts import facts
+from mmsim.gpu.ncu import NoCounters, Profiled
+from mmsim.gpu.record import Record, Row
+from mmsim.gpu.replay import replay
+from mmsim.gpu.words import CardHMM
+
+WANTED: dict[Memory, tuple[str, ...]] = {
+    "shared": (
+        METRICS["shared", "atomic"],
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
+        "smsp__inst_executed_op_shared_atom.sum",
+        "smsp__inst_executed_op_shared_atom_dot_alu.sum",
+        "smsp__inst_executed_op_shared_atom_dot_cas.sum",
+    ),
+    "global": (
+        "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
+        "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
+        "lts__t_requests_op_atom.sum",
+        "lts__t_requests_op_red.sum",
+        "lts__t_sectors_op_atom.sum",
+        "lts__t_sectors_op_red.sum",
+        "lts__d_atomic_input_cycles_active.sum",
+    ),
+}
+"""What is counted, as far as the GPU at hand counts it: `op_red` leaves the old value."""
+
+BLOCK = 1024
+TIMES = (16, 80)
+"""How often the access is repeated: the difference leaves out what both have in common."""
+REPEAT = 10
+SAMPLES = 5
+
+
+@dataclass(frozen=True)
+class Access:
+    """A kind of atomic access: one to each of `patterns` is counted, `again` repeats it."""
+
+    name: str
+    memory: Memory
+    program: Program
+    dtype: type[np.generic]
+    patterns: tuple[Pattern, ...]
+    again: Program | None = None
+
+    def arguments(self, pattern: Pattern) -> tuple[Any, ...]:
+        """h, index, values and old. Sums of these values are exact in float32, too."""
+        values = (1 + np.arange(pattern.threads) % 3).astype(self.dtype)
+        return np.zeros(WORDS, self.dtype), pattern.index, values, np.zeros_like(values)
+
+    def about(self, pattern: Pattern) -> Row:
+        """Which access this is, and its stages: by the papers' rule, and by that for long words."""
+        return {
+            "access": self.name,
+            "memory": self.memory,
+            "pattern": pattern.name,
+            "warps": pattern.warps,
+            "model": self.stages(HMM(1, WARP, 1), pattern),
+            "model by size": self.stages(CardHMM(1, WARP, 1), pattern),
+        }
+
+    def stages(self, machine: HMM, pattern: Pattern) -> int:
+        """The stages of the access on a machine."""
+        given = self.arguments(pattern)
+        run = machine.run(self.program, *given, threads=pattern.threads, engine="events")
+        return sum(row.stages for row in run.accesses if row.kind == "atomic")
+
+
+ACCESSES = (
+    Access(
+        "int32 add, old value used",
+        "shared",
+        programs.shared_add,
+        np.int32,
+        EVERY,
+        programs.add_again,
+    ),
+    Access(
+        "int32 add of 1, unused",
+        "shared",
+        programs.shared_count,
+        np.int32,
+        EVERY,
+        programs.count_again,
+    ),
+    Access(
+        "int32 add, unused",
+        "shared",
+        programs.shared_add_unused,
+        np.int32,
+        FEW,
+        programs.add_unused_again,
+    ),
+    Access("int32 max, old value used", "shared", programs.shared_max, np.int32, FEW),
+    Access("int32 exch, old value used", "shared", programs.shared_exch, np.int32, FEW),
+    Access("int32 cas, old value used", "shared", programs.shared_cas, np.int32, FEW),
+    Access(
+        "int64 add, old value used",
+        "shared",
+        programs.shared_add,
+        np.int64,
+        FEW,
+        programs.add_again,
+    ),
+    Access(
+        "float32 add, old value used",
+        "shared",
+        programs.shared_add,
+        np.float32,
+        FEW,
+        programs.add_again,
+    ),
+    Access(
+        "float32 add, unused",
+        "shared",
+        programs.shared_add_unused,
+        np.float32,
+        FEW,
+        programs.add_unused_again,
+    ),
+    Access("int32 add, old value used", "global", programs.global_add, np.int32, FEW),
+    Access("int32 add of 1, unused", "global", programs.global_count, np.int32, FEW),
+    Access("int32 add, unused", "global", programs.global_add_unused, np.int32, FEW),
+    Access("float32 add, unused", "global", programs.global_add_unused, np.float32, FEW),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kind of access to one pattern, and the kernel that makes it once."""
+
+    access: Access
+    pattern: Pattern
+    kernel: Kernel
+
+
+def measured(command: str, say: Callable[[str], None]) -> Iterator[Record]:
+    """The record so far, first with the times and then with the counts, too.
+
+    Raises `NoGPU` without a GPU, `NoCounters` where its counters can't be read.
+    """
+    known = facts(command)
+    profiler = ncu.find()
+    metrics = _counted_here(ncu.known_metrics(profiler))
+    lacking = [name for names in WANTED.values() for name in names if name not in metrics]
+    known |= {"ncu": ncu.version(profiler)}
+    record = Record("atomics", {**known, "metrics lacking": lacking}, ())
+    for access in ACCESSES:
+        if access.again is not None:
+            say(f"cycles of {access.name}")
+            record = replace(record, rows=(*record.rows, *cycles(access)))
+    yield record
+    say("counting")
+    cases = prepare()
+    launches = profiled(profiler, [(case.kernel, (1,)) for case in cases], metrics)
+    yield replace(record, rows=(*record.rows, *compare(cases, launches)))
+
+
+def _counted_here(known: set[str]) -> list[str]:
+    """The metrics to ask for: all that are wanted where it isn't known which there are."""
+    wanted = [name for names in WANTED.values() for name in names]
+    return [name for name in wanted if not known or name.removesuffix(".sum") in known]
+
+
+# ------------------------------------------------------------ counts
+
+
+def prepare() -> list[Case]:
+    """All that is counted. Kernels of one access have one name, and one text for each size."""
+    return [
+        Case(access, pattern, _kernel(access, pattern, f"{NAME}{number}"))
+        for number, access in enumerate(ACCESSES)
+        for pattern in access.patterns
+    ]
+
+
+def _kernel(access: Access, pattern: Pattern, name: str) -> Kernel:
+    given = access.arguments(pattern)
+    written = kernel(access.program, *given, threads=pattern.threads, clear_shared=False)
+    return renamed(written, name)
+
+
+def compare(cases: Sequence[Case], launches: Sequence[Profiled]) -> Iterator[Row]:
+    """The counts of each launch beside the model's stages, None where one is missing.
+
+    Raises `NoCounters` if the launches aren't those of the cases, one by one.
+    """
+    if [case.kernel.name for case in cases] != [launch.kernel for launch in launches]:
+        raise NoCounters(f"ncu counted {len(launches)} launches of {len(cases)}; run it again")
+    for case, launch in zip(cases, launches, strict=True):
+        wanted = WANTED[case.access.memory]
+        counts = {name: launch.metrics.get(name) for name in wanted}
+        yield {"measure": "counts", **case.access.about(case.pattern), **counts}
+
+
+def hardware(row: Row) -> int | None:
+    """What stands beside the model's stages; None where it wasn't counted.
+
+    In shared memory these are wavefronts, in global memory requests at the second-level cache.
+    """
+    names = [METRICS["shared", "atomic"]]
+    if row["memory"] == "global":
+        names = ["lts__t_requests_op_atom.sum", "lts__t_requests_op_red.sum"]
+    counts = [row[name] for name in names]
+    known = [count for count in counts if isinstance(count, int)]
+    return sum(known) if len(known) == len(counts) else None
+
+
+# ------------------------------------------------------------ cycles
+
+
+def patterns_in_time() -> tuple[Pattern, ...]:
+    """The patterns that a full block repeats."""
+    return stride(1, BLOCK), random(WARP, 0, BLOCK), one_address(BLOCK)
+
+
+def cycles(access: Access) -> Iterator[Row]:
+    """Clock cycles of one access of a full block, the median of some launches.
+
+    `equal` says whether the first launches left the words that the simulator computes.
+    """
+    assert access.again is not None
+    for pattern in patterns_in_time():
+        given = access.arguments(pattern)
+        few, many = (
+            replay(
+                access.again,
+                *given,
+                times,
+                threads=BLOCK,
+                space="shared",
+                repeat=REPEAT,
+                samples=SAMPLES,
+            )
+            for times in TIMES
+        )
+        run = DMM(WARP, 1).run(access.again, *given, TIMES[0], threads=BLOCK, engine="events")
+        apart = TIMES[1] - TIMES[0]
+        yield {
+            "measure": "cycles",
+            **access.about(pattern),
+            "cycles": (many.median - few.median) / apart,
+            "low": (many.low - few.high) / apart,
+            "high": (many.high - few.low) / apart,
+            "equal": bool((run.arrays["h"] == few.arrays["h"]).all()),
+        }
