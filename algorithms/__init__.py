@@ -1,8 +1,8 @@
 """The papers' algorithms, a folder for each family, installed as `mmsim_algorithms`.
 
 In a family's folder stand a program in the paper's notation with the host code that prepares its
-arguments (`programs`, or a file for each machine), and beside it what the paper claims of it, in a
-module whose name ends in `claims`; the checked runs that many claims share are in `cases`. The
+arguments (`programs`, or a file for each machine), and beside it what the paper claims of it, if it
+is a paper's, in a module whose name ends in `claims`; the checked runs that many claims share are in `cases`. The
 folder's own name hands on what is wanted most: `mmsim_algorithms.transpose:diagonal`.
 
 What measures and prints stands apart: `reports` has the papers' tables and the ledger, `drawings`
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from mmsim.claims.drawing import Drawing
     from mmsim.gpu.experiment import Experiment
 
+APART = ("reports", "drawings", "bench", "gpu")
+"""The folders that measure and print, as above: no families."""
 PAPERS = ("SMM", "CFP", "ICPP", "IEICE", "RAP")
 
 
@@ -62,7 +64,7 @@ def contents() -> list[PrintedItem]:
 
 def programs() -> list[Program]:
     """All programs that have an example, family by family (the entry point of `mmsim gpu`)."""
-    families = [folder for folder in _folders() if _names(folder, "claims")]
+    families = [folder for folder in _folders() if folder not in APART]
     modules = [module for family in families for module in _modules(family, without="claims")]
     return [
         value

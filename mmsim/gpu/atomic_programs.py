@@ -37,6 +37,13 @@ def shared_count(T: Thread, h: Array, index: Array, values: Array, old: Array) -
 
 
 @program
+def shared_ticket(T: Thread, h: Array, index: Array, values: Array, old: Array) -> None:
+    """Add the constant 1; the old value is used."""
+    own = shared(h.size, dtype=h.dtype)
+    old[T.id] = atomic.add(own, index[T.id], 1)
+
+
+@program
 def shared_max(T: Thread, h: Array, index: Array, values: Array, old: Array) -> None:
     """The larger of two; the old value is used."""
     own = shared(h.size, dtype=h.dtype)

@@ -115,6 +115,7 @@ ACCESSES = (
         FEW,
         programs.add_unused_again,
     ),
+    Access("int32 add of 1, old value used", "shared", programs.shared_ticket, np.int32, FEW),
     Access("int32 max, old value used", "shared", programs.shared_max, np.int32, FEW),
     Access("int32 exch, old value used", "shared", programs.shared_exch, np.int32, FEW),
     Access("int32 cas, old value used", "shared", programs.shared_cas, np.int32, FEW),

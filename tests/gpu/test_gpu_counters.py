@@ -29,7 +29,7 @@ from mmsim.gpu.record import Record
 from mmsim.gpu.words import CardBanks, CardGroups, narrowed
 from mmsim.host import plugins
 from mmsim.reports.gpu import counters_summary, left_out
-from mmsim_algorithms import access, hmm_permutation, transpose
+from mmsim_algorithms import access, histogram, hmm_permutation, transpose
 from mmsim_algorithms.access import rounds as hmm_rounds
 from mmsim_algorithms.rap import cuda as rap_cuda
 from mmsim_algorithms.rap import higher as rap_higher
@@ -429,6 +429,12 @@ def tickets(T, x, h, old):
     old[T.id] = mm.atomic.add(h, x[T.id], 1)
 
 
+@mm.program
+def weights(T, x, h, old):
+    mm.atomic.add(h, x[T.id], 2)
+
+
+@weights.example
 @tickets.example
 def tickets_example(width, size=0, seed=0):
     return mm.Example(np.arange(64) % 4, np.zeros(4, int), np.zeros(64, int), threads=64)
@@ -441,6 +447,23 @@ def test_atomics_in_shared_memory_are_counted_apart():
     assert [(one.machine, one.memory, one.model, one.verdict) for one in found] == [
         ("DMM", "shared", 16, "equal")
     ]
+
+
+def test_lanes_that_add_1_may_be_merged_and_others_not():
+    why = "lanes that add 1 to a word, and don't use its old value, are merged"
+    cases, _ = prepare([histogram.histogram, histogram.counting_sort, tickets, weights], ROOM)
+    known = {case.program.split(":")[1]: case.expected["shared", "atomic"] for case in cases}
+    assert {name: one.fewer for name, one in known.items()} == {
+        "histogram": why,
+        "counting_sort": "",
+        "tickets": "",
+        "weights": "",
+    }
+    model = known["histogram"].model
+    assert [known["histogram"].why(count) for count in (model, model - 1, model + 1, 0)] == [
+        "", why, None, None,
+    ]  # fmt: skip
+    assert known["counting_sort"].why(known["counting_sort"].model - 1) is None
 
 
 def test_of_two_launches_the_difference_counts():
