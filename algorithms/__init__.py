@@ -1,9 +1,10 @@
 """The papers' algorithms, a folder for each family, installed as `mmsim_algorithms`.
 
 In a family's folder stand a program in the paper's notation with the host code that prepares its
-arguments (`programs`, or a file for each machine), and beside it what the paper claims of it, if it
-is a paper's, in a module whose name ends in `claims`; the checked runs that many claims share are in `cases`. The
-folder's own name hands on what is wanted most: `mmsim_algorithms.transpose:diagonal`.
+arguments (`programs`, or a file for each machine), and beside it what the paper claims of it, in a
+module whose name ends in `claims`; the checked runs that many claims share are in `cases`. A family
+of textbook programs has no claims. The folder's own name hands on what is wanted most:
+`mmsim_algorithms.transpose:diagonal`.
 
 What measures and prints stands apart: `reports` has the papers' tables and the ledger, `drawings`
 their figures, `bench` the simulator's speed, `gpu` a real GPU. A module registers by being there.

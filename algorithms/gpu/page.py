@@ -13,7 +13,13 @@ from pathlib import Path
 
 from mmsim.gpu.record import Record
 from mmsim.gpu.replay import SAMPLES
-from mmsim_algorithms.gpu import page_counts, page_global, page_machine, page_shared
+from mmsim_algorithms.gpu import (
+    page_atomics,
+    page_counts,
+    page_global,
+    page_machine,
+    page_shared,
+)
 from mmsim_algorithms.gpu.cfp_rap_tables import REPEAT, N
 from mmsim_algorithms.gpu.kept import Results
 from mmsim_algorithms.gpu.markdown import bullets, listed, paragraph, table
@@ -36,8 +42,9 @@ def page(results: Results) -> str:
             page_shared.section(results),
             page_global.section(results),
             page_counts.counters(results),
+            *page_atomics.atomics(results),
             page_counts.random_programs(results),
-            _not_covered(),
+            _not_covered(results),
         )
     )
 
@@ -119,7 +126,8 @@ def _versions(records: Iterable[Record]) -> str:
     )
 
 
-def _not_covered() -> str:
+def _not_covered(results: Results) -> str:
+    atomic = "" if page_atomics.EXPERIMENT in results.records else "atomic operations, "
     return "\n".join(
         (
             "## What is not covered\n",
@@ -137,9 +145,8 @@ def _not_covered() -> str:
                     they are printed.""",
                     """SMM and IEICE print no times. RAP's Table IV and its higher dimensions are
                     simulated ([claims](claims.md)), and not timed here.""",
-                    """Programs with data races, atomic operations, and accesses that the
-                    first-level cache serves have no place here: every access of the programs is
-                    volatile.""",
+                    f"""Programs with data races, {atomic}and accesses that the first-level cache
+                    serves have no place here: every access of the programs is volatile.""",
                 )
             ),
         )

@@ -63,6 +63,8 @@ def counters(results: Results) -> str:
         for (memory, kind), metric in METRICS.items()
         if pick(record.rows, memory=memory, kind=kind)
     ]
+    kinds = [f"{kind}s" for kind in values(record.rows, "kind")]
+    whose = "registered" if "atomics" in kinds else "papers'"  # which have no atomics
     left_out = Counter(
         re.sub(r"^\d+ blocks", "several blocks", reason)
         for reason in record.facts["left out"].values()
@@ -74,8 +76,8 @@ def counters(results: Results) -> str:
                 f"""Time says little about why. The card also counts, and NVIDIA's profiler reads
                 it: in shared memory the wavefronts in which requests are served, which should be
                 the model's stages; in global memory the address groups that requests look up. Each
-                of the papers' programs with an example was counted for width {WARP}, reads and
-                writes apart. The metrics are
+                of the {whose} programs with an example was counted for width {WARP},
+                {listed(kinds)} apart. The metrics are
                 {listed(f"`{metric}`" for metric in metrics)}."""
             ),
             verdicts(record),

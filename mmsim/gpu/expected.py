@@ -120,12 +120,12 @@ def _fewer(program: Program, place: Place) -> str:
 def _merged_counts(program: Program) -> str:
     """Why an atomic may cost less: it adds 1, and nobody wants to know what was there before.
 
-    Then NVIDIA's assembler counts the lanes that ask for an address (ATOMS.POPC.INC), and adds that.
+    Then NVIDIA's assembler has the lanes of an address counted, and adds that (ATOMS.POPC.INC).
     """
-    for one in statements(program.code.body):
-        if isinstance(one, ir.Atomic) and one.op == "add" and one.target is None:
-            if isinstance(one.value, ir.Const) and one.value.value == 1:
-                return "lanes that add 1 to a word, and don't use its old value, are merged"
+    atomics = [one for one in statements(program.code.body) if isinstance(one, ir.Atomic)]
+    dropped = [one.value for one in atomics if one.op == "add" and one.target is None]
+    if any(isinstance(value, ir.Const) and value.value == 1 for value in dropped):
+        return "lanes that add 1 to a word, and don't use its old value, are merged"
     return ""
 
 

@@ -19,6 +19,7 @@ import pytest
 
 import mmsim as mm
 import mmsim_algorithms
+from fake_ncu import fake_ncu
 from mmsim import gpu
 from mmsim.cli.main import main
 from mmsim.gpu import counted, counting, ncu
@@ -349,19 +350,6 @@ def test_a_failure_is_one_sentence(text, errors, words):
     told = ncu.failure(text, errors)
     assert "\n" not in told
     assert re.search(words, told), told
-
-
-def fake_ncu(folder, body):
-    """A program called ncu, in Python, that finds its arguments in `args`."""
-    file = folder / "ncu"
-    file.write_text(
-        f"#!{sys.executable}\nimport os, pathlib, sys\nargs = sys.argv[1:]\n"
-        "if '--log-file' in args:\n"
-        "    log = pathlib.Path(args[args.index('--log-file') + 1])\n"
-        f"{body}\n"
-    )
-    file.chmod(0o755)
-    return str(file)
 
 
 def test_the_module_is_run_under_the_profiler(tmp_path):

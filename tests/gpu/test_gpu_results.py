@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mmsim.gpu import Calibration
+from mmsim.gpu.atomics import ACCESSES, hardware, patterns_in_time, prepare
 from mmsim.gpu.experiment import Conditions, registered_experiments
 from mmsim.gpu.record import Record
 from mmsim.reports.gpu import error
@@ -90,6 +91,39 @@ def test_counts_that_are_called_equal_are():
         assert (row["verdict"] == "equal") == (row["hardware"] == row["model"])
     different = [row for row in rows if row["verdict"] != "equal"]
     assert len(rows) > 20 * len(different)
+
+
+ATOMICS = pytest.mark.skipif(
+    not (RESULTS / "atomics.json").exists(), reason="no results of atomics are kept"
+)
+
+
+@ATOMICS
+def test_atomics_in_shared_memory_that_give_an_old_word_take_the_model_s_wavefronts():
+    counted = [row for row in kept("atomics").rows if row["measure"] == "counts"]
+    own = [
+        row
+        for row in counted
+        if (row["memory"], row["access"]) == ("shared", "int32 add, old value used")
+    ]
+    assert len(own) == 72
+    assert [hardware(row) for row in own] == [row["model"] for row in own]
+
+
+@ATOMICS
+def test_what_is_kept_of_atomics_is_what_the_model_says_today():
+    rows = kept("atomics").rows
+    timed = [row for row in rows if row["measure"] == "cycles"]
+    cases = [(case.access, case.pattern) for case in prepare()]
+    accesses = [one for one in ACCESSES if one.again is not None]
+    cases += [(access, pattern) for access in accesses for pattern in patterns_in_time()]
+    every = [access.about(pattern) for access, pattern in cases]
+    assert len(rows) == len(every)
+    for about in every:
+        assert sum(about.items() <= row.items() for row in rows) == 1
+    assert all(row["equal"] for row in timed)
+    for row in timed:
+        assert row["low"] <= row["cycles"] <= row["high"]
 
 
 # ------------------------------------------------------------ predicted again

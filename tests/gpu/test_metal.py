@@ -5,11 +5,15 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
+from mmsim.gpu import atomics
+from mmsim.gpu.ncu import Profiled
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu import page as page_module
 from mmsim_algorithms.gpu import (
+    page_atomics,
     page_casual,
     page_counts,
     page_global,
@@ -106,6 +110,7 @@ PARTS = (
     page_launches,
     page_random,
     page_counts,
+    page_atomics,
 )
 
 
@@ -322,6 +327,91 @@ def test_device_driver_date_and_command_are_told():
         facts = record.facts
         assert f"{facts['device']} (driver {facts['driver']}, CUDA {facts['cuda']})" in PROSE
         assert f"| {record.experiment} | `{facts['command']}` | {facts['date']} |" in TEXT
+
+
+# ------------------------------------------------------------ atomics
+
+
+def counted(case):
+    """A card that merges additions of 1, tries additions of floats again, and else is the model."""
+    about = case.access.about(case.pattern)
+    stages = about["model by size"]
+    if case.access.name == "int32 add of 1, unused":
+        stages = min(stages, 2)
+    if case.access.dtype is np.float32:
+        stages *= 3
+    counts = {name: stages for name in atomics.WANTED[case.access.memory]}
+    counts["lts__t_sectors_op_red.sum"] = None
+    return Profiled(case.kernel.name, counts)
+
+
+@pytest.fixture(scope="module")
+def with_atomics():
+    """The page of a record of atomics, which is made up."""
+    cases = atomics.prepare()
+    rows = list(atomics.compare(cases, [counted(case) for case in cases]))
+    for access in atomics.ACCESSES:
+        if access.again is not None:
+            for pattern in atomics.patterns_in_time():
+                about = access.about(pattern)
+                time = about["model by size"] + 0.5
+                right = access.dtype is not np.float32
+                rows.append({"measure": "cycles", **about, "cycles": time, "equal": right})
+    facts = {**RESULTS["counters"].facts, "device": "a card", "command": "mmsim gpu atomics"}
+    record = Record("atomics", facts, tuple(rows))
+    return page(Results({**RESULTS.records, "atomics": record}))
+
+
+def cells_of(text, first):
+    """The cells of the line of a table that begins so."""
+    (line,) = (one for one in text.splitlines() if one.startswith(f"| {first} |"))
+    return [cell.strip() for cell in line.split("|")[2:-1]]
+
+
+def test_without_a_record_of_atomics_the_page_has_no_section_of_them():
+    rest = {name: one for name, one in RESULTS.records.items() if name != "atomics"}
+    text = page(Results(rest))
+    assert "## Atomics" not in text
+    assert "data races, atomic operations, and accesses" in " ".join(text.split())
+
+
+def test_the_page_tells_what_was_counted_of_atomics(with_atomics):
+    assert "On a card small programs" in " ".join(with_atomics.split())
+    assert "data races, and accesses" in " ".join(with_atomics.split())
+    start = with_atomics.index("### In shared memory\n\nThe card counts wavefronts")
+    end = with_atomics.index("### In global memory\n\nAtomics of")
+    shared = with_atomics[start:end]
+    used = cells_of(shared, "int32 add, old value used")
+    assert used[:4] == ["72", "72", "0", "0"]
+    assert len(set(used[4].split(", "))) == 1
+    merged = cells_of(shared, "int32 add of 1, unused")
+    assert merged[3] == "0"
+    assert int(merged[1]) + int(merged[2]) == 72
+    assert cells_of(shared, "float32 add, unused")[:4] == ["12", "0", "0", "12"]
+    # 12 patterns with other wavefronts than the model: a column for each such access.
+    head = next(line for line in shared.splitlines() if line.startswith("| pattern"))
+    assert [cell.strip() for cell in head.split("|")[3:-1]] == [
+        "int32 add of 1, unused",
+        "int64 add, old value used",
+        "float32 add, old value used",
+        "float32 add, unused",
+    ]
+    assert cells_of(shared, "one address") == ["32", "2", "32", "96", "96"]
+    assert cells_of(shared, "stride 2") == ["2", "2", "4", "6", "6"]
+    assert '12 of 12 patterns of "int64 add, old value used" are equal' in " ".join(shared.split())
+
+
+def test_a_count_that_is_missing_is_a_question(with_atomics):
+    far = with_atomics[with_atomics.index("Atomics of global memory meet") :]
+    assert cells_of(far, "one address")[:2] == ["32", "64, ?"]
+
+
+def test_the_page_tells_how_long_atomics_take(with_atomics):
+    times = with_atomics[with_atomics.index("### In time") :]
+    cells = cells_of(times, "int32 add, old value used")
+    assert (cells[0], cells[2]) == ("32.5, 32", "1024, 1024")
+    assert cells_of(times, "int64 add, old value used")[0] == "64.5, 64"
+    assert "In 12 of 18 cells the array was what the simulator computes" in times
 
 
 # ------------------------------------------------------------ figures
