@@ -91,7 +91,7 @@ class Monitors(Listener):
         """All that was found, races first.
 
         A line that reads in a race may come too early; that is reported once, as the race. So are
-        lanes that meet in a line which races anyhow.
+        lanes that meet in a line which races anyhow, or whose updates get lost.
         """
         races = self.races.findings()
         racing = {(race.array, access) for race in races for access in _places(race)}
@@ -100,12 +100,13 @@ class Monitors(Listener):
             for found in self.unwritten.findings()
             if (found.array, *_places(found)) not in racing
         ]
+        lost = tuple(self.updates.findings())
+        named = racing | {(found.array, access) for found in lost for access in _places(found)}
         syncs = [
             found
             for found in (() if self.warp_syncs is None else self.warp_syncs.findings())
-            if not any((found.array, access) in racing for access in _places(found))
+            if not any((found.array, access) in named for access in _places(found))
         ]
-        lost = self.updates.findings()
         return (*races, *lost, *unwritten, *self.barriers.findings(), *syncs)
 
 

@@ -137,8 +137,9 @@ class Finding:
         "race": a data race. "beside-atomic": one of a plain access and an atomic. "lost-update":
         several threads of one request or round change an element that all had read before.
         "unwritten": a read of uninitialized memory. "barrier": one that not all threads of a warp
-        or a block reach. "exchange": a lane that asks an inactive one. "warp-sync": a lane that
-        reads what another one of its warp has written, with nothing between that a GPU waits for.
+        or a block reach. "exchange": a lane that asks an inactive one. "warp-sync": two lanes
+        of a warp that touch an element, one of them writing, with nothing between that a GPU waits
+        for.
         "winner": several threads of one request write
         different values to one element, and the results depend on whose stays. "capacity": more
         shared memory than there is. "placement": a layout of another width than the machine's.

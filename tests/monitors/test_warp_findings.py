@@ -20,6 +20,10 @@ def ints(size):
     return np.zeros(size, np.int64)
 
 
+def kinds_of(finding):
+    return tuple(one.kind for one in finding.accesses)
+
+
 def line(function, offset):
     return function.__code__.co_firstlineno + offset
 
@@ -132,6 +136,146 @@ def test_what_lanes_exchange_is_an_update_of_what_was_read():
     assert (found.kind, found.array, found.index) == ("lost-update", "a", (0,))
 
 
+# ------------------------------------------------------------------ a write after another access
+
+
+def rotated(T, a, b):
+    a[T.id] = a[(T.id + 1) % 8]
+
+
+def test_a_lane_that_writes_what_another_has_read_needs_a_sync():
+    (found,) = check(rotated, np.arange(8), ints(8))
+    assert (found.kind, found.array, found.index, found.elements) == ("warp-sync", "a", (0,), 8)
+    assert kinds_of(found) == ("read", "write")
+    assert found.threads == (7, 0)
+    assert found.times == (0, 3)
+    assert found.lines == (line(rotated, 1),) * 2
+    assert not check(rotated, np.arange(8), ints(8), schedule="synchronous")
+
+
+def rotated_through_a_variable(T, a, b):
+    x = a[(T.id + 1) % 8]
+    mm.warp.sync()
+    a[T.id] = x
+
+
+def rotated_by_two_halves(T, a, b):
+    x = a[T.id ^ 1]
+    if T.lane < 4:
+        mm.warp.sync()
+    else:
+        mm.warp.sync()
+    a[T.id] = x
+
+
+def read_by_the_writer(T, a, b):
+    if T.lane == 3:
+        b[0] = a[3]
+        a[3] = 1
+
+
+@pytest.mark.parametrize(
+    "program", [rotated_through_a_variable, rotated_by_two_halves, read_by_the_writer]
+)
+def test_a_sync_of_both_lanes_is_enough_and_the_own_element_needs_none(program):
+    assert not check(program, np.arange(8), ints(8))
+
+
+def test_all_readers_of_an_element_have_to_come_to_the_sync():
+    def some(T, a, b):
+        b[T.id] = a[0]
+        if T.lane < 4:
+            mm.warp.sync()
+        if T.lane == 0:
+            a[0] = 1
+
+    (found,) = check(some, ints(8), ints(8))
+    assert found.threads == (7, 0)
+
+
+def test_a_reader_of_an_earlier_request_counts_too():
+    def in_turn(T, a, b):
+        for k in range(4):
+            if T.lane == 3 - k:
+                b[k] = a[0]
+        if T.lane == 0:
+            a[0] = 1
+
+    (found,) = check(in_turn, ints(8), ints(8))
+    assert found.threads == (1, 0)
+
+
+def cleared_and_set(T, a, b):
+    a[T.id] = 0
+    a[7 - T.id] = T.id + 1
+
+
+def cleared_twice(T, a, b):
+    a[T.id] = 0
+    a[7 - T.id] = 0
+
+
+def test_of_two_writes_by_two_lanes_a_sync_decides_which_stays():
+    (found,) = check(cleared_and_set, ints(8), ints(8))
+    assert kinds_of(found) == ("write", "write")
+    assert found.threads == (0, 7)
+    assert found.elements == 8
+    assert not check(cleared_twice, ints(8), ints(8))
+
+
+def test_all_lanes_that_wrote_an_element_at_once_have_to_come_to_the_sync():
+    def once_more(T, a, b):
+        a[0] = 5
+        if T.lane == 0:
+            a[0] = 6
+
+    (found,) = check(once_more, ints(8), ints(8))
+    assert (found.threads, found.lines[1]) == ((7, 0), line(once_more, 3))
+
+
+def reset(T, a, b):
+    mm.atomic.add(a, 0, 1)
+    if T.lane == 7:
+        a[0] = 0
+
+
+def reset_by_the_last(T, a, b):
+    if mm.atomic.add(a, 0, 1) == 7:
+        a[0] = 0
+
+
+def test_a_write_after_atomics_of_other_lanes_needs_a_sync_or_their_word():
+    (found,) = check(reset, ints(8), ints(8))
+    assert kinds_of(found) == ("atomic", "write")
+    assert found.threads == (0, 7)
+    assert not check(reset_by_the_last, ints(8), ints(8))
+
+
+def seen_before_atomics(T, a, b):
+    if a[0] < 4:
+        mm.atomic.add(a, 0, 1)
+
+
+def test_an_atomic_after_a_read_of_another_lane_needs_a_sync():
+    (found,) = check(seen_before_atomics, ints(8), ints(8))
+    assert kinds_of(found) == ("read", "atomic")
+
+
+def test_a_lost_update_is_named_as_that_alone():
+    def counts(T, a, b):
+        a[b[T.id]] += 1
+
+    (found,) = check(counts, ints(8), np.arange(8) % 2)
+    assert found.kind == "lost-update"
+
+
+def test_where_a_line_races_the_write_is_named_as_that_alone():
+    def next_one(T, a, b):
+        a[T.id] = a[(T.id + 1) % 16]
+
+    assert [one.kind for one in check(next_one, np.arange(16), ints(16), threads=16)] == ["race"]
+
+
 # ------------------------------------------------------------------ atomics among lanes
 
 
@@ -223,15 +367,25 @@ def through_the_same_word(T, a, b):
         (read_after_atomics, ("atomic", "read"), (1, 3)),
         (atomics_after_a_write, ("write", "atomic"), (2, 3)),
         (the_first_sums_up, ("write", "read"), (1, 5)),
-        (beside_the_lock, ("write", "read"), (5, 5)),
         (handed_on_by_a_sync, ("write", "read"), (2, 9)),
     ],
 )
 def test_lanes_of_which_no_atomic_orders_one_after_the_other_need_a_sync(function, kinds, offsets):
     (found,) = check(function, ints(9), ints(3))
     assert found.kind == "warp-sync"
-    assert tuple(one.kind for one in found.accesses) == kinds
-    assert tuple(one.line for one in found.accesses) == tuple(line(function, n) for n in offsets)
+    assert kinds_of(found) == kinds
+    assert found.lines == tuple(line(function, n) for n in offsets)
+
+
+def test_what_lanes_do_after_they_have_left_the_lock_is_in_no_order():
+    found = check(beside_the_lock, ints(9), ints(3))
+    assert {one.kind for one in found} == {"warp-sync"}
+    assert {kinds_of(one) for one in found} == {
+        ("read", "write"),
+        ("write", "read"),
+        ("write", "write"),
+    }
+    assert {one.lines for one in found} == {(line(beside_the_lock, 5),) * 2}
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,11 @@ def lost(
     return found("lost-update", element, *actions, elements=elements)
 
 
+def unsynced(element: str, first: Did, second: Did, elements: int = 1) -> Expected:
+    """Two lanes of a warp of which a GPU orders none after the other."""
+    return found("warp-sync", element, first, second, elements=elements)
+
+
 def ends(element: str, value: float, otherwise: float) -> str:
     """The note of an element that depends on which write stays."""
     return f"{element} ends as {value}, but as {otherwise} if the other's stays"

@@ -3,7 +3,7 @@
 import numpy as np
 
 import mmsim as mm
-from planted.pair import HMM, TWO, pair, race, zeros
+from planted.pair import HMM, TWO, pair, race, unsynced, zeros
 
 
 @mm.program
@@ -470,11 +470,19 @@ PAIRS = [
         np.arange(128).reshape(8, 16),
         np.arange(128).reshape(16, 8),
         zeros(8, 8),
-        finds=race(
-            "y[0, 0] of 0",
-            (0, "write", "y[i, j] ="),
-            (32, "read", "total += x[i, m] * y[m, j]"),
-            64,
+        finds=(
+            race(
+                "y[0, 0] of 0",
+                (0, "write", "y[i, j] ="),
+                (32, "read", "total += x[i, m] * y[m, j]"),
+                64,
+            ),
+            unsynced(
+                "x[0, 0] of 0",
+                (7, "read", "total += x[i, m] * y[m, j]"),
+                (0, "write", "x[i, j] ="),
+                64,
+            ),
         ),
     ),
     pair(

@@ -1,0 +1,42 @@
+"""Who has touched each element of an array last, in one kind of access: two lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+Integers = npt.NDArray[np.int64]
+NOBODY = -1
+OF_A_CELL = 32  # bytes of two threads and two requests
+
+
+class LatestLanes:
+    """Of each element the lowest and the highest thread of the latest request that touched it.
+
+    Where that is one thread, the second is the latest other one of an earlier request. `alone`, a
+    request replaces all that were before it.
+    """
+
+    def __init__(self, cells: int, *, alone: bool) -> None:
+        self.alone = alone
+        self.thread = np.full((2, cells), NOBODY, np.int64)
+        self.request = np.zeros((2, cells), np.int64)
+
+    def note(self, cells: Integers, threads: Integers, request: int) -> None:
+        """Take in a request, of lanes in ascending order."""
+        thread, number = self.thread[:, cells], self.request[:, cells]
+        self.thread[0, cells[::-1]] = threads[::-1]  # the last of equal indices stays
+        self.thread[1, cells] = threads
+        self.request[:, cells] = request
+        if self.alone:
+            return
+        single = np.flatnonzero(self.thread[0, cells] == self.thread[1, cells])
+        older = (thread[0, single] == threads[single]).astype(np.intp)
+        self.thread[1, cells[single]] = thread[older, single]
+        self.request[1, cells[single]] = number[older, single]
+
+    def of(self, cells: Integers) -> Iterator[tuple[Integers, Integers]]:
+        """The threads that touched the elements, `NOBODY` where none has, and their requests."""
+        yield from zip(self.thread[:, cells], self.request[:, cells], strict=True)
