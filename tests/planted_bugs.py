@@ -20,7 +20,7 @@ from mmsim.gpu.record import Record, Row
 from mmsim.results import Finding, FoundAccess
 from mmsim_algorithms.gpu.markdown import bullets, paragraph, table
 from planted import FILES, PAIRS, Pair
-from planted_on_gpu import TOOLS, in_shared_memory, tool_for
+from planted_on_gpu import TOOLS, in_shared_memory, of_the_grid, tool_for
 
 KEPT = Path(__file__).parent.parent / "benchmarks" / "results" / "gpu" / "planted.json"
 
@@ -166,7 +166,8 @@ def _beside(known: Kept | None) -> Iterator[str]:
         f"""A GPU can run the same programs, written as CUDA C, under NVIDIA's compute-sanitizer.
         Its tools look for {covered} of the {len(PAIRS)} mistakes: memcheck for
         {len(of_a_tool["memcheck"])} indices out of range, racecheck for
-        {len(of_a_tool["racecheck"])} races in shared memory, initcheck for
+        {len(of_a_tool["racecheck"])} races, lost updates and missing syncs in shared memory,
+        initcheck for
         {len(of_a_tool["initcheck"])} reads of uninitialized global memory, synccheck for
         {len(of_a_tool["synccheck"])} barriers that not all reach. No tool looks for the others:
         {_others()}."""
@@ -209,7 +210,9 @@ def _others() -> str:
     for pair in PAIRS:
         if tool_for(pair) is None:
             where = ""
-            if pair.kind in ("race", "unwritten"):
+            if of_the_grid(pair):
+                where = " of the grid"
+            elif pair.kind in ("race", "beside-atomic", "lost-update", "unwritten", "warp-sync"):
                 where = " in shared memory" if in_shared_memory(pair) else " in global memory"
             counts[pair.kind + where] = counts.get(pair.kind + where, 0) + 1
     return ", ".join(f"{number} of kind {kind}" for kind, number in counts.items())

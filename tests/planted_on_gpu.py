@@ -62,13 +62,23 @@ def tool_for(pair: Pair) -> str | None:
     match pair.kind:
         case "out-of-range":
             return "memcheck"
-        case "barrier":
+        case "barrier" if not of_the_grid(pair):
             return "synccheck"
-        case "race" | "beside-atomic" if in_shared_memory(pair):
+        case "race" | "beside-atomic" | "lost-update" | "warp-sync" if in_shared_memory(pair):
             return "racecheck"
         case "unwritten" if not in_shared_memory(pair):
             return "initcheck"
     return None
+
+
+def of_the_grid(pair: Pair) -> bool:
+    """Whether threads wait for others at a barrier of the grid."""
+    return any("grid_barrier" in did[2] for did in pair.finds[0].actions)
+
+
+def may_hang(pair: Pair) -> bool:
+    """Whether the bug waits for what never comes."""
+    return pair.kind in ("deadlock", "spin", "endless") or of_the_grid(pair)
 
 
 def in_shared_memory(pair: Pair) -> bool:
@@ -131,7 +141,7 @@ def tasks(pairs: Iterable[Pair] = PAIRS) -> list[Task]:
         fitting,
         key=lambda task: (
             not task.of_its_kind,
-            task.pair.kind in ("deadlock", "spin", "endless"),
+            may_hang(task.pair),
             task.variant,
         ),
     )

@@ -37,8 +37,8 @@ class Read(NamedTuple):
 class DeadlockCheck(Listener):
     """Notes for how many requests there was no progress, and who has read since.
 
-    `waiting` has the last read of each thread that waits, the latest last; `idle` is the last read
-    that waits for nothing.
+    `waiting` has the last read of each thread that waits, for each line in which it does, the
+    latest last; `idle` is the last read that waits for nothing.
     """
 
     def __init__(self, launch: Launch) -> None:
@@ -49,7 +49,7 @@ class DeadlockCheck(Listener):
         self.taken: dict[tuple[str, int, int], Read] = {}  # elements that an atomic waits for
         self.lock_step, self.warp = launch.schedule == "synchronous", launch.grid.warp
         self.requests = 0
-        self.waiting: dict[int, Read] = {}
+        self.waiting: dict[tuple[int, int], Read] = {}  # by thread and site
         self.idle: Read | None = None
 
     def accessed(self, access: Access) -> None:
@@ -64,8 +64,8 @@ class DeadlockCheck(Listener):
         if not self.waits.is_wait[access.site.number]:
             self.idle = read
             return
-        self.waiting.pop(read.thread, None)
-        self.waiting[read.thread] = read
+        self.waiting.pop((read.thread, read.site.number), None)
+        self.waiting[read.thread, read.site.number] = read
 
     def _taken(self, access: Access, lanes: npt.NDArray[np.int64]) -> None:
         """Note who has changed an element for which others wait by the same atomic."""

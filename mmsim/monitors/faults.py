@@ -83,12 +83,14 @@ def _endless(error: ProgramError, launch: Launch, monitors: Monitors, time: int)
                 f"{idler.site.place.line} again and again, and no write could end the loop"
             )
         return Finding("endless", None, None, None, (action,), note=note)
-    first, *others = deadlock.readers()
-    array = launch.arrays[first.site.array]
-    for one in (first, *others):
+    readers = deadlock.readers()
+    for one in readers:
         holder = deadlock.holder(one)
         if holder is not None:
             return _spin(one, holder, launch)
+    first = readers[0]
+    array = launch.arrays[first.site.array]
+    others = [one for one in readers if one.thread != first.thread]
     also = [
         found_access(one.site.place, "waits", one.thread, one.block, one.time) for one in others[:1]
     ]

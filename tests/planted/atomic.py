@@ -3,7 +3,7 @@
 import numpy as np
 
 import mmsim as mm
-from planted.pair import HMM, Expected, found, lost, pair, race, zeros
+from planted.pair import HMM, beside, found, lost, pair, race, spins, zeros
 
 BLOCKS = {"machine": HMM, "block_size": 32}
 
@@ -164,17 +164,6 @@ def counted_when_written(T, x, sums, count, total):
                 total[0] += sums[i]
 
 
-def beside(element, first, second, elements=1):
-    """A plain access and an atomic that nothing orders."""
-    return Expected("beside-atomic", element, (first, second), elements, "interval")
-
-
-def spins(line):
-    """Thread 1 waits for thread 0, which waits for it."""
-    together = "the lanes of a warp leave a loop together"
-    return found("spin", "lock[0]", (1, "atomic", line), (0, "atomic", line), note=together)
-
-
 PAIRS = (
     pair(
         equal_additions,
@@ -232,7 +221,7 @@ PAIRS = (
         zeros(1),
         zeros(1),
         max_accesses=2000,
-        finds=spins("atomic.cas"),
+        finds=spins("lock[0]", 1, 0, "atomic.cas"),
     ),
     pair(
         exchanges_in_a_warp,
@@ -241,7 +230,7 @@ PAIRS = (
         zeros(1),
         threads=32,
         max_accesses=2000,
-        finds=spins("exch(lock, 0, 1)"),
+        finds=spins("lock[0]", 1, 0, "exch(lock, 0, 1)"),
     ),
     pair(
         looks_without_the_lock,

@@ -144,6 +144,21 @@ def race(
     return Expected("race", element, (first, second), elements, scope)
 
 
+def beside(
+    element: str, first: Did, second: Did, elements: int = 1, scope: Scope = "interval"
+) -> Expected:
+    """A plain access and an atomic that nothing orders."""
+    return Expected("beside-atomic", element, (first, second), elements, scope)
+
+
+def spins(element: str, waiting: int, holding: int, line: str) -> Expected:
+    """A thread that waits for a lock which another one got in the same line, and can't free."""
+    together = "the lanes of a warp leave a loop together"
+    return found(
+        "spin", element, (waiting, "atomic", line), (holding, "atomic", line), note=together
+    )
+
+
 def found(
     kind: FindingKind, element: str, *actions: Did, elements: int = 1, note: str = ""
 ) -> Expected:
@@ -175,6 +190,15 @@ def lost(
     """Two threads that both had read an element before they write it in one line."""
     actions: list[Did] = [(thread, "write", line, *time) for thread in threads]
     return found("lost-update", element, *actions, elements=elements)
+
+
+def asks(threads: tuple[int, int], line: str, elsewhere: str) -> Expected:
+    """A thread of the first block that asks one of its warp, which did its last elsewhere."""
+    one, other = threads
+    note = f"lane {one % 32}, thread {one}, asks lane {other % 32}, thread {other}, which is not"
+    return found(
+        "exchange", "", (one, "statement", line), (other, "elsewhere", elsewhere), note=note
+    )
 
 
 def unsynced(element: str, first: Did, second: Did, elements: int = 1) -> Expected:
