@@ -233,6 +233,17 @@ def test_all_lanes_that_wrote_an_element_at_once_have_to_come_to_the_sync():
     assert (found.threads, found.lines[1]) == ((7, 0), line(once_more, 3))
 
 
+def test_who_has_written_the_same_value_again_reads_its_own():
+    def agreed(T, a, b):
+        for k in range(2):
+            if T.lane == k:
+                a[0] = 5
+        if T.lane == 1:
+            b[0] = a[0]
+
+    assert not check(agreed, ints(8), ints(8))
+
+
 def reset(T, a, b):
     mm.atomic.add(a, 0, 1)
     if T.lane == 7:
