@@ -15,6 +15,7 @@ from functions_on_gpu import NAMES, arguments_of, distances, measured, program_o
 from mmsim.engines.array import engine as array
 from mmsim.gpu import kernel
 from mmsim.ir.functions import FUNCTIONS
+from paths import agrees
 from random_programs import define
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
@@ -205,3 +206,19 @@ def program(T, u, out):
     found = run(prog, path, (np.arange(4), np.zeros(8, name)), monkeypatch)
     table = np.array([1, 7, 300, -3]).astype(name).tolist()
     assert found.tolist() == [*table, *[table[3]] * 4]
+
+
+@mm.program
+def beside_negative_literals(T, x, out, small):
+    u = mm.uint64(x[T.id])
+    out[T.id] = (u - (0 - 4)) ^ (u * (0 - 3))
+    small[T.id] = mm.uint8(x[T.id]) + (0 - 1)
+
+
+@pytest.mark.parametrize("path", ["fused", "plain", "interpreted"])
+def test_a_literal_that_is_cast_wraps_around_along_every_path(path):
+    x = np.arange(64)
+    run = agrees(path, beside_negative_literals, x, np.zeros(64, np.uint64), x * 0, threads=64)
+    u = x.astype(np.uint64)
+    assert (run.arrays["out"] == (u + np.uint64(4)) ^ (u * np.uint64(2**64 - 3))).all()
+    assert (run.arrays["small"] == (x - 1) % 256).all()

@@ -19,6 +19,7 @@ from mmsim.engines.array.fused.analysis import READER, Analysis, CannotFuse
 from mmsim.ir import nodes as ir
 from mmsim.ir.fold import made_of
 from mmsim.ir.nodes import assert_never
+from mmsim.ir.operators import convert
 from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, wide
 from mmsim.ir.types import Typing
 from mmsim.ir.walk import operands
@@ -212,11 +213,15 @@ class Expressions:
             raise CannotFuse("a complex number that all threads share")
 
     def cast(self, value: ir.Expr, wanted: Type) -> str:
-        """The text of an expression, as a value of a type that can hold it."""
+        """The text of an expression, as a value of such a type; integers wrap around."""
         if self.uniform:
             self._refuse_shared(wanted)
-        text, held = self.write(value), self.typing.of(value)
-        return text if held == wanted else f"{numpy_name(wanted)}({text})"
+        held = self.typing.of(value)
+        if held == wanted:
+            return self.write(value)
+        if (number := self.folded(value)) is not None:  # which NumPy's types don't wrap around
+            return self._number(convert(number, held, wanted), wanted)
+        return f"{numpy_name(wanted)}({self.write(value)})"
 
     def wide(self, value: ir.Expr) -> str:
         """The text of an expression, as arithmetic is done on it."""
