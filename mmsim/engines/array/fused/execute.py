@@ -142,7 +142,8 @@ class Execution:
         )
         bits = sum(launch.arrays[name].size for name in self.text.marked)
         own = (self.text.lane_bytes + registers) * lanes + bits // 8 + 16 * steps * self.known.sums
-        own += sum(launch.arrays[name].flat.nbytes for name in self.text.gathered)
+        gathered = (launch.arrays[name] for name in self.text.gathered)
+        own += sum(array.size * array.dtype.itemsize for array in gathered)
         shared = sum(a.size * a.dtype.itemsize for a in launch.arrays.values() if a.shared)
         own += shared * (grid.blocks if whole else 1)
         operations = 0
@@ -257,9 +258,10 @@ class Execution:
         warps = self.grid.warps if self.launch.schedule == "asynchronous" else 0
         operations = np.zeros((warps, steps), known.operation)
         control = np.zeros(2, dtype=np.int64)
+        arrays = self._arrays()  # before the cores are at work: they all copy what is large
         if self.work <= SHORT:
             counts = control, sums, requests, operations, _own_scratch(machine.width)
-            arguments = (*self._marks(not whole), *self._arrays(), *numbers)
+            arguments = (*self._marks(not whole), *arrays, *numbers)
             _raise(kernel(0, pieces, *counts, not whole, *arguments))
             return sums, requests, operations
         lock = threading.Lock()
