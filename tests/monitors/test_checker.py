@@ -367,11 +367,11 @@ def test_a_program_that_changes_memory_on_and_on_is_no_deadlock(schedule):
 def test_a_wait_that_ends_is_no_deadlock():
     @mm.program
     def in_time(T, flag):
-        if T.warp == 0:
+        if T.id == 0:
             for k in range(20):
                 flag[1] = k
             flag[0] = 1
-        else:
+        elif T.warp == 1:
             while flag[0] == 0:
                 pass
 
