@@ -233,6 +233,7 @@ def perform(access, threads, launch):
 def changed(op, word, *given):
     """What an atomic leaves of a word, of the word's type."""
     type_ = type(word)
+    given = [one.item() if isinstance(one, np.generic) else one for one in given]
     x, old = given[-1], word.item()
     if op == "cas":
         return type_(x) if word.tobytes() == type_(given[0]).tobytes() else word
