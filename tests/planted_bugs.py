@@ -180,12 +180,14 @@ def _beside(known: Kept | None) -> Iterator[str]:
         return
     record = known.record
     facts = record.facts
+    later = sum(one["runs"] for one in facts.get("added", ()))
     yield paragraph(
         f"""What they said on one {facts["device"]} (driver {facts["driver"]}, compute-sanitizer
         {facts["sanitizer"]}) on {str(facts["date"])[:10]}, by `{facts["command"]}`, in
-        {len(record.rows)} runs of one launch each. A tool *found* something if its summary counts a
-        mistake; what had to be ended *hangs*; *failed* is a run without a summary. In the tables
-        the tool of the mistake's own kind is bold, and others are named where they said something.
+        {len(record.rows) - later} runs of one launch each{_added(record)}. A tool *found* something
+        if its summary counts a mistake; what had to be ended *hangs*; *failed* is a run without a
+        summary. In the tables the tool of the mistake's own kind is bold, and others are named
+        where they said something.
         The generated kernels check no index, clear no shared array, and let the threads of a warp
         go as the card lets them."""
     )
@@ -203,6 +205,15 @@ def _beside(known: Kept | None) -> Iterator[str]:
         (_tally(known, tool, pairs) for tool, pairs in of_a_tool.items()),
     )
     yield _differences(known, of_a_tool)
+
+
+def _added(record: Record) -> str:
+    """The runs that were added to a record later, with their date and command."""
+    return "".join(
+        f""", and on {one["date"][:10]}, by `{one["command"]}`, in {one["runs"]} more, of programs
+        that joined since"""
+        for one in record.facts.get("added", ())
+    )
 
 
 def _others() -> str:
