@@ -20,7 +20,7 @@ import numpy.typing as npt
 from mmsim.ir.updates import Update, updates
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
-from mmsim.monitors.lines import Lines, Numbering, bits_of, found_access, index_of
+from mmsim.monitors.lines import Lines, bits_of, found_access, index_of
 from mmsim.monitors.listener import Access, Listener
 from mmsim.monitors.winners import OF_A_CELL
 from mmsim.results.findings import Finding
@@ -38,7 +38,6 @@ class LostUpdates(Listener):
         self.growth = Growth(launch, "the list of elements whose updates get lost")
         self.updates = launch.program.kept("updates", lambda: updates(launch.program.code))
         self.reads = {site for one in self.updates.values() for site in one.reads}
-        self.numbers = Numbering()
         self.forget()
 
     def forget(self) -> None:
@@ -48,7 +47,7 @@ class LostUpdates(Listener):
         self.cell = {site: np.full(self.threads, -1, np.int64) for site in self.reads}
         self.when = {site: np.zeros(self.threads, np.int64) for site in self.reads}
         # By array, for each cell: when it was updated last, by whom, and with which bits.
-        self.updated: dict[str, tuple[Integers, Integers, npt.NDArray[np.uint64]]] = {}
+        self.updated: dict[str, tuple[Integers, Integers, Integers]] = {}
         self.first: dict[int, tuple[int, ...]] = {}  # cell, two threads, their times
         self.cells: dict[int, set[int]] = {}
 
@@ -78,7 +77,7 @@ class LostUpdates(Listener):
         lanes = np.flatnonzero(read)
         if not len(lanes):
             return
-        bits = self.numbers.of(bits_of(access.values.astype(access.array.dtype, copy=False)))
+        bits = bits_of(access.values.astype(access.array.dtype, copy=False))
         warps = np.broadcast_to(access.warps, len(cells))
         together = np.zeros(len(cells), np.int64) if self.synchronous else warps
         order = lanes[np.lexsort((threads[lanes], cells[lanes], together[lanes]))]
@@ -98,14 +97,14 @@ class LostUpdates(Listener):
         cells: Integers,
         order: Integers,
         read: Integers,
-        bits: npt.NDArray[np.uint64],
+        bits: Integers,
     ) -> None:
         """Look for lanes that write what they made of a word that has been updated meanwhile."""
         array, threads = access.array, access.threads
         size = array.size * len(array.bases)
         if array.name not in self.updated:
             numbers = np.zeros((2, size), np.int64)
-            self.updated[array.name] = numbers[0], numbers[1], np.zeros(size, np.uint64)
+            self.updated[array.name] = numbers[0], numbers[1], np.zeros(size, bits.dtype)
         when, who, what = self.updated[array.name]
         stale = order[(when[cells[order]] > read[order]) & (who[cells[order]] != threads[order])]
         if update.harmless:
