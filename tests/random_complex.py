@@ -17,7 +17,7 @@ DIVISORS = ("2j", "(3-1j)", "(0.1+0.2j)", "4")
 def value(author, type_, s, depth):
     """A complex number: of Python's, or of a type that is asked for."""
     if depth <= 0:
-        return _leaf(author, type_, s)
+        return leaf(author, type_, s)
     x = value(author, type_, s, depth - 1)
     kind = author.pick("+", "*", "-", "divide", "unary", "choice", "large", "lanes")
     if kind == "lanes":
@@ -39,7 +39,8 @@ def _cast(type_, text):
     return f"complex({text})" if type_ == PLAIN else f"mm.{type_}({text})"
 
 
-def _leaf(author, type_, s):
+def leaf(author, type_, s):
+    """A complex number without an operation."""
     if type_ == PLAIN:
         kind = author.pick("literal", "leaf", "leaf", "made", "cast")
         if kind == "leaf":
@@ -53,7 +54,7 @@ def _leaf(author, type_, s):
     kind = author.pick("cast", *["variable"] * 2 * bool(own), "float")
     if kind == "variable":
         return author.pick(*own)
-    return f"mm.{type_}({author.float(s, 0) if kind == 'float' else _leaf(author, PLAIN, s)})"
+    return f"mm.{type_}({author.float(s, 0) if kind == 'float' else leaf(author, PLAIN, s)})"
 
 
 def small(author, type_, s, depth):
