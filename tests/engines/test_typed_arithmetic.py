@@ -222,3 +222,18 @@ def test_a_literal_that_is_cast_wraps_around_along_every_path(path):
     u = x.astype(np.uint64)
     assert (run.arrays["out"] == (u + np.uint64(4)) ^ (u * np.uint64(2**64 - 3))).all()
     assert (run.arrays["small"] == (x - 1) % 256).all()
+
+
+@mm.program
+def unsigned_loops(T, out, n):
+    first = mm.uint64(n) << 3 >> 1  # all threads find the same: the loops are unrolled by it
+    for k in range(first >> 2):
+        out[T.id] += k
+    if mm.popc(first << 70) + mm.clz(first) + mm.ffs(mm.brev(first)) > n:
+        out[T.id] += 100
+
+
+@pytest.mark.parametrize("path", ["fused", "plain", "interpreted"])
+def test_loops_that_follow_from_unsigned_numbers_are_unrolled(path):
+    run = agrees(path, unsigned_loops, np.zeros(64, int), 5, threads=64)
+    assert run.arrays["out"].tolist() == [0 + 1 + 2 + 3 + 4 + 100] * 64

@@ -103,6 +103,8 @@ NAMES = {
     "float_modulo": operator.mod,
     "shift_left": _shift_left,
     "shift_right": lambda x, y: Whole(x >> min(y, 63)),
+    "unsigned_shift_left": lambda x, y: 0 if y > 63 else int(x) << int(y),
+    "unsigned_shift_right": lambda x, y: 0 if y > 63 else int(x) >> int(y),
     "power": _power,
     "popc": lambda x: Whole(int(x).bit_count()),
     "brev": lambda x: int(f"{int(x):064b}"[::-1], 2),
