@@ -47,7 +47,7 @@ class LostUpdates(Listener):
         self.cell = {site: np.full(self.threads, -1, np.int64) for site in self.reads}
         self.when = {site: np.zeros(self.threads, np.int64) for site in self.reads}
         # By array, for each cell: when it was updated last, by whom, and with which bits.
-        self.updated: dict[str, tuple[Integers, Integers, npt.NDArray[np.uint64]]] = {}
+        self.updated: dict[str, tuple[Integers, Integers, Integers]] = {}
         self.first: dict[int, tuple[int, ...]] = {}  # cell, two threads, their times
         self.cells: dict[int, set[int]] = {}
 
@@ -97,14 +97,14 @@ class LostUpdates(Listener):
         cells: Integers,
         order: Integers,
         read: Integers,
-        bits: npt.NDArray[np.uint64],
+        bits: Integers,
     ) -> None:
         """Look for lanes that write what they made of a word that has been updated meanwhile."""
         array, threads = access.array, access.threads
         size = array.size * len(array.bases)
         if array.name not in self.updated:
             numbers = np.zeros((2, size), np.int64)
-            self.updated[array.name] = numbers[0], numbers[1], np.zeros(size, np.uint64)
+            self.updated[array.name] = numbers[0], numbers[1], np.zeros(size, bits.dtype)
         when, who, what = self.updated[array.name]
         stale = order[(when[cells[order]] > read[order]) & (who[cells[order]] != threads[order])]
         if update.harmless:

@@ -85,3 +85,27 @@ def test_a_thread_that_waits_for_a_complex_number_for_ever():
 
     report = mm.DMM(2, 1).check(waits, np.zeros(2, complex), threads=2)
     assert "deadlock" in {one.kind for one in report.findings}
+
+
+@pytest.mark.parametrize("engine", ["events", "array"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_updates_of_complex_numbers_get_lost(engine, dtype):
+    def update(program, *arrays):
+        found = mm.DMM(4, 2).run(mm.program(program), *arrays, threads=8, engine=engine, check=True)
+        return [one.kind for one in found.findings]
+
+    def turned(T, a):
+        a[0] *= 1j
+
+    def written_back(T, a, more):
+        z = a[0]
+        if T.id == 0:
+            a[0] = z + more[0]
+        if T.id == 1:
+            a[0] = z
+
+    one = np.ones(1, dtype)
+    assert update(turned, one) == ["lost-update"]
+    assert update(written_back, one, 1j * one) == ["lost-update"]
+    assert update(written_back, one, one.copy()) == ["lost-update"]
+    assert update(written_back, one, 0 * one) == []
