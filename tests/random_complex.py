@@ -5,6 +5,8 @@ What is kept of it has small parts, so that none becomes infinite or a NaN.
 
 from __future__ import annotations
 
+import random_exchange as exchange
+
 PLAIN = "complex"
 ASKED = ("complex64", "complex128")
 TYPES = (PLAIN, *ASKED)
@@ -17,7 +19,9 @@ def value(author, type_, s, depth):
     if depth <= 0:
         return _leaf(author, type_, s)
     x = value(author, type_, s, depth - 1)
-    kind = author.pick("+", "*", "-", "divide", "unary", "choice", "large")
+    kind = author.pick("+", "*", "-", "divide", "unary", "choice", "large", "lanes")
+    if kind == "lanes":
+        return exchange.shuffle(author, s, x)
     if kind == "unary":
         return author.pick(f"(-{x})", f"({x}).conjugate()", f"(+{x})")
     if kind == "divide":

@@ -18,7 +18,10 @@ def test_what_it_counts_is_the_whole_language():
     assert {f"binary {op}" for op in operators} <= names
     assert {f"compare {op}" for op in grammar.COMPARE.values()} <= names
     assert {f"unary {op}" for op in grammar.UNARY.values()} <= names
-    assert {kind.__name__ for kind in typing.get_args(ir.Stmt)} <= names
+    plain = {*typing.get_args(ir.Stmt)} - {ir.Atomic, ir.Exchange}
+    assert {kind.__name__ for kind in plain} <= names
+    assert {f"atomic {op}" for op in typing.get_args(ir.AtomicOp)} <= names
+    assert {f"warp.{op}" for op in typing.get_args(ir.ExchangeOp)} <= names
     assert len(names) == len(agreement.language())
 
 
@@ -84,7 +87,7 @@ def test_all_engines_agree_on_some_and_a_difference_is_told(monkeypatch, tmp_pat
     programs, done, wrong = agreement.chunk((5, 0, False))
     assert len(programs) > agreement.CHUNK // 2
     assert not wrong
-    assert done["synchronous, array, compiled"] == 1
+    assert {n for what, n in done.items() if "compiled" in what} == {1}  # one program
     assert done["synchronous, array, interpreted"] == len(programs)
     assert done["synchronous, array, fused"] > 0
     assert done["asynchronous, array, interpreted"] > 0
