@@ -1,0 +1,71 @@
+"""Numbers from outside a kernel, which keep the types that NumPy gives them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from mmsim.errors import Place
+from mmsim.frontend.expressions import Expressions
+from mmsim.frontend.numba_arrays import NumbaValues
+from mmsim.frontend.scope import Alias, Captured, Missing, Value, number
+from mmsim.frontend.tuples import Tuples
+from mmsim.ir import nodes as ir
+from mmsim.ir.numba_types import WIDE
+
+
+def of_type(value: ir.Expr, dtype: np.dtype[Any], place: Place) -> ir.Expr:
+    """A number of a type: 64-bit integers, doubles and bools need no word of it."""
+    return value if dtype in WIDE else ir.Unary(dtype.name, value, place)
+
+
+class NumbaExpressions(Expressions):
+    """The numbers of one function's expressions."""
+
+    def captured_number(self, node: ast.expr, value: Any) -> ir.Expr:
+        """An object from outside as the number that it is, of its own type."""
+        found = super().captured_number(node, value)
+        if isinstance(value, np.generic):
+            return of_type(found, value.dtype, self.function.place(node))
+        return found
+
+    def attribute(self, node: ast.Attribute) -> ir.Expr:
+        """A field of a record, something of the dialect, a.size, or a number from outside."""
+        assert isinstance(self.values, NumbaValues)
+        field = self.values.field(node)
+        if field is not None:
+            return self.values.single(self.values.element_of(field, node), node)
+        return super().attribute(node)
+
+    def comparison(self, node: ast.Compare) -> ir.Expr:
+        """x < y < z, x in (2, 3), and `x is None`, which is known beforehand."""
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
+            sides = [self.outside(one) for one in (node.left, node.comparators[0])]
+            known = None in sides or not any(isinstance(one, Missing) for one in sides)
+            if known and any(number(one) is None for one in sides):
+                same = sides[0] is sides[1]
+                return ir.Const(same if isinstance(node.ops[0], ast.Is | ast.Eq) else not same)
+        return super().comparison(node)
+
+    def outside(self, node: ast.expr) -> Any:
+        """The outside object that a side of `is` stands for, else `Missing()`."""
+        return (
+            None
+            if isinstance(node, ast.Constant) and node.value is None
+            else (self.function.captured(node))
+        )
+
+
+class NumbaTuples(Tuples):
+    """The tuples and constant tables of one function."""
+
+    def chosen_item(self, node: ast.Subscript, owner: ast.expr, values: tuple[Value, ...]) -> Value:
+        """What an index leaves of a tuple or a table; a table's numbers have its type."""
+        item = super().chosen_item(node, owner, values)
+        entity = self.function.entity(owner.id) if isinstance(owner, ast.Name) else None
+        table = entity.value if isinstance(entity, Captured) else self.function.captured(owner)
+        if isinstance(table, np.ndarray) and not isinstance(item, tuple | Alias):
+            return of_type(item, table.dtype, self.function.place(node))
+        return item
