@@ -18,8 +18,8 @@ OPERATIONS: dict[str, AtomicOp] = {
     "sub": "sub",
     "max": "max",
     "min": "min",
-    "nanmax": "max",
-    "nanmin": "min",
+    "nanmax": "nanmax",
+    "nanmin": "nanmin",
     "and_": "and",
     "or_": "or",
     "xor": "xor",
@@ -29,7 +29,7 @@ OPERATIONS: dict[str, AtomicOp] = {
     "inc": "inc",
     "dec": "dec",
 }
-"""The members of cuda.atomic. What isn't a number counts as missing for all that compare."""
+"""The members of cuda.atomic."""
 FIRST_WORD = "compare_and_swap"
 """The one that takes no index: it is for the first word of an array."""
 

@@ -25,6 +25,7 @@ from mmsim.frontend.numba_kinds import Kind
 from mmsim.frontend.numba_loops import NumbaLoops
 from mmsim.frontend.numba_numbers import NumbaExpressions, NumbaTuples
 from mmsim.frontend.numba_parameters import Parameters
+from mmsim.frontend.numba_records import without_records
 from mmsim.frontend.parameters import parameter_names, source_key
 from mmsim.frontend.parse import returns_value
 from mmsim.frontend.scope import (
@@ -171,6 +172,7 @@ class _Kernel:
             tuple(self.shared.sources.values()),
             "numba",
         )
+        code = without_records(code, self.shared)
         typing = NumbaTyping(code, self.parameters.dtypes, self.parameters.numbers)
         body = numbered(stored_as_held(code.body, typing))
         return Parsed(replace(code, body=body), tuple(self.parameters.from_outside))
