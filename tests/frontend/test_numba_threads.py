@@ -89,7 +89,7 @@ def test_atomics_of_integers_and_floats(engine):
     found = launch(all_of_them, np.zeros(5, np.int32), real, bits, np.zeros(4, int), engine=engine)
     assert found["whole"].tolist() == [2, 1, 1, 77, 3]
     assert found["real"].tolist() == [[-2, 3], [-3, 3]]
-    assert found["bits"].tolist() == [15, 0, 4, 1, 7]
+    assert found["bits"].tolist() == [15, 0, 4, 1, 6]
     assert found["old"].tolist() == [0, 0, 1, 2]
 
 
