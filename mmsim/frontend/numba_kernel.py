@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,9 @@ from mmsim.frontend.numba_kinds import Flattened, Kind
 from mmsim.frontend.numba_parser import Options, parse_kernel
 from mmsim.frontend.program import Program
 from mmsim.ir import nodes as ir
+
+DISPATCHERS = ("numba.", "numba_cuda", "mmsim.cuda")
+"""Where the classes come from of what `cuda.jit` makes of a function."""
 
 
 class NumbaProgram(Program):
@@ -71,6 +75,15 @@ class NumbaProgram(Program):
         program, from_outside = found
         return program, (*given.values, *from_outside)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The function; what was parsed of it for some arguments is parsed again where it comes."""
+        return {**super().__getstate__(), "_specialized": {}, "_dynamic": {}}
+
+    @property
+    def parsed_late(self) -> bool:
+        """Whether it is parsed where it is launched: it has no code before."""
+        return True
+
     @property
     def code(self) -> ir.Code:
         """The representation for the arguments that it was launched with last."""
@@ -81,6 +94,26 @@ class NumbaProgram(Program):
                 f"the kernel {self.name!r} is parsed for the arguments of a launch; launch it first"
             )
         return self._code
+
+
+_adopted: WeakKeyDictionary[Any, NumbaProgram] = WeakKeyDictionary()
+
+
+def as_program(thing: Any) -> Any:
+    """A kernel that `cuda.jit` made, of Numba's or of mmsim's, as a program; all else as it is.
+
+    Equal kernels give one program.
+    """
+    module = type(thing).__module__
+    if isinstance(thing, Program | types.FunctionType) or not module.startswith(DISPATCHERS):
+        return thing
+    function = python_function(thing)
+    if function is None:
+        return thing
+    found = _adopted.get(thing)
+    if found is None:
+        found = _adopted[thing] = NumbaProgram(function)
+    return found
 
 
 def kernel_function(kernel: Any) -> types.FunctionType:

@@ -59,6 +59,11 @@ class Program:
         assert self._code is not None
         return self._code
 
+    @property
+    def parsed_late(self) -> bool:
+        """Whether it is parsed where it is launched: it has no code before."""
+        return False
+
     def specialized(self, args: Sequence[Any]) -> tuple[Program, tuple[Any, ...]]:
         """The program that a launch with such arguments runs, and the arguments that it takes."""
         return self, tuple(args)

@@ -59,6 +59,10 @@ class Launch:
         shape: Shape | None = None,
     ) -> None:
         if not isinstance(program, Program):
+            from mmsim.frontend.numba_kernel import as_program  # loads the front end
+
+            program = as_program(program)
+        if not isinstance(program, Program):
             text = f"{shown(program)} is no program; decorate the function with mmsim.program"
             raise LaunchError(text)
         one_of("schedule", schedule, ("synchronous", "asynchronous"))
@@ -66,6 +70,7 @@ class Launch:
         program, args = program.specialized(args)
         self.machine = machine
         self.program = program
+        self.args = args
         self.schedule = schedule
         key = _quick_key(machine, args, threads, block_size, shape, max_accesses)
         again: _Again | None = program.kept_before(key) if key else None
