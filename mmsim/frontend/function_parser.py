@@ -30,6 +30,7 @@ from mmsim.frontend.scope import (
     Role,
     TupleName,
     Value,
+    ValueName,
     VariableName,
 )
 from mmsim.frontend.source import FunctionText, read
@@ -209,7 +210,7 @@ class Inlining:
 
     def number_argument(
         self, name: str, value: ir.Expr, inner: FunctionParser, place: Place
-    ) -> VariableName:
+    ) -> VariableName | ValueName:
         """A number that is handed to an inlined function."""
         known = self.declarations.launch_constant(value)
         if known is not None and name not in inner.function.assigned:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mmsim.errors import Place
 from mmsim.frontend import aliases
 from mmsim.frontend.arrays import Arrays
 from mmsim.frontend.declarations import Declarations
@@ -120,38 +121,49 @@ class NumbaArrays(Arrays):
         """The elements of an axis that a slice takes, as Python counts them."""
         place = self.function.place(node)
         step = ir.Const(1) if node.step is None else self.lowering.expression(node.step)
-        if not isinstance(step, ir.Const) or not isinstance(step.value, int) or step.value < 1:
+        if not isinstance(step, ir.Const) or type(step.value) is not int or step.value == 0:
             raise self.function.refuse(
-                node, "the step of a slice must be 1 or more, as it stands", "write a loop"
+                node, "the step of a slice must be a number as it stands, and not 0", "write a loop"
             )
         extent = aliases.extent_of(array, axis, None, place)
+        back = step.value < 0
+        ends: tuple[ir.Expr, ir.Expr] = (ir.Const(0), extent)
+        if back:
+            ends = (_op("-", extent, ir.Const(1), place), ir.Const(-1))
         start, stop = (
-            other if bound is None else self.bound(bound, extent)
-            for bound, other in ((node.lower, ir.Const(0)), (node.upper, extent))
+            end if bound is None else self.bound(bound, extent, back)
+            for bound, end in zip((node.lower, node.upper), ends, strict=True)
         )
-        count = ir.Binary("-", stop, start, place) if start != ir.Const(0) else stop
-        if step.value > 1:
-            count = ir.Binary("+", count, ir.Const(step.value - 1), place)
-            count = ir.Binary("//", count, step, place)
-        if start != ir.Const(0):
-            count = ir.Binary("max", count, ir.Const(0), place)
+        count = _op("-", start, stop, place) if back else _op("-", stop, start, place)
+        by = abs(step.value)
+        if by > 1:
+            count = _op("//", _op("+", count, ir.Const(by - 1), place), ir.Const(by), place)
+        if node.lower is not None or node.upper is not None:
+            count = _op("max", count, ir.Const(0), place)
         spill = self.lowering.spill
         return Span(spill(start, place), step, spill(count, place), place)
 
-    def bound(self, node: ast.expr, extent: ir.Expr) -> ir.Expr:
-        """A bound of a slice: from the end if it is negative, and not past the end."""
+    def bound(self, node: ast.expr, extent: ir.Expr, back: bool) -> ir.Expr:
+        """A bound of a slice: from the end if it is negative, and not past either end."""
         place = self.function.place(node)
         value = self.lowering.spill(self.lowering.expression(node), place)
         if value == ir.Const(0):
             return value
+        least = ir.Const(-1) if back else ir.Const(0)
+        most = _op("-", extent, ir.Const(1), place) if back else extent
+        if isinstance(value, ir.Const) and value.value < 0:
+            return _op("max", _op("+", extent, value, place), least, place)
         if not isinstance(value, ir.Const | ir.ThreadField | ir.Extent):
             below = ir.Compare("<", value, ir.Const(0), place)
-            last = ir.Binary("max", ir.Binary("+", value, extent, place), ir.Const(0), place)
+            last = _op("max", _op("+", value, extent, place), least, place)
             value = ir.Choose(below, last, value)
-        elif isinstance(value, ir.Const) and value.value < 0:
-            last = ir.Binary("+", extent, value, place)
-            return ir.Binary("max", last, ir.Const(0), place)
-        return ir.Binary("min", value, extent, place)
+        return _op("min", value, most, place)
+
+
+def _op(op: str, left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
+    if right == ir.Const(0) and op in "+-":
+        return left
+    return ir.Binary(op, left, right, place)
 
 
 class NumbaValues(Values):
@@ -195,7 +207,11 @@ class NumbaValues(Values):
 
     def alias(self, node: ast.expr, role: Role) -> Alias:
         """The array that an expression stands for, where its target names arrays."""
-        return self.field(node) or super().alias(node, role)
+        found = self.field(node)
+        if found is None and isinstance(node, ast.Subscript) and self.tuples.has_values(root(node)):
+            value = self.subscript(node)
+            found = value if isinstance(value, Alias) else None
+        return found or super().alias(node, role)
 
     # Records
 

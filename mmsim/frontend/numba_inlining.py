@@ -7,9 +7,21 @@ import copy
 import types
 from dataclasses import replace
 
-from mmsim.frontend.function_parser import Inlining
-from mmsim.frontend.scope import Value, ValueName
+from mmsim.errors import Place
+from mmsim.frontend.function import Function
+from mmsim.frontend.function_parser import FunctionParser, Inlining
+from mmsim.frontend.scope import (
+    Captured,
+    Entity,
+    Missing,
+    Value,
+    ValueName,
+    VariableName,
+    number,
+)
 from mmsim.frontend.source import FunctionText, written
+from mmsim.frontend.tables import is_large, is_table
+from mmsim.ir import nodes as ir
 
 
 class NumbaInlining(Inlining):
@@ -25,6 +37,31 @@ class NumbaInlining(Inlining):
             rest = ast.Tuple(whole.args[named:], ast.Load())
             whole.args = [*whole.args[:named], ast.copy_location(rest, node)]
         return super().call(whole, function)
+
+    def argument(self, name: str, argument: ast.expr | Captured, inner: FunctionParser) -> Entity:
+        """What a parameter stands for: an object from outside that is no number stays itself."""
+        if isinstance(argument, ast.Name | ast.Attribute):
+            found = self.function.captured(argument)
+            plain = number(found) is None and not is_table(found) and not is_large(found)
+            if plain and not isinstance(found, Missing):
+                return Captured(found)
+        return super().argument(name, argument, inner)
+
+    def number_argument(
+        self, name: str, value: ir.Expr, inner: FunctionParser, place: Place
+    ) -> VariableName | ValueName:
+        """A number that is handed to a device function; a constant stays one."""
+        if isinstance(value, ir.Const) and name not in inner.function.assigned:
+            return ValueName(value)
+        return super().number_argument(name, value, inner, place)
+
+    def tuple_argument(
+        self, name: str, value: tuple[Value, ...], own: Function, place: Place
+    ) -> Entity:
+        """A tuple that is handed to a device function: of arrays, too, and of constants."""
+        if name in own.assigned:
+            return super().tuple_argument(name, value, own, place)
+        return ValueName(self.lowering.spill_all(value, place))
 
     def text_of(self, function: types.FunctionType) -> FunctionText:
         """The text of a function, in which *x is a parameter as the others, for a tuple."""

@@ -41,21 +41,23 @@ class NumbaExpressions(Expressions):
 
     def comparison(self, node: ast.Compare) -> ir.Expr:
         """x < y < z, x in (2, 3), and `x is None`, which is known beforehand."""
-        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
+        operator, alone = node.ops[0], len(node.ops) == 1
+        if alone and isinstance(operator, ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
             sides = [self.outside(one) for one in (node.left, node.comparators[0])]
             known = None in sides or not any(isinstance(one, Missing) for one in sides)
             if known and any(number(one) is None for one in sides):
                 same = sides[0] is sides[1]
-                return ir.Const(same if isinstance(node.ops[0], ast.Is | ast.Eq) else not same)
+                return ir.Const(same if isinstance(operator, ast.Is | ast.Eq) else not same)
+            if isinstance(operator, ast.Is | ast.IsNot) and any(isinstance(x, bool) for x in sides):
+                equal = ast.Eq() if isinstance(operator, ast.Is) else ast.NotEq()
+                node = ast.copy_location(ast.Compare(node.left, [equal], node.comparators), node)
         return super().comparison(node)
 
     def outside(self, node: ast.expr) -> Any:
         """The outside object that a side of `is` stands for, else `Missing()`."""
-        return (
-            None
-            if isinstance(node, ast.Constant) and node.value is None
-            else (self.function.captured(node))
-        )
+        if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, bool)):
+            return node.value
+        return self.function.captured(node)
 
 
 class NumbaTuples(Tuples):
