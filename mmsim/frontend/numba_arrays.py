@@ -151,7 +151,7 @@ class NumbaArrays(Arrays):
             return value
         least = ir.Const(-1) if back else ir.Const(0)
         most = _op("-", extent, ir.Const(1), place) if back else extent
-        if isinstance(value, ir.Const) and value.value < 0:
+        if isinstance(value, ir.Const) and int(value.value.real) < 0:
             return _op("max", _op("+", extent, value, place), least, place)
         if not isinstance(value, ir.Const | ir.ThreadField | ir.Extent):
             below = ir.Compare("<", value, ir.Const(0), place)

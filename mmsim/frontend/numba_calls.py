@@ -97,7 +97,7 @@ class NumbaCalls(Calls):
             raise self.function.refuse(
                 node, f"{written(node.func)!r} takes 1, 2 or 3", "write the number of axes"
             )
-        return int(count.value)
+        return int(count.value.real)
 
     def grid(self, node: ast.Call) -> Value:
         """cuda.grid(1), the number of the thread; a tuple for more axes."""

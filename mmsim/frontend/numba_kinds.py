@@ -17,7 +17,7 @@ import numpy.typing as npt
 from mmsim.errors import LaunchError, shown
 from mmsim.frontend.numba_dialect import python_function
 from mmsim.frontend.scope import number
-from mmsim.ir.types import SUPPORTED_TEXT, supported, type_of_number
+from mmsim.ir.promotion import SUPPORTED_TEXT, supported, type_of_number
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from mmsim.frontend.numba_kinds import (
 from mmsim.frontend.numba_numbers import of_type
 from mmsim.frontend.scope import Alias, Captured, Part, Shared, Value
 from mmsim.ir import nodes as ir
-from mmsim.ir.types import BOOL, FLOAT, INT, UNSIGNED, Type
+from mmsim.ir.promotion import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type
 
 
 class Parameters:
@@ -63,7 +63,7 @@ class Parameters:
             case NumberKind(dtype):
                 self._add(ir.Parameter(name, "number", None, place))
                 held = np.dtype(dtype)
-                self.numbers[name] = FLOAT if held.kind == "f" else INT
+                self.numbers[name] = {"f": FLOAT, "c": COMPLEX}.get(held.kind, INT)
                 if held in (BOOL, UNSIGNED):
                     self.numbers[name] = held
                 return of_type(ir.Number(name), held, place)

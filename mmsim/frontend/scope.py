@@ -70,7 +70,7 @@ class Span:
 
     def at(self, index: ir.Expr) -> ir.Expr:
         """The element of the axis that is number `index` of the span, from its end if negative."""
-        if isinstance(index, ir.Const) and index.value < 0:
+        if isinstance(index, ir.Const) and index.value.real < 0:
             index = _sum(self.count, index, self.place)
         elif not isinstance(index, ir.Const | ir.ThreadField | ir.Extent):
             below = ir.Compare("<", index, ir.Const(0), self.place)

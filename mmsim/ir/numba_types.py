@@ -23,6 +23,7 @@ from mmsim.ir.functions import FUNCTIONS
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.promotion import (
     BOOL,
+    COMPLEX,
     FLOAT,
     INT,
     UNSIGNED,
@@ -31,11 +32,13 @@ from mmsim.ir.promotion import (
     Type,
     cast,
     is_int,
+    is_whole,
+    part,
 )
 from mmsim.ir.types import TYPING, Typing
 from mmsim.ir.walk import operands, with_inside
 
-WIDE = (BOOL, INT, FLOAT)
+WIDE = (BOOL, INT, FLOAT, COMPLEX)
 """The types that arithmetic on Python's numbers has, too."""
 
 
@@ -132,7 +135,7 @@ def arithmetic(*types: Type) -> Type:
     >>> arithmetic(np.dtype("float32"), INT), arithmetic(np.dtype("float32"), np.dtype("int16"))
     (dtype('float64'), dtype('float32'))
     """
-    if all(is_int(type_) or type_ == BOOL for type_ in types):
+    if all(map(is_whole, types)):
         return whole(*types)
     return reduce(np.promote_types, types)
 
@@ -165,10 +168,14 @@ def _unary(op: str, type_: Type) -> Operation:
         return _cast(type_, type_ if is_int(type_) else INT)
     if op == "float":
         return _cast(type_, type_ if type_.kind == "f" else FLOAT)
+    if op == "complex":
+        return _cast(type_, type_ if type_.kind == "c" else COMPLEX)
     to = cast(op)
     if to is not None:
         return _cast(type_, to.type)
-    if type_.kind == "f" or (op == "abs" and is_int(type_)):
+    if op == "abs" and type_.kind == "c":
+        return _done((type_,), part(type_))
+    if not is_whole(type_) or (op == "abs" and is_int(type_)):
         return _done((type_,), type_)
     if op == "~" and type_ == BOOL:
         return Operation((BOOL,), Held(BOOL), True)  # as NumPy, unlike Python
@@ -190,18 +197,18 @@ def _binary(op: str, types: tuple[Type, ...]) -> Operation:
         result = whole(left)
         return _done((result, result), result)
     common = arithmetic(left, right)
-    if op == "**" and left.kind == "f" and right.kind != "f":
+    if op == "**" and left.kind == "f" and is_whole(right):
         common = left
     if op == "/" and is_int(common):
         common = FLOAT
-    if common.kind == "f" and op in ("/", "//", "%", "**"):  # by zero too
+    if not is_whole(common) and op in ("/", "//", "%", "**"):  # by zero too
         return Operation((common, common), kept(common), True, total=True)
     return _done((common, common), common)
 
 
 def _compared(types: tuple[Type, ...]) -> tuple[Type, ...]:
     """The types in which numbers are compared; integers exactly, whatever their types are."""
-    if any(type_.kind == "f" for type_ in types):
+    if not all(map(is_whole, types)):
         return (arithmetic(*types),) * len(types)
     return tuple(UNSIGNED if type_ == UNSIGNED else INT for type_ in types)
 
@@ -209,14 +216,20 @@ def _compared(types: tuple[Type, ...]) -> tuple[Type, ...]:
 def _call(op: str, types: tuple[Type, ...]) -> Operation:
     """A function: of floats in the floats' type, of integers in double; of bits as they are."""
     function = FUNCTIONS[op]
-    if function.bits:
+    if function.takes == "bits":
         common = reduce(np.promote_types, types)
         common = INT if common == BOOL else common
+    elif function.takes == "complex":
+        common = arithmetic(types[0])
     else:
-        floats = [type_ for type_ in types if type_.kind == "f"]
-        whole_ones = len(floats) < len(types)
-        common = FLOAT if whole_ones or not floats else reduce(np.promote_types, floats)
+        floats = [type_ for type_ in types if not is_whole(type_)]
+        common = reduce(np.promote_types, floats or [FLOAT])
+        common = common if len(floats) == len(types) else np.promote_types(common, FLOAT)
     result = {"bool": BOOL, "count": INT}.get(function.result, common)
+    if function.result == "complex":
+        result = np.promote_types(common, np.complex64)
+    if function.result == "part" and common.kind == "c":
+        result = part(common)
     return Operation((common,) * len(types), kept(result), common not in WIDE, total=True)
 
 
