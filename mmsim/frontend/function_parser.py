@@ -147,6 +147,7 @@ class Inlining:
         inner = self.parser(own, self.lowering.dialect, scope, value, looping)
         for name, argument in arguments.items():
             own.bound[name] = self.argument(name, argument, inner)
+        self.enclose(own)
         own.bind_variables()
         shared.sources[source_key(text.source)] = text.source
         shared.stack.append(function)
@@ -160,6 +161,9 @@ class Inlining:
             self.lowering.block.extend(body)
         given = inner.returns.given
         return None if given is None else placed(given, self.function.place(node))
+
+    def enclose(self, own: Function) -> None:
+        """Bind what a function's names mean that stands inside another one; here none does."""
 
     def text_of(self, function: types.FunctionType) -> FunctionText:
         """The text of a function that is called."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Callable
 
 from mmsim.errors import Place
@@ -15,7 +16,7 @@ from mmsim.frontend.numba_elementwise import Elementwise
 from mmsim.frontend.numba_functions import CUDA
 from mmsim.frontend.numba_names import name_of, type_name
 from mmsim.frontend.numba_warp import Together
-from mmsim.frontend.scope import Value
+from mmsim.frontend.scope import Captured, Value
 from mmsim.frontend.source import written
 from mmsim.frontend.statements import Statements
 from mmsim.frontend.values import Values
@@ -60,6 +61,10 @@ class NumbaCalls(Calls):
             raise self.function.refuse(
                 node, f"{written(node.func)!r} gives nothing", "write it as a statement of its own"
             )
+        method = node.func
+        if isinstance(method, ast.Attribute) and self.is_method(method, "bit_count"):
+            number = self.lowering.expression(method.value)
+            return ir.Call("popc", (number,), self.function.place(node))
         called = self.function.captured(node.func)
         simple = CUDA.get(name) or functions.simple(called)
         if simple is not None:
@@ -71,7 +76,7 @@ class NumbaCalls(Calls):
             assert value is not None  # each of them returns something
             return value
         type_ = type_name(called)
-        if type_ and called not in (int, float, bool):
+        if type_ and called not in (int, float, complex, bool):
             return self.typed(node, type_)
         return super().result(node)
 
@@ -169,6 +174,27 @@ class NumbaStatements(Statements):
             self.calls.elementwise.ufunc(call, self.calls.result)
             return True
         return super().called(node, call)
+
+    def defined(self, node: ast.FunctionDef) -> None:
+        """def inside a kernel: a function that its calls write out, with the names around it."""
+        outer = self.function.python
+        codes = [
+            one
+            for one in outer.__code__.co_consts
+            if isinstance(one, types.CodeType) and one.co_name == node.name
+        ]
+        at_line = self.function.place(node).line
+        found = next((one for one in codes if one.co_firstlineno == at_line), None)
+        if found is None or node.decorator_list:
+            raise self.function.refuse(
+                node,
+                f"{node.name!r} can't be a function inside a kernel",
+                "define it outside the kernel and call it",
+            )
+        cells = tuple(types.CellType() for _ in found.co_freevars)
+        inner = types.FunctionType(found, outer.__globals__, node.name, None, cells)
+        self.function.shared.around[inner] = self.function
+        self.function.bound[node.name] = Captured(inner)
 
     def raised(self, node: ast.Raise) -> None:
         """raise: the thread ends, as on a GPU; in a kernel that is debugged it is an error."""

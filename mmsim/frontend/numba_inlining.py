@@ -63,6 +63,14 @@ class NumbaInlining(Inlining):
             return super().tuple_argument(name, value, own, place)
         return ValueName(self.lowering.spill_all(value, place))
 
+    def enclose(self, own: Function) -> None:
+        """Bind the free names of a function that stands inside another one."""
+        around = own.shared.around.get(own.python)
+        if around is not None:
+            for name in own.python.__code__.co_freevars:
+                if name not in own.bound:
+                    own.bound[name] = around.entity(name)
+
     def text_of(self, function: types.FunctionType) -> FunctionText:
         """The text of a function, in which *x is a parameter as the others, for a tuple."""
         text = super().text_of(function)

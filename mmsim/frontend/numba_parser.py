@@ -75,6 +75,7 @@ class NumbaParser(FunctionParser):
         statements, values = self.statements, self.calls.values
         assert isinstance(statements, NumbaStatements)
         self.lowering.statement_forms |= {
+            ast.FunctionDef: statements.defined,
             ast.Raise: statements.raised,
             ast.Assert: statements.asserted,
         }

@@ -235,6 +235,7 @@ class Shared:
     known: Known = field(default_factory=Known)
     parameters: list[str] = field(default_factory=list)
     array_from_outside: Callable[[str, Any, Place], Alias] | None = None
+    around: dict[types.FunctionType, Any] = field(default_factory=dict)  # of inner functions
     debug: bool = False  # whether exceptions that a kernel raises are errors of the launch
     dynamic_bytes: int = 0  # of shared memory, whose size the launch says
     records: dict[str, dict[str, str]] = field(default_factory=dict)  # arrays of their fields

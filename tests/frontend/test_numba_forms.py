@@ -260,3 +260,44 @@ def test_tuples_are_spread_over_arguments(engine):
 
     run = MACHINE.run(numba_program(spread), np.zeros(4, int), threads=1, engine=engine)
     assert run.arrays["out"].tolist() == [4234, 1034, 5, 1078]
+
+
+def test_a_function_inside_a_kernel_knows_the_names_around_it(engine):
+    @cuda.jit(device=True)
+    def apply(function, x):
+        return function(x)
+
+    def closures(out, factor):
+        offset = 5
+
+        def inner(x):
+            return x * factor + offset
+
+        out[0] = inner(2)
+        offset += 1
+        out[1] = apply(inner, 3)
+
+    run = MACHINE.run(numba_program(closures), np.zeros(2, int), 10, threads=1, engine=engine)
+    assert run.arrays["out"].tolist() == [25, 36]
+
+
+def test_complex_numbers(engine):
+    def compute(z, w, out):
+        i = cuda.grid(1)
+        out[i] = (z[i] * w[i] + 1j) / np.complex64(2 - 1j)
+        out[i] += complex(abs(z[i]), w[i].real) - z[i].conjugate() * z[i].imag
+
+    z = np.array([1 + 2j, -3j], np.complex64)
+    w = np.array([0.5 - 1j, 4], np.complex128)
+    program = numba_program(compute)
+    run = MACHINE.run(program, z, w, np.zeros(2, complex), threads=2, engine=engine)
+    right = (z * w + 1j) / np.complex64(2 - 1j)
+    right += abs(z) + 1j * w.real - z.conjugate() * z.imag
+    assert np.allclose(run.arrays["out"], right, rtol=1e-6)
+
+
+def test_the_bits_of_a_number_are_counted(engine):
+    def count(x, out):
+        out[0] = x[0].bit_count()
+
+    same_as_python(count, engine, np.array([255], np.uint8), np.zeros(1, int))
