@@ -12,6 +12,7 @@ from mmsim.frontend.calls import Calls
 from mmsim.frontend.lowering import Lowering
 from mmsim.frontend.numba_arrays import NumbaValues
 from mmsim.frontend.numba_atomics import NumbaAtomics
+from mmsim.frontend.numba_cmath import OF_COMPLEX
 from mmsim.frontend.numba_elementwise import Elementwise
 from mmsim.frontend.numba_functions import CUDA
 from mmsim.frontend.numba_names import name_of, type_name
@@ -67,6 +68,11 @@ class NumbaCalls(Calls):
             return ir.Call("popc", (number,), self.function.place(node))
         called = self.function.captured(node.func)
         simple = CUDA.get(name) or functions.simple(called)
+        if (
+            simple is not None
+            and self.function.place(node) in self.function.shared.known.of_complex
+        ):
+            return self.of_complex(node, simple)
         if simple is not None:
             given = self.taking(node, simple.arity)
             return simple.make(tuple(given), self.function.place(node))
@@ -79,6 +85,15 @@ class NumbaCalls(Calls):
         if type_ and called not in (int, float, complex, bool):
             return self.typed(node, type_)
         return super().result(node)
+
+    def of_complex(self, node: ast.Call, simple: functions.Simple) -> Value:
+        """A function of NumPy's whose argument is complex, written out."""
+        place = self.function.place(node)
+        call = simple.make((ir.Const(0),) * simple.arity, place)
+        assert isinstance(call, ir.Call)
+        value = self.inline(node, OF_COMPLEX[call.op])
+        assert value is not None  # each of them returns something
+        return value
 
     def typed(self, node: ast.Call, type_: str) -> ir.Expr:
         """A number of a type, as np.float32(x) and numba.int32(x) give it."""

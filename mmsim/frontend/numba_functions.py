@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mmsim.errors import Place
-from mmsim.frontend import numba_library
+from mmsim.frontend import numba_cmath, numba_library
 from mmsim.ir import nodes as ir
 
 
@@ -156,7 +156,7 @@ def written_out(called: Any, arguments: int) -> types.FunctionType | None:
     return next(
         (
             function
-            for known, count, function in numba_library.FUNCTIONS
+            for known, count, function in (*numba_library.FUNCTIONS, *numba_cmath.FUNCTIONS)
             if called is known and count == arguments
         ),
         None,

@@ -19,6 +19,7 @@ from mmsim.frontend.numba_arrays import (
 )
 from mmsim.frontend.numba_assignments import NumbaAssignments
 from mmsim.frontend.numba_calls import NumbaCalls, NumbaStatements
+from mmsim.frontend.numba_cmath import OF_COMPLEX
 from mmsim.frontend.numba_dialect import NumbaDialect
 from mmsim.frontend.numba_inlining import NumbaInlining
 from mmsim.frontend.numba_kinds import Kind
@@ -175,8 +176,23 @@ class _Kernel:
         )
         code = without_records(code, self.shared)
         typing = NumbaTyping(code, self.parameters.dtypes, self.parameters.numbers)
+        self.learn_of_complex(typing)
         body = numbered(stored_as_held(code.body, typing))
         return Parsed(replace(code, body=body), tuple(self.parameters.from_outside))
+
+    def learn_of_complex(self, typing: NumbaTyping) -> None:
+        """Begin again, knowing which functions are given complex numbers, if there are any."""
+        known = self.shared.known.of_complex
+        for op, place in typing.of_complex:
+            if place in known or op not in OF_COMPLEX:
+                raise LanguageError(
+                    f"{op} takes real numbers, and this one is complex",
+                    place,
+                    "give it abs(z), z.real or z.imag",
+                )
+        if typing.of_complex:
+            known.update(place for _, place in typing.of_complex)
+            raise Learnt
 
     def bind(self, node: ast.arg, kind: Kind) -> None:
         """Bind a parameter to what its name stands for at the beginning."""

@@ -215,11 +215,13 @@ class Known:
     """What is known of a program from parsing it before.
 
     `arrays` are the parameters that are used as arrays, though another use seemed to be one as a
-    number; each has the error that is right if that use is one.
+    number; each has the error that is right if that use is one. `of_complex` are the places of
+    functions whose arguments turned out to be complex.
     """
 
     roles: dict[NameKey, Role] = field(default_factory=dict)
     arrays: dict[str, LanguageError] = field(default_factory=dict)
+    of_complex: set[Place] = field(default_factory=set)
 
 
 @dataclass

@@ -58,6 +58,11 @@ class NumbaTyping(Typing):
 
     _strict = True
 
+    def __init__(self, code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> None:
+        self.of_complex: list[tuple[str, Place]] = []
+        """Functions of real numbers that are given complex ones, and where."""
+        super().__init__(code, arrays, numbers)
+
     def element(self, type_: Type) -> Held:
         """Every value keeps its type."""
         return kept(type_)
@@ -85,6 +90,13 @@ class NumbaTyping(Typing):
 
     def _check_store(self, array: str, value: ir.Expr, place: Place) -> None:
         """Whatever is stored is converted to the type of the array."""
+
+    def _check_argument(self, op: str, held: Type, place: Place) -> None:
+        """Refuse what a function can't take; what it is of complex numbers others know."""
+        if FUNCTIONS[op].takes == "float" and held.kind == "c":
+            self.of_complex.append((op, place))
+        else:
+            super()._check_argument(op, held, place)
 
     def _check_atomic(self, op: ir.AtomicOp, array: str, place: Place) -> None:
         """Refuse an atomic that Numba hasn't for the array's type."""
