@@ -76,7 +76,7 @@ def rect(size: Any, angle: Any) -> Any:
     """cmath.rect(size, angle)."""
     if not math.isfinite(angle):
         if size == 0:
-            return complex(abs(size), 0 * size)
+            return complex(abs(size), abs(size))
         if math.isinf(size):
             return complex(size, angle)
     real, imag = math.cos(angle), math.sin(angle)

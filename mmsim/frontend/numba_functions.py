@@ -108,10 +108,6 @@ _NUMPY: dict[str, Simple] = {
     "logical_or": _logic("or"),
     "equal": _compare("=="),
     "not_equal": _compare("!="),
-    "less": _compare("<"),
-    "less_equal": _compare("<="),
-    "greater": _compare(">"),
-    "greater_equal": _compare(">="),
 }
 _OPERATOR: dict[str, Simple] = {
     "add": _binary("+"),

@@ -58,24 +58,44 @@ def inverse(x: Any) -> Any:
     return 1 / x
 
 
+def less(x: Any, y: Any) -> Any:
+    """np.less(x, y): of complex numbers the real parts decide, and then the imaginary ones."""
+    return x.real < y.real or (x.real == y.real and x.imag < y.imag)
+
+
+def less_equal(x: Any, y: Any) -> Any:
+    """np.less_equal(x, y), as `less`."""
+    return x.real < y.real or (x.real == y.real and x.imag <= y.imag)
+
+
+def greater(x: Any, y: Any) -> Any:
+    """np.greater(x, y), as `less`."""
+    return less(y, x)
+
+
+def greater_equal(x: Any, y: Any) -> Any:
+    """np.greater_equal(x, y), as `less`."""
+    return less_equal(y, x)
+
+
 def larger(x: Any, y: Any) -> Any:
     """np.maximum(x, y): what isn't a number is the result."""
-    return x if x >= y or x != x else y
+    return x if less_equal(y, x) or x != x else y
 
 
 def smaller(x: Any, y: Any) -> Any:
     """np.minimum(x, y): what isn't a number is the result."""
-    return x if x <= y or x != x else y
+    return x if less_equal(x, y) or x != x else y
 
 
 def larger_number(x: Any, y: Any) -> Any:
     """np.fmax(x, y): what isn't a number is left out."""
-    return x if x >= y or y != y else y
+    return x if less_equal(y, x) or y != y else y
 
 
 def smaller_number(x: Any, y: Any) -> Any:
     """np.fmin(x, y): what isn't a number is left out."""
-    return x if x <= y or y != y else y
+    return x if less_equal(x, y) or y != y else y
 
 
 def parts(x: Any) -> Any:
@@ -124,6 +144,10 @@ FUNCTIONS: tuple[tuple[Any, int, Any], ...] = (
     (np.sign, 1, sign),
     (np.square, 1, squared),
     (np.reciprocal, 1, inverse),
+    (np.less, 2, less),
+    (np.less_equal, 2, less_equal),
+    (np.greater, 2, greater),
+    (np.greater_equal, 2, greater_equal),
     (np.maximum, 2, larger),
     (np.minimum, 2, smaller),
     (np.fmax, 2, larger_number),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import enum
 import math
 
@@ -279,3 +280,32 @@ def test_parts_of_floats(engine):
     parts(x, right)
     run = launch(parts, x, np.zeros_like(right), engine=engine, threads=1, block_size=1)
     assert np.array_equal(run.arrays["out"], right)
+
+
+def test_functions_of_complex_numbers(engine):
+    def compute(z, out):
+        i = cuda.grid(1)
+        out[0, i] = cmath.exp(z[i]) + cmath.sqrt(z[i])
+        out[1, i] = cmath.log(z[i], 2) * cmath.tanh(z[i])
+        out[2, i] = cmath.rect(cmath.phase(z[i]), 2.0) + np.cos(z[i])
+        out[3, i] = np.arcsin(z[i]) * cmath.atanh(z[i]) - cmath.acosh(z[i])
+        out[4, i] = np.less(z[i], 1 + 1j) + 2 * cmath.isnan(z[i])
+
+    z = np.array([0.5 + 0.25j, -1.5 + 2j, 3 - 4j, -0.1 - 0.2j])
+    right = [
+        [cmath.exp(one) + cmath.sqrt(one) for one in z],
+        [cmath.log(one, 2) * cmath.tanh(one) for one in z],
+        [cmath.rect(cmath.phase(one), 2) + cmath.cos(one) for one in z],
+        [cmath.asin(one) * cmath.atanh(one) - cmath.acosh(one) for one in z],
+        [1, 1, 0, 1],
+    ]
+    run = launch(compute, z, np.zeros((5, 4), complex), engine=engine, threads=4)
+    assert np.allclose(run.arrays["out"], right, rtol=1e-14)
+
+
+def test_a_real_function_of_complex_numbers_is_refused():
+    def compute(z):
+        z[0] = math.erf(z[0])
+
+    with pytest.raises(LanguageError, match="erf takes real numbers, and this one is complex"):
+        launch(compute, np.zeros(1, complex))
