@@ -56,6 +56,9 @@ class NumbaArrays(Arrays):
         field = self.values.field(node)
         if field is not None:
             return field
+        in_tuple = isinstance(node, ast.Subscript) and self.values.tuples.has_values(root(node))
+        if in_tuple or isinstance(node, ast.Call | ast.IfExp):
+            return self.values.alias(node, Role(self.function.place(node)))
         if isinstance(node, ast.Subscript):
             outer = self.owner(node.value)
             index = self.indices(node, outer)
@@ -64,8 +67,6 @@ class NumbaArrays(Arrays):
                 one if isinstance(one, Span) else self.lowering.spill(one, place) for one in index
             ]
             return Alias(tuple(part.restricted(fixed) for part in outer.parts), outer.which)
-        if isinstance(node, ast.Call | ast.IfExp):
-            return self.values.alias(node, Role(self.function.place(node)))
         array = self.function.array(node)
         if array is None:
             raise self.no_array(node)
@@ -186,13 +187,23 @@ class NumbaValues(Values):
         shape = self.shape_part(node)
         if shape is not None:
             return shape
+        if isinstance(node.value, ast.Subscript) and self.tuples.has_values(root(node)):
+            inner = self.subscript(node.value)  # of a tuple of arrays
+            if isinstance(inner, Alias):
+                return self.part_of(inner, tuple(self.arrays.indices(node, inner)), node)
         if not self.of_array(root(node)):
             return super().subscript(node)
-        array, index = self.arrays.element(node)
-        if not self.leaves_axes(array, index):
-            return self.arrays.load(array, index, self.function.place(node))
+        return self.part_of(*self.arrays.element(node), node)
+
+    def part_of(self, array: Alias, index: tuple[ir.Expr | Span, ...], node: ast.expr) -> Value:
+        """What indices leave of an array: an element, or an array again."""
         place = self.function.place(node)
-        fixed = tuple(self.lowering.spill(one, place) for one in index)
+        plain = tuple(one for one in index if not isinstance(one, Span))
+        if len(plain) == len(index) and not self.leaves_axes(array, plain):
+            return self.arrays.load(array, plain, place)
+        fixed = tuple(
+            one if isinstance(one, Span) else self.lowering.spill(one, place) for one in index
+        )
         return Alias(tuple(part.restricted(fixed) for part in array.parts), array.which)
 
     def of_array(self, node: ast.expr) -> bool:

@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable
 
 from mmsim.errors import Place
+from mmsim.frontend import aliases
 from mmsim.frontend import numba_functions as functions
 from mmsim.frontend.calls import Calls
 from mmsim.frontend.lowering import Lowering
@@ -17,9 +18,10 @@ from mmsim.frontend.numba_elementwise import Elementwise
 from mmsim.frontend.numba_functions import CUDA
 from mmsim.frontend.numba_names import name_of, type_name
 from mmsim.frontend.numba_warp import Together
-from mmsim.frontend.scope import Captured, Value
+from mmsim.frontend.scope import Alias, Captured, Value
 from mmsim.frontend.source import written
 from mmsim.frontend.statements import Statements
+from mmsim.frontend.trees import root
 from mmsim.frontend.values import Values
 from mmsim.ir import nodes as ir
 
@@ -94,6 +96,15 @@ class NumbaCalls(Calls):
         value = self.inline(node, OF_COMPLEX[call.op])
         assert value is not None  # each of them returns something
         return value
+
+    def length(self, node: ast.Call) -> ir.Expr:
+        """len(a), also of an array in a tuple."""
+        owner = node.args[0] if len(node.args) == 1 else node
+        if isinstance(owner, ast.Subscript) and self.tuples.has_values(root(owner)):
+            value = self.values.value(owner)
+            if isinstance(value, Alias):
+                return aliases.extent_of(value, 0, None, self.function.place(node))
+        return super().length(node)
 
     def typed(self, node: ast.Call, type_: str) -> ir.Expr:
         """A number of a type, as np.float32(x) and numba.int32(x) give it."""

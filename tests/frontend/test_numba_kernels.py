@@ -309,3 +309,16 @@ def test_a_real_function_of_complex_numbers_is_refused():
 
     with pytest.raises(LanguageError, match="erf takes real numbers, and this one is complex"):
         launch(compute, np.zeros(1, complex))
+
+
+def test_arrays_in_tuples_have_elements_rows_and_lengths(engine):
+    def pick(given, out):
+        out[0] = given[0][1] + given[1][0][2] + given[2]
+        out[1] = len(given[0]) + len(given[1][0]) + given[1][1]
+        given[1][0][0] = 9
+        for k in range(2):
+            out[2 + k] = given[0][1:][k]
+
+    a, b = np.arange(3), np.arange(4) * 10
+    run = launch(pick, (a, (b, 7), 5), np.zeros(4, int), engine=engine, threads=1, block_size=1)
+    assert run.arrays["out"].tolist() == [26, 14, 1, 2]
