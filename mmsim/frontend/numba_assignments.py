@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,12 @@ class NumbaAssignments(Assignments):
         values = self.values
         assert isinstance(values, NumbaValues)
         field = values.field(node.target)
+        if self.function.place(node) in self.function.shared.known.of_complex:
+            read = copy.copy(node.target)
+            read.ctx = ast.Load()
+            power = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
+            self.assignment(ast.copy_location(ast.Assign([node.target], power), node))
+            return
         if field is None:
             super().augmented(node)
             return

@@ -92,7 +92,7 @@ class NumbaCalls(Calls):
         """A function of NumPy's whose argument is complex, written out."""
         place = self.function.place(node)
         call = simple.make((ir.Const(0),) * simple.arity, place)
-        assert isinstance(call, ir.Call)
+        assert isinstance(call, ir.Call | ir.Binary)
         value = self.inline(node, OF_COMPLEX[call.op])
         assert value is not None  # each of them returns something
         return value

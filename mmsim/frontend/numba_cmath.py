@@ -67,6 +67,15 @@ def phase(z: Any) -> Any:
     return math.atan2(z.imag, z.real)
 
 
+def power(z: Any, exponent: Any) -> Any:
+    """z ** exponent; 0 ** 0 is 1."""
+    if exponent == 0:
+        return complex(1, 0) + 0 * z
+    if z == 0:
+        return 0 * z
+    return exp(exponent * log(z))
+
+
 def polar(z: Any) -> Any:
     """cmath.polar(z)."""
     return math.hypot(z.real, z.imag), math.atan2(z.imag, z.real)
@@ -258,7 +267,8 @@ OF_COMPLEX: dict[str, Any] = {
         *(cos, sin, tan, cosh, sinh, tanh, acos, asin, atan, acosh, asinh, atanh),
     )
 }
-"""What a function of the representation is of complex numbers, by its name."""
+OF_COMPLEX |= {"**": power, "pow": power}
+"""What an operation of the representation is of complex numbers, by its name."""
 FUNCTIONS: tuple[tuple[Any, int, Any], ...] = (
     *(
         (getattr(cmath, name), 1, function)

@@ -10,6 +10,7 @@ import numpy as np
 from mmsim.errors import Place
 from mmsim.frontend.expressions import Expressions
 from mmsim.frontend.numba_arrays import NumbaValues
+from mmsim.frontend.numba_cmath import OF_COMPLEX
 from mmsim.frontend.scope import Alias, Captured, Missing, Value, number
 from mmsim.frontend.tuples import Tuples
 from mmsim.ir import nodes as ir
@@ -38,6 +39,37 @@ class NumbaExpressions(Expressions):
         if field is not None:
             return self.values.single(self.values.element_of(field, node), node)
         return super().attribute(node)
+
+    def binary(self, node: ast.BinOp) -> ir.Expr:
+        """x + y and the like; a power of complex numbers is a function of its own."""
+        if self.is_complex_power(node):
+            return self.lowering.expression(self.call_of_power(node))
+        return super().binary(self.with_powers(node))
+
+    def is_complex_power(self, node: ast.expr) -> bool:
+        """Whether an expression is a power that turned out to be one of complex numbers."""
+        known = self.function.shared.known.of_complex
+        return (
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Pow)
+            and self.function.place(node) in known
+        )
+
+    def with_powers(self, node: ast.BinOp) -> ast.BinOp:
+        """An operation whose left side, which is lowered with it, has calls for such powers."""
+        left = node.left
+        if not isinstance(left, ast.BinOp) or not self.function.shared.known.of_complex:
+            return node
+        new = self.call_of_power(left) if self.is_complex_power(left) else self.with_powers(left)
+        return ast.copy_location(ast.BinOp(new, node.op, node.right), node)
+
+    def call_of_power(self, node: ast.expr) -> ast.expr:
+        """The call that a power of complex numbers is."""
+        assert isinstance(node, ast.BinOp)
+        name = "complex_power"
+        self.function.bound[name] = Captured(OF_COMPLEX["**"])
+        called = ast.copy_location(ast.Name(name, ast.Load()), node)
+        return ast.copy_location(ast.Call(called, [node.left, node.right], []), node)
 
     def comparison(self, node: ast.Compare) -> ir.Expr:
         """x < y < z, x in (2, 3), and `x is None`, which is known beforehand."""

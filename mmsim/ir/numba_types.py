@@ -98,6 +98,15 @@ class NumbaTyping(Typing):
         else:
             super()._check_argument(op, held, place)
 
+    def _check_expression(self, value: ir.Expr) -> None:
+        """Refuse what the types of operands don't allow."""
+        if isinstance(value, ir.Binary) and value.op == "**" and self.of(value).kind == "c":
+            self.of_complex.append((value.op, value.place))
+            for operand in operands(value):
+                self._check_expression(operand)
+            return
+        super()._check_expression(value)
+
     def _check_atomic(self, op: ir.AtomicOp, array: str, place: Place) -> None:
         """Refuse an atomic that Numba hasn't for the array's type."""
         dtype = self.arrays[array].name

@@ -322,3 +322,17 @@ def test_arrays_in_tuples_have_elements_rows_and_lengths(engine):
     a, b = np.arange(3), np.arange(4) * 10
     run = launch(pick, (a, (b, 7), 5), np.zeros(4, int), engine=engine, threads=1, block_size=1)
     assert run.arrays["out"].tolist() == [26, 14, 1, 2]
+
+
+def test_powers_of_complex_numbers(engine):
+    def powers(z, out):
+        i = cuda.grid(1)
+        out[0, i] = 1 + z[i] ** 3 * 2
+        out[1, i] = pow(z[i], 0.5j) ** z[i]
+        out[2, i] = z[i]
+        out[2, i] **= 2
+
+    z = np.array([1 + 2j, -0.5 - 1j, 3j, 2])
+    right = [1 + z**3 * 2, (z**0.5j) ** z, z**2]
+    run = launch(powers, z, np.zeros((3, 4), complex), engine=engine, threads=4)
+    assert np.allclose(run.arrays["out"], right, rtol=1e-13)
