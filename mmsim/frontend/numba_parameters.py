@@ -36,7 +36,7 @@ class Parameters:
         self.dtypes: dict[str, Type] = {}
         self.numbers: dict[str, Type] = {}
         self.from_outside: list[Any] = []
-        self._known: dict[int, Alias] = {}
+        self._known: list[tuple[Any, Alias]] = []
 
     def value(self, name: str, kind: Kind, place: Place) -> Value | Captured:
         """What an argument is in the program."""
@@ -82,10 +82,12 @@ class Parameters:
 
     def array_from_outside(self, name: str, array: Any, place: Place) -> Alias:
         """A captured array as an argument that every launch is given."""
-        if id(array) not in self._known:
-            given = Flattened(self.shared.name, [array])
-            value = self.value(self.shared.unique(name), given.kinds[0], place)
-            assert isinstance(value, Alias)
-            self._known[id(array)] = value
-            self.from_outside += given.values
-        return self._known[id(array)]
+        for known, alias in self._known:
+            if known is array:
+                return alias
+        given = Flattened(self.shared.name, [array])
+        value = self.value(self.shared.unique(name), given.kinds[0], place)
+        assert isinstance(value, Alias)
+        self._known.append((array, value))
+        self.from_outside += given.values
+        return value
