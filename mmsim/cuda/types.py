@@ -343,4 +343,6 @@ class _Reader:
         raise ValueError(f"{cast(Any, ast.unparse(node))} has no meaning in a signature")
 
 
+__all__ = [*NAMES, "Array", "Tuple", "UniTuple", "from_dtype"]
+
 MAKERS = {"Array": Array, "Tuple": Tuple, "UniTuple": UniTuple}

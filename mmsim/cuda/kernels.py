@@ -1,0 +1,91 @@
+"""A kernel for one set of argument types."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from mmsim.api.run import Run
+from mmsim.cuda.devices import Device, get_current_device
+from mmsim.cuda.types import Signature, Type
+from mmsim.errors import MMSimError
+from mmsim.ir import nodes as ir
+
+SHARED_BYTES = 228 * 1024
+"""The shared memory of a multiprocessor of compute capability 9.0, for all blocks on it."""
+
+
+class Kernel:
+    """A kernel for one set of argument types, and what a program asks of it."""
+
+    const_mem_size = 0
+    """Bytes of constant memory: none, for it is no memory of its own in the model."""
+
+    def __init__(self, dispatcher: Any, signature: Signature) -> None:
+        self._dispatcher = dispatcher
+        self.signature = signature
+        self.last: Run | None = None
+
+    @property
+    def entry_name(self) -> str:
+        """The name of its function."""
+        return str(self._dispatcher.__name__)
+
+    @property
+    def argument_types(self) -> tuple[Type, ...]:
+        """The types of its arguments."""
+        return self.signature.args
+
+    @property
+    def regs_per_thread(self) -> int:
+        """The registers of a thread (`Run.registers`), which follow from a launch."""
+        if self.last is None or self.last.registers is None:
+            raise MMSimError(
+                f"kernel {self.entry_name!r} hasn't been launched with these types yet"
+            )
+        return self.last.registers.words
+
+    @property
+    def shared_mem_per_block(self) -> int:
+        """The bytes of shared memory of a block, without what a launch adds."""
+        return self._bytes("shared")
+
+    @property
+    def local_mem_per_thread(self) -> int:
+        """The bytes of the arrays of a thread."""
+        return self._bytes("registers")
+
+    def _bytes(self, kind: Literal["shared", "registers"]) -> int:
+        """The bytes of the kernel's own arrays of one kind."""
+        total = 0
+        for local in self._dispatcher.program.code.locals:
+            extents = [one.value for one in local.shape if isinstance(one, ir.Const)]
+            if local.kind == kind and isinstance(local.dtype, str):
+                total += math.prod(map(int, extents)) * np.dtype(local.dtype).itemsize
+        return total
+
+    @property
+    def max_threads_per_block(self) -> int:
+        """The most threads of a block: the kernel's launch bounds, or what the device takes."""
+        bounds = self._dispatcher.targetoptions.get("launch_bounds")
+        most = bounds[0] if isinstance(bounds, Sequence) else bounds
+        return Device.MAX_THREADS_PER_BLOCK if most is None else int(most)
+
+    def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
+        """How many blocks of such a size a device of compute capability 9.0 holds at once."""
+        threads = math.prod(blockdim) if isinstance(blockdim, Sequence) else int(blockdim)
+        device = get_current_device()
+        blocks = device.MAX_THREADS_PER_MULTI_PROCESSOR // threads
+        shared = self.shared_mem_per_block + dynsmemsize
+        if shared:
+            blocks = min(blocks, SHARED_BYTES // shared)
+        return blocks * device.MULTIPROCESSOR_COUNT
+
+    def inspect_types(self, file: Any = None) -> None:
+        """Print the source of the kernel with its argument types."""
+        print(f"{self.entry_name} {self.argument_types}\n{'-' * 80}", file=file)
+        print(inspect.getsource(self._dispatcher.py_func), file=file)
