@@ -54,7 +54,7 @@ from mmsim.cuda.devices import (
 )
 from mmsim.cuda.dispatcher import Dispatcher, jit
 from mmsim.cuda.interface import as_cuda_array, from_cuda_array_interface, is_cuda_array
-from mmsim.cuda.launches import launches
+from mmsim.cuda.launches import history
 from mmsim.cuda.machines import machine
 from mmsim.cuda.reduction import Reduce, reduce
 from mmsim.cuda.streams import (
@@ -230,5 +230,5 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """`last`: the run of the last launch; None before the first."""
     if name == "last":
-        return launches.last
+        return history.last
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -40,7 +40,7 @@ class Launched:
     run: Run
 
 
-class Launches:
+class History:
     """The launches of this process: the last one, and who wants to know of each.
 
     With `check` every launch is checked too (`Run.findings`).
@@ -59,7 +59,7 @@ class Launches:
             listener(launched)
 
 
-launches = Launches()
+history = History()
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def launch(program: Program, args: tuple[Any, ...], configuration: Configuration
     _write_back(program, given, run)
     for action in afterwards:
         action()
-    launches.ended(Launched(program.name, configuration, run))
+    history.ended(Launched(program.name, configuration, run))
     return run
 
 
@@ -126,7 +126,7 @@ def _run(program: Program, args: tuple[Any, ...], asked: Configuration) -> Run:
             block=asked.block,
             schedule="asynchronous",
             max_accesses=MOST_ACCESSES,
-            check=launches.check,
+            check=history.check,
         )
     except ProgramError as error:
         if error.index is None:

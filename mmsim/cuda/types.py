@@ -236,7 +236,8 @@ def layout_of(array: Any) -> str:
     """Whether an array's elements lie in the order of C, of Fortran, or of neither."""
     if 0 in array.strides:
         return "A"
-    return "C" if array.flags.c_contiguous else "F" if array.flags.f_contiguous else "A"
+    flags = array.flags
+    return "C" if flags["C_CONTIGUOUS"] else "F" if flags["F_CONTIGUOUS"] else "A"
 
 
 def as_type(value: Any) -> Type:
