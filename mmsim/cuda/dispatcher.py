@@ -19,7 +19,6 @@ from mmsim.cuda.launches import Configuration, Extents, launch
 from mmsim.cuda.types import Signature, Type, TypingError, as_signature, is_signature, none
 from mmsim.errors import Brief, MMSimError, shown
 from mmsim.frontend.packed import Packed, packed
-from mmsim.frontend.program import Program
 
 DEFAULT_BLOCK = 256
 """Threads of a block of `forall` where none are given."""
@@ -34,11 +33,11 @@ See https://numba.readthedocs.io/en/stable/cuda/kernels.html#kernel-invocation f
 """
 
 
-def _program(function: Callable[..., Any]) -> Program:
-    """The program that a kernel's function is parsed to."""
-    frontend = importlib.import_module("mmsim.frontend.numba_kernel")
-    program: Program = frontend.numba_program(function)
-    return program
+def _program(function: Callable[..., Any], device: bool) -> Any:
+    """What the front end makes of a kernel's function: a program for each kind of arguments."""
+    return importlib.import_module("mmsim.frontend.numba_kernel").numba_program(
+        function, device=device
+    )
 
 
 class Dispatcher:
@@ -58,13 +57,13 @@ class Dispatcher:
         self.last: Run | None = None
         """The last launch; None before the first."""
         self._can_compile = True
-        self._parsed: Program | None = None
+        self._parsed: Any = None
 
     @property
-    def program(self) -> Program:
-        """What the function is parsed to, when it is first needed."""
+    def program(self) -> Any:
+        """What the front end makes of the function, when it is first needed."""
         if self._parsed is None:
-            self._parsed = _program(self.py_func)
+            self._parsed = _program(self.py_func, self.is_device)
         return self._parsed
 
     @property
@@ -126,7 +125,7 @@ class Dispatcher:
         kernel, args = self._chosen(args)
         for callback in configured.pre_launch_callbacks:
             callback(kernel, configured)
-        self.last = launch(
+        kernel.last = launch(
             self.program,
             args,
             Configuration(
@@ -134,11 +133,10 @@ class Dispatcher:
                 configured.blockdim,
                 configured.stream,
                 configured.sharedmem,
-                kernel.shared_mem_per_block,
                 kernel.max_threads_per_block,
             ),
         )
-        kernel.last = self.last
+        self.last = kernel.last.run
         for action in afterwards:
             action()
 

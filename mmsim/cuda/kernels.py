@@ -5,15 +5,12 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
-
-from mmsim.api.run import Run
 from mmsim.cuda.devices import Device, get_current_device
+from mmsim.cuda.launches import Launched, bytes_of
 from mmsim.cuda.types import Signature, Type
 from mmsim.errors import MMSimError
-from mmsim.ir import nodes as ir
 
 SHARED_BYTES = 228 * 1024
 """The shared memory of a multiprocessor of compute capability 9.0, for all blocks on it."""
@@ -28,7 +25,7 @@ class Kernel:
     def __init__(self, dispatcher: Any, signature: Signature) -> None:
         self._dispatcher = dispatcher
         self.signature = signature
-        self.last: Run | None = None
+        self.last: Launched | None = None
 
     @property
     def entry_name(self) -> str:
@@ -43,30 +40,26 @@ class Kernel:
     @property
     def regs_per_thread(self) -> int:
         """The registers of a thread (`Run.registers`), which follow from a launch."""
-        if self.last is None or self.last.registers is None:
-            raise MMSimError(
-                f"kernel {self.entry_name!r} hasn't been launched with these types yet"
-            )
-        return self.last.registers.words
+        registers = self._launched.run.registers
+        return 0 if registers is None else registers.words
 
     @property
     def shared_mem_per_block(self) -> int:
-        """The bytes of shared memory of a block, without what a launch adds."""
-        return self._bytes("shared")
+        """The bytes of shared memory of a block in the last launch."""
+        return bytes_of(self._launched.program, "shared")
 
     @property
     def local_mem_per_thread(self) -> int:
-        """The bytes of the arrays of a thread."""
-        return self._bytes("registers")
+        """The bytes of the arrays of a thread in the last launch."""
+        return bytes_of(self._launched.program, "registers")
 
-    def _bytes(self, kind: Literal["shared", "registers"]) -> int:
-        """The bytes of the kernel's own arrays of one kind."""
-        total = 0
-        for local in self._dispatcher.program.code.locals:
-            extents = [one.value for one in local.shape if isinstance(one, ir.Const)]
-            if local.kind == kind and isinstance(local.dtype, str):
-                total += math.prod(map(int, extents)) * np.dtype(local.dtype).itemsize
-        return total
+    @property
+    def _launched(self) -> Launched:
+        if self.last is None:
+            raise MMSimError(
+                f"kernel {self.entry_name!r} hasn't been launched with these types yet"
+            )
+        return self.last
 
     @property
     def max_threads_per_block(self) -> int:
@@ -76,11 +69,14 @@ class Kernel:
         return Device.MAX_THREADS_PER_BLOCK if most is None else int(most)
 
     def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
-        """How many blocks of such a size a device of compute capability 9.0 holds at once."""
+        """How many blocks of such a size a device of compute capability 9.0 holds at once.
+
+        Its own shared memory counts from the first launch on.
+        """
         threads = math.prod(blockdim) if isinstance(blockdim, Sequence) else int(blockdim)
         device = get_current_device()
         blocks = device.MAX_THREADS_PER_MULTI_PROCESSOR // threads
-        shared = self.shared_mem_per_block + dynsmemsize
+        shared = dynsmemsize + (self.shared_mem_per_block if self.last else 0)
         if shared:
             blocks = min(blocks, SHARED_BYTES // shared)
         return blocks * device.MULTIPROCESSOR_COUNT

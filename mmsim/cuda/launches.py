@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from mmsim.cuda.arguments import Afterwards, prepared
 from mmsim.cuda.devices import Device
 from mmsim.errors import LaunchError, ProgramError
 from mmsim.frontend.program import Program
+from mmsim.ir import nodes as ir
 from mmsim.ir.walk import written_arrays
 
 Extents = tuple[int, int, int]
@@ -35,7 +36,8 @@ class LaunchConfigurationError(LaunchError):
 class Launched:
     """A launch that has ended."""
 
-    name: str
+    kernel: Any
+    program: Program
     configuration: Configuration
     run: Run
 
@@ -43,12 +45,14 @@ class Launched:
 class History:
     """The launches of this process: the last one, and who wants to know of each.
 
-    With `check` every launch is checked too (`Run.findings`).
+    With `check` every launch is checked too (`Run.findings`). The trace of launches of up to
+    `traced_threads` threads is recorded.
     """
 
     def __init__(self) -> None:
         self.last: Run | None = None
         self.check = False
+        self.traced_threads = 0
         self.listeners: list[Callable[[Launched], None]] = []
 
     def ended(self, launched: Launched) -> None:
@@ -64,32 +68,37 @@ history = History()
 
 @dataclass(frozen=True)
 class Configuration:
-    """What stands in the brackets of a launch, and what the kernel needs of its own."""
+    """What stands in the brackets of a launch, and the most threads that the kernel allows."""
 
     grid: Extents
     block: Extents
     stream: Any
     shared_bytes: int
     """Of dynamic shared memory."""
-    own_shared_bytes: int
     most_threads: int
 
 
-def launch(program: Program, args: tuple[Any, ...], configuration: Configuration) -> Run:
-    """Launch a program, leave what it wrote in the arguments, and return the run."""
-    _refuse_sizes(program.name, configuration)
+def launch(kernel: Any, args: tuple[Any, ...], configuration: Configuration) -> Launched:
+    """Launch a kernel, and leave what it wrote in the arguments.
+
+    `kernel` is what the front end made of it: a program for each kind of arguments.
+    """
     afterwards: Afterwards = []
     given = tuple(prepared(value, afterwards) for value in args)
-    run = _run(program, given, configuration)
-    _write_back(program, given, run)
+    program, flat = kernel.with_shared(configuration.shared_bytes).specialized(given)
+    _refuse_sizes(program, configuration)
+    run = _run(program, flat, configuration)
+    _write_back(program, flat, run)
     for action in afterwards:
         action()
-    history.ended(Launched(program.name, configuration, run))
-    return run
+    launched = Launched(kernel, program, configuration, run)
+    history.ended(launched)
+    return launched
 
 
-def _refuse_sizes(name: str, asked: Configuration) -> None:
+def _refuse_sizes(program: Program, asked: Configuration) -> None:
     """Refuse what a GPU of compute capability 9.0 would not begin."""
+    name = program.name
     most_grid = Device.MAX_GRID_DIM_X, Device.MAX_GRID_DIM_Y, Device.MAX_GRID_DIM_Z
     most_block = Device.MAX_BLOCK_DIM_X, Device.MAX_BLOCK_DIM_Y, Device.MAX_BLOCK_DIM_Z
     for what, extents, most in (
@@ -108,12 +117,22 @@ def _refuse_sizes(name: str, asked: Configuration) -> None:
             f"kernel {name!r} is launched with blocks of {threads} threads; a block has at most "
             f"{asked.most_threads}"
         )
-    shared, most_shared = asked.shared_bytes, Device.MAX_SHARED_MEMORY_PER_BLOCK
-    if shared < 0 or shared + asked.own_shared_bytes > most_shared:
+    most_shared, needed = Device.MAX_SHARED_MEMORY_PER_BLOCK, bytes_of(program, "shared")
+    if asked.shared_bytes < 0 or max(needed, asked.shared_bytes) > most_shared:
         raise LaunchConfigurationError(
-            f"kernel {name!r} has {asked.own_shared_bytes} bytes of shared memory and is launched "
-            f"with {shared} bytes of dynamic shared memory; a block has at most {most_shared}"
+            f"kernel {name!r} needs {needed} bytes of shared memory for a block and is launched "
+            f"with {asked.shared_bytes} bytes of dynamic shared memory; a block has at most {most_shared}"
         )
+
+
+def bytes_of(program: Program, kind: Literal["shared", "registers"]) -> int:
+    """The bytes of the arrays that a block ("shared") or a thread ("registers") has of its own."""
+    total = 0
+    for local in program.code.locals:
+        extents = [int(one.value) for one in local.shape if isinstance(one, ir.Const)]
+        if local.kind == kind and isinstance(local.dtype, str):
+            total += math.prod(extents) * np.dtype(local.dtype).itemsize
+    return total
 
 
 def _run(program: Program, args: tuple[Any, ...], asked: Configuration) -> Run:
@@ -127,6 +146,7 @@ def _run(program: Program, args: tuple[Any, ...], asked: Configuration) -> Run:
             schedule="asynchronous",
             max_accesses=MOST_ACCESSES,
             check=history.check,
+            trace=math.prod(asked.grid) * math.prod(asked.block) <= history.traced_threads,
         )
     except ProgramError as error:
         if error.index is None:
@@ -138,7 +158,7 @@ def _run(program: Program, args: tuple[Any, ...], asked: Configuration) -> Run:
 
 def _write_back(program: Program, given: tuple[Any, ...], run: Run) -> None:
     """Leave in the arguments what the program wrote."""
-    written = program.kept("written", lambda: written_arrays(program.code.body))
-    for parameter, value in zip(program.code.parameters, given, strict=False):
+    written = program.kept("changed", lambda: written_arrays(program.code.body))
+    for parameter, value in zip(program.code.parameters, given, strict=True):
         if isinstance(value, np.ndarray) and parameter.name in written:
             value[...] = run.arrays[parameter.name]

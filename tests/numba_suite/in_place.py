@@ -18,13 +18,13 @@ import pytest
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
 os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")
 
-import numba  # noqa: E402
-import numba.cuda  # noqa: E402
-import numba.cuda.simulator as simulator  # noqa: E402
-import numba.cuda.testing as testing  # noqa: E402
+import numba
+import numba.cuda
+import numba.cuda.simulator as simulator
+import numba.cuda.testing as testing
 
-from mmsim import cuda  # noqa: E402
-from mmsim.cuda import (  # noqa: E402
+from mmsim import cuda
+from mmsim.cuda import (
     arguments,
     arrays,
     cg,
@@ -50,7 +50,9 @@ def replace_simulator():
     values = {name: getattr(cuda, name) for name in named}
     values |= {"cg": cg, "random": random, "reduce": reduction.reduce}
     vars(numba.cuda).update(values)
-    vars(simulator).update({name: value for name, value in values.items() if name in simulator.__dict__})
+    vars(simulator).update(
+        {name: value for name, value in values.items() if name in simulator.__dict__}
+    )
     for name, module in {
         "args": arguments,
         "cg": cg,

@@ -38,7 +38,15 @@ def run_file(path):
     with tempfile.TemporaryDirectory() as folder:
         outcomes = Path(folder) / "outcomes.json"
         command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider"]
-        command += ["-p", "no:xdist", "-p", "in_place", "--import-mode=importlib", "--pyargs", module]
+        command += [
+            "-p",
+            "no:xdist",
+            "-p",
+            "in_place",
+            "--import-mode=importlib",
+            "--pyargs",
+            module,
+        ]
         environment = {
             **os.environ,
             "PYTHONPATH": str(HERE),
@@ -47,7 +55,12 @@ def run_file(path):
         }
         try:
             done = subprocess.run(
-                command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS
+                command,
+                cwd=folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=SECONDS,
             )
         except subprocess.TimeoutExpired:
             return {}, f"took more than {SECONDS} seconds"
@@ -81,7 +94,6 @@ def table(outcomes, expected):
 def print_table(rows):
     """Print the rows and their sums."""
     heads = {
-        "file": "file",
         "listed": "simulator passes",
         "listed_passed": "of these pass",
         "more_passed": "more pass",
@@ -90,7 +102,9 @@ def print_table(rows):
         "skipped": "skipped",
     }
     sums = {key: sum(row[key] for row in rows) for key in heads if key != "file"}
-    print("  ".join([f"{heads['file']:<46}", *(head for key, head in heads.items() if key != "file")]))
+    print(
+        "  ".join([f"{heads['file']:<46}", *(head for key, head in heads.items() if key != "file")])
+    )
     for row in [*rows, {"file": "all", **sums}]:
         numbers = [f"{row[key]:>{len(head)}}" for key, head in heads.items() if key != "file"]
         print("  ".join([f"{row['file']:<46}", *numbers]))
@@ -102,8 +116,12 @@ def main():
     parser.add_argument("--json", type=Path, help="save the outcome of each test")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--failures", action="store_true", help="print what the failing tests say")
-    parser.add_argument("--least", type=int, default=0, help="of the simulator's, so many must pass")
-    parser.add_argument("--least-more", type=int, default=0, help="of the others, so many must pass")
+    parser.add_argument(
+        "--least", type=int, default=0, help="of the simulator's, so many must pass"
+    )
+    parser.add_argument(
+        "--least-more", type=int, default=0, help="of the others, so many must pass"
+    )
     arguments = parser.parse_args()
     files = [
         path
