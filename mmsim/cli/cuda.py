@@ -1,4 +1,4 @@
-"""`mmsim cuda script.py ...`: run a program that uses numba.cuda, and print what its kernels cost."""
+"""`mmsim cuda SCRIPT`: run a program that uses numba.cuda and print what its kernels cost."""
 
 from __future__ import annotations
 

@@ -114,8 +114,8 @@ from mmsim.cuda.stubs import (
 )
 from mmsim.cuda.types import *  # noqa: F403  Numba has the names of all types here
 from mmsim.cuda.types import TypingError
-from mmsim.cuda.vector_types import vector_types
 from mmsim.cuda.vectorizing import guvectorize, vectorize
+from mmsim.cuda.vectors import vector_types
 
 _named = {
     name: vector for vector in vector_types.values() for name in (vector.name, *vector.aliases)

@@ -121,7 +121,8 @@ def _refuse_sizes(program: Program, asked: Configuration) -> None:
     if asked.shared_bytes < 0 or max(needed, asked.shared_bytes) > most_shared:
         raise LaunchConfigurationError(
             f"kernel {name!r} needs {needed} bytes of shared memory for a block and is launched "
-            f"with {asked.shared_bytes} bytes of dynamic shared memory; a block has at most {most_shared}"
+            f"with {asked.shared_bytes} bytes of dynamic shared memory; a block has at most "
+            f"{most_shared}"
         )
 
 

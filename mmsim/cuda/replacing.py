@@ -23,7 +23,7 @@ from mmsim.cuda import (
     stubs,
     texts,
     types,
-    vector_types,
+    vectors,
 )
 
 PACKAGES = ("numba", "numba_cuda_mlir")
@@ -35,7 +35,7 @@ PARTS: dict[str, ModuleType] = {
     "random": random,
     "stubs": stubs,
     "types": types,
-    "vector_types": vector_types,
+    "vector_types": vectors,
     "cudadrv.devicearray": arrays,
     "cudadrv.devices": devices,
     "cudadrv.driver": devices,
@@ -55,7 +55,7 @@ def replace() -> None:
             sys.modules[f"{name}.cuda.{part}"] = module
             if part.startswith("cudadrv."):
                 setattr(drivers, part.partition(".")[2], module)
-    numba = sys.modules["numba"]
+    numba: Any = sys.modules["numba"]
     for decorator in ("vectorize", "guvectorize"):
         if hasattr(numba, decorator):
             ours = getattr(mmsim.cuda, decorator)

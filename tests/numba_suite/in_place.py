@@ -36,7 +36,7 @@ from mmsim.cuda import (
     streams,
     texts,
     types,
-    vector_types,
+    vectors,
 )
 
 OUTCOMES = {}
@@ -57,7 +57,7 @@ def replace_simulator():
         "args": arguments,
         "cg": cg,
         "random": random,
-        "simulator.vector_types": vector_types,
+        "simulator.vector_types": vectors,
         "dispatcher": dispatcher,
     }.items():
         sys.modules[f"numba.cuda.{name}"] = module

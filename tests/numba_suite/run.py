@@ -70,7 +70,7 @@ def run_file(path):
 
 
 def table(outcomes, expected):
-    """A row for each file: how many pass of those that pass under the simulator, and of the rest."""
+    """A row for each file: how many pass of those that the simulator passes, and of the rest."""
     names = sorted({name.split("::")[0] for name in [*outcomes, *expected]})
     rows = []
     for file in names:
