@@ -28,7 +28,6 @@ from mmsim.cuda.arrays import (
     pinned,
     pinned_array,
     pinned_array_like,
-    to_device,
 )
 from mmsim.cuda.devices import (
     CudaAPIError,
@@ -112,6 +111,7 @@ from mmsim.cuda.stubs import (
     threadIdx,
     warpsize,
 )
+from mmsim.cuda.transfers import to_device
 from mmsim.cuda.types import *  # noqa: F403  Numba has the names of all types here
 from mmsim.cuda.types import TypingError
 from mmsim.cuda.vectorizing import guvectorize, vectorize

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.cuda.arrays import auto_device
+from mmsim.cuda.transfers import auto_device
 from mmsim.cuda.types import ArrayType, Scalar, TupleType, Type, TypingError, of_value
 
 Afterwards = list[Callable[[], Any]]

@@ -29,7 +29,7 @@ NOT_CONTIGUOUS = (
 
 
 class DeviceNDArray:
-    """An array on the device. `to_device`, `device_array` and slices make it."""
+    """An array on the device. `cuda.to_device`, `cuda.device_array` and slices make it."""
 
     __cuda_memory__ = True
     __cuda_ndarray__ = True
@@ -153,14 +153,14 @@ class DeviceNDArray:
         """Copy an array of the host, or of the device, to it."""
         if ary.size == 0:
             return
-        _refuse_gaps(self._array)
-        mine = _core(self._array)
+        refuse_gaps(self._array)
+        mine = core_of(self._array)
         if is_device_memory(ary):
-            theirs = _core(_on_host(ary))
-            _refuse_gaps(theirs)
+            theirs = core_of(_on_host(ary))
+            refuse_gaps(theirs)
         else:
             order: Any = "C" if mine.flags.c_contiguous else "F"
-            theirs = np.asarray(_core(np.asanyarray(ary)), order=order)
+            theirs = np.asarray(core_of(np.asanyarray(ary)), order=order)
         _check_alike(mine, theirs)
         np.copyto(mine, theirs)
 
@@ -385,16 +385,16 @@ def _allocate(shape: tuple[int, ...], strides: Any, dtype: np.dtype[Any]) -> npt
     return np.ndarray(shape, dtype, memory.data, max(first, 0), strides)
 
 
-def _core(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def core_of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """An array without the axes along which it repeats, those with stride 0."""
     if not array.strides or not array.size:
         return array
     return array[tuple(0 if stride == 0 else slice(None) for stride in array.strides)]
 
 
-def _refuse_gaps(array: npt.NDArray[Any]) -> None:
+def refuse_gaps(array: npt.NDArray[Any]) -> None:
     """Refuse an array that can't be copied in one piece."""
-    flags = _core(array).flags
+    flags = core_of(array).flags
     if not flags.c_contiguous and not flags.f_contiguous:
         raise ValueError(NOT_CONTIGUOUS)
 
@@ -446,37 +446,6 @@ def is_device_memory(value: Any) -> bool:
 def is_cuda_ndarray(value: Any) -> bool:
     """Whether a value is an array of the device."""
     return bool(getattr(value, "__cuda_ndarray__", False))
-
-
-@require_context
-def to_device(obj: Any, stream: Given = 0, copy: bool = True, to: Any = None) -> Any:
-    """Copy an array to the device: to a new array, or to `to`; that array.
-
-    >>> to_device(np.arange(4)).copy_to_host()
-    array([0, 1, 2, 3])
-    """
-    if to is not None:
-        if copy:
-            to.copy_to_device(obj, stream=stream)
-        return to
-    return auto_device(obj, stream, copy)[0]
-
-
-def auto_device(obj: Any, stream: Given = 0, copy: bool = True) -> tuple[Any, bool]:
-    """The array of the device for a value, and whether it had to be made."""
-    if is_device_memory(obj):
-        return obj, False
-    if hasattr(obj, "__cuda_array_interface__"):
-        from mmsim.cuda.interface import as_cuda_array
-
-        return as_cuda_array(obj), False
-    array = obj if isinstance(obj, np.void) else np.asanyarray(obj)
-    kind = DeviceRecord if isinstance(obj, np.void) else DeviceNDArray
-    _refuse_gaps(np.asarray(array))
-    device = kind(array.shape, array.strides, array.dtype, stream)
-    if copy:
-        _core(device.gpu_data)[...] = _core(np.asarray(array))
-    return device, True
 
 
 @require_context
@@ -586,7 +555,6 @@ __all__ = [
     "DeviceRecord",
     "ManagedNDArray",
     "MappedNDArray",
-    "auto_device",
     "device_array",
     "device_array_like",
     "is_cuda_ndarray",
@@ -598,5 +566,4 @@ __all__ = [
     "pinned",
     "pinned_array",
     "pinned_array_like",
-    "to_device",
 ]

@@ -47,8 +47,7 @@ PARTS: dict[str, ModuleType] = {
 def replace() -> None:
     """Let `numba.cuda` mean `mmsim.cuda` from now on. Call it before anything imports that."""
     for name in PACKAGES:
-        package = _package(name)
-        package.cuda = mmsim.cuda
+        vars(_package(name)).update(cuda=mmsim.cuda)
         sys.modules[f"{name}.cuda"] = mmsim.cuda
         sys.modules[f"{name}.cuda.cudadrv"] = drivers = ModuleType(f"{name}.cuda.cudadrv")
         for part, module in PARTS.items():

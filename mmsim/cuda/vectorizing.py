@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.cuda.arrays import DeviceNDArray, device_array, is_cuda_ndarray, to_device
+from mmsim.cuda.arrays import DeviceNDArray, device_array, is_cuda_ndarray
 from mmsim.cuda.dispatcher import Dispatcher, jit
 from mmsim.cuda.interface import as_cuda_array, is_cuda_array
 from mmsim.cuda.stubs import grid
 from mmsim.cuda.texts import function_from
+from mmsim.cuda.transfers import to_device
 from mmsim.cuda.types import ArrayType, Scalar, Signature, Type, TypingError, as_signature, none
 
 Dtypes = tuple[np.dtype[Any], ...]

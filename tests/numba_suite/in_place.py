@@ -35,6 +35,7 @@ from mmsim.cuda import (
     reduction,
     streams,
     texts,
+    transfers,
     types,
     vectors,
 )
@@ -68,6 +69,7 @@ def replace_simulator():
         public = {name: value for name, value in vars(source).items() if name[0] != "_"}
         vars(sys.modules[f"numba.cuda.cudadrv.{module}"]).update(public)
     devicearray = sys.modules["numba.cuda.cudadrv.devicearray"]
+    devicearray.auto_device = transfers.auto_device
     devicearray.FakeCUDAArray = arrays.DeviceNDArray
     sys.modules["numba.cuda.cudadrv.devices"].get_context = devices.current_context
     for name in ("vectorize", "guvectorize"):
