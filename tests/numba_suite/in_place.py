@@ -9,6 +9,7 @@ Each test's outcome goes to the JSON file that MMSIM_SUITE_OUTCOMES names.
 
 import json
 import os
+import signal
 import sys
 import warnings
 from pathlib import Path
@@ -43,6 +44,7 @@ from mmsim.cuda import (
 OUTCOMES = {}
 """By the test's name: its outcome, how many kernels it launched, why the simulator skips it."""
 REASON = "_simulator_skips"
+SECONDS = 60
 
 
 def replace_simulator():
@@ -140,6 +142,19 @@ def name_of(item):
 def initialize_from_pytest_config(request):
     """What the package's own configuration of pytest gives its tests."""
     request.cls._dump_failed_filechecks = False
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
+    """End a test that takes too long."""
+
+    def end(number, frame):
+        raise TimeoutError(f"took more than {SECONDS} seconds")
+
+    signal.signal(signal.SIGALRM, end)
+    signal.alarm(SECONDS)
+    yield
+    signal.alarm(0)
 
 
 @pytest.hookimpl(hookwrapper=True)
