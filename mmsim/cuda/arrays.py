@@ -389,7 +389,7 @@ def core_of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """An array without the axes along which it repeats, those with stride 0."""
     if not array.strides or not array.size:
         return array
-    return array[tuple(0 if stride == 0 else slice(None) for stride in array.strides)]
+    return array[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in array.strides)]
 
 
 def refuse_gaps(array: npt.NDArray[Any]) -> None:
@@ -411,9 +411,10 @@ def _check_alike(first: Any, second: Any) -> None:
 
 
 def _uncopied(array: npt.NDArray[Any], shape: tuple[Any, ...], order: Any) -> npt.NDArray[Any]:
-    """An array in another shape, if that needs no copy."""
+    """A contiguous array in another shape; as with Numba, others can't change theirs."""
     changed = array.reshape(*shape, order=order)
-    if changed.size and not np.may_share_memory(changed, array):
+    contiguous = array.flags.c_contiguous or array.flags.f_contiguous
+    if changed.size and not (contiguous and np.may_share_memory(changed, array)):
         raise NotImplementedError("operation requires copying")
     return changed
 

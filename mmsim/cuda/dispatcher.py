@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import numbers
 import types as python
@@ -18,6 +17,7 @@ from mmsim.cuda.kernels import Kernel
 from mmsim.cuda.launches import Configuration, Extents, launch
 from mmsim.cuda.types import Signature, Type, TypingError, as_signature, is_signature, none
 from mmsim.errors import Brief, MMSimError, shown
+from mmsim.frontend.numba_kernel import NumbaProgram, numba_program
 from mmsim.frontend.packed import Packed, packed
 
 DEFAULT_BLOCK = 256
@@ -31,13 +31,6 @@ kernel_function[blockspergrid, threadsperblock](arg0, arg1, ..., argn)
 See https://numba.readthedocs.io/en/stable/cuda/kernels.html#kernel-invocation for help.
 
 """
-
-
-def _program(function: Callable[..., Any], device: bool) -> Any:
-    """What the front end makes of a kernel's function: a program for each kind of arguments."""
-    return importlib.import_module("mmsim.frontend.numba_kernel").numba_program(
-        function, device=device
-    )
 
 
 class Dispatcher:
@@ -57,13 +50,14 @@ class Dispatcher:
         self.last: Run | None = None
         """The last launch; None before the first."""
         self._can_compile = True
-        self._parsed: Any = None
+        self._parsed: NumbaProgram | None = None
 
     @property
-    def program(self) -> Any:
+    def program(self) -> NumbaProgram:
         """What the front end makes of the function, when it is first needed."""
         if self._parsed is None:
-            self._parsed = _program(self.py_func, self.is_device)
+            debug = bool(self.targetoptions.get("debug"))
+            self._parsed = numba_program(self.py_func, device=self.is_device, debug=debug)
         return self._parsed
 
     @property

@@ -14,9 +14,9 @@ from mmsim.cuda import clock, machines
 from mmsim.cuda.arguments import Afterwards, prepared
 from mmsim.cuda.devices import Device
 from mmsim.errors import LaunchError, ProgramError
+from mmsim.frontend.numba_kernel import NumbaProgram
 from mmsim.frontend.program import Program
 from mmsim.ir import nodes as ir
-from mmsim.ir.walk import written_arrays
 
 Extents = tuple[int, int, int]
 
@@ -36,7 +36,7 @@ class LaunchConfigurationError(LaunchError):
 class Launched:
     """A launch that has ended."""
 
-    kernel: Any
+    kernel: NumbaProgram
     program: Program
     configuration: Configuration
     run: Run
@@ -78,17 +78,18 @@ class Configuration:
     most_threads: int
 
 
-def launch(kernel: Any, args: tuple[Any, ...], configuration: Configuration) -> Launched:
+def launch(kernel: NumbaProgram, args: tuple[Any, ...], configuration: Configuration) -> Launched:
     """Launch a kernel, and leave what it wrote in the arguments.
 
     `kernel` is what the front end made of it: a program for each kind of arguments.
     """
     afterwards: Afterwards = []
     given = tuple(prepared(value, afterwards) for value in args)
-    program, flat = kernel.with_shared(configuration.shared_bytes).specialized(given)
+    kernel = kernel.with_shared(configuration.shared_bytes)
+    program, flat = kernel.specialized(given)
     _refuse_sizes(program, configuration)
     run = _run(program, flat, configuration)
-    _write_back(program, flat, run)
+    kernel.store(run.arrays, given)
     for action in afterwards:
         action()
     launched = Launched(kernel, program, configuration, run)
@@ -155,11 +156,3 @@ def _run(program: Program, args: tuple[Any, ...], asked: Configuration) -> Run:
         facts = {name: getattr(error, name) for name in ("program", "place", "array", "thread")}
         facts |= {name: getattr(error, name) for name in ("other", "index", "position")}
         raise KernelIndexError(error.message, **facts) from None
-
-
-def _write_back(program: Program, given: tuple[Any, ...], run: Run) -> None:
-    """Leave in the arguments what the program wrote."""
-    written = program.kept("changed", lambda: written_arrays(program.code.body))
-    for parameter, value in zip(program.code.parameters, given, strict=True):
-        if isinstance(value, np.ndarray) and parameter.name in written:
-            value[...] = run.arrays[parameter.name]
