@@ -251,7 +251,7 @@ class GeneralizedVectorized:
         if given in self._kernels:
             return given
         for types in self._kernels:
-            if all(np.can_cast(a, b) for a, b in zip(types, given, strict=True)):
+            if all(np.can_cast(a, b, "same_kind") for a, b in zip(given, types, strict=True)):
                 return types
         raise TypeError("no matching signature")
 
