@@ -91,12 +91,10 @@ def print_table(rows):
         "failed": "fail",
         "skipped": "skipped",
     }
-    sums = {key: sum(row[key] for row in rows) for key in heads if key != "file"}
-    print(
-        "  ".join([f"{heads['file']:<46}", *(head for key, head in heads.items() if key != "file")])
-    )
+    sums = {key: sum(row[key] for row in rows) for key in heads}
+    print("  ".join([f"{'file':<46}", *heads.values()]))
     for row in [*rows, {"file": "all", **sums}]:
-        numbers = [f"{row[key]:>{len(head)}}" for key, head in heads.items() if key != "file"]
+        numbers = [f"{row[key]:>{len(head)}}" for key, head in heads.items()]
         print("  ".join([f"{row['file']:<46}", *numbers]))
 
 
@@ -128,14 +126,14 @@ def main():
             outcomes |= found
             broken |= ended
     rows = table(outcomes, expected)
+    if arguments.json:
+        saved = {"outcomes": outcomes, "files": rows, "broken": broken}
+        arguments.json.write_text(json.dumps(saved, indent=1, sort_keys=True), "utf-8")
     print_table(rows)
     for file, text in broken.items():
         print(f"\n{file} did not end as it should:\n{text}")
     if arguments.failures:
         print_failures(outcomes, set(expected))
-    if arguments.json:
-        saved = {"outcomes": outcomes, "files": rows, "broken": broken}
-        arguments.json.write_text(json.dumps(saved, indent=1, sort_keys=True), "utf-8")
     passed = sum(row["listed_passed"] for row in rows)
     more = sum(row["more_passed"] for row in rows)
     return int(passed < arguments.least or more < arguments.least_more)
