@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.cuda.transfers import auto_device
-from mmsim.cuda.types import ArrayType, Scalar, TupleType, Type, TypingError, of_value
+from mmsim.cuda.types import Scalar, TupleType, Type, of_value
 
 Afterwards = list[Callable[[], Any]]
 """What is to be done when a launch has ended."""
@@ -77,23 +77,10 @@ def prepared(value: Any, afterwards: Afterwards) -> Any:
 
 
 def converted(value: Any, wanted: Type) -> Any:
-    """An argument in the type that a signature gives it.
-
-    Raises a `TypingError` where no conversion is meant: an array for a number, another element
-    type, another number of dimensions.
-    """
-    given = of_argument(value)
-    if isinstance(wanted, Scalar) and isinstance(given, Scalar):
-        if given.dtype.kind == "c" and wanted.dtype.kind != "c":
-            raise TypingError(f"an argument of type {given} does not fit {wanted}")
+    """An argument in the type that a signature gives it, which fits it."""
+    if isinstance(wanted, Scalar):
         with np.errstate(all="ignore"):
             return np.asarray(value).astype(wanted.dtype)[()]
-    if isinstance(wanted, ArrayType) and isinstance(given, ArrayType) and not wanted.takes(given):
-        raise TypingError(f"an argument of type {given} does not fit {wanted}")
-    if isinstance(wanted, TupleType) and isinstance(given, TupleType):
-        if len(wanted.types) != len(given.types):
-            raise TypingError(f"an argument of type {given} does not fit {wanted}")
+    if isinstance(wanted, TupleType) and isinstance(value, tuple):
         return tuple(map(converted, value, wanted.types))
-    if isinstance(wanted, Scalar) != isinstance(given, Scalar):
-        raise TypingError(f"an argument of type {given} does not fit {wanted}")
     return value

@@ -15,7 +15,17 @@ from mmsim.cuda import machines
 from mmsim.cuda.arguments import converted, of_argument
 from mmsim.cuda.kernels import Kernel
 from mmsim.cuda.launches import Configuration, Extents, launch
-from mmsim.cuda.types import Signature, Type, TypingError, as_signature, is_signature, none
+from mmsim.cuda.overloads import ByTypes, best
+from mmsim.cuda.types import (
+    Signature,
+    Type,
+    TypingError,
+    as_signature,
+    as_type,
+    is_numbas,
+    is_signature,
+    none,
+)
 from mmsim.errors import Brief, MMSimError, shown
 from mmsim.frontend.numba_kernel import NumbaProgram, numba_program
 from mmsim.frontend.packed import Packed, packed
@@ -44,9 +54,9 @@ class Dispatcher:
         functools.update_wrapper(self, py_func)
         self.py_func = py_func
         self.targetoptions = targetoptions
-        self.overloads: dict[tuple[Type, ...], Kernel] = {}
+        self.overloads: ByTypes[Kernel] = ByTypes()
         self.specialized = False
-        self.specializations: dict[tuple[Type, ...], Dispatcher] = {}
+        self.specializations: ByTypes[Dispatcher] = ByTypes()
         self.last: Run | None = None
         """The last launch; None before the first."""
         self._can_compile = True
@@ -150,12 +160,9 @@ class Dispatcher:
             return self.overloads[given], args
         if self._can_compile:
             return self.compile(given), args
-        for kernel in self.overloads.values():
-            try:
-                wanted = kernel.argument_types
-                return kernel, tuple(map(converted, args, wanted))
-            except TypingError:
-                continue
+        found = best(given, list(self.overloads))
+        if found is not None:
+            return self.overloads[found], tuple(map(converted, args, found))
         known = "; ".join(str(kernel.signature) for kernel in self.overloads.values())
         raise TypingError(
             f"No matching definition for argument type(s) {', '.join(map(str, given))} of kernel "
@@ -195,10 +202,13 @@ class Dispatcher:
     nopython_signatures = signatures
 
     def specialize(self, *args: Any) -> Dispatcher:
-        """This kernel for arguments of such types alone."""
+        """This kernel for such arguments, or arguments of such types, alone."""
         if self.specialized:
             raise RuntimeError("Dispatcher already specialized")
-        given = tuple(map(of_argument, args))
+        given = tuple(
+            as_type(arg) if isinstance(arg, Type) or is_numbas(arg) else of_argument(arg)
+            for arg in args
+        )
         found = self.specializations.get(given)
         if found is None:
             found = Dispatcher(self.py_func, self.targetoptions)
@@ -221,7 +231,7 @@ class Dispatcher:
             return getattr(self.overloads[as_signature(signature).args], name)
         if self.specialized:
             return getattr(next(iter(self.overloads.values())), name)
-        return {types: getattr(kernel, name) for types, kernel in self.overloads.items()}
+        return ByTypes((types, getattr(one, name)) for types, one in self.overloads.items())
 
     def get_regs_per_thread(self, signature: Any = None) -> Any:
         """The registers of a thread (`Run.registers`), by argument types."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from mmsim.cuda.devices import Device, get_current_device
-from mmsim.cuda.launches import Launched, bytes_of
-from mmsim.cuda.types import Signature, Type
-from mmsim.errors import MMSimError
+from mmsim.cuda.launches import Launched, bytes_of, size_of
+from mmsim.cuda.types import ArrayType, Scalar, Signature, TupleType, Type, TypingError
+from mmsim.frontend.program import Program
+from mmsim.ir.liveness import registers
 
 SHARED_BYTES = 228 * 1024
 """The shared memory of a multiprocessor of compute capability 9.0, for all blocks on it."""
@@ -26,6 +30,7 @@ class Kernel:
         self._dispatcher = dispatcher
         self.signature = signature
         self.last: Launched | None = None
+        """The last launch; None before the first."""
 
     @property
     def entry_name(self) -> str:
@@ -37,29 +42,29 @@ class Kernel:
         """The types of its arguments."""
         return self.signature.args
 
+    @cached_property
+    def program(self) -> Program:
+        """The program for arguments of these types."""
+        examples = tuple(map(_example, self.argument_types))
+        program, _ = self._dispatcher.program.specialized(examples)
+        assert isinstance(program, Program)
+        return program
+
     @property
     def regs_per_thread(self) -> int:
-        """The registers of a thread (`Run.registers`), which follow from a launch."""
-        registers = self._launched.run.registers
-        return 0 if registers is None else registers.words
+        """The registers of a thread: the words that it holds at most (`Program.registers`)."""
+        sizes = {local.name: size_of(local) for local in self.program.code.locals}
+        return registers(self.program.code.body, sizes).words
 
     @property
     def shared_mem_per_block(self) -> int:
-        """The bytes of shared memory of a block in the last launch."""
-        return bytes_of(self._launched.program, "shared")
+        """The bytes of shared memory of a block, without what a launch adds."""
+        return bytes_of(self.program, "shared")
 
     @property
     def local_mem_per_thread(self) -> int:
-        """The bytes of the arrays of a thread in the last launch."""
-        return bytes_of(self._launched.program, "registers")
-
-    @property
-    def _launched(self) -> Launched:
-        if self.last is None:
-            raise MMSimError(
-                f"kernel {self.entry_name!r} hasn't been launched with these types yet"
-            )
-        return self.last
+        """The bytes of the arrays of a thread."""
+        return bytes_of(self.program, "registers")
 
     @property
     def max_threads_per_block(self) -> int:
@@ -69,14 +74,11 @@ class Kernel:
         return Device.MAX_THREADS_PER_BLOCK if most is None else int(most)
 
     def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
-        """How many blocks of such a size a device of compute capability 9.0 holds at once.
-
-        Its own shared memory counts from the first launch on.
-        """
+        """How many blocks of such a size a device of compute capability 9.0 holds at once."""
         threads = math.prod(blockdim) if isinstance(blockdim, Sequence) else int(blockdim)
         device = get_current_device()
         blocks = device.MAX_THREADS_PER_MULTI_PROCESSOR // threads
-        shared = dynsmemsize + (self.shared_mem_per_block if self.last else 0)
+        shared = dynsmemsize + self.shared_mem_per_block
         if shared:
             blocks = min(blocks, SHARED_BYTES // shared)
         return blocks * device.MULTIPROCESSOR_COUNT
@@ -85,3 +87,15 @@ class Kernel:
         """Print the source of the kernel with its argument types."""
         print(f"{self.entry_name} {self.argument_types}\n{'-' * 80}", file=file)
         print(inspect.getsource(self._dispatcher.py_func), file=file)
+
+
+def _example(type_: Type) -> Any:
+    """A smallest argument of a type."""
+    match type_:
+        case Scalar():
+            return type_.dtype.type(0)
+        case ArrayType(dtype=element, ndim=ndim):
+            return np.zeros((1,) * ndim, element.dtype)
+        case TupleType(types=types):
+            return tuple(map(_example, types))
+    raise TypingError(f"an argument of type {type_} is known from a launch on")

@@ -131,10 +131,14 @@ def bytes_of(program: Program, kind: Literal["shared", "registers"]) -> int:
     """The bytes of the arrays that a block ("shared") or a thread ("registers") has of its own."""
     total = 0
     for local in program.code.locals:
-        extents = [int(one.value) for one in local.shape if isinstance(one, ir.Const)]
         if local.kind == kind and isinstance(local.dtype, str):
-            total += math.prod(extents) * np.dtype(local.dtype).itemsize
+            total += size_of(local) * np.dtype(local.dtype).itemsize
     return total
+
+
+def size_of(local: ir.LocalArray) -> int:
+    """The elements of an array that a kernel makes: Numba takes constant extents alone."""
+    return math.prod(int(one.value) for one in local.shape if isinstance(one, ir.Const))
 
 
 def _run(program: Program, args: tuple[Any, ...], asked: Configuration) -> Run:

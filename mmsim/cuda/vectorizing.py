@@ -213,7 +213,7 @@ class GeneralizedVectorized:
         times = math.prod(loop)
         shapes = [tuple(sizes[symbol] for symbol in names) for names in self._outputs]
         for shape, array in zip(shapes, outs, strict=True):
-            if array is not None and tuple(array.shape) != loop + shape:
+            if array is not None and _array(array).shape != loop + shape:
                 raise ValueError("output shape mismatch")
         given = [
             _looped(array.astype(dtype, copy=False), loop, array.shape[array.ndim - len(names) :])
@@ -287,7 +287,9 @@ def _array(value: Any) -> npt.NDArray[Any]:
 
 
 def _looped(array: npt.NDArray[Any], loop: Shape, inner: Shape) -> npt.NDArray[Any]:
-    """An input with one axis for the loop, along which it repeats where it has none."""
+    """An input with one axis for the loop, along which it repeats where it has none of it."""
+    if math.prod(array.shape) == math.prod(inner):
+        array = array.reshape(inner)
     return np.ascontiguousarray(np.broadcast_to(array, loop + inner)).reshape(-1, *inner)
 
 
@@ -295,7 +297,7 @@ def _handed_back(made: DeviceNDArray, out: Any, on_device: bool) -> Any:
     """The result where it is wanted: in `out`, on the device, or on the host."""
     if out is not None:
         _array(out)[...] = made.gpu_data
-        return out
+        return as_cuda_array(out) if is_cuda_array(out) and not is_cuda_ndarray(out) else out
     if on_device:
         return made
     return made.copy_to_host()[()]
