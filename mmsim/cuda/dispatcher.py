@@ -14,6 +14,7 @@ from mmsim.api.run import Run
 from mmsim.cuda import machines
 from mmsim.cuda.arguments import converted, of_argument
 from mmsim.cuda.kernels import Kernel
+from mmsim.cuda.lambdas import defined
 from mmsim.cuda.launches import Configuration, Extents, launch
 from mmsim.cuda.overloads import ByTypes, best
 from mmsim.cuda.types import (
@@ -378,9 +379,10 @@ def jit(
         The most threads of a block, or a tuple that begins with it.
     link
         Refused: foreign code has no meaning here.
-    inline, forceinline, debug, opt, lineinfo, cache, lto, shared_memory_carveout, fastmath,
-    max_registers
-        Taken, and without effect: a kernel means what its Python says, and every error is found.
+    debug
+        Whether what a kernel raises is an error of the launch; else the thread ends.
+    inline, forceinline, opt, lineinfo, cache, lto, shared_memory_carveout, fastmath
+        Taken, and without effect, as `max_registers`: a kernel means what its Python says.
 
     Examples
     --------
@@ -445,7 +447,7 @@ def _decorated(
     function = getattr(function, "py_func", function)
     if not isinstance(function, python.FunctionType):
         raise TypeError(f"{shown(function)} is no Python function, which cuda.jit decorates")
-    dispatcher = Dispatcher(function, options)
+    dispatcher = Dispatcher(defined(function), options)
     for signature in signatures:
         if signature.return_type != none and not options["device"]:
             raise TypeError("CUDA kernel must have void return type.")

@@ -167,9 +167,15 @@ def test_a_reduction_of_part_with_a_beginning_to_an_array():
 
 def test_a_maximum():
     values = np.random.default_rng(1).normal(size=777).astype(np.float32)
-
-    @cuda.reduce
-    def greatest(a, b):
-        return max(a, b)
-
+    greatest, least = cuda.reduce(lambda a, b: max(a, b)), cuda.reduce(lambda a, b: min(a, b))
     assert greatest(values, init=values[0]) == values.max()
+    assert least(values, init=values[0]) == values.min()
+
+
+def test_a_lambda_may_use_what_is_around_it():
+    factor = 3
+    scaled = cuda.vectorize(["float64(float64)"])(lambda x: factor * x + OFFSET)
+    assert scaled(np.arange(3.0)).tolist() == [0.5, 3.5, 6.5]
+
+
+OFFSET = 0.5
