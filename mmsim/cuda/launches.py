@@ -138,7 +138,8 @@ def bytes_of(program: Program, kind: Literal["shared", "registers"]) -> int:
 
 def size_of(local: ir.LocalArray) -> int:
     """The elements of an array that a kernel makes: Numba takes constant extents alone."""
-    return math.prod(int(one.value) for one in local.shape if isinstance(one, ir.Const))
+    extents = [one.value for one in local.shape if isinstance(one, ir.Const)]
+    return math.prod(extent for extent in extents if isinstance(extent, int))
 
 
 def _run(program: Program, args: tuple[Any, ...], asked: Configuration) -> Run:
