@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.cuda.transfers import auto_device
-from mmsim.cuda.types import Scalar, TupleType, Type, of_value
+from mmsim.cuda.types import Scalar, TupleType, Type, as_type, is_type, of_value
 
 Afterwards = list[Callable[[], Any]]
 """What is to be done when a launch has ended."""
@@ -67,6 +67,8 @@ def prepared(value: Any, afterwards: Afterwards) -> Any:
     if isinstance(value, tuple):
         parts = [prepared(part, afterwards) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if is_type(value):
+        return as_type(value).dtype.type  # type: ignore[attr-defined]
     if type(value) is np.ndarray or isinstance(value, np.generic | int | float | complex | str):
         return value
     if isinstance(value, np.ndarray):

@@ -42,9 +42,13 @@ class Kernel:
         """The types of its arguments."""
         return self.signature.args
 
-    @cached_property
+    @property
     def program(self) -> Program:
-        """The program for arguments of these types."""
+        """The program for arguments of these types: that of the last launch, if there was one."""
+        return self._before_launches if self.last is None else self.last.program
+
+    @cached_property
+    def _before_launches(self) -> Program:
         examples = tuple(map(_example, self.argument_types))
         program, _ = self._dispatcher.program.specialized(examples)
         assert isinstance(program, Program)

@@ -227,6 +227,8 @@ def of_value(value: Any) -> Type:
         return unicode_type
     if value is None:
         return none
+    if is_type(value):
+        return Opaque(f"class({as_type(value)})")
     if hasattr(value, "dtype") and hasattr(value, "strides"):
         return ArrayType(from_dtype(value.dtype), len(value.shape), layout_of(value))
     return Opaque(type(value).__name__)
@@ -259,6 +261,13 @@ def as_type(value: Any) -> Type:
     elif is_numbas(value):
         return _from_numba(value)
     raise TypingError(f"{shown(value)} is no type of a kernel's arguments")
+
+
+def is_type(value: Any) -> bool:
+    """Whether a value is the type of a number, of this module, of Numba, or of NumPy."""
+    if isinstance(value, type):
+        return issubclass(value, np.generic)
+    return isinstance(value, Scalar) or (is_numbas(value) and str(value) in SCALARS)
 
 
 def is_numbas(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 import pickle
 
+import numba
 import numpy as np
 import pytest
 
@@ -294,3 +295,43 @@ def test_types_are_printed(capsys):
     printed = capsys.readouterr().out
     assert "(array(float32, 1d, C), int64)" in printed
     assert "a[i] *= factor" in printed
+
+
+@pytest.mark.parametrize(
+    ("dtype", "itemsize"), [(cuda.float32, 4), (np.float64, 8), (numba.int16, 2)]
+)
+def test_a_type_can_be_an_argument(dtype, itemsize):
+    @cuda.jit
+    def through_shared(a, dtype):
+        room = cuda.shared.array(10, dtype)
+        i = cuda.threadIdx.x
+        room[i] = a[i]
+        cuda.syncthreads()
+        a[i] = room[9 - i]
+
+    array = np.arange(10)
+    through_shared[1, 10](array, dtype)
+    assert array.tolist() == list(range(10))[::-1]
+    assert list(through_shared.get_shared_mem_per_block().values()) == [10 * itemsize]
+
+
+def test_the_signature_that_fits_best_is_taken():
+    taken = cuda.jit([cuda.void(cuda.int64[:], t) for t in (cuda.int32, cuda.float64)])(
+        fill.py_func
+    )
+    array = np.zeros(1, np.int64)
+    taken[1, 1](array, np.int16(3))
+    assert array[0] == 3
+    taken[1, 1](array, np.float32(2.5))
+    assert array[0] == 2
+    with pytest.raises(TypingError, match="Ambiguous"):
+        cuda.jit(["void(f8[:], i4, f8)", "void(f8[:], f8, i4)"])(three)[1, 1](np.zeros(1), 1.5, 1.5)
+
+
+@cuda.jit
+def fill(a, value):
+    a[cuda.grid(1)] = value
+
+
+def three(a, b, c):
+    a[0] = b + c
