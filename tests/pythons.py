@@ -36,9 +36,11 @@ SLOW_FILES = [
     "dmm_permutation", "docs", "events_against_reference", "evidence", "figures", "free_memory",
     "gpu_counters", "gpu_experiments", "gpu_predictions", "gpu_programs", "gpu_results",
     "hmm_permutation", "hmm_regular", "house", "interrupts", "layouts", "ledger", "metal",
-    "mutation", "notebooks", "operations", "own_sizes", "papers", "planted", "planted_on_gpu",
+    "mutation", "notebooks", "numba_suite", "operations", "own_sizes", "papers", "planted",
+    "planted_on_gpu",
     "player", "player_widget", "printable", "race_detector", "race_free_programs", "races",
-    "rap", "rap_simulation", "reference", "reproduce", "room", "schedule", "schedules", "site",
+    "rap", "rap_simulation", "reference", "reproduce", "room", "schedule", "schedules", "script",
+    "site",
     "sweep", "sweep_cli", "timing_rules", "umm_permutation", "umm_transpose",
 ]
 SLOW_TESTS = [
