@@ -16,8 +16,9 @@ from mmsim.cuda.arguments import converted, of_argument
 from mmsim.cuda.kernels import Kernel
 from mmsim.cuda.lambdas import defined
 from mmsim.cuda.launches import Configuration, Extents, launch
-from mmsim.cuda.overloads import ByTypes, best
+from mmsim.cuda.overloads import ByTypes, best, reinterpreted
 from mmsim.cuda.types import (
+    ArrayType,
     Signature,
     Type,
     TypingError,
@@ -164,6 +165,9 @@ class Dispatcher:
         found = best(given, list(self.overloads))
         if found is not None:
             return self.overloads[found], tuple(map(converted, args, found))
+        if self.specialized and (found := reinterpreted(given, next(iter(self.overloads)))):
+            pairs = zip(args, found, strict=True)
+            return self.overloads[found], tuple(_seen_as(*pair) for pair in pairs)
         known = "; ".join(str(kernel.signature) for kernel in self.overloads.values())
         raise TypingError(
             f"No matching definition for argument type(s) {', '.join(map(str, given))} of kernel "
@@ -456,6 +460,13 @@ def _decorated(
         dispatcher.disable_compile()
         dispatcher.specialized = specialized
     return dispatcher
+
+
+def _seen_as(value: Any, wanted: Type) -> Any:
+    """An argument in the type of a signature, an array's integers by their bits."""
+    if isinstance(wanted, ArrayType):
+        return value if wanted.takes(of_argument(value)) else value.view(wanted.dtype.dtype)
+    return converted(value, wanted)
 
 
 def _check_carveout(carveout: Any) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from types import FunctionType
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -13,10 +16,11 @@ from mmsim.api.run import Run
 from mmsim.cuda import clock, machines
 from mmsim.cuda.arguments import Afterwards, prepared
 from mmsim.cuda.devices import Device
-from mmsim.errors import LaunchError, ProgramError
+from mmsim.errors import LaunchError, ProgramError, RaisedError
 from mmsim.frontend.numba_kernel import NumbaProgram
 from mmsim.frontend.program import Program
 from mmsim.ir import nodes as ir
+from mmsim.model.threads import Shape
 
 Extents = tuple[int, int, int]
 
@@ -88,13 +92,36 @@ def launch(kernel: NumbaProgram, args: tuple[Any, ...], configuration: Configura
     kernel = kernel.with_shared(configuration.shared_bytes)
     program, flat = kernel.specialized(given)
     _refuse_sizes(program, configuration)
-    run = _run(program, flat, configuration)
+    try:
+        run = _run(program, flat, configuration)
+    except RaisedError as error:
+        raise of_kernel(error, cast(FunctionType, kernel.function), configuration) from error
     kernel.store(run.arrays, given)
     for action in afterwards:
         action()
     launched = Launched(kernel, program, configuration, run)
     history.ended(launched)
     return launched
+
+
+def of_kernel(error: RaisedError, function: FunctionType, asked: Configuration) -> Exception:
+    """The exception that a kernel raises, of its own kind, with the thread and the block.
+
+    As Numba says it: "tid=[0, 0, 0] ctaid=[0, 0, 0]: message". The error itself where the kind
+    isn't known by its name, or can't be made of a message.
+    """
+    name, _, message = error.message.partition(": ")
+    variables = inspect.getclosurevars(function)
+    for names in (variables.nonlocals, function.__globals__, vars(builtins)):
+        kind = names.get(name)
+        if isinstance(kind, type) and issubclass(kind, Exception):
+            thread, block = Shape(asked.grid, asked.block).position(error.thread or 0)
+            text = f"kernel {error.program!r}: tid={list(thread)} ctaid={list(block)}"
+            try:
+                return kind(f"{text}: {message}" if message else text)
+            except Exception:  # it takes something else than a message
+                return error
+    return error
 
 
 def _refuse_sizes(program: Program, asked: Configuration) -> None:

@@ -71,3 +71,25 @@ def _step(given: Type, wanted: Type) -> int | None:
     if isinstance(wanted, ArrayType):
         return SAME if wanted.takes(given) else None
     return None if isinstance(given, Scalar | ArrayType) or isinstance(wanted, Scalar) else SAME
+
+
+def reinterpreted(given: Types, wanted: Types) -> Types | None:
+    """The types of the only signature, if arguments fit it when integers lose or gain a sign.
+
+    Numba doesn't compare arrays with the types of a kernel that has one signature: where it says
+    int32, the bits of a uint32 are taken for an int32's.
+    """
+    if len(given) != len(wanted):
+        return None
+    alike = all(map(_same_bits, given, wanted))
+    return wanted if alike else None
+
+
+def _same_bits(given: Type, wanted: Type) -> bool:
+    """Whether one fits as it is, or is an array of integers as wide as the other's."""
+    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
+        one, other = given.dtype, wanted.dtype
+        if isinstance(one, Scalar) and isinstance(other, Scalar) and one.bitwidth == other.bitwidth:
+            whole = {one.dtype.kind, other.dtype.kind} <= {"i", "u"}
+            given = ArrayType(other if whole else one, given.ndim, given.layout)
+    return _step(given, wanted) is not None

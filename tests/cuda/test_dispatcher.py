@@ -335,3 +335,41 @@ def fill(a, value):
 
 def three(a, b, c):
     a[0] = b + c
+
+
+class OwnError(Exception):
+    """One that a kernel raises."""
+
+
+@pytest.mark.parametrize("kind", [OwnError, ValueError])
+def test_what_a_kernel_raises_is_raised(kind):
+    @cuda.jit(debug=True, opt=False)
+    def raising(a):
+        if cuda.threadIdx.x == 2 and cuda.blockIdx.x == 1:
+            raise OwnError("too much")
+        if a[0] == 1:
+            raise ValueError
+
+    array = np.zeros(1)
+    if kind is ValueError:
+        array[0] = 1
+        with pytest.raises(ValueError, match=r"tid=\[0, 0, 0\] ctaid=\[0, 0, 0\]$"):
+            raising[1, 2](array)
+    else:
+        with pytest.raises(OwnError, match=r"tid=\[2, 0, 0\] ctaid=\[1, 0, 0\]: too much"):
+            raising[2, 4](array)
+
+
+def test_the_only_signature_takes_the_bits_of_integers():
+    kernel = cuda.jit("void(int32[:])")(decrease)
+    array = np.full(2, 2**32 - 1, np.uint32)
+    kernel[1, 2](array)
+    assert array.tolist() == [2**32 - 2] * 2
+    with pytest.raises(TypingError):
+        kernel[1, 2](array.astype(np.uint64))
+    with pytest.raises(TypingError):
+        kernel[1, 2](array.astype(np.float32))
+
+
+def decrease(a):
+    a[cuda.grid(1)] -= 1
