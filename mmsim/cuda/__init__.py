@@ -17,8 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from mmsim.cuda import cg, random, types
-from mmsim.cuda.arguments import In, InOut, Out
-from mmsim.cuda.arrays import (
+from mmsim.cuda.allocation import (
     device_array,
     device_array_like,
     managed_array,
@@ -29,6 +28,7 @@ from mmsim.cuda.arrays import (
     pinned_array,
     pinned_array_like,
 )
+from mmsim.cuda.arguments import In, InOut, Out
 from mmsim.cuda.devices import (
     CudaAPIError,
     CudaSupportError,

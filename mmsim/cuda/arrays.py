@@ -9,8 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -44,7 +43,7 @@ class DeviceNDArray:
     ) -> None:
         """`gpu_data` is the memory that it lies in: by default, memory of its own."""
         dtype = np.dtype(dtype)
-        shape = _whole(shape)
+        shape = extents_of(shape)
         strides = (strides,) if isinstance(strides, int) else strides and tuple(strides)
         if strides is not None and len(strides) != len(shape):
             raise ValueError("strides not match ndim")
@@ -356,7 +355,7 @@ def is_described(address: int) -> bool:
     return any(low <= address < high for low, high in bounds)
 
 
-def _whole(shape: Any) -> tuple[int, ...]:
+def extents_of(shape: Any) -> tuple[int, ...]:
     """Extents, checked."""
     if isinstance(shape, float | np.floating) or getattr(shape, "dtype", np.dtype(int)).kind == "f":
         raise TypeError("shape must be an integer or tuple of integers")
@@ -383,6 +382,16 @@ def _allocate(shape: tuple[int, ...], strides: Any, dtype: np.dtype[Any]) -> npt
     memory = np.zeros(_span(shape, strides, dtype.itemsize), np.uint8)
     first = sum((n - 1) * -step for n, step in zip(shape, strides, strict=True) if step < 0)
     return np.ndarray(shape, dtype, memory.data, max(first, 0), strides)
+
+
+def strides_of(shape: tuple[int, ...], dtype: Any, order: str) -> tuple[int, ...]:
+    """Bytes between neighbours, in row-major ("C") or column-major ("F") order."""
+    if order not in ("C", "F"):
+        raise ValueError("must be either C/F order")
+    size = np.dtype(dtype).itemsize
+    if order == "C":
+        return tuple(size * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    return tuple(size * math.prod(shape[:axis]) for axis in range(len(shape)))
 
 
 def core_of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -447,124 +456,3 @@ def is_device_memory(value: Any) -> bool:
 def is_cuda_ndarray(value: Any) -> bool:
     """Whether a value is an array of the device."""
     return bool(getattr(value, "__cuda_ndarray__", False))
-
-
-@require_context
-def device_array(
-    shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Given = 0
-) -> DeviceNDArray:
-    """An array on the device; what it holds means nothing.
-
-    >>> device_array((2, 3), np.float32).nbytes
-    24
-    """
-    shape = _whole(shape)
-    return DeviceNDArray(shape, strides or strides_of(shape, dtype, order), dtype, stream)
-
-
-@require_context
-def managed_array(
-    shape: Any,
-    dtype: Any = np.float64,
-    strides: Any = None,
-    order: str = "C",
-    stream: Given = 0,
-    attach_global: bool = True,
-) -> ManagedNDArray:
-    """A NumPy array that moves between host and device by itself."""
-    array = device_array(shape, dtype, strides, order).gpu_data
-    return cast(ManagedNDArray, array.view(ManagedNDArray)).bind(stream)  # type: ignore[return-value]
-
-
-@require_context
-def mapped_array(
-    shape: Any,
-    dtype: Any = np.float64,
-    strides: Any = None,
-    order: str = "C",
-    stream: Given = 0,
-    portable: bool = False,
-    wc: bool = False,
-) -> MappedNDArray:
-    """A NumPy array that the device reaches."""
-    array = device_array(shape, dtype, strides, order).gpu_data
-    return cast(MappedNDArray, array.view(MappedNDArray)).bind(stream)  # type: ignore[return-value]
-
-
-@require_context
-def pinned_array(
-    shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C"
-) -> npt.NDArray[Any]:
-    """A NumPy array in memory that does not move."""
-    return device_array(shape, dtype, strides, order).gpu_data
-
-
-def device_array_like(ary: Any, stream: Given = 0) -> DeviceNDArray:
-    """An array on the device, of the shape, type and order of another."""
-    return device_array(stream=stream, **_like(ary))
-
-
-def mapped_array_like(
-    ary: Any, stream: Given = 0, portable: bool = False, wc: bool = False
-) -> MappedNDArray:
-    """A NumPy array that the device reaches, of the shape, type and order of another."""
-    return mapped_array(stream=stream, **_like(ary))
-
-
-def pinned_array_like(ary: Any) -> npt.NDArray[Any]:
-    """A NumPy array in memory that does not move, of the shape, type and order of another."""
-    return pinned_array(**_like(ary))
-
-
-def _like(ary: Any) -> dict[str, Any]:
-    """Shape, type and strides of a contiguous array with the axes in the order of another's."""
-    order = "F" if ary.flags["F_CONTIGUOUS"] and not ary.flags["C_CONTIGUOUS"] else "C"
-    strides: list[int] | None = None
-    if not (ary.flags["C_CONTIGUOUS"] or ary.flags["F_CONTIGUOUS"] or ary.ndim <= 1):
-        strides, step = [0] * ary.ndim, ary.dtype.itemsize
-        for axis in sorted(range(ary.ndim), key=lambda axis: ary.strides[axis]):
-            strides[axis] = step
-            step *= ary.shape[axis]
-    return {"shape": ary.shape, "dtype": ary.dtype, "strides": strides, "order": order}
-
-
-def strides_of(shape: tuple[int, ...], dtype: Any, order: str) -> tuple[int, ...]:
-    """Bytes between neighbours, in row-major ("C") or column-major ("F") order."""
-    if order not in ("C", "F"):
-        raise ValueError("must be either C/F order")
-    size = np.dtype(dtype).itemsize
-    if order == "C":
-        return tuple(size * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
-    return tuple(size * math.prod(shape[:axis]) for axis in range(len(shape)))
-
-
-@contextmanager
-def pinned(*arrays: npt.NDArray[Any]) -> Iterator[None]:
-    """Keep arrays of the host from moving meanwhile; here they never do."""
-    yield
-
-
-@contextmanager
-def mapped(*arrays: npt.NDArray[Any], stream: Given = 0) -> Iterator[Any]:
-    """Arrays of the host as arrays of the device, in the same memory."""
-    found = [DeviceNDArray.of(array, stream) for array in arrays]
-    yield found[0] if len(found) == 1 else found
-
-
-__all__ = [
-    "DeviceNDArray",
-    "DeviceRecord",
-    "ManagedNDArray",
-    "MappedNDArray",
-    "device_array",
-    "device_array_like",
-    "is_cuda_ndarray",
-    "is_device_memory",
-    "managed_array",
-    "mapped",
-    "mapped_array",
-    "mapped_array_like",
-    "pinned",
-    "pinned_array",
-    "pinned_array_like",
-]

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.cuda.arrays import DeviceNDArray, device_array
+from mmsim.cuda.allocation import device_array
+from mmsim.cuda.arrays import DeviceNDArray
 from mmsim.cuda.dispatcher import jit
 from mmsim.cuda.types import float32, float64, from_dtype, int64, uint32, uint64
 

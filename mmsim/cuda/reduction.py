@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from mmsim.cuda.arrays import device_array
+from mmsim.cuda.allocation import device_array
 from mmsim.cuda.dispatcher import Dispatcher, jit
 from mmsim.cuda.stubs import blockIdx, gridDim, shared, syncthreads, threadIdx
 from mmsim.cuda.types import from_dtype

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.cuda.arrays import DeviceNDArray, device_array, is_cuda_ndarray
+from mmsim.cuda.allocation import device_array
+from mmsim.cuda.arrays import DeviceNDArray, is_cuda_ndarray
 from mmsim.cuda.dispatcher import Dispatcher, jit
 from mmsim.cuda.interface import as_cuda_array, is_cuda_array
 from mmsim.cuda.stubs import grid

@@ -26,6 +26,7 @@ import numba.cuda.testing as testing
 
 from mmsim import cuda
 from mmsim.cuda import (
+    allocation,
     arguments,
     arrays,
     cg,
@@ -71,7 +72,9 @@ def replace_simulator():
         public = {name: value for name, value in vars(source).items() if name[0] != "_"}
         vars(sys.modules[f"numba.cuda.cudadrv.{module}"]).update(public)
     devicearray = sys.modules["numba.cuda.cudadrv.devicearray"]
-    devicearray.auto_device = transfers.auto_device
+    for source in (allocation, transfers):
+        public = {name: value for name, value in vars(source).items() if name[0] != "_"}
+        vars(devicearray).update(public)
     devicearray.FakeCUDAArray = arrays.DeviceNDArray
     sys.modules["numba.cuda.cudadrv.devices"].get_context = devices.current_context
     for name in ("vectorize", "guvectorize"):
