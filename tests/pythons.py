@@ -30,16 +30,17 @@ Minor = tuple[int, int]
 
 # fmt: off
 SLOW_FILES = [
-    "agreement", "array_against_events", "array_watched", "bad_input", "bench", "checker",
-    "claims_mutation",
-    "compile_cache", "compiled_programs", "cuda_emulated", "cuda_writer", "curves",
-    "dmm_permutation", "docs", "events_against_reference", "evidence", "figures", "free_memory",
-    "gpu_counters", "gpu_experiments", "gpu_predictions", "gpu_programs", "gpu_results",
-    "hmm_permutation", "hmm_regular", "house", "interrupts", "layouts", "ledger", "metal",
-    "mutation", "notebooks", "operations", "own_sizes", "papers", "planted", "planted_on_gpu",
-    "player", "player_widget", "printable", "race_detector", "race_free_programs", "races",
-    "rap", "rap_simulation", "reference", "reproduce", "room", "schedule", "schedules", "site",
-    "sweep", "sweep_cli", "timing_rules", "umm_permutation", "umm_transpose",
+    "agreement", "alignments", "array_against_events", "array_watched", "bad_input", "bench",
+    "checker", "claims_mutation", "compile_cache", "compiled_programs", "counting_barriers",
+    "cuda_emulated", "cuda_writer", "curves", "dmm_permutation", "docs",
+    "events_against_reference", "evidence", "exchange", "figures", "forms_together", "free_memory",
+    "gpu_counters", "gpu_experiments", "gpu_predictions", "gpu_programs", "gpu_results", "graphs",
+    "histograms", "hmm_permutation", "hmm_regular", "house", "interrupts", "layouts", "ledger",
+    "locks", "matrices", "metal", "mutation", "notebooks", "operations", "own_sizes", "papers",
+    "planted", "planted_on_gpu", "player", "player_widget", "printable", "race_detector",
+    "race_free_programs", "races", "rap", "rap_simulation", "reductions", "reference", "reproduce",
+    "room", "scans", "schedule", "schedules", "simulations", "site", "sorts", "stencils", "sweep",
+    "sweep_cli", "timing_rules", "transforms", "umm_permutation", "umm_transpose", "vectors",
 ]
 SLOW_TESTS = [
     "array_engine.py::test_the_compiled_counters_tell_what_the_rule_does",
