@@ -75,7 +75,8 @@ class Order:
     def released(self, warps: Iterable[int]) -> None:
         """A barrier has let go these warps, which all know now what each of them has known."""
         if self.needed:
-            together = np.max([self._own(warp) for warp in warps], axis=0)
+            rows = np.stack([self._own(warp) for warp in warps])
+            together: npt.NDArray[np.int32] = rows.max(axis=0)
             for warp in warps:
                 self._learn(warp, [together])
 
