@@ -87,7 +87,7 @@ class Body:
                 "threads have to come to a barrier of the grid; let them skip their work by a test"
             )
         self.lanes = Lanes(self.block)
-        # The mask of the lanes that are together; None where it isn't known, or nobody asks.
+        # The mask of the lanes that are together; None where it isn't known or needed.
         self.mask: str | None = names.fresh("lanes") if self.lanes.needed else None
         self.lines: list[str] = []
         self.depth = 0

@@ -1,4 +1,4 @@
-"""Which lanes of a warp are together: CUDA's exchange between lanes has to be told by a mask.
+"""Which lanes of a warp are together: CUDA's exchange between lanes takes a mask.
 
 The threads of a GPU's warp may run each for itself. So a kernel keeps a mask of the lanes that are
 together in the program, and where they branch, a ballot among them finds who goes which way.

@@ -83,13 +83,13 @@ class Thread(Protocol):
         """Wait until every unfinished warp of the block is at a barrier."""
 
     def barrier_or(self, test: Any) -> bool:
-        """A barrier that tells all threads of the block whether any thread's test is true."""
+        """A barrier that returns to all its threads whether any thread's test is true."""
 
     def barrier_and(self, test: Any) -> bool:
-        """A barrier that tells all threads of the block whether all threads' tests are true."""
+        """A barrier that returns to all its threads whether all threads' tests are true."""
 
     def barrier_count(self, test: Any) -> int:
-        """A barrier that tells all threads of the block how many threads' tests are true."""
+        """A barrier that returns to all its threads how many threads' tests are true."""
 
     def grid_barrier(self) -> None:
         """Wait until every unfinished warp of all blocks is at a barrier of the grid."""

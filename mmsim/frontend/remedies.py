@@ -1,6 +1,7 @@
 """CUDA C's and Numba's words, and what to write instead of them in a program.
 
-Whoever types one of these words is told the right one. docs/cuda.md shows the same as a table.
+The error message for one of these words names the right one. docs/cuda.md has
+the same as a table.
 """
 
 from __future__ import annotations
@@ -145,13 +146,13 @@ REMEDIES = (
     ),
     *(
         Remedy(
-            f"barrier that tells {tells}",
+            f"barrier that returns {returned}",
             f"__syncthreads_{op}(x)",
             f"cuda.syncthreads_{op}(x)",
             f"T.barrier_{op}(x)",
             (f"syncthreads_{op}",),
         )
-        for op, tells in (
+        for op, returned in (
             ("or", "whether x holds for any"),
             ("and", "whether x holds for all"),
             ("count", "for how many x holds"),
@@ -278,7 +279,7 @@ REMEDIES = (
         "",
         "",
         ("clock", "clock64", "globaltimer"),
-        "leave it out: the run tells the time of each line, by run.time and run.profile()",
+        "leave it out: the run has the time of each line, by run.time and run.profile()",
     ),
     Remedy(
         "kernel",

@@ -118,7 +118,7 @@ def _fewer(program: Program, place: Place) -> str:
 
 
 def _merged_counts(program: Program) -> str:
-    """Why an atomic may cost less: it adds 1, and nobody wants to know what was there before.
+    """Why an atomic may cost less: it adds 1, and the old value is not used.
 
     Then NVIDIA's assembler has the lanes of an address counted, and adds that (ATOMS.POPC.INC).
     """

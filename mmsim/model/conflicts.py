@@ -301,25 +301,10 @@ class Groups(Conflict):
 
 
 @dataclass(frozen=True)
-class InTurn(Conflict):
-    """By another rule, for atomics: each of its stages lasts while one of its words is asked for.
-
-    In an address group these are the most requests for one address, and of a request the sum over
-    its groups.
-
-    >>> InTurn(4, Groups(4)).stages([0, 0, 1, 9]), InTurn(4, Groups(4)).stage_of([9, 0, 1, 0])
-    (3, [2, 0, 0, 1])
-    """
+class OfAnother(Conflict):
+    """A rule that rests on another one, `rule`: the same cells, by the same names."""
 
     rule: Conflict
-
-    @property
-    def by_lane(self) -> bool:  # type: ignore[override]
-        return self.rule.by_lane
-
-    @property
-    def name(self) -> str:
-        return f"{self.rule.name} in turn"
 
     @property
     def place(self) -> str:
@@ -330,19 +315,39 @@ class InTurn(Conflict):
         return self.rule.free
 
     @property
+    def met(self) -> str:
+        return self.rule.met
+
+    def cells(self, addresses: Integers) -> Integers:
+        return self.rule.cells(addresses)
+
+
+@dataclass(frozen=True)
+class InTurn(OfAnother):
+    """By another rule, for atomics: each of its stages lasts while one of its words is asked for.
+
+    In an address group these are the most requests for one address, and of a request the sum over
+    its groups.
+
+    >>> InTurn(4, Groups(4)).stages([0, 0, 1, 9]), InTurn(4, Groups(4)).stage_of([9, 0, 1, 0])
+    (3, [2, 0, 0, 1])
+    """
+
+    @property
+    def by_lane(self) -> bool:  # type: ignore[override]
+        return self.rule.by_lane
+
+    @property
+    def name(self) -> str:
+        return f"{self.rule.name} in turn"
+
+    @property
     def compiled(self) -> str | None:
         return f"{self.rule.compiled}_atomic" if isinstance(self.rule, Groups) else None
 
     @property
     def title(self) -> str:
         return self.rule.title
-
-    @property
-    def met(self) -> str:
-        return self.rule.met
-
-    def cells(self, addresses: Integers) -> Integers:
-        return self.rule.cells(addresses)
 
     def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
         merged = self.rule.stage_of(addresses, lanes)
@@ -384,7 +389,7 @@ class InTurn(Conflict):
 
 
 @dataclass(frozen=True)
-class InParts(Conflict):
+class InParts(OfAnother):
     """By another rule, `width` lanes at a time: the parts of a warp come one after the other.
 
     So a GPU serves words that are longer than a bank: those of 8 bytes by half-warps. Each part
@@ -397,21 +402,11 @@ class InParts(Conflict):
     [0, 1, 2, 2]
     """
 
-    rule: Conflict
-
     by_lane = True
 
     @property
     def name(self) -> str:
         return f"{self.rule.name} in parts"
-
-    @property
-    def place(self) -> str:
-        return self.rule.place
-
-    @property
-    def free(self) -> str:
-        return self.rule.free
 
     @property
     def compiled(self) -> str | None:
@@ -420,13 +415,6 @@ class InParts(Conflict):
     @property
     def title(self) -> str:
         return f"{self.rule.title} for {self.width} lanes at a time"
-
-    @property
-    def met(self) -> str:
-        return self.rule.met
-
-    def cells(self, addresses: Integers) -> Integers:
-        return self.rule.cells(addresses)
 
     def of_atomics(self) -> Conflict:
         return InParts(self.width, self.rule.of_atomics())
