@@ -257,14 +257,18 @@ static void run_block(unsigned int threads, bool backward)
         votes = waiting = 0;
         for (bool runs = true; runs;) {
             runs = false;
+            bool stuck = true;  // all that run wait for lanes that don't come
             for (unsigned int n = 0; n < threads; n++) {
                 unsigned int t = backward ? threads - 1 - n : n;
                 if (fibers[t].finished || fibers[t].at_barrier)
                     continue;
                 runs = true;
+                stuck = stuck && fibers[t].meets;
                 threadIdx = blockDim.place(t);
                 swapcontext(&scheduler, &fibers[t].context);
             }
+            if (runs && stuck)
+                std::abort();
         }
         agreed = votes;
         bool of_grid = false;

@@ -13,7 +13,7 @@ import numpy as np
 from mmsim.cuda_c import atomics
 from mmsim.cuda_c.exchange import exchanged
 from mmsim.cuda_c.expressions import WRITER, Expressions
-from mmsim.cuda_c.lanes import Lanes, goes_again, jumps, leaves_more, through
+from mmsim.cuda_c.lanes import Lanes, exchanges, goes_again, jumps, leaves_more, through
 from mmsim.cuda_c.layouts import Placement
 from mmsim.cuda_c.names import Names
 from mmsim.cuda_c.shape import Shape
@@ -310,6 +310,8 @@ class Body:
 
     def _going(self, loop: ir.While | ir.For) -> str | None:
         """A variable for the mask of the lanes that go round, where that changes."""
+        if not exchanges(loop):
+            self.mask = None  # nothing in the loop asks for it, so nothing in it keeps it
         if self.mask is None or not self.lanes.parts_loop(loop):
             return None
         if goes_again(loop):

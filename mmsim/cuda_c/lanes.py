@@ -50,12 +50,10 @@ class Lanes:
 
     def parts_loop(self, loop: ir.While | ir.For) -> bool:
         """Whether lanes leave a loop at different times, and an exchange in it has to know who."""
-        body = (*loop.prelude, *loop.body) if isinstance(loop, ir.While) else loop.body
-        inside = list(statements(body))
-        if not any(isinstance(one, ir.Exchange) for one in inside):
+        if not exchanges(loop):
             return False
         heads = (loop.test,) if isinstance(loop, ir.While) else (loop.start, loop.stop, loop.step)
-        ways = (one for one in inside if isinstance(one, ir.If))
+        ways = (one for one in statements((loop,)) if isinstance(one, ir.If))
         apart = any(jumps((*one.then, *one.orelse)) and self.parts(one) for one in ways)
         return apart or not all(map(self.is_uniform, heads))
 
@@ -81,6 +79,11 @@ def jumps(block: Iterable[ir.Stmt]) -> bool:
 def _leaves(block: ir.Block) -> bool:
     """Whether all lanes leave a block by the jump at its end, and none before."""
     return bool(block) and isinstance(block[-1], Jump) and not jumps(block[:-1])
+
+
+def exchanges(loop: ir.Stmt) -> bool:
+    """Whether lanes exchange values in a loop."""
+    return any(isinstance(one, ir.Exchange) for one in statements((loop,)))
 
 
 def leaves_more(loop: ir.Stmt) -> bool:

@@ -411,6 +411,21 @@ def counting_barriers(T, a, out):
     out[4, T.id] = k
 
 
+@rule(A, np.zeros((3, 40), np.int64), threads=40)
+def branches_in_loops_without_exchange(T, a, out):
+    i, k = T.id, 0
+    while k < a[i] % 4:
+        k += 1
+        if a[i] % 3 == 0:
+            continue
+        out[0, i] += k
+    for n in range(a[i] % 5):
+        if n > a[i] % 7:
+            break
+        out[1, i] += n
+    out[2, i] = mm.warp.ballot(out[0, i] > out[1, i])
+
+
 def placed(layout, shape, dtype=np.int64):
     return mm.place(np.arange(math.prod(shape), dtype=dtype).reshape(shape), layout)
 
