@@ -243,5 +243,12 @@ class UnassignedError(ProgramError, NameError):
     """A variable that a thread reads before it has assigned it."""
 
 
+class RaisedError(ProgramError):
+    """An exception that a kernel raises itself, or an assertion of it that doesn't hold.
+
+    `message` begins with the exception's name.
+    """
+
+
 class TypeFault(ProgramError, TypeError):
     """An operation or a store that the types of its operands don't allow."""

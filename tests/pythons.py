@@ -36,10 +36,12 @@ SLOW_FILES = [
     "events_against_reference", "evidence", "exchange", "figures", "forms_together", "free_memory",
     "gpu_counters", "gpu_experiments", "gpu_predictions", "gpu_programs", "gpu_results", "graphs",
     "histograms", "hmm_permutation", "hmm_regular", "house", "interrupts", "layouts", "ledger",
-    "locks", "matrices", "metal", "mutation", "notebooks", "operations", "own_sizes", "papers",
+    "locks", "matrices", "metal", "mutation", "notebooks", "numba_suite", "operations", "own_sizes",
+    "papers",
     "planted", "planted_on_gpu", "player", "player_widget", "printable", "race_detector",
     "race_free_programs", "races", "rap", "rap_simulation", "reductions", "reference", "reproduce",
-    "room", "scans", "schedule", "schedules", "simulations", "site", "sorts", "stencils", "sweep",
+    "room", "scans", "schedule", "schedules", "script", "simulations", "site", "sorts",
+    "stencils", "sweep",
     "sweep_cli", "timing_rules", "transforms", "umm_permutation", "umm_transpose", "vectors",
 ]
 SLOW_TESTS = [

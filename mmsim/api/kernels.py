@@ -36,4 +36,4 @@ def kernel(
     machine = DMM(kernels.WARP, 1) if space == "shared" else HMM(1, kernels.WARP, 1)
     p, size, shape = asked(threads, block_size, grid, block)
     launch = Launch(machine, program, args, p, size, "synchronous", 1, shape)
-    return written(launch, args, space, clear_shared, lock_step)
+    return written(launch, launch.args, space, clear_shared, lock_step)

@@ -21,6 +21,10 @@ class CallError(MMSimError):
 def load_program(target: str) -> Program:
     """The program that MODULE:NAME or FILE.py:NAME means."""
     module, found = _find(target)
+    if callable(found) and not isinstance(found, Program):
+        from mmsim.frontend.numba_kernel import as_program  # loads the front end
+
+        found = as_program(found)
     if not isinstance(found, Program):
         module_name, _, name = target.rpartition(":")
         programs = sorted(key for key, value in vars(module).items() if isinstance(value, Program))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mmsim.cuda_c.text import C_TYPES, Text
+from mmsim.errors import LaunchError
 from mmsim.ir.nodes import AtomicOp
 
 NAMES: dict[AtomicOp, str] = {
@@ -35,6 +36,8 @@ def call(op: AtomicOp, held: str, word: str, value: Text, compare: Text | None, 
     >>> call("cas", "float32", "x[i]", Text("v", 16), Text("old", 16), used=True)
     '__int_as_float(atomicCAS((int *)&x[i], __float_as_int(old), __float_as_int(v)))'
     """
+    if op not in NAMES or (op in ("inc", "dec") and held != "uint32"):
+        raise LaunchError(f"CUDA C has no atomic {op} of {held}; Numba writes a loop for it")
     own, name = C_TYPES[held], NAMES[op]
     given = [value.code] if compare is None else [compare.code, value.code]
     if (op == "cas" and held in BITS) or (op == "exch" and held == "float64"):

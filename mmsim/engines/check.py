@@ -58,10 +58,10 @@ def check(
         grid = make_grid(threads, size, machine.width, 1, shape)
         at_once = positioned([finding_before(error)], grid)
         return Report(
-            machine, program.name, int(threads), size, schedule, 0, at_once, shape=grid.shape
+            machine, error.program, int(threads), size, schedule, 0, at_once, shape=grid.shape
         )
     _check_names(bound, names)
-    found = [*placement(bound, args), *capacity(bound, shared_words)]
+    found = [*placement(bound, bound.args), *capacity(bound, shared_words)]
     ask_for_room(bound, tracing, checking=True)
     monitors = Monitors(bound, names, thorough=True)
     recorder = Recorder(bound) if tracing else None
@@ -81,7 +81,7 @@ def check(
         found.append(finding_of(error, bound, monitors, time))
     return Report(
         machine,
-        program.name,
+        bound.program.name,
         bound.grid.threads,
         bound.grid.block_size,
         schedule,

@@ -13,7 +13,7 @@ import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from mmsim.errors import Place
+from mmsim.errors import LanguageError, Place
 from mmsim.frontend.scope import FIRST, Alias, Part, Shared
 from mmsim.ir import nodes as ir
 
@@ -47,7 +47,11 @@ def extent_of(alias: Alias, axis: int, rank: int | None, place: Place) -> ir.Exp
     """An extent of what an alias stands for, where it has `rank` axes."""
     values: list[ir.Expr] = []
     for part in alias.parts:
-        fixed = len(part.index)
+        spans = part.spans
+        if 0 <= axis < len(spans):
+            values.append(spans[axis].count)
+            continue
+        fixed = len(part.index) - len(spans)
         whole = None if rank is None else rank + fixed
         own = axis if axis < 0 else axis + fixed
         values.append(ir.Extent(part.array, own, whole, place))
@@ -61,6 +65,8 @@ def size_of(alias: Alias, place: Place) -> ir.Expr:
         value: ir.Expr = ir.Extent(part.array, None, None, place)
         for axis in range(len(part.index)):
             value = ir.Binary("//", value, ir.Extent(part.array, axis, None, place), place)
+        for span in part.spans:
+            value = ir.Binary("*", value, span.count, place)
         values.append(value)
     return _chosen_value(alias, values, place)
 
@@ -70,8 +76,9 @@ def dimensions_of(alias: Alias, place: Place) -> ir.Expr:
     values: list[ir.Expr] = []
     for part in alias.parts:
         value: ir.Expr = ir.Extent(part.array, "ndim", None, place)
-        if part.index:
-            value = ir.Binary("-", value, ir.Const(len(part.index)), place)
+        fixed = len(part.index) - len(part.spans)
+        if fixed:
+            value = ir.Binary("-", value, ir.Const(fixed), place)
         values.append(value)
     return _chosen_value(alias, values, place)
 
@@ -117,6 +124,12 @@ class Merged:
         The `first` time all variables get a value.
         """
         found: list[tuple[str, ir.Expr]] = []
+        if any(part.spans for part in alias.parts):
+            raise LanguageError(
+                "which slice a name stands for depends on the way to this line",
+                place,
+                "give each slice a name of its own",
+            )
         positions = [self.keys.index(key_of(part)) for part in alias.parts]
         if len(self.keys) > 1:
             which: ir.Expr = ir.Const(positions[-1])
@@ -128,7 +141,7 @@ class Merged:
             found.append((self.which.name, which))
         for position, variables in enumerate(self.indices):
             if position in positions:
-                values = alias.parts[positions.index(position)].index
+                values = alias.parts[positions.index(position)].element(())
             elif first:
                 values = tuple(ir.Const(0) for _ in variables)
             else:

@@ -63,7 +63,7 @@ class Arrays:
         if len(array.parts) == 1:
             (part,) = array.parts
             if self.is_registers(part.array):
-                return ir.RegisterRead(part.array, (*part.index, *index), place)
+                return ir.RegisterRead(part.array, part.element(index), place)
         else:
             index = tuple(self.lowering.spill(one, place) for one in index)
         target = self.lowering.temporary()
@@ -82,7 +82,7 @@ class Arrays:
         self, target: str | None, part: Part, index: tuple[ir.Expr, ...], place: Place
     ) -> ir.Stmt:
         """The statement that reads an element."""
-        whole = (*part.index, *index)
+        whole = part.element(index)
         if target is not None and self.is_registers(part.array):
             return ir.Assign(target, ir.RegisterRead(part.array, whole, place), place)
         return ir.Load(target, part.array, whole, place)
@@ -95,7 +95,7 @@ class Arrays:
 
         def write(part: Part) -> ir.Stmt:
             kind = ir.RegisterWrite if self.is_registers(part.array) else ir.Store
-            return kind(part.array, (*part.index, *index), value, place)
+            return kind(part.array, part.element(index), value, place)
 
         self.lowering.emit(aliases.chosen(array, write, place))
 
@@ -107,11 +107,13 @@ class Arrays:
         )
 
     def rank(self, part: Part) -> int | None:
-        """The number of axes of what a part leaves of an array made by the program."""
+        """The number of axes of what a part leaves of an array, where it is known."""
+        fixed = len(part.index) - len(part.spans)
         for local in self.function.shared.locals:
             if local.name == part.array:
-                return len(local.shape) - len(part.index)
-        return None
+                return len(local.shape) - fixed
+        whole = self.function.shared.ranks.get(part.array)
+        return None if whole is None else whole - fixed
 
     def extent(self, array: Alias, axis: int, node: ast.AST, place: Place) -> ir.Expr:
         """An extent of an array."""

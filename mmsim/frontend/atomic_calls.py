@@ -48,7 +48,7 @@ class AtomicCalls:
         compare = at.pop() if op == "cas" else None
 
         def atomic(part: Part) -> ir.Stmt:
-            where = (*part.index, *at)
+            where = part.element(at)
             return ir.Atomic(target, op, part.array, where, value, compare, place)
 
         self.lowering.emit(aliases.chosen(array, atomic, place))

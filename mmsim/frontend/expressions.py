@@ -25,6 +25,7 @@ from mmsim.frontend.scope import (
     NoArray,
     ParameterUse,
     TupleName,
+    ValueName,
     VariableName,
     number,
 )
@@ -67,6 +68,8 @@ class Expressions:
             )
         if isinstance(entity, TupleName):
             return self.values.single(self.tuples.tuple_value(entity, node), node)
+        if isinstance(entity, ValueName):
+            return self.values.single(entity.value, node)
         own = self.lowering.dialect.value(node, self.function)
         if own is not None:
             return self.values.single(own, node)
@@ -79,7 +82,7 @@ class Expressions:
             )
         return self.captured_number(node, entity.value)
 
-    def captured_number(self, node: ast.expr, value: Any) -> ir.Const:
+    def captured_number(self, node: ast.expr, value: Any) -> ir.Expr:
         """An object from outside as the number that it is."""
         converted = number(value)
         if converted is None:

@@ -32,6 +32,7 @@ from mmsim.frontend.scope import (
     outside,
 )
 from mmsim.frontend.source import FunctionText
+from mmsim.frontend.tables import is_large
 from mmsim.ir import nodes as ir
 
 
@@ -68,7 +69,12 @@ class Function:
     def entity(self, name: str) -> Entity:
         """What a name means here; names of this function hide those outside."""
         found = self.bound.get(name)
-        return found if found is not None else outside(self.python, name)
+        if found is not None:
+            return found
+        beyond, take = outside(self.python, name), self.shared.array_from_outside
+        if take is not None and isinstance(beyond, Captured) and is_large(beyond.value):
+            return take(name, beyond.value, self.place(self.text.node))
+        return beyond
 
     def captured(self, node: ast.expr) -> Any:
         """The outside object that a name or a dotted name means, else `Missing()`."""

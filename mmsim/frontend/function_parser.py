@@ -30,6 +30,7 @@ from mmsim.frontend.scope import (
     Role,
     TupleName,
     Value,
+    ValueName,
     VariableName,
 )
 from mmsim.frontend.source import FunctionText, read
@@ -44,8 +45,20 @@ class FunctionParser:
 
     A helper has a `scope` that it leaves where it returns, and a variable for its value. `looping`
     says whether its call stands in a loop. What the parts lower, and so what is in the language,
-    stands in two tables by the kind of node.
+    stands in two tables by the kind of node. A dialect whose words mean more than others' has a
+    parser with parts of its own.
     """
+
+    arrays_part: type[Arrays] = Arrays
+    assignments_part: type[Assignments] = Assignments
+    calls_part: type[Calls] = Calls
+    declarations_part: type[Declarations] = Declarations
+    expressions_part: type[Expressions] = Expressions
+    inlining_part: type[Inlining]
+    loops_part: type[Loops] = Loops
+    statements_part: type[Statements] = Statements
+    tuples_part: type[Tuples] = Tuples
+    values_part: type[Values] = Values
 
     def __init__(
         self,
@@ -57,16 +70,17 @@ class FunctionParser:
     ) -> None:
         self.function = function
         self.lowering = lowering = Lowering(function, dialect, looping)
-        tuples = Tuples(lowering)
-        values = Values(lowering, Arrays(lowering), tuples, self.result)
-        self.declarations = Declarations(lowering)
+        tuples = self.tuples_part(lowering)
+        values = self.values_part(lowering, self.arrays_part(lowering), tuples, self.result)
+        self.declarations = self.declarations_part(lowering)
         self.returns = Returns(lowering, values, scope, given_name)
-        self.calls = Calls(lowering, values, Inlining(lowering, values, self.declarations).call)
+        inlining = self.inlining_part(lowering, values, self.declarations, type(self))
+        self.calls = self.calls_part(lowering, values, inlining.call)
         merging = Merging(lowering)
-        assignments = Assignments(lowering, values, self.declarations)
-        loops = Loops(lowering, values, assignments, merging)
-        statements = Statements(lowering, values, self.calls, merging)
-        expressions = Expressions(lowering, values)
+        assignments = self.assignments_part(lowering, values, self.declarations)
+        loops = self.loops_part(lowering, values, assignments, merging)
+        self.statements = statements = self.statements_part(lowering, values, self.calls, merging)
+        expressions = self.expressions_part(lowering, values)
         lowering.expression_forms = {
             ast.Constant: expressions.literal,
             ast.Name: expressions.name,
@@ -106,26 +120,34 @@ class FunctionParser:
 class Inlining:
     """The calls of helpers in one function: what a helper does stands in place of its call."""
 
-    def __init__(self, lowering: Lowering, values: Values, declarations: Declarations) -> None:
+    def __init__(
+        self,
+        lowering: Lowering,
+        values: Values,
+        declarations: Declarations,
+        parser: type[FunctionParser],
+    ) -> None:
         self.function = lowering.function
         self.lowering = lowering
         self.values = values
         self.tuples = values.tuples
         self.declarations = declarations
+        self.parser = parser
 
     def call(self, node: ast.Call, function: types.FunctionType) -> Value | None:
         """Inline a call; its value, None if it has none."""
         shared = self.function.shared
         self.check_call(node, function)
-        text = read(function, self.lowering.dialect.decorator)
+        text = self.text_of(function)
         arguments = arguments_of(node, self.function, function, text)
         scope = shared.unique(text.node.name)
         value = shared.unique(f"{text.node.name}_value")
         looping = self.lowering.looping or self.lowering.loops > 0
         own = Function(shared, function, text, {})
-        inner = FunctionParser(own, self.lowering.dialect, scope, value, looping)
+        inner = self.parser(own, self.lowering.dialect, scope, value, looping)
         for name, argument in arguments.items():
             own.bound[name] = self.argument(name, argument, inner)
+        self.enclose(own)
         own.bind_variables()
         shared.sources[source_key(text.source)] = text.source
         shared.stack.append(function)
@@ -139,6 +161,13 @@ class Inlining:
             self.lowering.block.extend(body)
         given = inner.returns.given
         return None if given is None else placed(given, self.function.place(node))
+
+    def enclose(self, own: Function) -> None:
+        """Bind what a function's names mean that stands inside another one; here none does."""
+
+    def text_of(self, function: types.FunctionType) -> FunctionText:
+        """The text of a function that is called."""
+        return read(function, self.lowering.dialect.decorator)
 
     def check_call(self, node: ast.Call, function: types.FunctionType) -> None:
         """Refuse recursion, and more calls than a program may have."""
@@ -185,7 +214,7 @@ class Inlining:
 
     def number_argument(
         self, name: str, value: ir.Expr, inner: FunctionParser, place: Place
-    ) -> VariableName:
+    ) -> VariableName | ValueName:
         """A number that is handed to an inlined function."""
         known = self.declarations.launch_constant(value)
         if known is not None and name not in inner.function.assigned:
@@ -272,3 +301,6 @@ def placed(value: Value, place: Place) -> Value:
     if isinstance(value, ir.Var):
         return ir.Var(value.name, place)
     return value
+
+
+FunctionParser.inlining_part = Inlining

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from mmsim.errors import Place
 from mmsim.frontend import tables
 from mmsim.frontend.assignments import Assignments
 from mmsim.frontend.grammar import MOST_TRIPS
@@ -28,12 +29,13 @@ class Loops:
         self.assignments = assignments
         self.merging = merging
         self.within: list[Loop] = []
+        self.ending = ""  # the scope of the next loop, which has more in it than the loop
 
     def while_loop(self, node: ast.While) -> None:
         """while test: ..."""
         self.no_else(node)
         place = self.function.place(node.test)
-        loop = self.merging.enter(node.body, place)
+        loop = self.enter(node, place)
         self.lowering.loops += 1  # the test runs again with every iteration
         test, prelude = self.lowering.apart(node.test)
         body = self.trip(loop, node.body)
@@ -57,6 +59,12 @@ class Loops:
             if kind is enumerate and self.counted(node, call):
                 return
         self.unroll(node, self.items(call, node.target))
+
+    def enter(self, node: ast.For | ast.While, place: Place) -> Loop:
+        """Begin a loop, whose scope stands around it already if it has one."""
+        loop = self.merging.enter(node.body, place)
+        loop.scope, self.ending = self.ending, ""
+        return loop
 
     def range_of(self, call: ast.Call) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
         """Start, stop and step of range(...)."""
@@ -84,7 +92,7 @@ class Loops:
         if role is not None:
             raise self.assignments.two_kinds(target, role)
         place, name = self.function.place(node.iter), self.function.variable(target)
-        loop = self.merging.enter(node.body, place)
+        loop = self.enter(node, place)
         self.lowering.loops += 1
         before: list[ir.Stmt] = []
         if counter is not None:
@@ -191,8 +199,11 @@ class Loops:
         if sum(len(tables.leaves(item)) for item in items) > 1:
             items = tuple(self.lowering.spill_all(item, place) for item in items)
         jumps = list(jumps_of(node.body))
-        loop = self.merging.enter(node.body, place) if jumps else Loop({})
-        loop.scope = self.function.shared.unique("loop") if jumps else ""
+        loop = self.enter(node, place) if jumps else Loop({})
+        self.ending = ""
+        own = bool(jumps) and not loop.scope
+        if own:
+            loop.scope = self.function.shared.unique("loop")
         with self.lowering.aside() as block:
             for item in items:
                 loop.trip = self.function.shared.unique("trip") if jumps else ""
@@ -200,7 +211,7 @@ class Loops:
                 if any(isinstance(jump, ast.Continue) for jump in jumps):
                     trip = (ir.Scope(loop.trip, trip),)
                 self.lowering.block.extend(trip)
-        if any(isinstance(jump, ast.Break) for jump in jumps):
+        if own and any(isinstance(jump, ast.Break) for jump in jumps):
             self.lowering.emit(ir.Scope(loop.scope, tuple(block)))
         else:
             self.lowering.block.extend(block)
@@ -241,4 +252,4 @@ class Loops:
         """continue."""
         loop, place = self.within[-1], self.function.place(node)
         self.merging.keep_names(loop, place)
-        self.lowering.emit(ir.Leave(loop.trip, place) if loop.scope else ir.Continue(place))
+        self.lowering.emit(ir.Leave(loop.trip, place) if loop.trip else ir.Continue(place))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
 from mmsim.errors import LanguageError, MMSimError, Place, shown
@@ -58,6 +58,15 @@ class Program:
             )
         assert self._code is not None
         return self._code
+
+    @property
+    def parsed_late(self) -> bool:
+        """Whether it is parsed where it is launched: it has no code before."""
+        return False
+
+    def specialized(self, args: Sequence[Any]) -> tuple[Program, tuple[Any, ...]]:
+        """The program that a launch with such arguments runs, and the arguments that it takes."""
+        return self, tuple(args)
 
     def __repr__(self) -> str:
         if self._code is None:

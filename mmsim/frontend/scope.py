@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import re
 import types
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,11 +60,73 @@ FIRST = ir.Const(0)
 
 
 @dataclass(frozen=True)
+class Span:
+    """Elements of an axis: `count` of them from `start` on, every `step`-th."""
+
+    start: ir.Expr
+    step: ir.Expr
+    count: ir.Expr
+    place: Place
+
+    def at(self, index: ir.Expr) -> ir.Expr:
+        """The element of the axis that is number `index` of the span, from its end if negative."""
+        if isinstance(index, ir.Const) and index.value.real < 0:
+            index = _sum(self.count, index, self.place)
+        elif not isinstance(index, ir.Const | ir.ThreadField | ir.Extent):
+            below = ir.Compare("<", index, ir.Const(0), self.place)
+            index = ir.Choose(below, _sum(self.count, index, self.place), index)
+        return _sum(self.start, _product(self.step, index, self.place), self.place)
+
+    def within(self, inner: Span) -> Span:
+        """A span of this span."""
+        start = _sum(self.start, _product(self.step, inner.start, self.place), self.place)
+        step = _product(self.step, inner.step, self.place)
+        return Span(start, step, inner.count, self.place)
+
+
+def _sum(left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
+    if ir.Const(0) in (left, right):
+        return right if left == ir.Const(0) else left
+    return ir.Binary("+", left, right, place)
+
+
+def _product(left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
+    if ir.Const(1) in (left, right):
+        return right if left == ir.Const(1) else left
+    return ir.Binary("*", left, right, place)
+
+
+@dataclass(frozen=True)
 class Part:
-    """An array of the program under its unique name, with its leading indices fixed."""
+    """An array of the program under its unique name, with its leading axes restricted.
+
+    Each has an index, which fixes it, or a span of elements that are left of it.
+    """
 
     array: str
-    index: tuple[ir.Expr, ...] = ()
+    index: tuple[ir.Expr | Span, ...] = ()
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The axes of which a span is left."""
+        return tuple(one for one in self.index if isinstance(one, Span))
+
+    def restricted(self, index: Sequence[ir.Expr | Span]) -> Part:
+        """What is left of this part by more indices or spans."""
+        given = list(index)
+        found: list[ir.Expr | Span] = []
+        for one in self.index:
+            if not isinstance(one, Span) or not given:
+                found.append(one)
+                continue
+            inner = given.pop(0)
+            found.append(one.within(inner) if isinstance(inner, Span) else one.at(inner))
+        return Part(self.array, (*found, *given))
+
+    def element(self, index: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
+        """The indices of an element of the array, by those of the element of this part."""
+        whole = self.restricted(index).index
+        return tuple(one.start if isinstance(one, Span) else one for one in whole)
 
 
 @dataclass(frozen=True)
@@ -87,6 +150,13 @@ class TupleName:
 
 
 @dataclass(frozen=True)
+class ValueName:
+    """A name of a value that stays as it is: a number, or a tuple of numbers and arrays."""
+
+    value: Value
+
+
+@dataclass(frozen=True)
 class Captured:
     """An object from outside the function."""
 
@@ -106,6 +176,7 @@ Entity = (
     | NoArray
     | VariableName
     | TupleName
+    | ValueName
     | Captured
     | Missing
 )
@@ -144,11 +215,13 @@ class Known:
     """What is known of a program from parsing it before.
 
     `arrays` are the parameters that are used as arrays, though another use seemed to be one as a
-    number; each has the error that is right if that use is one.
+    number; each has the error that is right if that use is one. `of_complex` are the places of
+    functions whose arguments turned out to be complex.
     """
 
     roles: dict[NameKey, Role] = field(default_factory=dict)
     arrays: dict[str, LanguageError] = field(default_factory=dict)
+    of_complex: set[Place] = field(default_factory=set)
 
 
 @dataclass
@@ -163,6 +236,12 @@ class Shared:
     stack: list[types.FunctionType] = field(default_factory=list)
     known: Known = field(default_factory=Known)
     parameters: list[str] = field(default_factory=list)
+    array_from_outside: Callable[[str, Any, Place], Alias] | None = None
+    around: dict[types.FunctionType, Any] = field(default_factory=dict)  # of inner functions
+    debug: bool = False  # whether exceptions that a kernel raises are errors of the launch
+    dynamic_bytes: int = 0  # of shared memory, whose size the launch says
+    records: dict[str, dict[str, str]] = field(default_factory=dict)  # arrays of their fields
+    ranks: dict[str, int] = field(default_factory=dict)  # of parameters, where they are known
     doubtful: LanguageError | None = None  # right, unless a later line shows what a name holds
     calls: int = 0
     trips: int = 0  # of unrolled loops

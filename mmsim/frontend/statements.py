@@ -25,7 +25,10 @@ class Statements:
 
     def branch(self, node: ast.If) -> None:
         """if test: ... else: ..."""
-        test = self.lowering.expression(node.test)
+        self.split(node, self.lowering.expression(node.test))
+
+    def split(self, node: ast.If, test: ir.Expr) -> None:
+        """The branches of an `if`, for the lanes where its test is true and for the others."""
         before = self.function.array_names()
         then = self.lowering.inner(node.body)
         after_then = self.function.array_names()

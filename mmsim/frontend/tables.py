@@ -23,6 +23,13 @@ def is_table(value: Any) -> bool:
     return type(value) in (tuple, list) or (type(value) is np.ndarray and value.ndim > 0)
 
 
+def is_large(value: Any) -> bool:
+    """Whether an object from outside is an array that no program can hold as a table."""
+    return type(value) is np.ndarray and (
+        value.dtype.names is not None or value.size > MOST_CAPTURED
+    )
+
+
 def kind_of(table: Any) -> str:
     """What a message calls a table."""
     return "array" if isinstance(table, np.ndarray) else type(table).__name__

@@ -8,7 +8,7 @@ from typing import Any
 from mmsim.errors import Place
 from mmsim.frontend import tables
 from mmsim.frontend.lowering import Lowering
-from mmsim.frontend.scope import Alias, Captured, TupleName, Value
+from mmsim.frontend.scope import Alias, Captured, TupleName, Value, ValueName
 from mmsim.frontend.source import written
 from mmsim.frontend.trees import constant_index, indices_of, root
 from mmsim.ir import nodes as ir
@@ -56,7 +56,9 @@ class Tuples:
                 entity = self.function.entity(owner.id)
                 if isinstance(entity, Captured):
                     return tables.is_table(entity.value)
-                return isinstance(entity, TupleName)
+                return isinstance(entity, TupleName) or (
+                    isinstance(entity, ValueName) and isinstance(entity.value, tuple)
+                )
             case ast.Attribute():
                 return tables.is_table(self.function.captured(owner))
         return isinstance(owner, ast.Tuple | ast.Call)

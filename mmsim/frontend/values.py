@@ -17,10 +17,10 @@ from mmsim.frontend.scope import (
     ArrayName,
     Captured,
     ParameterUse,
-    Part,
     Role,
     TupleName,
     Value,
+    ValueName,
 )
 from mmsim.frontend.source import written
 from mmsim.frontend.trees import constant_index, root
@@ -129,6 +129,8 @@ class Values:
         match entity:
             case TupleName():
                 return self.tuples.tuple_value(entity, node)
+            case ValueName(value):
+                return value
             case Captured(table) if tables.is_table(table):
                 return self.tuples.table(node, table)
             case ArrayName() | Alias() | ParameterUse(use="array"):
@@ -211,7 +213,7 @@ class Values:
                 array, index = self.arrays.element(node)
                 fixed = tuple(self.lowering.spill(part, place) for part in index)
                 return Alias(
-                    tuple(Part(part.array, (*part.index, *fixed)) for part in array.parts),
+                    tuple(part.restricted(fixed) for part in array.parts),
                     array.which,
                 )
             case ast.IfExp(test, body, orelse):

@@ -73,6 +73,17 @@ LEAVES: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
 }
 """What one access leaves: of the old word, the value and what it is compared with, by lane."""
 
+OF_FLOATS: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
+    "greater": lambda old, value, _: np.where(value > old, value, old),
+    "less": lambda old, value, _: np.where(value < old, value, old),
+    "nanmax": lambda old, value, _: np.fmax(old, value),
+    "nanmin": lambda old, value, _: np.fmin(old, value),
+}
+"""What Numba makes of its atomic max and min of floats, and of those that leave NaNs out.
+
+CUDA has none of them: Numba writes a loop of compare-and-swap.
+"""
+
 TOGETHER: dict[str, np.ufunc] = {
     "sum": np.add,
     "max": np.maximum,
@@ -131,7 +142,7 @@ def in_turn(
                 line = UFUNCS[op].accumulate(line, dtype=line.dtype)
             old[lanes], new[lanes] = line[:-1], line[1:]
         return old, new
-    leaves = LEAVES[op]
+    leaves = OF_FLOATS.get(op) or LEAVES[op]
     for turn in range(most):
         if turn:
             starts = starts[sizes > turn]

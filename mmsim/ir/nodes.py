@@ -30,7 +30,23 @@ NUMBERS = ("id", "index", "block", "lane", "warp", "count", "block_size", "block
 THREAD_FIELDS = (*NUMBERS, *INDICES, *EXTENTS)
 Use = Literal["array", "number", "unused"]
 UNIFORM_FIELDS = ("count", "block_size", "blocks", *EXTENTS)
-AtomicOp = Literal["add", "sub", "max", "min", "and", "or", "xor", "exch", "cas", "inc", "dec"]
+AtomicOp = Literal[
+    "add",
+    "sub",
+    "max",
+    "min",
+    "and",
+    "or",
+    "xor",
+    "exch",
+    "cas",
+    "inc",
+    "dec",
+    "greater",
+    "less",
+    "nanmax",
+    "nanmin",
+]
 BarrierScope = Literal["block", "grid"]
 BarrierOp = Literal["or", "and", "count"]
 ExchangeOp = Literal[
@@ -327,9 +343,10 @@ class Continue(Numbered):
 
 @dataclass(frozen=True, slots=True)
 class Return(Numbered):
-    """The thread ends."""
+    """The thread ends. With a `message`, which begins with an exception's name, it raises that."""
 
     place: Place
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,7 +473,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A parsed program."""
+    """A parsed program. `arithmetic` says whose types its numbers have."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -464,3 +481,4 @@ class Code:
     variables: tuple[Variable, ...]
     body: Block
     sources: tuple[Source, ...]
+    arithmetic: Literal["python", "numba"] = "python"

@@ -38,11 +38,13 @@ class Operation(NamedTuple):
     """How an operation computes: its operands are converted to `operands` before.
 
     It is done in the type that was `asked` for, as NumPy does it, else in 64 bits, as Python does.
+    Where it is `total`, integers have a quotient and a remainder by zero: 0.
     """
 
     operands: tuple[Type, ...]
     result: Held
     asked: bool
+    total: bool = False
 
 
 class Clash(Exception):

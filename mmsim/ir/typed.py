@@ -54,6 +54,20 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
     "~": np.invert,
     "abs": np.absolute,
 }
+
+
+def _or_zero(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A quotient or a remainder of integers that is 0 where the divisor is."""
+
+    def run(x: Any, y: Any) -> Any:
+        none = y == 0
+        return np.where(none, x.dtype.type(0), function(x, np.where(none, x.dtype.type(1), y)))
+
+    return run
+
+
+TOTAL = {"//": _or_zero(np.floor_divide), "%": _or_zero(np.remainder)}
+"""Operations on integers that have a value for all of them."""
 _REFUSED = {
     "/": (np.equal, "division by zero"),
     "//": (np.equal, "division by zero"),
@@ -77,6 +91,8 @@ def computing(value: ir.Operating, how: Operation) -> Compute:
         case ir.Binary(op):
             if how.operands[0].kind == "c":
                 return _complex(op, how)
+            if how.total and op in TOTAL and is_int(how.operands[0]):
+                return _in_type(TOTAL[op], how.operands)
             return _binary(op, how.operands) if how.asked else BINARY[op]
         case ir.Compare(op):
             compare = COMPARE[op]

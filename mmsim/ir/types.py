@@ -62,6 +62,9 @@ class Typing:
     `variables` and `arrays` map unique names to types; `of(expr)` is an expression's. `arrays`
     starts with the parameters' element types, `numbers` with the types of number parameters.
     `asked` are the variables, and the arrays without a dtype, whose type was asked for.
+
+    These are Python's rules, with NumPy's for types that were asked for; a dialect with others
+    overrides `element`, `join`, `computes`, and what is refused.
     """
 
     def __init__(self, code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> None:
@@ -69,13 +72,13 @@ class Typing:
         self.numbers = numbers
         self.variables: dict[str, Type] = {}
         self.arrays = dict(arrays)
-        self.asked = {name for name, type_ in arrays.items() if element(type_).asked}
+        self.asked = {name for name, type_ in arrays.items() if self.element(type_).asked}
         self._fixed = set(arrays)
         for local in code.locals:
             given = local.dtype
             if given is not None:
                 dtype = arrays[given[0]] if isinstance(given, tuple) else np.dtype(given)
-                self._set(self.arrays, local.name, element(dtype))
+                self._set(self.arrays, local.name, self.element(dtype))
                 self._fixed.add(local.name)
         self._of: Callable[[ir.Expr], Held | None] = self._find
         self._infer()
@@ -84,6 +87,22 @@ class Typing:
         self._infer()  # what is read from those
         self._of = Memo(self._find)  # from now on nothing changes
         self._check(code.body)
+
+    def element(self, type_: Type) -> Held:
+        """A value that comes from an array of that type, or a number of it."""
+        return element(type_)
+
+    def join(self, first: Held | None, second: Held | None) -> Held | None:
+        """What holds both; None stands for nothing known yet."""
+        return join(first, second)
+
+    def computes(self, value: ir.Operating, *held: Held) -> Operation:
+        """How an operation on operands of such types computes."""
+        return operation(value, *held)
+
+    def computed(self, value: ir.Operating, known: list[Held]) -> Held | None:
+        """What an operation gives of whose operands these are known; None where that is open."""
+        return self.computes(value, *known).result if known else fixed_result(value)
 
     def _infer(self) -> None:
         """Widen until nothing changes. Types only grow, so this ends."""
@@ -155,7 +174,7 @@ class Typing:
             self.asked.add(name)
 
     def _widen(self, types: dict[str, Type], name: str, held: Held | None) -> None:
-        joined = join(self._held(types, name), held)
+        joined = self.join(self._held(types, name), held)
         if joined is not None:
             self._set(types, name, joined)
 
@@ -177,31 +196,32 @@ class Typing:
 
     def operation(self, value: ir.Operating) -> Operation:
         """How an operation computes."""
-        return operation(value, *map(self.held, operands(value)))
+        return self.computes(value, *map(self.held, operands(value)))
 
     def _find(self, value: ir.Expr) -> Held | None:
         """The type of an expression as far as it is known; None where nothing is."""
         match value:
             case ir.Const(number):
-                return element(type_of_number(number))
+                return self.element(type_of_number(number))
             case ir.Var(name):
                 return self._held(self.variables, name)
             case ir.Number(name):
-                return element(self.numbers[name])
+                return self.element(self.numbers[name])
             case ir.ThreadField() | ir.Extent():
                 return Held(INT)
             case ir.RegisterRead(array):
                 return self._held(self.arrays, array)
             case ir.Lookup(_, values):
-                return reduce(join, (element(type_of_number(one)) for one in values), None)
+                types = (self.element(type_of_number(one)) for one in values)
+                return reduce(self.join, types, None)
             case ir.Logic(_, left, right) | ir.Choose(_, left, right):
-                return join(self._of(left), self._of(right))
+                return self.join(self._of(left), self._of(right))
             case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
                 # An operand that isn't known yet is left out of account.
                 known = [one for one in map(self._of, operands(value)) if one is not None]
                 if isinstance(value, ir.Compare):
                     return Held(BOOL)
-                return operation(value, *known).result if known else fixed_result(value)
+                return self.computed(value, known)
             case _:
                 assert_never(value, TYPING)
 
@@ -228,9 +248,7 @@ class Typing:
                 for operand in statement.operands:
                     self._check_expression(operand)
                     self._check_store(array, operand, place)
-                held = self.arrays[array].name
-                if held not in atomics.TYPES[op]:
-                    raise self._fault(atomics.refusal(op, array, held), place, array)
+                self._check_atomic(op, array, place)
             case ir.If(test, then, orelse):
                 self._check_expression(test)
                 self._check(then)
@@ -258,6 +276,12 @@ class Typing:
             case _:
                 assert_never(statement, TYPING)
 
+    def _check_atomic(self, op: ir.AtomicOp, array: str, place: Place) -> None:
+        """Refuse an atomic that CUDA hasn't for the array's type."""
+        held = self.arrays[array].name
+        if held not in atomics.TYPES[op]:
+            raise self._fault(atomics.refusal(op, array, held), place, array)
+
     def _check_exchange(self, statement: ir.Exchange) -> None:
         op, place = statement.op, statement.place
         for part in statement.operands:
@@ -277,6 +301,7 @@ class Typing:
             self._check_expression(part)
 
     def _check_store(self, array: str, value: ir.Expr, place: Place) -> None:
+        """Refuse a value that the array's type isn't made for."""
         held, stored = self.arrays[array], self.of(value)
         if stored.kind == "c" and held.kind != "c":
             raise self._fault(

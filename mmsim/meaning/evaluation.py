@@ -58,6 +58,7 @@ class Expressions:
         max_accesses: int,
     ) -> None:
         self.code = code
+        self.wraps = code.arithmetic == "numba"  # a negative index counts from the end
         self.typing = typing
         self.numbers = numbers
         self.shapes = dict(shapes)
@@ -156,6 +157,7 @@ class Expressions:
         if message is not None:
             return self._refused(array, index, place, message)
         parts = [(self._wide(part), extent) for part, extent in zip(index, shape, strict=True)]
+        wraps = self.wraps
 
         def elements(
             frame: Frame, mask: Mask, lanes: npt.NDArray[np.int64] | None
@@ -170,13 +172,17 @@ class Expressions:
                         # The largest is enough: a negative index is a huge unsigned one.
                         unsigned = value.view(np.uint64)
                         if unsigned.item(unsigned.argmax()) >= extent:
-                            self._out_of_range(array, parts, place, frame, mask)
+                            if not wraps or not ((-extent <= value) & (value < extent)).all():
+                                self._out_of_range(array, parts, place, frame, mask)
+                            value = np.where(value < 0, value + extent, value)
                         if lanes is None:
                             frame.within = value, extent
                     elif lanes is not None:
                         value = value[lanes]
                 elif not 0 <= value < extent:
-                    self._out_of_range(array, parts, place, frame, mask)
+                    if not wraps or not -extent <= value < 0:
+                        self._out_of_range(array, parts, place, frame, mask)
+                    value += extent
                 number = value if number is None else number * extent + value
             if isinstance(number, np.ndarray):
                 return number
@@ -219,7 +225,8 @@ class Expressions:
     ) -> NoReturn:
         index = [np.broadcast_to(evaluate(frame, mask), frame.lanes) for evaluate, _ in parts]
         outside = [
-            (value < 0) | (value >= extent) for value, (_, extent) in zip(index, parts, strict=True)
+            (value < (-extent if self.wraps else 0)) | (value >= extent)
+            for value, (_, extent) in zip(index, parts, strict=True)
         ]
         bad = both(mask, np.logical_or.reduce(outside))
         lane = int(np.argmax(bad))
@@ -231,9 +238,9 @@ class Expressions:
             reason = "the array is empty"
         else:
             reason = f"{f'axis {wrong}' if len(at) > 1 else 'the array'} has {extent} elements"
-            if at[wrong] < 0:
+            if at[wrong] < 0 and not self.wraps:
                 reason = "an address is not negative, and indices don't wrap"
-            reason += f"; indices run from 0 to {extent - 1}"
+            reason += f"; indices run from {-extent if self.wraps else 0} to {extent - 1}"
         self._fault(
             AddressError,
             f"index [{shown}] of {array!r} is out of range: {reason}",

@@ -20,8 +20,8 @@ from mmsim.ir import nodes as ir
 from mmsim.ir import shapes
 from mmsim.ir.atomics import order_matters
 from mmsim.ir.liveness import Registers, registers
+from mmsim.ir.numba_types import typed
 from mmsim.ir.promotion import SUPPORTED_TEXT, supported, type_of_number
-from mmsim.ir.types import Typing
 from mmsim.ir.walk import written_arrays
 from mmsim.meaning.frame import Kind, Site
 from mmsim.meaning.meaning import Meaning
@@ -59,12 +59,18 @@ class Launch:
         shape: Shape | None = None,
     ) -> None:
         if not isinstance(program, Program):
+            from mmsim.frontend.numba_kernel import as_program  # loads the front end
+
+            program = as_program(program)
+        if not isinstance(program, Program):
             text = f"{shown(program)} is no program; decorate the function with mmsim.program"
             raise LaunchError(text)
         one_of("schedule", schedule, ("synchronous", "asynchronous"))
         whole("max_accesses", max_accesses)
+        program, args = program.specialized(args)
         self.machine = machine
         self.program = program
+        self.args = args
         self.schedule = schedule
         key = _quick_key(machine, args, threads, block_size, shape, max_accesses)
         again: _Again | None = program.kept_before(key) if key else None
@@ -196,7 +202,7 @@ class _Bound:
         kinds = {name: type_of_number(value) for name, value in numbers.items()}
         shapes = {parameter.name: parameter.data.shape for parameter in parameters}
         types = (*dtypes.items(), *kinds.items())
-        typing = program.kept(("types", *types), lambda: Typing(program.code, dtypes, kinds))
+        typing = program.kept(("types", *types), lambda: typed(program.code, dtypes, kinds))
         self.grid = grid
         self.sides = grid.sides
         self.key = key

@@ -25,6 +25,8 @@ import numpy.typing as npt
 
 from mmsim.errors import (
     ArithmeticFault,
+    Place,
+    RaisedError,
     TypeFault,
 )
 from mmsim.ir import nodes as ir
@@ -194,8 +196,8 @@ class Meaning(Expressions):
                 return Local(partial(leave_lanes, self._slot(broken(self._loops[-1]))))
             case ir.Continue():
                 return Local(partial(leave_lanes, self._slot(continued(self._loops[-1]))))
-            case ir.Return():
-                return Local(return_lanes)
+            case ir.Return(place, message):
+                return Local(return_lanes if message is None else self._raise(message, place))
             case ir.Forget(names, registers):
                 slots = [self._slot(name) for name in names]
                 return Local(partial(forget_lanes, slots, registers))
@@ -209,6 +211,13 @@ class Meaning(Expressions):
                 return Local(self._exchange(statement))
             case _:
                 assert_never(statement, "the interpreter")
+
+    def _raise(self, message: str, place: Place) -> Execute:
+        def run(frame: Frame, mask: Mask) -> Mask:
+            lane = 0 if mask is True else int(np.argmax(mask))
+            self._fault(RaisedError, message, place, frame, lane)
+
+        return run
 
     def _assign(self, statement: ir.Assign) -> Execute:
         slot = self._slot(statement.target)

@@ -99,7 +99,7 @@ class Reached:
 
     def _described(self, thing: Any, near: str) -> str:
         if isinstance(thing, Program):
-            if thing.is_helper:
+            if thing.is_helper or thing.parsed_late:
                 return self._described(thing.function, near)
             example = _example(thing)
             return f"{program_text(thing.code)} {self._of(example, _module(example))}"
@@ -167,7 +167,8 @@ def _in_order(values: set[Any] | frozenset[Any]) -> list[Any]:
 
     def key(value: Any) -> str:
         if isinstance(value, Program):
-            return value.name if value.is_helper else program_text(value.code)
+            named = value.is_helper or value.parsed_late
+            return value.name if named else program_text(value.code)
         return _name(value) or (repr(value) if isinstance(value, (*LITERAL, tuple)) else "")
 
     return sorted(values, key=key)

@@ -54,7 +54,7 @@ class Table:
 
 def text(value: Any) -> str:
     """A result as plain text: its tables one below the other."""
-    return "\n\n".join(map(_table_text, tables(value)))
+    return "\n\n".join(map(table_text, tables(value)))
 
 
 def html(value: Any) -> str:
@@ -226,7 +226,7 @@ def _table(
     return Table(printable(caption), columns, shown, note)
 
 
-def _table_text(table: Table) -> str:
+def table_text(table: Table) -> str:
     """Columns padded to their widest cell."""
     titles = [column.title for column in table.columns]
     widths = [

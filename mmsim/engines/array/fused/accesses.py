@@ -227,6 +227,8 @@ class Accesses(Pieces):
         old, brought = self.text.temporary(), self.text.temporary()
         text.add(f"{brought} = {value}")
         text.add(f"{old} = {found.word}")
+        if statement.op not in LEAVES:
+            raise CannotFuse(f"the atomic {statement.op}")
         left = LEAVES[statement.op].format(old=old, value=brought, compare="".join(compare))
         text.add(f"{found.word} = {left}")
         if target is not None:

@@ -37,6 +37,8 @@ def straighten(block: ir.Block, tail: bool = True, scope: str | None = None) -> 
     for position, statement in enumerate(block):
         last = position == len(block) - 1
         match statement:
+            case ir.Return(_, message) if message is not None:
+                raise CannotFuse("it may raise an exception")
             case ir.Return() | ir.Leave():
                 if tail and _ends(statement, scope):
                     return tuple(result)  # what follows is never reached

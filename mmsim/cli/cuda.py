@@ -1,0 +1,56 @@
+"""`mmsim cuda SCRIPT`: run a program that uses numba.cuda and print what its kernels cost."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from mmsim.cli.loading import CallError
+from mmsim.cli.output import console, save
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser(
+        "cuda",
+        help="run a Python program that uses numba.cuda, without a GPU",
+        description="Run a Python program with mmsim in the place of numba.cuda, and print for "
+        "each of its kernels the launches, threads, time units, stages and wasted stages. "
+        "The options stand before the program's name; what follows it goes to the program.",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="check every launch; status 1 if anything is found"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="save the table as JSON")
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="save a page: the table, sources with costs, and small launches step by step",
+    )
+    parser.add_argument("-m", dest="module", action="store_true", help="the program is a module")
+    parser.add_argument("script", help="the program's file; with -m the module's name")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's arguments")
+    parser.set_defaults(command=command)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    from mmsim.cuda.report import Report  # loads what launches
+    from mmsim.cuda.script import run_script
+    from mmsim.view.tables import rich_table
+
+    if not arguments.module and not Path(arguments.script).is_file():
+        raise CallError(f"no file {arguments.script!r}")
+    report = Report()
+    report.listen(check=arguments.check, pages=arguments.html is not None)
+    begin = ("-m", [arguments.script]) if arguments.module else (arguments.script, [])
+    try:
+        status = run_script(begin[0], [*begin[1], *arguments.arguments])
+    finally:
+        for table in report.tables():
+            console().print(rich_table(table))
+        if arguments.json is not None:
+            save(arguments.json, report.to_json())
+        if arguments.html is not None:
+            save(arguments.html, report.to_html())
+    return status or int(bool(report.findings))

@@ -1,0 +1,88 @@
+"""The arguments of a launch: what a kernel gets for each, and what is copied back after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mmsim.cuda.transfers import auto_device
+from mmsim.cuda.types import Scalar, TupleType, Type, as_type, is_type, of_value
+
+Afterwards = list[Callable[[], Any]]
+"""What is to be done when a launch has ended."""
+
+
+class ArgHint:
+    """An argument with a word on when it is copied; `value` is what was given."""
+
+    copies_in = copies_out = True
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def to_device(self, retr: Afterwards, stream: Any = 0) -> Any:
+        """The array of the device for it; `retr` gets what is to be done after the launch."""
+        device, new = auto_device(self.value, stream, self.copies_in)
+        if new and self.copies_out:
+            retr.append(lambda: device.copy_to_host(self.value, stream))
+        return device
+
+
+class In(ArgHint):
+    """An argument that is copied to the device and not back."""
+
+    copies_out = False
+
+
+class Out(ArgHint):
+    """An argument that is copied back from the device and not there."""
+
+    copies_in = False
+
+
+class InOut(ArgHint):
+    """An argument that is copied to the device and back, as arrays are without a word."""
+
+
+def wrap_arg(value: Any, default: type[ArgHint] = InOut) -> ArgHint:
+    """The value with a word on when it is copied."""
+    return value if isinstance(value, ArgHint) else default(value)
+
+
+def of_argument(value: Any) -> Type:
+    """The type that a kernel takes an argument for."""
+    return of_value(value.value if isinstance(value, ArgHint) else value)
+
+
+def prepared(value: Any, afterwards: Afterwards) -> Any:
+    """What the kernel gets for an argument: arrays as NumPy's, in the memory that they lie in.
+
+    An array of the host is not copied: what the kernel writes is seen in it after the launch, as
+    if it were copied back.
+    """
+    if isinstance(value, ArgHint):
+        return prepared(value.to_device(afterwards), afterwards)
+    if isinstance(value, tuple):
+        parts = [prepared(part, afterwards) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if is_type(value):
+        return as_type(value).dtype.type  # type: ignore[attr-defined]
+    if type(value) is np.ndarray or isinstance(value, np.generic | int | float | complex | str):
+        return value
+    if isinstance(value, np.ndarray):
+        return value.view(np.ndarray)
+    if hasattr(value, "__cuda_array_interface__"):
+        return auto_device(value)[0].gpu_data
+    return value
+
+
+def converted(value: Any, wanted: Type) -> Any:
+    """An argument in the type that a signature gives it, which fits it."""
+    if isinstance(wanted, Scalar):
+        with np.errstate(all="ignore"):
+            return np.asarray(value).astype(wanted.dtype)[()]
+    if isinstance(wanted, TupleType) and isinstance(value, tuple):
+        return tuple(map(converted, value, wanted.types))
+    return value

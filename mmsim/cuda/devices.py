@@ -1,0 +1,286 @@
+"""The one device there is: mmsim, which stands for the GPU that its machine is calibrated by."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+from mmsim.cuda import machines
+from mmsim.errors import MMSimError
+from mmsim.host.free_memory import available
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class CudaSupportError(MMSimError, RuntimeError):
+    """Something that this device can't do."""
+
+
+class CudaAPIError(MMSimError, RuntimeError):
+    """A call in a wrong order, or with a wrong argument."""
+
+
+class MemoryInfo(NamedTuple):
+    """Bytes of memory that are free, and all bytes."""
+
+    free: int
+    total: int
+
+
+class Device:
+    """What a program asks of a GPU. The limits are those of CUDA's compute capability 9.0."""
+
+    id = 0
+    compute_capability = (9, 0)
+    uuid = "GPU-00000000-0000-0000-0000-000000000000"
+    PCI_DOMAIN_ID = PCI_BUS_ID = PCI_DEVICE_ID = 0
+    MAX_THREADS_PER_BLOCK = 1024
+    MAX_BLOCK_DIM_X = MAX_BLOCK_DIM_Y = 1024
+    MAX_BLOCK_DIM_Z = 64
+    MAX_GRID_DIM_X = 2**31 - 1
+    MAX_GRID_DIM_Y = MAX_GRID_DIM_Z = 2**16 - 1
+    MAX_SHARED_MEMORY_PER_BLOCK = 48 * 1024
+    MAX_THREADS_PER_MULTI_PROCESSOR = 2048
+    MAX_REGISTERS_PER_BLOCK = 2**16
+    SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO = 2
+    KERNEL_EXEC_TIMEOUT = 0
+    TCC_DRIVER = 0
+    UNIFIED_ADDRESSING = MANAGED_MEMORY = COOPERATIVE_LAUNCH = 1
+    supports_float16 = supports_bfloat16 = supports_fp8 = False
+
+    @property
+    def name(self) -> str:
+        """The machine that launches run on."""
+        return f"mmsim {machines.current()}"
+
+    @property
+    def WARP_SIZE(self) -> int:
+        """The threads of a warp: the machine's width."""
+        return machines.current().width
+
+    @property
+    def MULTIPROCESSOR_COUNT(self) -> int:
+        """The machine's DMMs."""
+        return max(len(machines.current().shared), 1)
+
+    def get_primary_context(self) -> Context:
+        """Its only context."""
+        return gpus.lst[0]
+
+    def reset(self) -> None:
+        """Let go of all; there is nothing to let go of."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device)
+
+    def __hash__(self) -> int:
+        return hash(Device)
+
+    def __repr__(self) -> str:
+        return f"<CUDA device 0 '{self.name}'>"
+
+
+class Deallocations(list[Any]):
+    """What waits to be freed: nothing."""
+
+    @contextmanager
+    def disable(self) -> Iterator[None]:
+        """Free nothing meanwhile."""
+        yield
+
+
+class Context:
+    """The device in use. A `with` block of it changes nothing: there is no other."""
+
+    def __init__(self) -> None:
+        self.device = Device()
+        self.deallocations = Deallocations()
+
+    @property
+    def id(self) -> int:
+        """The number of its device."""
+        return self.device.id
+
+    @property
+    def compute_capability(self) -> tuple[int, int]:
+        """That of its device."""
+        return self.device.compute_capability
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.device, name)
+
+    def __str__(self) -> str:
+        return "<Managed Device 0>"
+
+    def get_memory_info(self) -> MemoryInfo:
+        """This computer's memory."""
+        free = available()
+        return MemoryInfo(*(2 * (sys.maxsize if free is None else free,)))
+
+    def synchronize(self) -> None:
+        """Wait until all is done; it is."""
+
+    def reset(self) -> None:
+        """Let go of all; there is nothing to let go of."""
+
+    def push(self) -> None:
+        """Make it the one in use; it is."""
+
+    def pop(self) -> None:
+        """Make the one before it the one in use; it is."""
+
+    @contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        """Free nothing meanwhile."""
+        yield
+
+
+class DeviceList:
+    """The devices; `with gpus[0]:` makes one the device in use."""
+
+    def __init__(self) -> None:
+        self.lst = (Context(),)
+
+    def __getitem__(self, number: int) -> Context:
+        return self.lst[number]
+
+    def __iter__(self) -> Iterator[Context]:
+        return iter(self.lst)
+
+    def __len__(self) -> int:
+        return len(self.lst)
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.lst))
+
+    @property
+    def current(self) -> Context:
+        """The device in use."""
+        return self.lst[0]
+
+
+gpus = DeviceList()
+"""The devices: one."""
+
+
+def require_context(function: Callable[P, T]) -> Callable[P, T]:
+    """Decorate what needs a device in use; there always is one."""
+
+    @wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+        return function(*args, **kwargs)
+
+    return called
+
+
+def current_context(devnum: int | None = None) -> Context:
+    """The device in use."""
+    return _only(devnum)
+
+
+def select_device(device_id: int) -> Device:
+    """Make a device the one in use; that device."""
+    return _only(device_id).device
+
+
+def _only(number: int | None) -> Context:
+    if number not in (None, 0):
+        raise CudaSupportError(f"there is no device {number}: mmsim is one device, number 0")
+    return gpus.lst[0]
+
+
+def get_current_device() -> Device:
+    """The device in use."""
+    return gpus.current.device
+
+
+def list_devices() -> DeviceList:
+    """The devices: one."""
+    return gpus
+
+
+def is_available() -> bool:
+    """Whether there is a device: yes.
+
+    >>> is_available()
+    True
+    """
+    return True
+
+
+def is_supported_version() -> bool:
+    """Whether the device's software can be used: yes."""
+    return True
+
+
+def cuda_error() -> None:
+    """What went wrong when the device was looked for: nothing."""
+
+
+def is_float16_supported() -> bool:
+    """Whether kernels compute with 16 bit floats."""
+    return Device.supports_float16
+
+
+def is_bfloat16_supported() -> bool:
+    """Whether kernels compute with bfloat16."""
+    return Device.supports_bfloat16
+
+
+def is_fp8_supported() -> bool:
+    """Whether kernels compute with 8 bit floats."""
+    return Device.supports_fp8
+
+
+def detect() -> bool:
+    """Print which devices there are; whether there is one."""
+    device = get_current_device()
+    print("Found 1 CUDA devices")
+    print(f"id {device.id}    {device.name:>20} {'[SUPPORTED]':>40}")
+    rows = {
+        "Compute Capability": "{}.{}".format(*device.compute_capability),
+        "UUID": device.uuid,
+        "FP16 Support": "No",
+        "BF16 Support": "No",
+        "FP8 Support": "No",
+    }
+    for key, value in rows.items():
+        print(f"{key:>40}: {value}")
+    print("Summary:\n\t1/1 devices are supported")
+    return True
+
+
+def close() -> None:
+    """Let go of all devices; there is nothing to let go of."""
+
+
+@contextmanager
+def defer_cleanup() -> Iterator[None]:
+    """Free no memory of the device meanwhile."""
+    yield
+
+
+def profile_start() -> None:
+    """Begin to record: mmsim always does."""
+
+
+def profile_stop() -> None:
+    """Stop recording: mmsim never does."""
+
+
+@contextmanager
+def profiling() -> Iterator[None]:
+    """Record meanwhile: mmsim always does."""
+    yield

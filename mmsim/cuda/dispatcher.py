@@ -1,0 +1,485 @@
+"""`cuda.jit`: from a Python function, a kernel that is launched as Numba launches it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import numbers
+import types as python
+from collections.abc import Callable
+from typing import Any, overload
+
+from mmsim.api.profile import Profile
+from mmsim.api.run import Run
+from mmsim.cuda import machines
+from mmsim.cuda.arguments import converted, of_argument
+from mmsim.cuda.kernels import Kernel
+from mmsim.cuda.lambdas import defined
+from mmsim.cuda.launches import Configuration, Extents, launch
+from mmsim.cuda.overloads import ByTypes, best, reinterpreted
+from mmsim.cuda.types import (
+    ArrayType,
+    Signature,
+    Type,
+    TypingError,
+    as_signature,
+    as_type,
+    is_numbas,
+    is_signature,
+    none,
+)
+from mmsim.errors import Brief, MMSimError, shown
+from mmsim.frontend.numba_kernel import NumbaProgram, numba_program
+from mmsim.frontend.packed import Packed, packed
+
+DEFAULT_BLOCK = 256
+"""Threads of a block of `forall` where none are given."""
+
+UNCONFIGURED = """
+Kernel launch configuration was not specified. Use the syntax:
+
+kernel_function[blockspergrid, threadsperblock](arg0, arg1, ..., argn)
+
+See https://numba.readthedocs.io/en/stable/cuda/kernels.html#kernel-invocation for help.
+
+"""
+
+
+class Dispatcher:
+    """A kernel, or a device function, made by `cuda.jit`.
+
+    `kernel[grid, block, stream, shared_bytes](*args)` launches it. Each set of argument types has a
+    `Kernel` of its own in `overloads`.
+    """
+
+    def __init__(self, py_func: Callable[..., Any], targetoptions: dict[str, Any]) -> None:
+        functools.update_wrapper(self, py_func)
+        self.py_func = py_func
+        self.targetoptions = targetoptions
+        self.overloads: ByTypes[Kernel] = ByTypes()
+        self.specialized = False
+        self.specializations: ByTypes[Dispatcher] = ByTypes()
+        self.last: Run | None = None
+        """The last launch; None before the first."""
+        self._can_compile = True
+        self._parsed: NumbaProgram | None = None
+
+    @property
+    def program(self) -> NumbaProgram:
+        """What the front end makes of the function, when it is first needed."""
+        if self._parsed is None:
+            debug = bool(self.targetoptions.get("debug"))
+            self._parsed = numba_program(self.py_func, device=self.is_device, debug=debug)
+        return self._parsed
+
+    @property
+    def is_device(self) -> bool:
+        """Whether it is a device function: kernels call it, and it isn't launched."""
+        return bool(self.targetoptions.get("device"))
+
+    @property
+    def extensions(self) -> list[Any]:
+        """Objects whose `prepare_args(type, value, stream, retr)` changes arguments first."""
+        found: list[Any] = self.targetoptions.setdefault("extensions", [])
+        return found
+
+    def __repr__(self) -> str:
+        return f"<{'device function' if self.is_device else 'kernel'} {self.__name__}>"
+
+    __name__: str
+
+    def __get__(self, obj: Any, objtype: Any = None) -> Any:
+        return self if obj is None else python.MethodType(self, obj)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise ValueError(UNCONFIGURED)
+
+    def __getitem__(self, configuration: Any) -> Configured:
+        if not isinstance(configuration, tuple) or len(configuration) not in (2, 3, 4):
+            raise ValueError("must specify at least the griddim and blockdim")
+        return self.configure(*configuration)
+
+    def configure(
+        self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0
+    ) -> Configured:
+        """This kernel with its launch: `kernel[griddim, blockdim, stream, sharedmem]`."""
+        if griddim is None or blockdim is None:
+            raise ValueError(UNCONFIGURED)
+        grid, block = _extents("griddim", griddim), _extents("blockdim", blockdim)
+        return Configured(self, grid, block, stream, sharedmem)
+
+    def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
+        """This kernel for so many tasks: with blocks of `tpb` threads, and as many as are needed.
+
+        The kernel takes task `cuda.grid(1)`, if that is one.
+        """
+        return ForAll(self, ntasks, tpb, stream, sharedmem)
+
+    def call(self, args: tuple[Any, ...], launch_config: Configured) -> None:
+        """Launch it with such arguments."""
+        with Brief():
+            self._call(args, launch_config)
+
+    def _call(self, args: tuple[Any, ...], configured: Configured) -> None:
+        if self.is_device:
+            raise MMSimError(
+                f"{self.__name__!r} is a device function, which a kernel calls; launch a kernel"
+            )
+        inspect.signature(self.py_func).bind(*args)
+        afterwards: list[Callable[[], Any]] = []
+        args = tuple(self._extended(arg, configured.stream, afterwards) for arg in args)
+        kernel, args = self._chosen(args)
+        for callback in configured.pre_launch_callbacks:
+            callback(kernel, configured)
+        kernel.last = launch(
+            self.program,
+            args,
+            Configuration(
+                configured.griddim,
+                configured.blockdim,
+                configured.stream,
+                configured.sharedmem,
+                kernel.max_threads_per_block,
+            ),
+        )
+        self.last = kernel.last.run
+        for action in afterwards:
+            action()
+
+    def _extended(self, value: Any, stream: Any, afterwards: list[Callable[[], Any]]) -> Any:
+        """An argument as the extensions leave it, the last one first."""
+        if not self.extensions:
+            return value
+        type_: Any = of_argument(value)
+        for extension in reversed(self.extensions):
+            type_, value = extension.prepare_args(type_, value, stream=stream, retr=afterwards)
+        return value
+
+    def _chosen(self, args: tuple[Any, ...]) -> tuple[Kernel, tuple[Any, ...]]:
+        """The overload for arguments, and the arguments in its types."""
+        given = tuple(map(of_argument, args))
+        if given in self.overloads:
+            return self.overloads[given], args
+        if self._can_compile:
+            return self.compile(given), args
+        found = best(given, list(self.overloads))
+        if found is not None:
+            return self.overloads[found], tuple(map(converted, args, found))
+        if self.specialized and (found := reinterpreted(given, next(iter(self.overloads)))):
+            pairs = zip(args, found, strict=True)
+            return self.overloads[found], tuple(_seen_as(*pair) for pair in pairs)
+        known = "; ".join(str(kernel.signature) for kernel in self.overloads.values())
+        raise TypingError(
+            f"No matching definition for argument type(s) {', '.join(map(str, given))} of kernel "
+            f"{self.__name__!r}, which takes {known}"
+        )
+
+    def compile(self, sig: Any) -> Kernel:
+        """The overload for such argument types, made if it isn't there."""
+        signature = as_signature(sig)
+        if signature.args in self.overloads:
+            return self.overloads[signature.args]
+        if not self._can_compile:
+            raise RuntimeError("Compilation disabled")
+        expected = len(inspect.signature(self.py_func).parameters)
+        if len(signature.args) != expected:
+            raise TypingError(
+                f"the signature {signature} has {len(signature.args)} arguments, but "
+                f"{self.__name__!r} takes {expected}"
+            )
+        kernel = Kernel(self, Signature(none, signature.args))
+        self.overloads[signature.args] = kernel
+        return kernel
+
+    def compile_device(self, args: Any, return_type: Any = None) -> Kernel:
+        """The overload of a device function for such argument types."""
+        return self.compile(tuple(args))
+
+    def disable_compile(self, val: bool = True) -> None:
+        """Take no other argument types than those there are."""
+        self._can_compile = not val
+
+    @property
+    def signatures(self) -> list[tuple[Type, ...]]:
+        """The argument types that there are overloads for."""
+        return list(self.overloads)
+
+    nopython_signatures = signatures
+
+    def specialize(self, *args: Any) -> Dispatcher:
+        """This kernel for such arguments, or arguments of such types, alone."""
+        if self.specialized:
+            raise RuntimeError("Dispatcher already specialized")
+        given = tuple(
+            as_type(arg) if isinstance(arg, Type) or is_numbas(arg) else of_argument(arg)
+            for arg in args
+        )
+        found = self.specializations.get(given)
+        if found is None:
+            found = Dispatcher(self.py_func, self.targetoptions)
+            found._parsed = self._parsed
+            found.compile(given)
+            found.disable_compile()
+            found.specialized = True
+            self.specializations[given] = found
+        return found
+
+    def profile(self) -> Profile:
+        """The source of the kernel, line by line, with what each line cost in the last launch."""
+        if self.last is None:
+            raise MMSimError(f"kernel {self.__name__!r} hasn't been launched yet")
+        return self.last.profile()
+
+    def _of_overloads(self, name: str, signature: Any) -> Any:
+        """A number of one overload, or of all of them."""
+        if signature is not None:
+            return getattr(self.overloads[as_signature(signature).args], name)
+        if self.specialized:
+            return getattr(next(iter(self.overloads.values())), name)
+        return ByTypes((types, getattr(one, name)) for types, one in self.overloads.items())
+
+    def get_regs_per_thread(self, signature: Any = None) -> Any:
+        """The registers of a thread (`Run.registers`), by argument types."""
+        return self._of_overloads("regs_per_thread", signature)
+
+    def get_const_mem_size(self, signature: Any = None) -> Any:
+        """The bytes of constant memory, by argument types."""
+        return self._of_overloads("const_mem_size", signature)
+
+    def get_shared_mem_per_block(self, signature: Any = None) -> Any:
+        """The bytes of shared memory of a block, by argument types."""
+        return self._of_overloads("shared_mem_per_block", signature)
+
+    def get_max_threads_per_block(self, signature: Any = None) -> Any:
+        """The most threads of a block, by argument types."""
+        return self._of_overloads("max_threads_per_block", signature)
+
+    def get_local_mem_per_thread(self, signature: Any = None) -> Any:
+        """The bytes of local memory of a thread, by argument types."""
+        return self._of_overloads("local_mem_per_thread", signature)
+
+    def inspect_types(self, file: Any = None) -> None:
+        """Print the source of the kernel, with the argument types of each overload."""
+        for kernel in self.overloads.values():
+            kernel.inspect_types(file)
+
+    def _no_machine_code(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse: no machine code is made."""
+        raise MMSimError(
+            f"mmsim makes no machine code of {self.__name__!r}: it runs the Python; "
+            f"{self.__name__}.profile() shows what each line costs"
+        )
+
+    inspect_llvm = inspect_asm = inspect_lto_ptx = inspect_sass = inspect_sass_cfg = (
+        _no_machine_code
+    )
+
+    def __getstate__(self) -> dict[str, Any]:
+        files = {self.py_func.__code__.co_filename}
+        function = packed(f"the kernel {self.__name__!r}", self.py_func, files)
+        types = list(self.overloads)
+        state = {"types": types, "can_compile": self._can_compile, "specialized": self.specialized}
+        return {**state, "function": function, "options": self.targetoptions}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        function = state["function"]
+        if isinstance(function, Packed):
+            function = function.unpacked()
+        Dispatcher.__init__(self, getattr(function, "py_func", function), state["options"])
+        for types in state["types"]:
+            self.compile(types)
+        self._can_compile = state["can_compile"]
+        self.specialized = state["specialized"]
+
+
+class Configured:
+    """A kernel with its grid, block, stream and dynamic shared memory: called, it is launched.
+
+    `pre_launch_callbacks` are called with the `Kernel` and this before each launch.
+    """
+
+    def __init__(
+        self, dispatcher: Dispatcher, griddim: Extents, blockdim: Extents, stream: Any, shared: int
+    ) -> None:
+        self.dispatcher = dispatcher
+        self.griddim = griddim
+        self.blockdim = blockdim
+        self.stream = stream
+        self.sharedmem = shared
+        self.pre_launch_callbacks: list[Callable[[Kernel, Configured], Any]] = []
+
+    def __call__(self, *args: Any) -> None:
+        self.dispatcher.call(args, self)
+
+
+class ForAll:
+    """A kernel with a number of tasks: called, it is launched."""
+
+    def __init__(
+        self, dispatcher: Dispatcher, ntasks: int, tpb: int, stream: Any, sharedmem: int
+    ) -> None:
+        if ntasks < 0:
+            raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
+        self.dispatcher = dispatcher
+        self.ntasks = ntasks
+        self.thread_per_block = tpb
+        self.stream = stream
+        self.sharedmem = sharedmem
+
+    def __call__(self, *args: Any) -> None:
+        if self.ntasks == 0:
+            return
+        block = self.thread_per_block or max(DEFAULT_BLOCK, machines.current().width)
+        grid = -(-self.ntasks // block)
+        self.dispatcher[grid, block, self.stream, self.sharedmem](*args)
+
+
+def _extents(name: str, given: Any) -> Extents:
+    """The extents of a grid or block along x, y and z."""
+    along = list(given) if isinstance(given, tuple | list) else [given]
+    if len(along) > 3:
+        raise ValueError(f"{name} must be a sequence of 1, 2 or 3 integers, got {along!r}")
+    if not all(isinstance(extent, numbers.Integral) for extent in along):
+        raise TypeError(f"{name} must be a sequence of integers, got {along!r}")
+    x, y, z = (*map(int, along), 1, 1, 1)[:3]
+    return x, y, z
+
+
+@overload
+def jit(func_or_sig: Callable[..., Any], **options: Any) -> Dispatcher: ...
+
+
+@overload
+def jit(func_or_sig: Any = None, **options: Any) -> Callable[[Callable[..., Any]], Dispatcher]: ...
+
+
+def jit(
+    func_or_sig: Any = None,
+    device: bool = False,
+    inline: Any = "never",
+    forceinline: bool = False,
+    link: Any = (),
+    debug: bool | None = None,
+    opt: bool | None = None,
+    lineinfo: bool = False,
+    cache: bool = False,
+    launch_bounds: Any = None,
+    lto: bool | None = None,
+    shared_memory_carveout: Any = None,
+    fastmath: bool = False,
+    max_registers: int | None = None,
+    extensions: Any = None,
+    **others: Any,
+) -> Any:
+    """Decorate a kernel, or with `device=True` a function that kernels call.
+
+    Parameters
+    ----------
+    func_or_sig
+        The function; or a signature, or several, that say what types arguments are converted to.
+    device
+        Whether it is a device function.
+    launch_bounds
+        The most threads of a block, or a tuple that begins with it.
+    link
+        Refused: foreign code has no meaning here.
+    debug
+        Whether what a kernel raises is an error of the launch; else the thread ends.
+    inline, forceinline, opt, lineinfo, cache, lto, shared_memory_carveout, fastmath
+        Taken, and without effect, as `max_registers`: a kernel means what its Python says.
+
+    Examples
+    --------
+    >>> from mmsim import cuda
+    >>> @cuda.jit("void(float32[:], float32)")
+    ... def scale(a, factor):
+    ...     i = cuda.grid(1)
+    ...     if i < a.size:
+    ...         a[i] *= factor
+    >>> scale.signatures
+    [(array(float32, 1d, A), float32)]
+    """
+    if link:
+        raise NotImplementedError(
+            "link= names code of CUDA C or PTX, which mmsim cannot run; write it in Python with "
+            "cuda.jit(device=True)"
+        )
+    if others.get("boundscheck"):
+        raise NotImplementedError("bounds checking is not supported for CUDA; mmsim always checks")
+    for old in ("argtypes", "restype", "bind"):
+        if others.get(old) is not None:
+            raise TypeError(
+                f"Deprecated keyword argument `{old}`. Signatures should be passed as the first "
+                "positional argument."
+            )
+    _check_carveout(shared_memory_carveout)
+    options = {
+        "device": device,
+        "debug": bool(debug),
+        "opt": True if opt is None else opt,
+        "lineinfo": lineinfo,
+        "fastmath": fastmath,
+        "inline": inline,
+        "forceinline": forceinline,
+        "launch_bounds": launch_bounds,
+        "max_registers": max_registers,
+        "extensions": list(extensions or ()),
+        **others,
+    }
+    signatures = _signatures(func_or_sig)
+    if signatures is None and func_or_sig is not None:
+        return _decorated(func_or_sig, options, [], False)
+    return functools.partial(
+        _decorated,
+        options=options,
+        signatures=signatures or [],
+        specialized=not isinstance(func_or_sig, list),
+    )
+
+
+def _signatures(given: Any) -> list[Signature] | None:
+    """The signatures that stand before the function; None where it is the function, or nothing."""
+    if isinstance(given, list):
+        return list(map(as_signature, given))
+    return [as_signature(given)] if is_signature(given) else None
+
+
+def _decorated(
+    function: Any, options: dict[str, Any], signatures: list[Signature], specialized: bool
+) -> Dispatcher:
+    """The kernel or device function that a function is decorated to."""
+    function = getattr(function, "py_func", function)
+    if not isinstance(function, python.FunctionType):
+        raise TypeError(f"{shown(function)} is no Python function, which cuda.jit decorates")
+    dispatcher = Dispatcher(defined(function), options)
+    for signature in signatures:
+        if signature.return_type != none and not options["device"]:
+            raise TypeError("CUDA kernel must have void return type.")
+        dispatcher.compile(signature)
+    if signatures:
+        dispatcher.disable_compile()
+        dispatcher.specialized = specialized
+    return dispatcher
+
+
+def _seen_as(value: Any, wanted: Type) -> Any:
+    """An argument in the type of a signature, an array's integers by their bits."""
+    if isinstance(wanted, ArrayType):
+        return value if wanted.takes(of_argument(value)) else value.view(wanted.dtype.dtype)
+    return converted(value, wanted)
+
+
+def _check_carveout(carveout: Any) -> None:
+    """Refuse what is no part of the shared memory."""
+    if isinstance(carveout, str):
+        valid = ["default", "maxl1", "maxshared"]
+        if carveout.lower() not in valid:
+            raise ValueError(
+                f"Invalid carveout value: {carveout}. Must be -1 to 100 or one of {valid}"
+            )
+    elif isinstance(carveout, int):
+        if not -1 <= carveout <= 100:
+            raise ValueError("Carveout must be between -1 and 100")
+    elif carveout is not None:
+        kind = type(carveout).__name__
+        raise TypeError(f"shared_memory_carveout must be str or int, got {kind}")

@@ -1,0 +1,62 @@
+"""Arrays of the device that other libraries made, by the CUDA array interface.
+
+https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from mmsim.cuda.arrays import DeviceNDArray, is_described, strides_of
+from mmsim.cuda.streams import external_stream
+from mmsim.errors import MMSimError
+
+
+class ForeignMemoryError(MMSimError, TypeError):
+    """An array that lies in a GPU's memory, which mmsim can't reach."""
+
+
+def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
+    """The array of the device that an object with the CUDA array interface is; no copy."""
+    interface = getattr(obj, "__cuda_array_interface__", None)
+    if interface is None:
+        raise TypeError("*obj* doesn't implement the cuda array interface.")
+    return from_cuda_array_interface(interface, obj, sync)
+
+
+def is_cuda_array(obj: Any) -> bool:
+    """Whether an object has the CUDA array interface."""
+    return hasattr(obj, "__cuda_array_interface__")
+
+
+def from_cuda_array_interface(
+    desc: dict[str, Any], owner: Any = None, sync: bool = True
+) -> DeviceNDArray:
+    """The array of the device that a description means; it keeps `owner` alive."""
+    if desc.get("version", 0) >= 1 and desc.get("mask") is not None:
+        raise NotImplementedError("Masked arrays are not supported")
+    dtype, shape = np.dtype(desc["typestr"]), tuple(desc["shape"])
+    strides = desc.get("strides") or strides_of(shape, dtype, "C")
+    address, _ = desc["data"]
+    stream: Any = 0
+    number = desc.get("stream")
+    if number is not None:
+        stream = external_stream(number)
+        if sync:
+            stream.synchronize()
+    if 0 in shape:
+        return DeviceNDArray(shape, strides, dtype, stream)
+    if not is_described(address):
+        raise ForeignMemoryError(
+            f"the array lies at {address:#x} in the memory of a GPU, which mmsim cannot reach; "
+            "copy it to the host and pass that"
+        )
+    below = sum((n - 1) * step for n, step in zip(shape, strides, strict=True) if step < 0)
+    above = sum((n - 1) * step for n, step in zip(shape, strides, strict=True) if step > 0)
+    memory = (ctypes.c_char * (above - below + dtype.itemsize)).from_address(address + below)
+    memory._owner = owner  # the array keeps the memory, and the memory its owner
+    array: np.ndarray[Any, Any] = np.ndarray(shape, dtype, memory, -below, strides)
+    return DeviceNDArray.of(array, stream)

@@ -1,0 +1,105 @@
+"""A kernel for one set of argument types."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mmsim.cuda.devices import Device, get_current_device
+from mmsim.cuda.launches import Launched, bytes_of, size_of
+from mmsim.cuda.types import ArrayType, Scalar, Signature, TupleType, Type, TypingError
+from mmsim.frontend.program import Program
+from mmsim.ir.liveness import registers
+
+SHARED_BYTES = 228 * 1024
+"""The shared memory of a multiprocessor of compute capability 9.0, for all blocks on it."""
+
+
+class Kernel:
+    """A kernel for one set of argument types, and what a program asks of it."""
+
+    const_mem_size = 0
+    """Bytes of constant memory: none, for it is no memory of its own in the model."""
+
+    def __init__(self, dispatcher: Any, signature: Signature) -> None:
+        self._dispatcher = dispatcher
+        self.signature = signature
+        self.last: Launched | None = None
+        """The last launch; None before the first."""
+
+    @property
+    def entry_name(self) -> str:
+        """The name of its function."""
+        return str(self._dispatcher.__name__)
+
+    @property
+    def argument_types(self) -> tuple[Type, ...]:
+        """The types of its arguments."""
+        return self.signature.args
+
+    @property
+    def program(self) -> Program:
+        """The program for arguments of these types: that of the last launch, if there was one."""
+        return self._before_launches if self.last is None else self.last.program
+
+    @cached_property
+    def _before_launches(self) -> Program:
+        examples = tuple(map(_example, self.argument_types))
+        program, _ = self._dispatcher.program.specialized(examples)
+        assert isinstance(program, Program)
+        return program
+
+    @property
+    def regs_per_thread(self) -> int:
+        """The registers of a thread: the words that it holds at most (`Program.registers`)."""
+        sizes = {local.name: size_of(local) for local in self.program.code.locals}
+        return registers(self.program.code.body, sizes).words
+
+    @property
+    def shared_mem_per_block(self) -> int:
+        """The bytes of shared memory of a block, without what a launch adds."""
+        return bytes_of(self.program, "shared")
+
+    @property
+    def local_mem_per_thread(self) -> int:
+        """The bytes of the arrays of a thread."""
+        return bytes_of(self.program, "registers")
+
+    @property
+    def max_threads_per_block(self) -> int:
+        """The most threads of a block: the kernel's launch bounds, or what the device takes."""
+        bounds = self._dispatcher.targetoptions.get("launch_bounds")
+        most = bounds[0] if isinstance(bounds, Sequence) else bounds
+        return Device.MAX_THREADS_PER_BLOCK if most is None else int(most)
+
+    def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
+        """How many blocks of such a size a device of compute capability 9.0 holds at once."""
+        threads = math.prod(blockdim) if isinstance(blockdim, Sequence) else int(blockdim)
+        device = get_current_device()
+        blocks = device.MAX_THREADS_PER_MULTI_PROCESSOR // threads
+        shared = dynsmemsize + self.shared_mem_per_block
+        if shared:
+            blocks = min(blocks, SHARED_BYTES // shared)
+        return blocks * device.MULTIPROCESSOR_COUNT
+
+    def inspect_types(self, file: Any = None) -> None:
+        """Print the source of the kernel with its argument types."""
+        print(f"{self.entry_name} {self.argument_types}\n{'-' * 80}", file=file)
+        print(inspect.getsource(self._dispatcher.py_func), file=file)
+
+
+def _example(type_: Type) -> Any:
+    """A smallest argument of a type."""
+    match type_:
+        case Scalar():
+            return type_.dtype.type(0)
+        case ArrayType(dtype=element, ndim=ndim):
+            return np.zeros((1,) * ndim, element.dtype)
+        case TupleType(types=types):
+            return tuple(map(_example, types))
+    raise TypingError(f"an argument of type {type_} is known from a launch on")

@@ -1,0 +1,190 @@
+"""One launch of a kernel: its limits, its run, what it leaves behind."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from mmsim.api.run import Run
+from mmsim.cuda import clock, machines
+from mmsim.cuda.arguments import Afterwards, prepared
+from mmsim.cuda.devices import Device
+from mmsim.errors import LaunchError, ProgramError, RaisedError
+from mmsim.frontend.numba_kernel import NumbaProgram
+from mmsim.frontend.program import Program
+from mmsim.ir import nodes as ir
+from mmsim.model.threads import Shape
+
+Extents = tuple[int, int, int]
+
+MOST_ACCESSES = 10**9
+"""Accesses plus loop iterations of one warp after which a kernel is taken to run forever."""
+
+
+class KernelIndexError(ProgramError, IndexError):
+    """A kernel that reached beyond an array."""
+
+
+class LaunchConfigurationError(LaunchError):
+    """A launch that no GPU would begin: too many threads in a block, an empty grid."""
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A launch that has ended."""
+
+    kernel: NumbaProgram
+    program: Program
+    configuration: Configuration
+    run: Run
+
+
+class History:
+    """The launches of this process: the last one, and who wants to know of each.
+
+    With `check` every launch is checked too (`Run.findings`). The trace of launches of up to
+    `traced_threads` threads is recorded.
+    """
+
+    def __init__(self) -> None:
+        self.last: Run | None = None
+        self.check = False
+        self.traced_threads = 0
+        self.listeners: list[Callable[[Launched], None]] = []
+
+    def ended(self, launched: Launched) -> None:
+        """Keep a launch, and tell of it."""
+        self.last = launched.run
+        clock.advance(machines.milliseconds(launched.run.time))
+        for listener in self.listeners:
+            listener(launched)
+
+
+history = History()
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What stands in the brackets of a launch, and the most threads that the kernel allows."""
+
+    grid: Extents
+    block: Extents
+    stream: Any
+    shared_bytes: int
+    """Of dynamic shared memory."""
+    most_threads: int
+
+
+def launch(kernel: NumbaProgram, args: tuple[Any, ...], configuration: Configuration) -> Launched:
+    """Launch a kernel, and leave what it wrote in the arguments.
+
+    `kernel` is what the front end made of it: a program for each kind of arguments.
+    """
+    afterwards: Afterwards = []
+    given = tuple(prepared(value, afterwards) for value in args)
+    kernel = kernel.with_shared(configuration.shared_bytes)
+    program, flat = kernel.specialized(given)
+    _refuse_sizes(program, configuration)
+    try:
+        run = _run(program, flat, configuration)
+    except RaisedError as error:
+        raise of_kernel(error, cast(FunctionType, kernel.function), configuration) from error
+    kernel.store(run.arrays, given)
+    for action in afterwards:
+        action()
+    launched = Launched(kernel, program, configuration, run)
+    history.ended(launched)
+    return launched
+
+
+def of_kernel(error: RaisedError, function: FunctionType, asked: Configuration) -> Exception:
+    """The exception that a kernel raises, of its own kind, with the thread and the block.
+
+    As Numba says it: "tid=[0, 0, 0] ctaid=[0, 0, 0]: message". The error itself where the kind
+    isn't known by its name, or can't be made of a message.
+    """
+    name, _, message = error.message.partition(": ")
+    variables = inspect.getclosurevars(function)
+    for names in (variables.nonlocals, function.__globals__, vars(builtins)):
+        kind = names.get(name)
+        if isinstance(kind, type) and issubclass(kind, Exception):
+            thread, block = Shape(asked.grid, asked.block).position(error.thread or 0)
+            text = f"kernel {error.program!r}: tid={list(thread)} ctaid={list(block)}"
+            try:
+                return kind(f"{text}: {message}" if message else text)
+            except Exception:  # it takes something else than a message
+                return error
+    return error
+
+
+def _refuse_sizes(program: Program, asked: Configuration) -> None:
+    """Refuse what a GPU of compute capability 9.0 would not begin."""
+    name = program.name
+    most_grid = Device.MAX_GRID_DIM_X, Device.MAX_GRID_DIM_Y, Device.MAX_GRID_DIM_Z
+    most_block = Device.MAX_BLOCK_DIM_X, Device.MAX_BLOCK_DIM_Y, Device.MAX_BLOCK_DIM_Z
+    for what, extents, most in (
+        ("grid", asked.grid, most_grid),
+        ("block", asked.block, most_block),
+    ):
+        for axis, extent, limit in zip("xyz", extents, most, strict=True):
+            if not 1 <= extent <= limit:
+                raise LaunchConfigurationError(
+                    f"kernel {name!r} is launched with a {what} of {extent} along {axis}; it must "
+                    f"be from 1 to {limit}"
+                )
+    threads = math.prod(asked.block)
+    if threads > asked.most_threads:
+        raise LaunchConfigurationError(
+            f"kernel {name!r} is launched with blocks of {threads} threads; a block has at most "
+            f"{asked.most_threads}"
+        )
+    most_shared, needed = Device.MAX_SHARED_MEMORY_PER_BLOCK, bytes_of(program, "shared")
+    if asked.shared_bytes < 0 or max(needed, asked.shared_bytes) > most_shared:
+        raise LaunchConfigurationError(
+            f"kernel {name!r} needs {needed} bytes of shared memory for a block and is launched "
+            f"with {asked.shared_bytes} bytes of dynamic shared memory; a block has at most "
+            f"{most_shared}"
+        )
+
+
+def bytes_of(program: Program, kind: Literal["shared", "registers"]) -> int:
+    """The bytes of the arrays that a block ("shared") or a thread ("registers") has of its own."""
+    total = 0
+    for local in program.code.locals:
+        if local.kind == kind and isinstance(local.dtype, str):
+            total += size_of(local) * np.dtype(local.dtype).itemsize
+    return total
+
+
+def size_of(local: ir.LocalArray) -> int:
+    """The elements of an array that a kernel makes: Numba takes constant extents alone."""
+    extents = [one.value for one in local.shape if isinstance(one, ir.Const)]
+    return math.prod(extent for extent in extents if isinstance(extent, int))
+
+
+def _run(program: Program, args: tuple[Any, ...], asked: Configuration) -> Run:
+    """Run it on the machine in use; an index out of range is an `IndexError` too."""
+    try:
+        return machines.current().run(
+            program,
+            *args,
+            grid=asked.grid,
+            block=asked.block,
+            schedule="asynchronous",
+            max_accesses=MOST_ACCESSES,
+            check=history.check,
+            trace=math.prod(asked.grid) * math.prod(asked.block) <= history.traced_threads,
+        )
+    except ProgramError as error:
+        if error.index is None:
+            raise
+        facts = {name: getattr(error, name) for name in ("program", "place", "array", "thread")}
+        facts |= {name: getattr(error, name) for name in ("other", "index", "position")}
+        raise KernelIndexError(error.message, **facts) from None

@@ -1,0 +1,69 @@
+"""The machine that launches run on.
+
+By default it stands for an NVIDIA H200: the numbers are those that `mmsim gpu calibrate` measured
+on one (benchmarks/results/gpu/calibration.json).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+
+from mmsim.api.machines import HMM, Machine
+from mmsim.errors import MachineError, shown
+
+MULTIPROCESSORS = 132
+WIDTH = 32
+GLOBAL_LATENCY = 11031
+SHARED_LATENCY = 29
+GROUP_PS = 30.846
+"""Picoseconds of a time unit: what one address group takes of the whole GPU's global memory."""
+
+
+@cache
+def h200() -> HMM:
+    """The HMM that stands for an NVIDIA H200.
+
+    >>> h200()
+    HMM(dmms=132, width=32, global_latency=11031, shared_latency=29)
+    """
+    return HMM(MULTIPROCESSORS, WIDTH, GLOBAL_LATENCY, SHARED_LATENCY)
+
+
+_current: ContextVar[Machine | None] = ContextVar("machine", default=None)
+_everywhere: list[Machine] = []
+
+
+def current() -> Machine:
+    """The machine that a launch runs on now."""
+    return _current.get() or (_everywhere[-1] if _everywhere else h200())
+
+
+@contextmanager
+def machine(chosen: Machine) -> Iterator[Machine]:
+    """Let launches run on another machine meanwhile.
+
+    >>> import mmsim as mm
+    >>> with machine(mm.HMM(dmms=2, width=4, global_latency=10)):
+    ...     current().width
+    4
+    """
+    if not isinstance(chosen, Machine):
+        raise MachineError(f"{shown(chosen)} is no machine; give one as mm.HMM(2, 32, 300)")
+    token = _current.set(chosen)
+    try:
+        yield chosen
+    finally:
+        _current.reset(token)
+
+
+def set_machine(chosen: Machine) -> None:
+    """Let all launches of this process run on another machine, in every thread of it."""
+    _everywhere[:] = [chosen]
+
+
+def milliseconds(time_units: int) -> float:
+    """What time units of global memory last on the H200."""
+    return time_units * GROUP_PS * 1e-9

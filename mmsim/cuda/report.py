@@ -1,0 +1,169 @@
+"""What all launches of a process cost, kernel by kernel."""
+
+from __future__ import annotations
+
+import html as html_text
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mmsim.api.profile import Profile
+from mmsim.api.run import Run
+from mmsim.cuda.launches import Launched, history
+from mmsim.printable import printable
+from mmsim.results import Finding
+from mmsim.view.player.data import TooLargeError
+from mmsim.view.tables import Column, Table, findings_table, html, table_html, words
+
+SMALL = 256
+"""Threads up to which the first launch of a kernel is shown step by step in a page."""
+NUMBERS = ("launches", "threads", "time")
+
+
+@dataclass
+class Cost:
+    """Stages of a memory, and how many of them are more than the least possible."""
+
+    stages: int = 0
+    wasted: int = 0
+
+
+@dataclass
+class KernelReport:
+    """All launches of one kernel.
+
+    `threads` and `time` (time units) are sums over the launches; `memories` are "global" and
+    "shared" on an HMM; `worst_line` is the line that wastes the most stages, 0 if none does.
+    """
+
+    kernel: str
+    file: str
+    line: int
+    launches: int = 0
+    threads: int = 0
+    time: int = 0
+    memories: dict[str, Cost] = field(default_factory=dict)
+    worst_line: int = 0
+    worst_text: str = ""
+    worst_wasted: int = 0
+    findings: int = 0
+
+
+class Report:
+    """The launches of this process since `listen`, kernel by kernel."""
+
+    def __init__(self) -> None:
+        self.kernels: list[KernelReport] = []
+        self.findings: list[Finding] = []
+        self._rows: dict[tuple[str, str, int], KernelReport] = {}
+        self._wasted: dict[tuple[str, str, int], Counter[tuple[str, int]]] = {}
+        self._texts: dict[tuple[str, int], str] = {}
+        self._first: dict[tuple[str, str, int], Run] = {}
+
+    def listen(self, check: bool = False, pages: bool = False) -> None:
+        """Count all launches from now on; `check` them too, record small ones for `pages`."""
+        history.check = check
+        history.traced_threads = SMALL if pages else 0
+        history.listeners.append(self.count)
+
+    def count(self, launched: Launched) -> None:
+        """Add a launch."""
+        run = launched.run
+        source = run.sources[0]
+        key = source.function, source.file, source.first
+        row = self._rows.get(key)
+        if row is None:
+            row = self._rows[key] = KernelReport(*key)
+            self.kernels.append(row)
+            self._wasted[key] = Counter()
+            self._first[key] = run
+        row.launches += 1
+        row.threads += run.threads
+        row.time += run.time
+        for access in run.accesses:
+            cost = row.memories.setdefault(access.space, Cost())
+            cost.stages += access.stages
+            cost.wasted += access.wasted
+            self._wasted[key][access.file, access.line] += access.wasted
+        found = run.findings or ()
+        row.findings += len(found)
+        self.findings += found
+        self._find_worst(row, key, run)
+
+    def _find_worst(self, row: KernelReport, key: tuple[str, str, int], run: Run) -> None:
+        """Name the line that wastes the most, with its text."""
+        for source in run.sources:
+            for offset, text in enumerate(source.lines):
+                self._texts[source.file, source.first + offset] = text.strip()
+        place, wasted = max(
+            self._wasted[key].items(), key=lambda item: item[1], default=(("", 0), 0)
+        )
+        if wasted:
+            row.worst_line, row.worst_text = place[1], self._texts.get(place, "")
+            row.worst_wasted = wasted
+
+    def table(self) -> Table:
+        """A row for each kernel."""
+        spaces = sorted({space for row in self.kernels for space in row.memories})
+        columns = [words("kernel"), *(Column(name) for name in NUMBERS)]
+        for space in spaces:
+            columns += [Column(f"{space} stages"), Column("wasted")]
+        columns += [words("line that wastes the most"), Column("findings")]
+        launches = sum(row.launches for row in self.kernels)
+        time = sum(row.time for row in self.kernels)
+        return Table(
+            f"{launches} launches of {len(self.kernels)} kernels: {time} time units",
+            tuple(columns),
+            tuple(tuple(map(printable, self._cells(row, spaces))) for row in self.kernels),
+        )
+
+    def _cells(self, row: KernelReport, spaces: Sequence[str]) -> list[str]:
+        cells = [f"{row.kernel} ({Path(row.file).name}:{row.line})"]
+        cells += [str(getattr(row, name)) for name in NUMBERS]
+        for space in spaces:
+            cost = row.memories.get(space, Cost())
+            cells += [str(cost.stages), str(cost.wasted)]
+        worst = f"{row.worst_line}: {row.worst_text}" if row.worst_line else ""
+        return [*cells, worst, str(row.findings) if history.check else ""]
+
+    def tables(self) -> list[Table]:
+        """The table of kernels, and if anything was found, that of the findings."""
+        found = [findings_table(self.findings)] if self.findings else []
+        return [self.table(), *found]
+
+    def to_json(self) -> str:
+        """All rows, and the findings as text."""
+        rows = [asdict(row) for row in self.kernels]
+        found: list[Any] = [str(finding) for finding in self.findings]
+        return json.dumps({"kernels": rows, "findings": found}, indent=1)
+
+    def to_html(self) -> str:
+        """A page: the tables, and for each kernel its first launch, step by step or by line."""
+        parts = [table_html(table) for table in self.tables()]
+        for row in self.kernels:
+            run = self._first[row.kernel, row.file, row.line]
+            title = html_text.escape(f"{row.kernel}, first launch: {run.threads} threads")
+            parts += [f"<h2>{title}</h2>", html(_profile(run)), _player(run)]
+        return (
+            '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Kernels</title>\n'
+            "<style>body { font-family: sans-serif; margin: 2em } iframe { width: 100% }</style>\n"
+            f"<h1>Kernels</h1>\n{chr(10).join(parts)}\n</html>\n"
+        )
+
+
+def _profile(run: Run) -> Profile:
+    """The source of a run line by line, with its costs."""
+    return run.profile()
+
+
+def _player(run: Run) -> str:
+    """The player of a launch that was recorded and fits a page; nothing for others."""
+    if run.record is None:
+        return ""
+    try:
+        return run.trace.player()._repr_html_()
+    except TooLargeError:
+        return ""

@@ -1,0 +1,156 @@
+"""Streams and events. All that is asked of the device is done at once, in the order of the calls.
+
+Time is that of the model: an event keeps how many time units all launches before it took, and two
+of them are so many milliseconds apart as those units last on the GPU that the machine stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mmsim.cuda import clock
+from mmsim.cuda.devices import CudaAPIError, require_context
+
+
+class Stream:
+    """A queue of launches and transfers."""
+
+    def __init__(self, handle: int = 0, name: str = "CUDA stream") -> None:
+        self.handle = handle
+        self._name = name
+
+    def __int__(self) -> int:
+        return self.handle
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """The stream as other libraries read it: the version of that protocol, and its number."""
+        return 0, self.handle
+
+    def __repr__(self) -> str:
+        return f"<{self._name} {self.handle}>"
+
+    def synchronize(self) -> None:
+        """Wait until all is done; it is."""
+
+    @contextmanager
+    def auto_synchronize(self) -> Iterator[Stream]:
+        """Wait at the end of the `with` block until all is done."""
+        yield self
+        self.synchronize()
+
+    def add_callback(self, callback: Callable[[Any, int, Any], Any], arg: Any = None) -> None:
+        """Call `callback(stream, status, arg)` when all before is done: now."""
+        callback(self, 0, arg)
+
+    def async_done(self) -> Any:
+        """A future of asyncio that is done when all before is done."""
+        import asyncio
+
+        future = asyncio.get_running_loop().create_future()
+        future.set_result(self)
+        return future
+
+
+Given = Stream | int
+"""A stream as it is given; 0 stands for the default stream."""
+
+
+def handle_of(stream: Given) -> int | None:
+    """A stream's number; None for the default stream that is written as 0."""
+    return None if isinstance(stream, int) and stream == 0 else int(stream)
+
+
+_made = iter(range(16, 2**63))
+"""Numbers of the streams of this process; the lowest ones are CUDA's own."""
+
+
+@require_context
+def stream() -> Stream:
+    """A new stream."""
+    return Stream(next(_made))
+
+
+@require_context
+def default_stream() -> Stream:
+    """The default stream."""
+    return Stream(0, "Default CUDA stream")
+
+
+@require_context
+def legacy_default_stream() -> Stream:
+    """The default stream that all threads of the host share."""
+    return Stream(1, "Legacy default CUDA stream")
+
+
+@require_context
+def per_thread_default_stream() -> Stream:
+    """The default stream of this thread of the host."""
+    return Stream(2, "Per-thread default CUDA stream")
+
+
+@require_context
+def external_stream(ptr: int) -> Stream:
+    """A stream that another library made."""
+    if ptr == 0:
+        raise RuntimeError("external_stream needs the number of a stream, not 0")
+    return Stream(ptr, "External CUDA stream")
+
+
+class Event:
+    """A moment among the launches."""
+
+    def __init__(self, timing: bool = True) -> None:
+        self.timing = timing
+        self._time: float | None = None
+
+    def record(self, stream: Given = 0) -> None:
+        """Make this the moment."""
+        self._time = clock.milliseconds()
+
+    def query(self) -> bool:
+        """Whether all before it is done."""
+        return True
+
+    def synchronize(self) -> None:
+        """Wait until all before it is done; it is."""
+
+    def wait(self, stream: Given = 0) -> None:
+        """Let a stream wait for it."""
+
+    def elapsed_time(self, evtend: Event) -> float:
+        """Milliseconds of the model from this event to another."""
+        return event_elapsed_time(self, evtend)
+
+
+def event(timing: bool = True) -> Event:
+    """A new event."""
+    return Event(timing)
+
+
+def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
+    """Milliseconds of the model between two events that were recorded."""
+    if not (evtstart.timing and evtend.timing):
+        raise CudaAPIError("an event made with timing=False has no time")
+    if evtstart._time is None or evtend._time is None:
+        raise CudaAPIError("an event has no time before it is recorded")
+    return evtend._time - evtstart._time
+
+
+def synchronize() -> None:
+    """Wait until all that was asked of the device is done; it is."""
+
+
+__all__ = [
+    "Event",
+    "Stream",
+    "default_stream",
+    "event",
+    "event_elapsed_time",
+    "external_stream",
+    "legacy_default_stream",
+    "per_thread_default_stream",
+    "stream",
+    "synchronize",
+]

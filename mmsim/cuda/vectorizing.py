@@ -1,0 +1,365 @@
+"""`cuda.vectorize` and `cuda.guvectorize`: functions of elements, made to functions of arrays.
+
+A thread computes one element of the result, or for `guvectorize` one of the loop's sub-arrays.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.cuda.allocation import device_array
+from mmsim.cuda.arrays import DeviceNDArray, is_cuda_ndarray
+from mmsim.cuda.dispatcher import Dispatcher, jit
+from mmsim.cuda.interface import as_cuda_array, is_cuda_array
+from mmsim.cuda.stubs import grid
+from mmsim.cuda.texts import function_from
+from mmsim.cuda.transfers import to_device
+from mmsim.cuda.types import ArrayType, Scalar, Signature, Type, TypingError, as_signature, none
+
+Dtypes = tuple[np.dtype[Any], ...]
+Shape = tuple[int, ...]
+
+ELEMENTS = """\
+def {name}({arguments}, out):
+    i = grid(1)
+    if i < out.shape[0]:
+        out[i] = core({elements})
+"""
+SUBARRAYS = """\
+def {name}({arguments}):
+    i = grid(1)
+    if i < {first}.shape[0]:
+        core({elements})
+"""
+
+
+def vectorize(
+    ftylist_or_function: Any = (), target: str = "cuda", identity: Any = None, **options: Any
+) -> Callable[[Callable[..., Any]], Vectorized]:
+    """Decorate a function of numbers that is to work on all elements of arrays.
+
+    Parameters
+    ----------
+    ftylist_or_function
+        The signatures, as "float32(float32, float32)", with what the function returns.
+    target
+        "cuda".
+    identity
+        Taken, and without effect.
+    """
+    _check_target(target, options)
+    given = ftylist_or_function
+    signatures = [given] if isinstance(given, str) else list(given)
+    for option in options:
+        if option != "nopython":
+            raise KeyError(
+                f"Unrecognized options. cuda vectorize target does not support option: '{option}'"
+            )
+        text = "nopython kwarg for cuda target is redundant"
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+    return lambda function: Vectorized(function, [as_signature(one) for one in signatures])
+
+
+def _check_target(target: str, options: dict[str, Any]) -> None:
+    if target != "cuda":
+        raise ValueError(f"Unsupported target: {target}")
+    if options.pop("cache", False):
+        raise TypeError("caching is not supported")
+
+
+class Vectorized:
+    """A function of the elements of arrays. Arrays of different shapes are broadcast."""
+
+    def __init__(self, function: Callable[..., Any], signatures: list[Signature]) -> None:
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self.py_func = function
+        core = jit(function, device=True)
+        self._kernels = {
+            _dtypes(signature.args): (
+                _dtypes([signature.return_type])[0],
+                _elements(core, signature),
+            )
+            for signature in signatures
+        }
+
+    def __call__(self, *args: Any, out: Any = None, stream: Any = 0) -> Any:
+        """The results; `out` is an array for them, else a new one.
+
+        It is on the device if an argument is there or `out` is, else on the host.
+        """
+        on_device = any(is_cuda_array(arg) for arg in (*args, out))
+        given = [_array(arg) for arg in args]
+        types = self._types(args, given)
+        result, kernel = self._kernels[types]
+        shape = np.broadcast_shapes(*(array.shape for array in given))
+        inputs = [
+            np.ascontiguousarray(np.broadcast_to(array.astype(dtype, copy=False), shape)).reshape(
+                -1
+            )
+            for array, dtype in zip(given, types, strict=True)
+        ]
+        made = device_array(math.prod(shape), result, stream=stream)
+        kernel.forall(made.size, stream=stream)(*map(to_device, inputs), made)
+        return _handed_back(made.reshape(shape), out, on_device)
+
+    def _types(self, args: tuple[Any, ...], given: list[npt.NDArray[Any]]) -> Dtypes:
+        """The argument types of the kernel for arguments: those of arrays must be exact."""
+        exact = tuple(array.dtype for array in given)
+        if exact in self._kernels:
+            return exact
+        free = [isinstance(arg, int | float | complex | np.number) for arg in args]
+        found = [
+            types
+            for types in self._kernels
+            if len(types) == len(exact)
+            and all(any_ or a == b for any_, a, b in zip(free, types, exact, strict=True))
+        ]
+        if not found:
+            raise TypeError(
+                "No matching version.  GPU ufunc requires array arguments to have the exact types. "
+                " This behaves like regular ufunc with casting='no'."
+            )
+        if len(found) > 1:
+            raise TypeError(
+                "Failed to resolve ufunc due to ambiguous signature. Too many untyped scalars. "
+                "Use numpy dtype object to type tag."
+            )
+        return found[0]
+
+    def reduce(self, arg: Any, stream: Any = 0) -> Any:
+        """All elements of an array of one axis as one, by a function of two."""
+        if arg.shape[0] == 0:
+            raise TypeError("Reduction on an empty array.")
+        part = _array(arg)
+        while len(part) > 1:
+            half = len(part) // 2
+            done = self(part[:half], part[half : 2 * half], stream=stream)
+            part = np.concatenate([done, part[2 * half :]])
+        return part[0]
+
+
+def guvectorize(
+    *args: Any, **options: Any
+) -> Callable[[Callable[..., Any]], GeneralizedVectorized]:
+    """Decorate a function of sub-arrays that is to work along all other axes of arrays.
+
+    `guvectorize(signatures, layout)`; a layout is "(m,n),(n,p)->(m,p)", a signature lists the types
+    of the inputs and then of the outputs, which the function writes.
+    """
+    if len(args) != 2:
+        raise TypeError("guvectorize() takes two positional arguments: signatures and layout")
+    given, layout = args
+    _check_target(options.pop("target", "cuda"), options)
+    options.pop("identity", None)
+    if options.pop("writable_args", ()):
+        raise TypeError("writable_args are not supported")
+    if not options.pop("nopython", True):
+        raise TypeError("nopython flag must be True")
+    if options:
+        names = ", ".join(repr(name) for name in options)
+        raise TypeError(f"The following target options are not supported: {names}")
+    signatures = [given] if isinstance(given, str | Signature) else list(given)
+    return lambda function: GeneralizedVectorized(function, signatures, layout)
+
+
+class GeneralizedVectorized:
+    """A function of sub-arrays, which works along all other axes of arrays."""
+
+    def __init__(self, function: Callable[..., Any], signatures: list[Any], layout: str) -> None:
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self.py_func = function
+        self._inputs, self._outputs = _layout(layout)
+        self._kernels: dict[Dtypes, tuple[Dtypes, Dispatcher]] = {}
+        core = jit(function, device=True)
+        for one in signatures:
+            signature = as_signature(one)
+            if signature.return_type != none:
+                raise TypeError(
+                    f"guvectorized functions cannot return values: signature {one} specifies "
+                    f"{signature.return_type} return type"
+                )
+            dtypes = _dtypes(signature.args)
+            count = len(self._inputs)
+            kernel = _subarrays(core, signature, [*self._inputs, *self._outputs])
+            self._kernels[dtypes[:count]] = dtypes[count:], kernel
+
+    def __call__(self, *args: Any, out: Any = None, stream: Any = 0) -> Any:
+        """The results; `out`, or arguments after the inputs, are arrays for them.
+
+        They are on the device if an argument is there, else on the host.
+        """
+        count, total = len(self._inputs), len(self._inputs) + len(self._outputs)
+        outs = self._given_outputs(args, out)
+        on_device = any(is_cuda_array(arg) for arg in (*args, *outs))
+        inputs = [_array(arg) for arg in args[:count]]
+        types = self._types(tuple(array.dtype for array in inputs))
+        for arg, array, dtype in zip(args, inputs, types, strict=False):
+            if is_cuda_array(arg) and array.dtype != dtype:
+                raise TypeError(
+                    "compatible signature is possible by casting but "
+                    f"{type(arg)} does not support .astype()"
+                )
+        results, kernel = self._kernels[types]
+        loop, sizes = self._sizes(inputs)
+        times = math.prod(loop)
+        shapes = [tuple(sizes[symbol] for symbol in names) for names in self._outputs]
+        for shape, array in zip(shapes, outs, strict=True):
+            if array is not None and _array(array).shape != loop + shape:
+                raise ValueError("output shape mismatch")
+        given = [
+            _looped(array.astype(dtype, copy=False), loop, array.shape[array.ndim - len(names) :])
+            for array, dtype, names in zip(inputs, types, self._inputs, strict=True)
+        ]
+        made = [
+            device_array((times, *shape), dtype, stream=stream)
+            for shape, dtype in zip(shapes, results, strict=True)
+        ]
+        assert len(given) + len(made) == total
+        kernel.forall(times, stream=stream)(*map(to_device, given), *made)
+        back = [
+            _handed_back(array.reshape(loop + shape), array_out, on_device)
+            for array, shape, array_out in zip(made, shapes, outs, strict=True)
+        ]
+        return back[0] if len(back) == 1 else tuple(back)
+
+    def _given_outputs(self, args: tuple[Any, ...], out: Any) -> list[Any]:
+        """The arrays that the results are to go to; None where there is none."""
+        count, more = len(self._inputs), len(self._outputs)
+        if out is None and len(args) not in (count, count + more):
+            raise TypeError(
+                f"This gufunc accepts {_positional(count)} (when providing input only) or "
+                f"{_positional(count + more)} (when providing input and output). Got "
+                f"{_positional(len(args))}."
+            )
+        if out is not None and len(args) > count:
+            raise ValueError("cannot specify argument 'out' as both positional and keyword")
+        if out is not None:
+            return list(out) if isinstance(out, tuple) else [out]
+        return list(args[count:]) or [None] * more
+
+    def _types(self, given: Dtypes) -> Dtypes:
+        """The input types of the kernel for inputs of such types."""
+        if given in self._kernels:
+            return given
+        for types in self._kernels:
+            if all(np.can_cast(a, b, "same_kind") for a, b in zip(given, types, strict=True)):
+                return types
+        raise TypeError("no matching signature")
+
+    def _sizes(self, inputs: list[npt.NDArray[Any]]) -> tuple[Shape, dict[str, int]]:
+        """The extents that the loop runs over, and those that the layout's names stand for."""
+        sizes: dict[str, int] = {}
+        loops = []
+        for number, (array, names) in enumerate(zip(inputs, self._inputs, strict=True), 1):
+            outer = array.ndim - len(names)
+            if outer < 0:
+                raise ValueError(f"arg #{number}: insufficient inner dimension")
+            for axis, name in enumerate(names, outer):
+                if sizes.setdefault(name, array.shape[axis]) != array.shape[axis]:
+                    raise ValueError(f"arg #{number}: shape[{axis}] mismatch argument")
+            loops.append(array.shape[:outer])
+        largest = max(loops, key=math.prod)
+        for number, loop in enumerate(loops, 1):
+            if loop not in (largest, (1,), ()):
+                raise ValueError(f"arg #{number}: outer dimension mismatch")
+        return largest, sizes
+
+
+def _positional(count: int) -> str:
+    return f"{count} positional argument{'s' * (count != 1)}"
+
+
+def _array(value: Any) -> npt.NDArray[Any]:
+    """The NumPy array that an argument is, or lies in."""
+    if is_cuda_ndarray(value):
+        array: npt.NDArray[Any] = value.gpu_data
+        return array
+    return as_cuda_array(value).gpu_data if is_cuda_array(value) else np.asarray(value)
+
+
+def _looped(array: npt.NDArray[Any], loop: Shape, inner: Shape) -> npt.NDArray[Any]:
+    """An input with one axis for the loop, along which it repeats where it has none of it."""
+    if math.prod(array.shape) == math.prod(inner):
+        array = array.reshape(inner)
+    return np.ascontiguousarray(np.broadcast_to(array, loop + inner)).reshape(-1, *inner)
+
+
+def _handed_back(made: DeviceNDArray, out: Any, on_device: bool) -> Any:
+    """The result where it is wanted: in `out`, on the device, or on the host."""
+    if out is not None:
+        _array(out)[...] = made.gpu_data
+        return as_cuda_array(out) if is_cuda_array(out) and not is_cuda_ndarray(out) else out
+    if on_device:
+        return made
+    return made.copy_to_host()[()]
+
+
+def _layout(text: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+    """The names of the axes of each input and each output.
+
+    >>> _layout("(m,n),(n)->()")
+    ([('m', 'n'), ('n',)], [()])
+    """
+    sides = "".join(text.split()).split("->")
+    group = r"\((?:\w+(?:,\w+)*,?)?\)"
+    if len(sides) != 2 or not all(re.fullmatch(rf"{group}(?:,{group})*,?", one) for one in sides):
+        raise ValueError(f'bad token in signature "{text}"')
+    inputs, outputs = (
+        [tuple(filter(None, names.split(","))) for names in re.findall(r"\(([^)]*)\)", side)]
+        for side in sides
+    )
+    unknown = {name for names in outputs for name in names} - {
+        name for names in inputs for name in names
+    }
+    if unknown:
+        raise NameError(f"undefined output symbols: {','.join(sorted(unknown))}")
+    return inputs, outputs
+
+
+def _dtypes(types: Iterable[Type]) -> Dtypes:
+    """The element types of arguments."""
+    found = []
+    for type_ in types:
+        element = type_.dtype if isinstance(type_, ArrayType) else type_
+        if not isinstance(element, Scalar):
+            raise TypingError(f"{type_} is no type of elements; write it as float32(float32)")
+        found.append(element.dtype)
+    return tuple(found)
+
+
+def _elements(core: Dispatcher, signature: Signature) -> Dispatcher:
+    """The kernel in which each thread computes one element."""
+    names = [f"a{number}" for number in range(len(signature.args))]
+    elements = ", ".join(f"{name}[i]" for name in names)
+    return _kernel(ELEMENTS, core, names, elements)
+
+
+def _subarrays(core: Dispatcher, signature: Signature, axes: list[tuple[str, ...]]) -> Dispatcher:
+    """The kernel in which each thread works on one sub-array of each argument."""
+    names = [f"a{number}" for number in range(len(axes))]
+    elements = []
+    for name, type_, inner in zip(names, signature.args, axes, strict=True):
+        if inner:
+            elements.append(f"{name}[i{', :' * len(inner)}]")
+        else:
+            elements.append(f"{name}[i : i + 1]" if isinstance(type_, ArrayType) else f"{name}[i]")
+    return _kernel(SUBARRAYS, core, names, ", ".join(elements))
+
+
+def _kernel(template: str, core: Dispatcher, names: list[str], elements: str) -> Dispatcher:
+    name = core.__name__ if core.__name__.isidentifier() else "function"
+    text = template.format(
+        name=name, arguments=", ".join(names), elements=elements, first=names[-1]
+    )
+    made: Dispatcher = jit(function_from(text, name, {"grid": grid, "core": core}))
+    return made

@@ -1,0 +1,73 @@
+"""CUDA's vector types: one to four numbers, x, y, z and w. They mean something inside a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mmsim.cuda import types
+from mmsim.cuda.stubs import outside
+
+AXES = ("x", "y", "z", "w")
+
+ALIASES = {
+    "int8": ("char",),
+    "int16": ("short",),
+    "int32": ("int",),
+    "int64": ("longlong", "long"),
+    "uint8": ("uchar",),
+    "uint16": ("ushort",),
+    "uint32": ("uint",),
+    "uint64": ("ulonglong", "ulong"),
+    "float32": ("float",),
+    "float64": ("double",),
+}
+"""CUDA's names of the types of numbers, which its names of vectors begin with."""
+
+
+@dataclass(frozen=True)
+class VectorType:
+    """A type of `count` numbers; called in a kernel with numbers and vectors, a value of it."""
+
+    name: str
+    base_type: types.Scalar
+    num_elements: int
+    aliases: tuple[str, ...]
+
+    @property
+    def attr_names(self) -> tuple[str, ...]:
+        """The names of its numbers."""
+        return AXES[: self.num_elements]
+
+    @property
+    def user_facing_object(self) -> VectorType:
+        """Itself, as Numba's name for what a kernel calls."""
+        return self
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __call__(self, *args: Any) -> Any:
+        outside(self.name)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+def _all() -> dict[str, VectorType]:
+    found = {}
+    for base, names in ALIASES.items():
+        for count in range(1, 5):
+            name = f"{base}x{count}"
+            aliases = tuple(f"{one}{count}" for one in names)
+            found[name] = VectorType(name, types.SCALARS[base], count, aliases)
+    return found
+
+
+vector_types = _all()
+"""The vector types by name.
+
+>>> vector_types["float32x4"].attr_names, vector_types["float32x4"].aliases
+(('x', 'y', 'z', 'w'), ('float4',))
+"""

@@ -1,0 +1,373 @@
+"""Arrays of kernels: rows of them, indices that are tuples, and arrays that a kernel makes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+import numpy as np
+
+from mmsim.errors import Place
+from mmsim.frontend import aliases
+from mmsim.frontend.arrays import Arrays
+from mmsim.frontend.declarations import Declarations
+from mmsim.frontend.dialect import Maker
+from mmsim.frontend.numba_dialect import MAKERS
+from mmsim.frontend.numba_names import name_of
+from mmsim.frontend.scope import (
+    Alias,
+    ArrayName,
+    Captured,
+    Part,
+    Role,
+    Span,
+    Value,
+    VariableName,
+)
+from mmsim.frontend.source import written
+from mmsim.frontend.tables import leaves
+from mmsim.frontend.trees import root
+from mmsim.frontend.values import Values
+from mmsim.ir import nodes as ir
+
+DYNAMIC = "dynamic_shared"
+"""The name of the array that is a block's dynamic shared memory."""
+
+
+class NumbaArrays(Arrays):
+    """The accesses of one function; `values` are the function's.
+
+    An index may be a tuple, and a slice gives an array: a view of the one that it is taken of.
+    """
+
+    values: NumbaValues
+
+    def element(self, node: ast.Subscript) -> tuple[Alias, tuple[ir.Expr, ...]]:
+        """The array and the index of a[i], a[i, j], a[i][j] or a[1:][i]."""
+        array = self.owner(node.value)
+        index = self.indices(node, array)
+        if any(isinstance(one, Span) for one in index):
+            return Alias(tuple(part.restricted(index) for part in array.parts), array.which), ()
+        plain = [one for one in index if not isinstance(one, Span)]
+        return array, tuple(plain) or self.only(array)
+
+    def owner(self, node: ast.expr) -> Alias:
+        """The array that is indexed, which may be a part of another one."""
+        field = self.values.field(node)
+        if field is not None:
+            return field
+        in_tuple = isinstance(node, ast.Subscript) and self.values.tuples.has_values(root(node))
+        if in_tuple or isinstance(node, ast.Call | ast.IfExp):
+            return self.values.alias(node, Role(self.function.place(node)))
+        if isinstance(node, ast.Subscript):
+            outer = self.owner(node.value)
+            index = self.indices(node, outer)
+            place = self.function.place(node)
+            fixed = [
+                one if isinstance(one, Span) else self.lowering.spill(one, place) for one in index
+            ]
+            return Alias(tuple(part.restricted(fixed) for part in outer.parts), outer.which)
+        array = self.function.array(node)
+        if array is None:
+            raise self.no_array(node)
+        return array
+
+    def axes(self, array: Alias) -> int | None:
+        """The number of axes of an array, where it is known."""
+        found = {self.rank(part) for part in array.parts}
+        return found.pop() if len(found) == 1 else None
+
+    def only(self, array: Alias) -> tuple[ir.Expr, ...]:
+        """The index of the only element: of an array without axes, which has one in the launch."""
+        whole = [self.function.shared.ranks.get(part.array) == 0 for part in array.parts]
+        return (ir.Const(0),) if all(whole) else ()
+
+    def indices(self, node: ast.Subscript, array: Alias) -> list[ir.Expr | Span]:
+        """What stands between one pair of brackets: numbers, and spans for slices."""
+        inside = node.slice
+        return self.numbers_of(inside.elts if isinstance(inside, ast.Tuple) else [inside], array)
+
+    def numbers_of(self, nodes: Sequence[ast.expr], array: Alias) -> list[ir.Expr | Span]:
+        """What several indices are: numbers, and spans for slices."""
+        if not any(map(self.special, nodes)):
+            return list(self.lowering.operands(*nodes))
+        found: list[ir.Expr | Span] = []
+        for one in nodes:
+            place = self.function.place(one)
+            if isinstance(one, ast.Slice):
+                found.append(self.span(one, array, len(found)))
+            elif isinstance(one, ast.Constant) and one.value is Ellipsis:
+                rank = self.axes(array)
+                left = 0 if rank is None else rank - len(nodes) + 1
+                whole = ast.copy_location(ast.Slice(None, None, None), one)
+                found += [self.span(whole, array, len(found) + k) for k in range(left)]
+            elif self.values.tuples.gives_tuple(one):
+                for leaf in leaves(self.values.value(one)):
+                    if isinstance(leaf, Alias):
+                        raise self.function.refuse(one, f"{written(one)!r} is no index")
+                    found.append(self.lowering.spill(leaf, place))
+            else:
+                found.append(self.lowering.spill(self.lowering.expression(one), place))
+        return found
+
+    def special(self, node: ast.expr) -> bool:
+        """Whether an index is no plain number."""
+        if isinstance(node, ast.Constant):
+            if node.value is None or isinstance(node.value, str):
+                raise self.function.refuse(node, f"{written(node)!r} is no index", "write a number")
+            return node.value is Ellipsis
+        return isinstance(node, ast.Slice) or self.values.tuples.gives_tuple(node)
+
+    def span(self, node: ast.Slice, array: Alias, axis: int) -> Span:
+        """The elements of an axis that a slice takes, as Python counts them."""
+        place = self.function.place(node)
+        step = ir.Const(1) if node.step is None else self.lowering.expression(node.step)
+        if not isinstance(step, ir.Const) or type(step.value) is not int or step.value == 0:
+            raise self.function.refuse(
+                node, "the step of a slice must be a number as it stands, and not 0", "write a loop"
+            )
+        extent = aliases.extent_of(array, axis, None, place)
+        back = step.value < 0
+        ends: tuple[ir.Expr, ir.Expr] = (ir.Const(0), extent)
+        if back:
+            ends = (_op("-", extent, ir.Const(1), place), ir.Const(-1))
+        start, stop = (
+            end if bound is None else self.bound(bound, extent, back)
+            for bound, end in zip((node.lower, node.upper), ends, strict=True)
+        )
+        count = _op("-", start, stop, place) if back else _op("-", stop, start, place)
+        by = abs(step.value)
+        if by > 1:
+            count = _op("//", _op("+", count, ir.Const(by - 1), place), ir.Const(by), place)
+        if node.lower is not None or node.upper is not None:
+            count = _op("max", count, ir.Const(0), place)
+        spill = self.lowering.spill
+        return Span(spill(start, place), step, spill(count, place), place)
+
+    def bound(self, node: ast.expr, extent: ir.Expr, back: bool) -> ir.Expr:
+        """A bound of a slice: from the end if it is negative, and not past either end."""
+        place = self.function.place(node)
+        value = self.lowering.spill(self.lowering.expression(node), place)
+        if value == ir.Const(0):
+            return value
+        least = ir.Const(-1) if back else ir.Const(0)
+        most = _op("-", extent, ir.Const(1), place) if back else extent
+        if isinstance(value, ir.Const) and int(value.value.real) < 0:
+            return _op("max", _op("+", extent, value, place), least, place)
+        if not isinstance(value, ir.Const | ir.ThreadField | ir.Extent):
+            below = ir.Compare("<", value, ir.Const(0), place)
+            last = _op("max", _op("+", value, extent, place), least, place)
+            value = ir.Choose(below, last, value)
+        return _op("min", value, most, place)
+
+
+def _op(op: str, left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
+    if right == ir.Const(0) and op in "+-":
+        return left
+    return ir.Binary(op, left, right, place)
+
+
+class NumbaValues(Values):
+    """The values of one function's expressions: a[i] is a row where `a` has more axes."""
+
+    arrays: NumbaArrays
+
+    def value(self, node: ast.expr, target: ast.expr | None = None) -> Value:
+        """What an expression gives; what is assigned to a part of an array may be an array."""
+        field = self.field(node)
+        if field is not None:
+            return self.element_of(field, node)
+        return super().value(node, None if isinstance(target, ast.Subscript) else target)
+
+    def subscript(self, node: ast.Subscript) -> Value:
+        """What x[i] gives: an element or a part of an array, an extent, a value of a tuple."""
+        field = self.field(node)
+        if field is not None:
+            return self.element_of(field, node)
+        shape = self.shape_part(node)
+        if shape is not None:
+            return shape
+        if isinstance(node.value, ast.Subscript) and self.tuples.has_values(root(node)):
+            inner = self.subscript(node.value)  # of a tuple of arrays
+            if isinstance(inner, Alias):
+                return self.part_of(inner, tuple(self.arrays.indices(node, inner)), node)
+        if not self.of_array(root(node)):
+            return super().subscript(node)
+        return self.part_of(*self.arrays.element(node), node)
+
+    def part_of(self, array: Alias, index: tuple[ir.Expr | Span, ...], node: ast.expr) -> Value:
+        """What indices leave of an array: an element, or an array again."""
+        place = self.function.place(node)
+        plain = tuple(one for one in index if not isinstance(one, Span))
+        if len(plain) == len(index) and not self.leaves_axes(array, plain):
+            return self.arrays.load(array, plain, place)
+        fixed = tuple(
+            one if isinstance(one, Span) else self.lowering.spill(one, place) for one in index
+        )
+        return Alias(tuple(part.restricted(fixed) for part in array.parts), array.which)
+
+    def of_array(self, node: ast.expr) -> bool:
+        """Whether what is indexed is an array, or part of one."""
+        return self.field(node) is not None or self.function.array(node) is not None
+
+    def element_of(self, array: Alias, node: ast.expr) -> Value:
+        """An array, or its element if it has one alone and no axes."""
+        if self.arrays.axes(array) != 0 or self.fields_of(array):
+            return array
+        return self.arrays.load(array, self.arrays.only(array), self.function.place(node))
+
+    def alias(self, node: ast.expr, role: Role) -> Alias:
+        """The array that an expression stands for, where its target names arrays."""
+        found = self.field(node)
+        if found is None and isinstance(node, ast.Subscript) and self.tuples.has_values(root(node)):
+            value = self.subscript(node)
+            found = value if isinstance(value, Alias) else None
+        return found or super().alias(node, role)
+
+    # Records
+
+    def fields_of(self, array: Alias) -> dict[str, Alias]:
+        """The fields of records, as arrays; none of an array of numbers."""
+        records = self.function.shared.records
+        found = [records.get(part.array) for part in array.parts]
+        if not found or None in found:
+            return {}
+        return {
+            name: Alias(
+                tuple(
+                    Part(fields[name], part.index)
+                    for fields, part in zip(found, array.parts, strict=True)
+                    if fields is not None
+                ),
+                array.which,
+            )
+            for name in found[0] or {}
+        }
+
+    def field(self, node: ast.expr) -> Alias | None:
+        """The array that a field of records is, as in a[i].x or a["x"][i]; None for others."""
+        match node:
+            case ast.Attribute(owner, name):
+                pass
+            case ast.Subscript(owner, ast.Constant(str(name))):
+                pass
+            case ast.Subscript(owner, ast.Name(key)):
+                outside = self.function.entity(key)
+                if not isinstance(outside, Captured) or not isinstance(outside.value, str):
+                    return None
+                name = outside.value
+            case _:
+                return None
+        fields = self.fields_of(self.records(owner) or Alias(()))
+        if not fields:
+            return None
+        if name not in fields:
+            if isinstance(node, ast.Attribute) and name in ("size", "shape", "ndim", "dtype"):
+                return None
+            raise self.function.refuse(
+                node,
+                f"{written(owner)!r} has no field {name!r} of numbers",
+                f"it has {', '.join(fields)}",
+            )
+        return fields[name]
+
+    def records(self, node: ast.expr) -> Alias | None:
+        """The records that an expression stands for, None if it is something else."""
+        if isinstance(node, ast.Name):
+            return self.function.array(node) if self.function.is_array(node) else None
+        found = self.field(node)
+        if found is not None or not isinstance(node, ast.Subscript):
+            return found
+        whole = self.records(root(node))
+        if whole is None or not self.fields_of(whole):
+            return None
+        part = self.subscript(node)
+        return part if isinstance(part, Alias) else None
+
+    def leaves_axes(self, array: Alias, index: tuple[ir.Expr, ...]) -> bool:
+        """Whether an index leaves axes of an array, so that it gives an array again."""
+        rank = self.arrays.axes(array)
+        return bool(self.fields_of(array)) or (rank is not None and len(index) < rank)
+
+
+class NumbaDeclarations(Declarations):
+    """The arrays that one function makes; `values` are the function's."""
+
+    values: Values
+
+    def declared_array(self, target: ast.Name, node: ast.expr) -> bool:
+        """Whether a value that is assigned makes an array: then the array is declared."""
+        if not isinstance(node, ast.Call):
+            return False
+        maker = MAKERS.get(name_of(node.func, self.function))
+        if maker is None:
+            return False
+        self.check_position(node, maker)
+        self.check_name(target)
+        shape, dtype = self.shape_and_type(node, maker)
+        extents = tuple(self.extents_of(shape, maker))
+        if extents == (ir.Const(0),) and maker.kind == "shared":
+            self.arrays[target.id] = self.function.bound[target.id] = self.dynamic(node, dtype)
+            return True
+        reserved = self.function.bound.get(target.id)
+        if not isinstance(reserved, VariableName):
+            reserved = self.function.shared.variable(target.id, self.function.python.__name__)
+        name, place = reserved.name, self.function.place(node)
+        made = ir.LocalArray(name, maker.kind, extents, self.array_dtype(dtype), place)
+        self.function.shared.locals.append(made)
+        self.arrays[target.id] = self.function.bound[target.id] = ArrayName(name, maker.kind)
+        return True
+
+    def dynamic(self, node: ast.Call, dtype: ast.expr) -> ArrayName:
+        """The block's dynamic shared memory, which is one array, as large as the launch says."""
+        shared, name = self.function.shared, self.array_dtype(dtype)
+        held = next((one for one in shared.locals if one.name == DYNAMIC), None)
+        if held is not None and held.dtype != name:
+            raise self.function.refuse(
+                dtype,
+                f"dynamic shared memory is an array of {held.dtype} already",
+                "give all of it one type; a part of it is a slice",
+            )
+        if held is None:
+            place = self.function.place(node)
+            if not isinstance(name, str):
+                raise self.function.refuse(dtype, "give dynamic shared memory a type as it stands")
+            count = shared.dynamic_bytes // np.dtype(name).itemsize
+            if count == 0:
+                raise self.function.refuse(
+                    node,
+                    "the launch has no dynamic shared memory",
+                    "give its bytes, as in kernel[grid, block, stream, bytes](...)",
+                )
+            shared.taken.add(DYNAMIC)
+            made = ir.LocalArray(DYNAMIC, "shared", (ir.Const(count),), name, place)
+            shared.locals.append(made)
+        return ArrayName(DYNAMIC, "shared")
+
+    def check_position(self, node: ast.Call, maker: Maker) -> None:
+        """Arrays are there from the beginning, wherever they are made."""
+
+    def shape_and_type(self, node: ast.Call, maker: Maker) -> tuple[ast.expr, ast.expr]:
+        """The shape and the element type; an alignment means nothing here."""
+        names = ("shape", "dtype", "alignment")
+        given = dict(zip(names, node.args, strict=False))
+        given |= {keyword.arg or "**": keyword.value for keyword in node.keywords}
+        if len(node.args) > len(names) or set(given) - set(names) or set(names[:2]) - set(given):
+            raise self.function.refuse(node, f"{maker.called} takes a shape and a dtype")
+        return given["shape"], given["dtype"]
+
+    def extents_of(self, shape: ast.expr, maker: Maker) -> Sequence[ir.Expr]:
+        """The extents of a shape, which are known before the launch."""
+        with self.lowering.aside() as before:
+            value = self.values.value(shape)
+        known = [
+            self.launch_constant(part) if not isinstance(part, Alias) and not before else None
+            for part in leaves(value)
+        ]
+        if not known or None in known:
+            raise self.function.refuse(
+                shape,
+                f"the shape {written(shape)!r} of {maker.array} must be the same for all threads",
+                f"make it of {self.lowering.dialect.uniform}",
+            )
+        return [one for one in known if one is not None]

@@ -1,0 +1,105 @@
+"""Calls of device functions: with tuples for their arguments, and with functions among them."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import types
+from dataclasses import replace
+
+from mmsim.errors import Place
+from mmsim.frontend.function import Function
+from mmsim.frontend.function_parser import FunctionParser, Inlining
+from mmsim.frontend.scope import (
+    Captured,
+    Entity,
+    Missing,
+    Value,
+    ValueName,
+    VariableName,
+    number,
+)
+from mmsim.frontend.source import FunctionText, written
+from mmsim.frontend.tables import is_large, is_table
+from mmsim.ir import nodes as ir
+
+
+class NumbaInlining(Inlining):
+    """The calls of device functions in one function: f(*x), and def f(*x) which takes a tuple."""
+
+    def call(self, node: ast.Call, function: types.FunctionType) -> Value | None:
+        """Inline a call; its value, None if it has none."""
+        whole = copy.copy(node)
+        whole.args = [one for given in node.args for one in self.spread(given)]
+        arguments = super().text_of(function).node.args
+        if arguments.vararg is not None:
+            named = len(arguments.args)
+            rest = ast.Tuple(whole.args[named:], ast.Load())
+            whole.args = [*whole.args[:named], ast.copy_location(rest, node)]
+        return super().call(whole, function)
+
+    def argument(self, name: str, argument: ast.expr | Captured, inner: FunctionParser) -> Entity:
+        """What a parameter stands for: an object from outside that is no number stays itself."""
+        if isinstance(argument, ast.Name | ast.Attribute):
+            found = self.function.captured(argument)
+            plain = number(found) is None and not is_table(found) and not is_large(found)
+            if plain and not isinstance(found, Missing):
+                return Captured(found)
+        return super().argument(name, argument, inner)
+
+    def number_argument(
+        self, name: str, value: ir.Expr, inner: FunctionParser, place: Place
+    ) -> VariableName | ValueName:
+        """A number that is handed to a device function; a constant stays one."""
+        if isinstance(value, ir.Const) and name not in inner.function.assigned:
+            return ValueName(value)
+        return super().number_argument(name, value, inner, place)
+
+    def tuple_argument(
+        self, name: str, value: tuple[Value, ...], own: Function, place: Place
+    ) -> Entity:
+        """A tuple that is handed to a device function: of arrays, too, and of constants."""
+        if name in own.assigned:
+            return super().tuple_argument(name, value, own, place)
+        return ValueName(self.lowering.spill_all(value, place))
+
+    def enclose(self, own: Function) -> None:
+        """Bind the free names of a function that stands inside another one."""
+        around = own.shared.around.get(own.python)
+        if around is not None:
+            for name in own.python.__code__.co_freevars:
+                if name not in own.bound:
+                    own.bound[name] = around.entity(name)
+
+    def text_of(self, function: types.FunctionType) -> FunctionText:
+        """The text of a function, in which *x is a parameter as the others, for a tuple."""
+        text = super().text_of(function)
+        arguments = copy.copy(text.node.args)
+        if arguments.vararg is None:
+            return text
+        arguments.args = [*arguments.args, arguments.vararg]
+        arguments.vararg = None
+        node = copy.copy(text.node)
+        node.args = arguments
+        return replace(text, node=node)
+
+    def spread(self, node: ast.expr) -> list[ast.expr]:
+        """An argument, or for *x the values of the tuple one by one."""
+        if not isinstance(node, ast.Starred):
+            return [node]
+        value = self.values.value(node.value)
+        if not isinstance(value, tuple):
+            raise self.function.refuse(
+                node,
+                f"{written(node.value)!r} is no tuple",
+                "only tuples are spread over arguments",
+            )
+        value = self.lowering.spill_all(value, self.function.place(node))
+        assert isinstance(value, tuple)
+        return [self.named(one, node) for one in value]
+
+    def named(self, value: Value, node: ast.expr) -> ast.expr:
+        """A name that stands for a value."""
+        name = self.function.shared.unique("argument")
+        self.function.bound[name] = ValueName(value)
+        return ast.copy_location(ast.Name(name, ast.Load()), node)

@@ -1,0 +1,105 @@
+"""Numbers from outside a kernel, which keep the types that NumPy gives them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from mmsim.errors import Place
+from mmsim.frontend.expressions import Expressions
+from mmsim.frontend.numba_arrays import NumbaValues
+from mmsim.frontend.numba_cmath import OF_COMPLEX
+from mmsim.frontend.scope import Alias, Captured, Missing, Value, number
+from mmsim.frontend.tuples import Tuples
+from mmsim.ir import nodes as ir
+from mmsim.ir.numba_types import WIDE
+
+
+def of_type(value: ir.Expr, dtype: np.dtype[Any], place: Place) -> ir.Expr:
+    """A number of a type: 64-bit integers, doubles and bools need no word of it."""
+    return value if dtype in WIDE else ir.Unary(dtype.name, value, place)
+
+
+class NumbaExpressions(Expressions):
+    """The numbers of one function's expressions."""
+
+    def captured_number(self, node: ast.expr, value: Any) -> ir.Expr:
+        """An object from outside as the number that it is, of its own type."""
+        found = super().captured_number(node, value)
+        if isinstance(value, np.generic):
+            return of_type(found, value.dtype, self.function.place(node))
+        return found
+
+    def attribute(self, node: ast.Attribute) -> ir.Expr:
+        """A field of a record, something of the dialect, a.size, or a number from outside."""
+        assert isinstance(self.values, NumbaValues)
+        field = self.values.field(node)
+        if field is not None:
+            return self.values.single(self.values.element_of(field, node), node)
+        return super().attribute(node)
+
+    def binary(self, node: ast.BinOp) -> ir.Expr:
+        """x + y and the like; a power of complex numbers is a function of its own."""
+        if self.is_complex_power(node):
+            return self.lowering.expression(self.call_of_power(node))
+        return super().binary(self.with_powers(node))
+
+    def is_complex_power(self, node: ast.expr) -> bool:
+        """Whether an expression is a power that turned out to be one of complex numbers."""
+        known = self.function.shared.known.of_complex
+        return (
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Pow)
+            and self.function.place(node) in known
+        )
+
+    def with_powers(self, node: ast.BinOp) -> ast.BinOp:
+        """An operation whose left side, which is lowered with it, has calls for such powers."""
+        left = node.left
+        if not isinstance(left, ast.BinOp) or not self.function.shared.known.of_complex:
+            return node
+        new = self.call_of_power(left) if self.is_complex_power(left) else self.with_powers(left)
+        return ast.copy_location(ast.BinOp(new, node.op, node.right), node)
+
+    def call_of_power(self, node: ast.expr) -> ast.expr:
+        """The call that a power of complex numbers is."""
+        assert isinstance(node, ast.BinOp)
+        name = "complex_power"
+        self.function.bound[name] = Captured(OF_COMPLEX["**"])
+        called = ast.copy_location(ast.Name(name, ast.Load()), node)
+        return ast.copy_location(ast.Call(called, [node.left, node.right], []), node)
+
+    def comparison(self, node: ast.Compare) -> ir.Expr:
+        """x < y < z, x in (2, 3), and `x is None`, which is known beforehand."""
+        operator, alone = node.ops[0], len(node.ops) == 1
+        if alone and isinstance(operator, ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
+            sides = [self.outside(one) for one in (node.left, node.comparators[0])]
+            known = None in sides or not any(isinstance(one, Missing) for one in sides)
+            if known and any(number(one) is None for one in sides):
+                same = sides[0] is sides[1]
+                return ir.Const(same if isinstance(operator, ast.Is | ast.Eq) else not same)
+            if isinstance(operator, ast.Is | ast.IsNot) and any(isinstance(x, bool) for x in sides):
+                equal = ast.Eq() if isinstance(operator, ast.Is) else ast.NotEq()
+                node = ast.copy_location(ast.Compare(node.left, [equal], node.comparators), node)
+        return super().comparison(node)
+
+    def outside(self, node: ast.expr) -> Any:
+        """The outside object that a side of `is` stands for, else `Missing()`."""
+        if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, bool)):
+            return node.value
+        return self.function.captured(node)
+
+
+class NumbaTuples(Tuples):
+    """The tuples and constant tables of one function."""
+
+    def chosen_item(self, node: ast.Subscript, owner: ast.expr, values: tuple[Value, ...]) -> Value:
+        """What an index leaves of a tuple or a table; a table's numbers have its type."""
+        item = super().chosen_item(node, owner, values)
+        entity = self.function.entity(owner.id) if isinstance(owner, ast.Name) else None
+        table = entity.value if isinstance(entity, Captured) else self.function.captured(owner)
+        if isinstance(table, np.ndarray) and not isinstance(item, tuple | Alias):
+            return of_type(item, table.dtype, self.function.place(node))
+        return item

@@ -1,0 +1,93 @@
+"""The arguments of a kernel's launch: those that it is called with, and arrays from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mmsim.errors import Place
+from mmsim.frontend.numba_kinds import (
+    ArrayKind,
+    Flattened,
+    Kind,
+    NumberKind,
+    ObjectKind,
+    RecordKind,
+    SameKind,
+    TupleKind,
+)
+from mmsim.frontend.numba_numbers import of_type
+from mmsim.frontend.scope import Alias, Captured, Part, Shared, Value
+from mmsim.ir import nodes as ir
+from mmsim.ir.promotion import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type
+
+
+class Parameters:
+    """What a launch is given, in order; `dtypes` and `numbers` are the types of it.
+
+    `from_outside` are the values of those that no call gives: arrays that the kernel captures.
+    """
+
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+        self.given: list[ir.Parameter] = []
+        self.dtypes: dict[str, Type] = {}
+        self.numbers: dict[str, Type] = {}
+        self.from_outside: list[Any] = []
+        self._known: list[tuple[Any, Alias]] = []
+
+    def value(self, name: str, kind: Kind, place: Place) -> Value | Captured:
+        """What an argument is in the program."""
+        match kind:
+            case ObjectKind(thing):
+                return Captured(thing)
+            case SameKind(number):
+                return Alias((Part(self.given[number].name),))
+            case TupleKind(items):
+                return self._tuple(name, items, place)
+            case RecordKind(fields, ndim):
+                self.shared.ranks[name] = ndim
+                self.shared.records[name] = {}
+                for field, inner in fields:
+                    own = self.shared.unique(f"{name}_{field}")
+                    self.shared.records[name][field] = own
+                    self.value(own, inner, place)
+                return Alias((Part(name),))
+            case ArrayKind(dtype, ndim):
+                self._add(ir.Parameter(name, "array", None, place))
+                self.dtypes[name] = np.dtype(dtype)
+                self.shared.ranks[name] = ndim
+                return Alias((Part(name),))
+            case NumberKind(dtype):
+                self._add(ir.Parameter(name, "number", None, place))
+                held = np.dtype(dtype)
+                self.numbers[name] = {"f": FLOAT, "c": COMPLEX}.get(held.kind, INT)
+                if held in (BOOL, UNSIGNED):
+                    self.numbers[name] = held
+                return of_type(ir.Number(name), held, place)
+
+    def _tuple(self, name: str, items: Sequence[Kind], place: Place) -> tuple[Value, ...]:
+        found: list[Value] = []
+        for position, item in enumerate(items):
+            value = self.value(self.shared.unique(f"{name}_{position}"), item, place)
+            if not isinstance(value, Captured):
+                found.append(value)
+        return tuple(found)
+
+    def _add(self, parameter: ir.Parameter) -> None:
+        self.given.append(parameter)
+        self.shared.parameters.append(parameter.name)
+
+    def array_from_outside(self, name: str, array: Any, place: Place) -> Alias:
+        """A captured array as an argument that every launch is given."""
+        for known, alias in self._known:
+            if known is array:
+                return alias
+        given = Flattened(self.shared.name, [array])
+        value = self.value(self.shared.unique(name), given.kinds[0], place)
+        assert isinstance(value, Alias)
+        self._known.append((array, value))
+        self.from_outside += given.values
+        return value

@@ -1,0 +1,293 @@
+"""The types of Numba's language: what variables, operations and arrays hold in it.
+
+Every value has a type of its own, as in NumPy, and nothing is ever a plain Python number: an
+integer that is written out is an int64, a float a double. Arithmetic on integers is done in 64 bits
+(with a sign if any operand has one), on floats in NumPy's promotion of the operands' types, so that
+a float32 and an int32 or int64 give a double. What a variable is given several times has NumPy's
+promotion of all its types. The rules are those of Numba's "NBEP 1" (changes in integer typing) and
+of `numba.core.typing.builtins`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+
+from mmsim.errors import Place
+from mmsim.ir import atomics
+from mmsim.ir import nodes as ir
+from mmsim.ir.atomics import FLOATS, INTEGERS
+from mmsim.ir.functions import FUNCTIONS
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.promotion import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    UNSIGNED,
+    Held,
+    Operation,
+    Type,
+    cast,
+    is_int,
+    is_whole,
+    part,
+)
+from mmsim.ir.types import TYPING, Typing
+from mmsim.ir.walk import operands, with_inside
+
+WIDE = (BOOL, INT, FLOAT, COMPLEX)
+"""The types that arithmetic on Python's numbers has, too."""
+
+
+ALL = (*INTEGERS, *FLOATS)
+ATOMICS: dict[ir.AtomicOp, tuple[str, ...]] = {
+    **atomics.TYPES,
+    **dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), ALL),
+    **dict.fromkeys(("greater", "less"), FLOATS),
+    **dict.fromkeys(("exch", "cas"), INTEGERS),
+    **dict.fromkeys(("inc", "dec"), ("uint32", "uint64")),
+}
+"""The element types of the arrays that each atomic of numba.cuda takes."""
+
+
+class NumbaTyping(Typing):
+    """The types of one program of Numba's language for one set of argument types."""
+
+    _strict = True
+
+    def __init__(self, code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> None:
+        self.of_complex: list[tuple[str, Place]] = []
+        """Functions of real numbers that are given complex ones, and where."""
+        super().__init__(code, arrays, numbers)
+
+    def element(self, type_: Type) -> Held:
+        """Every value keeps its type."""
+        return kept(type_)
+
+    def join(self, first: Held | None, second: Held | None) -> Held | None:
+        """What a variable holds that is given both."""
+        if first is None or second is None or first == second:
+            return second if first is None else first
+        return kept(unified(first.type, second.type))
+
+    def computes(self, value: ir.Operating, *held: Held) -> Operation:
+        """How an operation on operands of such types computes."""
+        return operation(value, *(one.type for one in held))
+
+    def computed(self, value: ir.Operating, known: list[Held]) -> Held | None:
+        """What an operation gives; open until all of its operands are known."""
+        if len(known) < len(operands(value)) and (self._strict or not known):
+            return None
+        return self.computes(value, *known).result
+
+    def _infer(self) -> None:
+        """Widen until nothing changes, at first with operations whose operands are all known."""
+        for self._strict in (True, False):
+            super()._infer()
+
+    def _check_store(self, array: str, value: ir.Expr, place: Place) -> None:
+        """Whatever is stored is converted to the type of the array."""
+
+    def _check_argument(self, op: str, held: Type, place: Place) -> None:
+        """Refuse what a function can't take; what it is of complex numbers others know."""
+        if FUNCTIONS[op].takes == "float" and held.kind == "c":
+            self.of_complex.append((op, place))
+        else:
+            super()._check_argument(op, held, place)
+
+    def _check_expression(self, value: ir.Expr) -> None:
+        """Refuse what the types of operands don't allow."""
+        if isinstance(value, ir.Binary) and value.op == "**" and self.of(value).kind == "c":
+            self.of_complex.append((value.op, value.place))
+            for operand in operands(value):
+                self._check_expression(operand)
+            return
+        super()._check_expression(value)
+
+    def _check_atomic(self, op: ir.AtomicOp, array: str, place: Place) -> None:
+        """Refuse an atomic that Numba hasn't for the array's type."""
+        dtype = self.arrays[array].name
+        if dtype not in ATOMICS[op]:
+            raise self._fault(
+                f"cuda.atomic has no {op} for {dtype}, which {array!r} holds; it has one for "
+                f"{', '.join(ATOMICS[op])}",
+                place,
+                array,
+            )
+
+    def _check_fits(self, value: ir.Expr, wanted: Type, place: Place) -> None:
+        """Numbers that are written out are 64 bits wide, and so is what they meet."""
+
+
+def typed(code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> Typing:
+    """The types of a program, by the rules of its language."""
+    return (NumbaTyping if code.arithmetic == "numba" else Typing)(code, arrays, numbers)
+
+
+def kept(type_: Type) -> Held:
+    """A value of a type, which is kept."""
+    return Held(type_, type_ not in WIDE)
+
+
+def unified(first: Type, second: Type) -> Type:
+    """The type of what may be either.
+
+    >>> unified(np.dtype("int32"), np.dtype("uint32")), unified(np.dtype("int64"), UNSIGNED)
+    (dtype('int64'), dtype('float64'))
+    """
+    return np.promote_types(first, second)
+
+
+def whole(*types: Type) -> Type:
+    """The type in which integers and bools compute: 64 bits, with a sign if one of them has it.
+
+    >>> whole(np.dtype("uint8"), np.dtype("uint32")), whole(UNSIGNED, np.dtype("int8"))
+    (dtype('uint64'), dtype('int64'))
+    """
+    return UNSIGNED if all(type_.kind == "u" for type_ in types) else INT
+
+
+def arithmetic(*types: Type) -> Type:
+    """The type in which numbers compute.
+
+    >>> arithmetic(np.dtype("float32"), INT), arithmetic(np.dtype("float32"), np.dtype("int16"))
+    (dtype('float64'), dtype('float32'))
+    """
+    if all(map(is_whole, types)):
+        return whole(*types)
+    return reduce(np.promote_types, types)
+
+
+def operation(value: ir.Operating, *types: Type) -> Operation:
+    """How an operation on operands of such types computes."""
+    match value:
+        case ir.Unary(op):
+            return _unary(op, types[0])
+        case ir.Binary(op):
+            return _binary(op, types)
+        case ir.Compare():
+            return Operation(_compared(types), Held(BOOL), False)
+        case ir.Call(op):
+            return _call(op, types)
+        case _:
+            assert_never(value, TYPING)
+
+
+def _done(operands: tuple[Type, ...], result: Type) -> Operation:
+    """An operation in NumPy's way, unless Python's is the same."""
+    plain = all(type_ in WIDE for type_ in (*operands, result))
+    return Operation(operands, kept(result), not plain, total=True)
+
+
+def _unary(op: str, type_: Type) -> Operation:
+    if op in ("not", "bool"):
+        return Operation((type_,), Held(BOOL), False)
+    if op == "int":
+        return _cast(type_, type_ if is_int(type_) else INT)
+    if op == "float":
+        return _cast(type_, type_ if type_.kind == "f" else FLOAT)
+    if op == "complex":
+        return _cast(type_, type_ if type_.kind == "c" else COMPLEX)
+    to = cast(op)
+    if to is not None:
+        return _cast(type_, to.type)
+    if op == "abs" and type_.kind == "c":
+        return _done((type_,), part(type_))
+    if not is_whole(type_) or (op == "abs" and is_int(type_)):
+        return _done((type_,), type_)
+    if op == "~" and type_ == BOOL:
+        return Operation((BOOL,), Held(BOOL), True)  # as NumPy, unlike Python
+    return _done((whole(type_),), whole(type_))
+
+
+def _cast(from_: Type, to: Type) -> Operation:
+    return Operation((from_,), kept(to), True, total=True)
+
+
+def _binary(op: str, types: tuple[Type, ...]) -> Operation:
+    left, right = types if len(types) == 2 else (types[0], types[0])
+    if op in ("min", "max"):
+        both = unified(left, right)
+        return Operation((both, both), kept(both), both not in WIDE)
+    if op in "&|^" and types == (BOOL, BOOL):
+        return Operation(types, Held(BOOL), False)
+    if op in ("<<", ">>"):
+        result = whole(left)
+        return _done((result, result), result)
+    common = arithmetic(left, right)
+    if op == "**" and left.kind == "f" and is_whole(right):
+        common = left
+    if op == "/" and is_int(common):
+        common = FLOAT
+    if not is_whole(common) and op in ("/", "//", "%", "**"):  # by zero too
+        return Operation((common, common), kept(common), True, total=True)
+    return _done((common, common), common)
+
+
+def _compared(types: tuple[Type, ...]) -> tuple[Type, ...]:
+    """The types in which numbers are compared; integers exactly, whatever their types are."""
+    if not all(map(is_whole, types)):
+        return (arithmetic(*types),) * len(types)
+    return tuple(UNSIGNED if type_ == UNSIGNED else INT for type_ in types)
+
+
+def _call(op: str, types: tuple[Type, ...]) -> Operation:
+    """A function: of floats in the floats' type, of integers in double; of bits as they are."""
+    function = FUNCTIONS[op]
+    if function.takes == "bits":
+        common = reduce(np.promote_types, types)
+        common = INT if common == BOOL else common
+    elif function.takes == "complex":
+        common = arithmetic(types[0])
+    else:
+        floats = [type_ for type_ in types if not is_whole(type_)]
+        common = reduce(np.promote_types, floats or [FLOAT])
+        common = common if len(floats) == len(types) else np.promote_types(common, FLOAT)
+    result = {"bool": BOOL, "count": INT}.get(function.result, common)
+    if function.result == "complex":
+        result = np.promote_types(common, np.complex64)
+    if function.result == "part" and common.kind == "c":
+        result = part(common)
+    return Operation((common,) * len(types), kept(result), common not in WIDE, total=True)
+
+
+OF_FLOATS: dict[ir.AtomicOp, ir.AtomicOp] = {"max": "greater", "min": "less"}
+OF_INTEGERS: dict[ir.AtomicOp, ir.AtomicOp] = {"nanmax": "max", "nanmin": "min"}
+"""What an atomic operation is called for arrays of such numbers."""
+
+
+def stored_as_held(body: ir.Block, typing: Typing) -> ir.Block:
+    """A program whose stores convert their values to the types of the arrays, as casts do.
+
+    Its atomics are those that the representation has for the types of their arrays.
+    """
+
+    def held(value: ir.Expr, dtype: Type, place: Place) -> ir.Expr:
+        return value if typing.of(value) == dtype else ir.Unary(dtype.name, value, place)
+
+    def atomic(statement: ir.Atomic) -> ir.Atomic:
+        dtype, op = typing.arrays[statement.array], statement.op
+        value = held(statement.value, dtype, statement.place)
+        compare = statement.compare
+        if compare is not None:
+            compare = held(compare, dtype, statement.place)
+        if op == "sub" and dtype.kind == "f":
+            op, value = "add", ir.Unary("-", value, statement.place)
+        op = (OF_FLOATS if dtype.kind == "f" else OF_INTEGERS).get(op, op)
+        return replace(statement, op=op, value=value, compare=compare)
+
+    def block(old: ir.Block) -> ir.Block:
+        return tuple(map(one, old))
+
+    def one(statement: ir.Stmt) -> ir.Stmt:
+        if isinstance(statement, ir.Store | ir.RegisterWrite):
+            value = held(statement.value, typing.arrays[statement.array], statement.place)
+            return replace(statement, value=value)
+        if isinstance(statement, ir.Atomic):
+            return atomic(statement)
+        return with_inside(statement, block)
+
+    return block(body)

@@ -1,0 +1,164 @@
+"""Programs and tests that import numba.cuda, run on mmsim."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+KERNELS = """
+import sys
+import numpy as np
+from numba import cuda, float32, vectorize
+
+@cuda.jit
+def turn(a, b):
+    x, y = cuda.grid(2)
+    if x < a.shape[0] and y < a.shape[1]:
+        b[y, x] = a[x, y]
+
+@cuda.jit("void(float32[:], float32)")
+def scale(a, factor):
+    i = cuda.grid(1)
+    if i < a.size:
+        a[i] *= factor
+
+@cuda.jit
+def racy(a):
+    a[0] = cuda.grid(1)
+
+@vectorize(["float32(float32)"], target="cuda")
+def twice(x):
+    return 2 * x
+"""
+PROGRAM = f"""{KERNELS}
+a = np.arange(1024, dtype=np.float32).reshape(32, 32)
+b = cuda.device_array_like(a)
+turn[(2, 2), (16, 16)](cuda.to_device(a), b)
+assert (b.copy_to_host() == a.T).all()
+scale[32, 32](a.reshape(-1), 2)
+scale[32, 32](a.reshape(-1), 2)
+assert (twice(a) == 2 * a).all()
+if "racy" in sys.argv:
+    racy[2, 32](np.zeros(1, np.int64))
+print("arguments", sys.argv[1:], __name__)
+sys.exit(int(sys.argv[1]) if sys.argv[1:] else None)
+"""
+
+
+@pytest.fixture
+def call(tmp_path):
+    """`mmsim cuda` with these arguments, in a folder that has the program."""
+    (tmp_path / "program.py").write_text(PROGRAM)
+
+    def run(*arguments, command=("mmsim", "cuda")):
+        return subprocess.run(
+            [sys.executable, "-m", *command, *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+
+    return run
+
+
+def test_a_program_runs_unchanged_and_its_kernels_are_counted(call, tmp_path):
+    done = call("--json", "kernels.json", "program.py", "0", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "arguments ['0', '--json'] __main__" in done.stdout
+    assert "4 launches of 3 kernels" in done.stdout
+    rows = {
+        row["kernel"]: row for row in json.loads((tmp_path / "kernels.json").read_text())["kernels"]
+    }
+    assert list(rows) == ["turn", "scale", "twice"]
+    assert (rows["scale"]["launches"], rows["scale"]["threads"]) == (2, 2048)
+    assert rows["scale"]["memories"] == {"global": {"stages": 128, "wasted": 0}}
+    assert rows["turn"]["worst_text"] == "b[y, x] = a[x, y]"
+    # A warp has 16 values of x and 2 of y: it reads 16 rows of a and writes 2 of b, which are a
+    # group each. One of each would do: 15 + 1 are wasted by each of 32 warps.
+    assert rows["turn"]["worst_wasted"] == 16 * 32
+
+
+@pytest.mark.parametrize(("argument", "status"), [("7", 7), ("0", 0)])
+def test_the_programs_status_is_kept(call, argument, status):
+    assert call("program.py", argument).returncode == status
+
+
+def test_findings_are_printed_and_end_with_status_1(call):
+    assert call("program.py", "0", "racy").returncode == 0
+    done = call("--check", "program.py", "0", "racy")
+    assert done.returncode == 1
+    assert "race" in done.stdout
+
+
+def test_a_program_that_fails_fails_and_its_kernels_are_shown(call, tmp_path):
+    (tmp_path / "program.py").write_text(
+        PROGRAM.partition('if "racy"')[0] + "\nraise KeyError('x')\n"
+    )
+    done = call("program.py")
+    assert done.returncode == 1
+    assert "KeyError: 'x'" in done.stderr
+    assert "4 launches of 3 kernels" in done.stdout
+    done = call("nothing.py")
+    assert (done.returncode, "no file 'nothing.py'" in done.stderr) == (2, True)
+
+
+def test_a_page_shows_small_launches_step_by_step(call, tmp_path):
+    done = call("--html", "page.html", "program.py")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "page.html").read_text()
+    assert "a[i] *= factor" in page
+    (tmp_path / "small.py").write_text(f"{KERNELS}\nscale[1, 8](np.ones(8, np.float32), 2)\n")
+    assert call("--html", "small.html", "small.py").returncode == 0
+    small = (tmp_path / "small.html").read_text()
+    assert "<iframe" in small
+    assert "<iframe" not in page
+
+
+def test_a_module_runs_too(call):
+    done = call("-m", "program", "0")
+    assert done.returncode == 0, done.stderr
+    assert "4 launches" in done.stdout
+
+
+TESTS = f"""{KERNELS}
+def test_scale():
+    a = np.ones(8, np.float32)
+    scale[1, 8](a, 3)
+    assert (a == 3).all()
+
+def test_racy():
+    racy[2, 32](np.zeros(1, np.int64))
+"""
+
+
+def test_tests_of_kernels_run_with_the_plugin(call, tmp_path):
+    (tmp_path / "test_kernels.py").write_text(TESTS)
+    plugin = ("pytest", "-q", "-p", "mmsim.cuda.pytest", "-p", "no:cacheprovider")
+    done = call("test_kernels.py", "--cuda-json", "kernels.json", command=plugin)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 launches of 2 kernels" in done.stdout
+    assert json.loads((tmp_path / "kernels.json").read_text())["kernels"][0]["kernel"] == "scale"
+    done = call("test_kernels.py", "--cuda-check", command=plugin)
+    assert done.returncode == 1
+    assert "2 passed" in done.stdout
+    assert "race" in done.stdout
+
+
+def test_numba_need_not_be_there(call, tmp_path):
+    (tmp_path / "blocked.py").write_text(
+        "import sys\n"
+        "sys.modules['numba'] = sys.modules['numba_cuda'] = None\n"
+        "from mmsim.cuda.script import run_script\n"
+        "sys.exit(run_script('small.py', []))\n"
+    )
+    (tmp_path / "small.py").write_text(
+        "import numpy as np\nfrom numba import cuda, float32\n"
+        "from numba.cuda.random import create_xoroshiro128p_states\n"
+        "from numba_cuda_mlir import cuda as other\n"
+        "assert cuda is other\n"
+        "@cuda.jit\ndef fill(a):\n    a[cuda.grid(1)] = float32(1)\n"
+        "a = np.zeros(4)\nfill[1, 4](a)\nprint(a)\n"
+    )
+    done = call(command=("blocked",))
+    assert "[1. 1. 1. 1.]" in done.stdout, done.stderr

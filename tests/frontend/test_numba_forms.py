@@ -1,0 +1,303 @@
+"""Forms of Python that kernels have beside those of all programs: views, and more loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import cuda, int32
+
+import mmsim as mm
+from mmsim.errors import LanguageError, RaisedError
+from mmsim.frontend.numba_kernel import numba_program
+
+MACHINE = mm.HMM(2, 4, 5, 3)
+
+
+@pytest.fixture(params=["array", "events"])
+def engine(request):
+    return request.param
+
+
+def same_as_python(kernel, engine, *args):
+    """Run a kernel of one thread, and as the Python function that it is; both leave the same."""
+    python = [np.copy(one) if isinstance(one, np.ndarray) else one for one in args]
+    kernel(*python)
+    program = numba_program(kernel)
+    run = MACHINE.run(program, *args, threads=1, schedule="asynchronous", engine=engine)
+    program.store(run.arrays, args)
+    for found, right in zip(args, python, strict=True):
+        assert np.array_equal(found, right)
+
+
+def test_slices_are_views(engine):
+    def views(x, y, out):
+        first, last, inner = x[0:2], x[-3:], x[1:][1:4]
+        out[0] = first[1] + last[0] * inner[-1]
+        inner[0] = 100
+        out[1] = x[2] + len(last) + inner.size + inner.shape[0]
+        every = x[1::3]
+        out[2] = every[2] + len(every)
+        n = int(out[3])
+        part = x[n : n + 2]
+        part[1] += 7
+        beyond = x[5:100]
+        out[4] = len(beyond) + len(x[6:2]) + len(x[:-1])
+        column = y[:, 1]
+        column[1] = 50
+        out[5] = column[0] + column.size + y[1:, 2][0] + y[0, 1:][1]
+        out[6] = y[..., 0][1] + y[1:][0][2] + y[1][1:][0]
+
+    x, y = np.arange(9), np.arange(6).reshape(2, 3)
+    same_as_python(views, engine, x, y, np.array([0, 0, 0, 4, 0, 0, 0]))
+
+
+def test_which_slice_a_name_stands_for_must_be_known():
+    def either(x):
+        part = x[1:]
+        if x[0] > 0:
+            part = x[2:]
+        part[0] = 1
+
+    with pytest.raises(LanguageError, match="which slice a name stands for depends on the way"):
+        MACHINE.run(numba_program(either), np.zeros(8), threads=1)
+
+
+def test_a_tuple_is_an_index(engine):
+    def place(y, out):
+        at = (1, 2)
+        y[at] = 7
+        out[0] = y[at] + y[(0, 1)]
+        for at in ((0, 0), (1, 1)):
+            y[at] += 1
+
+    same_as_python(place, engine, np.arange(6).reshape(2, 3), np.zeros(1, int))
+
+
+def test_an_array_without_axes_has_one_element(engine):
+    def move(a, b):
+        b[()] = a[()] + a.size
+
+    same_as_python(move, engine, np.array(4), np.array(0))
+
+
+def test_else_after_loops(engine):
+    def ends(a, out):
+        for x in a:
+            if x > 2:
+                break
+        else:
+            out[0] = 1
+        for k in range(3):
+            if k > 5:
+                break
+        else:
+            out[1] = 1
+        k = 0
+        while k < 3:
+            k += 1
+            if k == 2:
+                continue
+            if a[0] == k:
+                break
+        else:
+            out[2] = 1
+        for x in (1, 2, 3):
+            for y in range(x):
+                if y == 1:
+                    break
+            else:
+                out[3] += 1
+            if x == 2:
+                break
+        else:
+            out[4] = 1
+
+    for a in ([0, 0], [1, 3]):
+        same_as_python(ends, engine, np.array(a), np.zeros(5, int))
+
+
+def test_loops_over_arrays(engine):
+    def loops(a, b, out):
+        for x in a:
+            out[0] += x
+        for i, x in enumerate(a, 3):
+            out[1] += i * x
+        for x, y, k in zip(a, b[1:], range(2), strict=False):
+            out[2] += x * y + k
+        for i, (x, y) in enumerate(zip(a, b, strict=False)):
+            out[3] += (x - y) * i
+        for row in (a, b):
+            out[4] += row[0]
+
+    same_as_python(loops, engine, np.array([5, 2, 4]), np.array([1, 7, 3, 9]), np.zeros(5, int))
+
+
+def test_a_loop_over_a_matrix_gives_rows(engine):
+    def rows(m, out):
+        for row in m:
+            for x in row[1:]:
+                out[0] = out[0] * 10 + x
+
+    same_as_python(rows, engine, np.arange(6).reshape(2, 3), np.zeros(1, int))
+
+
+def test_dynamic_shared_memory_is_one_array(engine):
+    def parts(out):
+        whole = cuda.shared.array(0, int32)
+        first, last = whole[:2], whole[2:]
+        first[1], last[0] = 5, 6
+        again = cuda.shared.array(shape=0, dtype=int32)
+        out[0] = again[1] * 100 + again[2] * 10 + again.size
+
+    program = numba_program(parts)
+    run = MACHINE.run(program.with_shared(16), np.zeros(1, int), threads=1, engine=engine)
+    assert run.arrays["out"].tolist() == [564]
+    with pytest.raises(LanguageError, match="the launch has no dynamic shared memory"):
+        MACHINE.run(program, np.zeros(1, int), threads=1)
+
+
+def test_the_shape_of_an_array_that_a_kernel_makes_may_be_a_tuple_from_outside():
+    shape = (2, 3)
+
+    def plain(out):
+        s = cuda.shared.array(shape, dtype=int32)
+        t = cuda.local.array(shape=shape, dtype=int32)
+        out[0] = s.size + t.shape[1] + s.ndim
+
+    run = MACHINE.run(numba_program(plain), np.zeros(1, int), threads=1)
+    assert run.arrays["out"].tolist() == [11]
+
+
+def test_an_array_may_be_made_in_a_branch(engine):
+    def branch(out):
+        i = cuda.threadIdx.x
+        if i < 2:
+            own = cuda.local.array(2, int32)
+            own[1] = i + 5
+            out[i] = own[1]
+
+    run = MACHINE.run(numba_program(branch), np.zeros(4, int), threads=4, engine=engine)
+    assert run.arrays["out"].tolist() == [5, 6, 0, 0]
+
+
+def test_parts_of_arrays_are_assigned_element_by_element(engine):
+    def parts(x, y, out):
+        out[:] = 7
+        out[1:3] = x[:2]
+        y[:, 1] = x[1:]
+        y[0] = 9
+        out[-1:] = y[1, 1]
+
+    x, y = np.arange(3), np.zeros((2, 2), int)
+    same_as_python(parts, engine, x, y, np.zeros(5, int))
+
+
+def test_functions_of_numpy_have_output_arrays(engine):
+    def outputs(x, y, out):
+        np.negative(x, out[:3])
+        np.maximum(x, 2, out[3:])
+        np.add(y, x, y)
+
+    x, y = np.arange(3), np.arange(6).reshape(2, 3)
+    same_as_python(outputs, engine, x, y, np.zeros(6, int))
+
+
+def test_none_chooses_the_branch_that_is_parsed(engine):
+    def scale(x, factors):
+        if factors is None:
+            x[0] = 1
+        else:
+            x[0] = factors[0]
+        if factors is not None:
+            x[1] = factors[1]
+
+    for factors in (None, np.array([3, 4])):
+        same_as_python(scale, engine, np.zeros(2, int), factors)
+
+
+def test_a_thread_that_raises_ends(engine):
+    def checked(x):
+        i = cuda.grid(1)
+        assert i != 1
+        if i == 2:
+            raise ValueError("two")
+        x[i] = 1
+
+    run = MACHINE.run(numba_program(checked), np.zeros(4, int), threads=4, engine=engine)
+    assert run.arrays["x"].tolist() == [1, 0, 0, 1]
+    with pytest.raises(RaisedError, match=r"thread 1: AssertionError"):
+        MACHINE.run(numba_program(checked, debug=True), np.zeros(4, int), threads=4, engine=engine)
+
+
+def test_a_kernel_that_is_debugged_tells_what_it_raises():
+    def checked(x):
+        if x[0] == 0:
+            raise ValueError("zero", 1)
+
+    with pytest.raises(RaisedError, match="thread 0: ValueError: zero, 1") as caught:
+        MACHINE.run(numba_program(checked, debug=True), np.zeros(4, int), threads=4)
+    assert 'raise ValueError("zero", 1)' in str(caught.value)
+
+
+def test_tuples_are_spread_over_arguments(engine):
+    @cuda.jit(device=True)
+    def total(first, *rest):
+        found = first
+        for x in rest:
+            found = found * 10 + x
+        return found + 1000 * len(rest)
+
+    @cuda.jit(device=True)
+    def passed(function, *values):
+        return function(*values)
+
+    def spread(out):
+        pair = (3, 4)
+        out[0] = total(1, 2, *pair)
+        out[1] = total(*pair)
+        out[2] = total(5)
+        out[3] = passed(total, 7, 8)
+
+    run = MACHINE.run(numba_program(spread), np.zeros(4, int), threads=1, engine=engine)
+    assert run.arrays["out"].tolist() == [4234, 1034, 5, 1078]
+
+
+def test_a_function_inside_a_kernel_knows_the_names_around_it(engine):
+    @cuda.jit(device=True)
+    def apply(function, x):
+        return function(x)
+
+    def closures(out, factor):
+        offset = 5
+
+        def inner(x):
+            return x * factor + offset
+
+        out[0] = inner(2)
+        offset += 1
+        out[1] = apply(inner, 3)
+
+    run = MACHINE.run(numba_program(closures), np.zeros(2, int), 10, threads=1, engine=engine)
+    assert run.arrays["out"].tolist() == [25, 36]
+
+
+def test_complex_numbers(engine):
+    def compute(z, w, out):
+        i = cuda.grid(1)
+        out[i] = (z[i] * w[i] + 1j) / np.complex64(2 - 1j)
+        out[i] += complex(abs(z[i]), w[i].real) - z[i].conjugate() * z[i].imag
+
+    z = np.array([1 + 2j, -3j], np.complex64)
+    w = np.array([0.5 - 1j, 4], np.complex128)
+    program = numba_program(compute)
+    run = MACHINE.run(program, z, w, np.zeros(2, complex), threads=2, engine=engine)
+    right = (z * w + 1j) / np.complex64(2 - 1j)
+    right += abs(z) + 1j * w.real - z.conjugate() * z.imag
+    assert np.allclose(run.arrays["out"], right, rtol=1e-6)
+
+
+def test_the_bits_of_a_number_are_counted(engine):
+    def count(x, out):
+        out[0] = x[0].bit_count()
+
+    same_as_python(count, engine, np.array([255], np.uint8), np.zeros(1, int))

@@ -1,0 +1,64 @@
+"""Structured arrays and records as arguments of kernels."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+from numba import cuda
+
+import mmsim as mm
+from mmsim.errors import LanguageError
+from mmsim.frontend.numba_kernel import numba_program
+
+MACHINE = mm.HMM(2, 4, 5, 3)
+POINT = np.dtype(
+    [("x", "f4"), ("y", "i4", (2,)), ("name", "S3"), ("inner", [("k", "i2")])], align=True
+)
+
+
+@pytest.mark.parametrize("engine", ["array", "events"])
+def test_fields_of_records(engine):
+    def fields(points, one, out):
+        points[1].x = points[0].x + 1
+        points[1].x += 3
+        points[0] = points[1]
+        points[1].y[1] = 7
+        out[0] = points.x[0] + points["y"][1][1] + points[0]["y"][0] + len(points) + points.size
+        one.x = 5
+        one["y"][0] = 3
+        last = points[-1]
+        last.inner.k = 9
+        out[1] = last["inner"]["k"] + one.x
+        points.y[0] = one.y
+        points[1].y[:] = 8
+
+    points = np.zeros(2, POINT).view(np.recarray)
+    points.x, points.y = [1, 2], [[1, 2], [3, 4]]
+    args = [points, np.zeros(1, POINT).view(np.recarray)[0], np.zeros(2)]
+    right = copy.deepcopy(args)
+    fields(*right)
+    program = numba_program(fields)
+    run = MACHINE.run(program, *args, threads=1, schedule="asynchronous", engine=engine)
+    program.store(run.arrays, args)
+    for found, python in zip(args, right, strict=True):
+        assert np.array_equal(found, python)
+
+
+def test_a_field_that_is_not_there_is_named():
+    def lacking(points):
+        points[0].z = 1
+
+    with pytest.raises(LanguageError, match=r"no field 'z' of numbers; it has x, y, inner"):
+        MACHINE.run(numba_program(lacking), np.zeros(2, POINT), threads=1)
+
+
+def test_a_field_may_be_named_outside():
+    name = "x"
+
+    def named(points):
+        points[cuda.grid(1)][name] = cuda.grid(1)
+
+    run = MACHINE.run(numba_program(named), np.zeros(2, POINT), threads=2)
+    assert run.arrays["points_x"].tolist() == [0, 1]
