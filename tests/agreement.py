@@ -2,12 +2,12 @@
 
     python tests/agreement.py [--count 20000] [--seed 0] [--jobs 2] [--json FILE]
 
-Draws so many different programs and runs each under both schedules: on the event engine, on the
-array engine interpreted and, where it can be, fused; some are compiled too, which takes seconds.
-Time, accesses, rounds and arrays must be the same, the arrays bit for bit. Under the asynchronous
-schedule a program with a data race has no result that all must share: there the engines must agree
-that it has one. Where there is a GPU (with CuPy), programs whose threads don't race run on it too,
-and their arrays must be the same.
+Draws so many different programs and runs each under both schedules: on the event engine, by the
+plain evaluation in reference.py, on the array engine interpreted and, where it can be, fused; some
+are compiled too, which takes seconds. Time, accesses, rounds and arrays must be the same, the
+arrays bit for bit. Under the asynchronous schedule a program with a data race has no result that
+both engines must share: there they must agree that it has one. Where there is a GPU (with CuPy),
+programs whose threads don't race run on it too, and their arrays must be the same.
 
 At the end two tables: what was compared how often, and in how many of the programs each statement,
 each operator and each other part of the language occurs. Leaves with 0 if all is the same and every
@@ -51,7 +51,17 @@ from mmsim.ir.operators import BINARY, COMPARE, UNARY
 from mmsim.ir.promotion import SUPPORTED
 from mmsim.ir.walk import expressions, parts, statements
 from race_free_programs import CANDIDATES, SCHEDULES
-from random_programs import DTYPES, RandomCase, bits, drawn, in_turn, races, run_case, same
+from random_programs import (
+    DTYPES,
+    RandomCase,
+    bits,
+    drawn,
+    evaluated,
+    in_turn,
+    races,
+    run_case,
+    same,
+)
 from reference import RefPlaced
 
 CHUNK = 50
@@ -167,6 +177,17 @@ def paths(case: RandomCase, schedule: str, compiled: bool) -> Iterator[tuple[str
         yield name, outcome(run)
 
 
+def as_evaluated(case: RandomCase, schedule: str, run: Any) -> bool:
+    """Whether the plain evaluation of a case gives what a run gave."""
+    plain = evaluated(case, schedule)
+    rounds = [(one.line, one.array, one.kind, one.stages, one.time) for one in run.rounds]
+    return (
+        plain.time == run.time
+        and (schedule == "asynchronous" or plain.rounds == rounds)
+        and same(plain.arrays, run.arrays)
+    )
+
+
 def can_run_on_it(case: RandomCase, run: Any) -> bool:
     """Whether a GPU must give a run's arrays.
 
@@ -181,6 +202,9 @@ def compare(case: RandomCase, on_gpu: bool, compiled: bool) -> tuple[Counter[str
     wrong = []
     for schedule in SCHEDULES:
         events = run_case(case, schedule, engine="events", trace=on_gpu, check=True)
+        done[f"{schedule}, the plain evaluation"] += 1
+        if not as_evaluated(case, schedule, events):
+            wrong.append(f"{schedule}, the plain evaluation")
         if schedule == "asynchronous" and races(events):
             done["asynchronous, a data race both find"] += 1
             if not races(run_case(case, schedule, engine="array", check=True)):

@@ -23,7 +23,7 @@ import random_complex
 import random_exchange as exchange
 import random_forms as forms
 import random_typed as typed
-from reference import RefDMM, RefHMM, RefOwn, RefPlaced, RefUMM
+from reference import RefDMM, RefHMM, RefOwn, RefPlaced, RefUMM, evaluate
 
 INDENT = "    "
 TYPE_OF = {
@@ -144,6 +144,20 @@ def run_case(case, schedule, **options):
         **case.launch,
         schedule=schedule,
         **options,
+    )
+
+
+def evaluated(case, schedule):
+    """What the plain evaluation makes of a case."""
+    return evaluate(
+        case.source,
+        case.name,
+        case.machine_spec,
+        case.args,
+        case.threads,
+        case.block_size,
+        schedule,
+        case.shape,
     )
 
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from draws import draws
-from random_programs import bits, cases, run_case
-from reference import Outcome, evaluate
+from random_programs import bits, cases, evaluated, run_case
+from reference import Outcome
 
 
 def run_mmsim(case, schedule):
@@ -38,16 +38,7 @@ def run_mmsim(case, schedule):
 )
 @given(case=cases())
 def test_events_agree_with_the_reference(case, schedule):
-    expected = evaluate(
-        case.source,
-        case.name,
-        case.machine_spec,
-        case.args,
-        case.threads,
-        case.block_size,
-        schedule,
-        case.shape,
-    )
+    expected = evaluated(case, schedule)
     actual = run_mmsim(case, schedule)
     # A unit dispatches at most once at an instant, and what units do at one instant is unordered.
     assert sorted(actual.dispatches) == sorted(expected.dispatches)
