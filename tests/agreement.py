@@ -239,10 +239,13 @@ def chunk(
     programs = []
     for digest, case in reversed(found.items()):  # the simplest are drawn first
         compiled = turn % COMPILED == 0 and not any("compiled" in what for what in done)
-        more, errors = compare(case, on_gpu, compiled)
+        try:
+            more, errors = compare(case, on_gpu, compiled)
+            programs.append((digest, used(case.program.code) | given(case)))
+        except Exception as error:  # the other programs still count
+            more, errors = Counter(), [f"{type(error).__name__}: {error}:\n{case.describe()}"]
         done += more
         wrong += errors
-        programs.append((digest, used(case.program.code) | given(case)))
     faulthandler.cancel_dump_traceback_later()
     return programs, done, wrong
 

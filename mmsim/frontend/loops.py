@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from mmsim.errors import Place
 from mmsim.frontend import tables
@@ -145,10 +146,10 @@ class Loops:
                 first = tables.constant_of(self.first_number(node))
                 if type(first) is not int:
                     raise self.function.refuse(node, "the first number must be one as it stands")
-                inner = self.items(node.args[0])
+                inner = self.items(node.args[0], _targets(target, 2)[1])
                 return tuple((ir.Const(first + trip), item) for trip, item in enumerate(inner))
             if kind is zip and node.args and all(one.arg == "strict" for one in node.keywords):
-                return self.zipped(node)
+                return self.zipped(node, target)
         if self.tuples.gives_tuple(node) or isinstance(node, ast.Attribute):
             value = self.values.value(node)
             if isinstance(value, tuple):
@@ -172,9 +173,10 @@ class Loops:
             "loop over the range alone, and compute the rest from its variable",
         )
 
-    def zipped(self, node: ast.Call) -> tuple[Value, ...]:
+    def zipped(self, node: ast.Call, target: ast.expr | None) -> tuple[Value, ...]:
         """The tuples of zip(x, y)."""
-        parts = [self.items(part) for part in node.args]
+        targets = _targets(target, len(node.args))
+        parts = [self.items(part, own) for part, own in zip(node.args, targets, strict=True)]
         for keyword in node.keywords:
             same = len(set(map(len, parts))) == 1
             strict = self.lowering.expression(keyword.value) if not same else ir.Const(False)
@@ -253,3 +255,10 @@ class Loops:
         loop, place = self.within[-1], self.function.place(node)
         self.merging.keep_names(loop, place)
         self.lowering.emit(ir.Leave(loop.trip, place) if loop.trip else ir.Continue(place))
+
+
+def _targets(target: ast.expr | None, count: int) -> Sequence[ast.expr | None]:
+    """What each of several values is assigned to, where the text says it."""
+    if isinstance(target, ast.Tuple) and len(target.elts) == count:
+        return target.elts
+    return [None] * count

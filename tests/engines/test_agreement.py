@@ -101,3 +101,12 @@ def test_all_engines_agree_on_some_and_a_difference_is_told(monkeypatch, tmp_pat
     assert not any("compiled" in what for what in done)
     assert len(wrong) > agreement.CHUNK // 2
     assert "def program" in wrong[0]
+
+    def refused(*_):
+        raise ValueError("no answer")
+
+    monkeypatch.setattr(agreement, "compare", refused)
+    programs, _, wrong = agreement.chunk((5, 1, False))
+    assert not programs
+    assert len(wrong) > agreement.CHUNK // 2
+    assert wrong[0].startswith("ValueError: no answer:")

@@ -228,6 +228,15 @@ def a_loop_gives_names_to_an_array_before_its_first_use(T, a, b):
 
 
 @case(np.arange(4), np.ones(4, int))
+def loops_give_names_to_an_array_that_is_exchanged_later(T, a, b):
+    for q, k in zip((b, b), (1, 2)):  # noqa: B905
+        q[T.id] += len(q) + k
+    for k, q in enumerate((a, a)):
+        q[T.id] -= len(q) * k
+    a, b = b, a
+
+
+@case(np.arange(4), np.ones(4, int))
 def one_array_is_known_before_the_other(T, a, b):
     b[T.id] += 5
     b, a = exchanged(b, a)
