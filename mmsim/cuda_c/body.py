@@ -15,6 +15,7 @@ from mmsim.cuda_c.exchange import exchanged
 from mmsim.cuda_c.expressions import WRITER, Expressions
 from mmsim.cuda_c.lanes import Lanes, exchanges, goes_again, jumps, leaves_more, through
 from mmsim.cuda_c.layouts import Placement
+from mmsim.cuda_c.lock_step import refuse_parting
 from mmsim.cuda_c.names import Names
 from mmsim.cuda_c.shape import Shape
 from mmsim.cuda_c.text import C_TYPES, literal_of
@@ -62,7 +63,7 @@ class Body:
         )
         self.lock_step = lock_step
         if lock_step:
-            _refuse_parting(self.block, self.ranges, self.program)
+            refuse_parting(self.block, self.ranges, self.program)
         self.shape = Shape(self.block, self.ranges, apart=lock_step)
         self.expressions = Expressions(
             self.typing, self.ranges, meaning.constant, names.of, self._element
@@ -468,51 +469,6 @@ def _along(name: str, extents: Extents) -> dict[str, tuple[int, int]]:
     return {
         f"{name}.{axis}": (0, extent - 1) for axis, extent in zip(ir.AXES, extents, strict=True)
     }
-
-
-def _refuse_parting(block: ir.Block, ranges: Ranges, program: str) -> None:
-    """Refuse lock step for a program whose threads may take different ways."""
-    for one in statements(block):
-        if _parts_threads(one, ranges):
-            place = getattr(one, "place", None)
-            where = f" (line {place.line} of {place.file})" if isinstance(place, Place) else ""
-            raise LaunchError(
-                f"program {program!r} can't be written in lock step, because its threads may take "
-                f"different ways{where}; a GPU's barrier takes all of them"
-            )
-
-
-def _parts_threads(statement: ir.Stmt, ranges: Ranges) -> bool:
-    """Whether threads may take different ways at a statement, as far as is known."""
-    match statement:
-        case ir.If() | ir.While() | ir.Return() | ir.Leave() | ir.Break() | ir.Continue():
-            return True
-        case ir.For():
-            return not _same_trips(statement, ranges)
-        case (
-            ir.Assign()
-            | ir.Load()
-            | ir.Store()
-            | ir.Atomic()
-            | ir.RegisterWrite()
-            | ir.Forget()
-            | ir.Scope()
-            | ir.Barrier()
-            | ir.Exchange()
-        ):
-            return False
-        case _:
-            assert_never(statement, WRITER)
-
-
-def _same_trips(loop: ir.For, ranges: Ranges) -> bool:
-    """Whether all threads go round a loop equally often."""
-    start, stop, step = (ranges.of(bound) for bound in (loop.start, loop.stop, loop.step))
-    if start is None or stop is None or step is None:
-        return False
-    if stop[0] != stop[1] or step[0] != step[1] or step[0] == 0:
-        return False
-    return len({len(range(first, stop[0], step[0])) for first in start}) == 1
 
 
 def comment(text: str) -> str:

@@ -1,0 +1,55 @@
+"""Lock step: which programs can't be written so that all threads of a block go side by side."""
+
+from __future__ import annotations
+
+from mmsim.cuda_c.expressions import WRITER
+from mmsim.errors import LaunchError, Place
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.ranges import Ranges
+from mmsim.ir.walk import statements
+
+
+def refuse_parting(block: ir.Block, ranges: Ranges, program: str) -> None:
+    """Refuse lock step for a program whose threads may take different ways."""
+    for one in statements(block):
+        if _parts_threads(one, ranges):
+            place = getattr(one, "place", None)
+            where = f" (line {place.line} of {place.file})" if isinstance(place, Place) else ""
+            raise LaunchError(
+                f"program {program!r} can't be written in lock step, because its threads may take "
+                f"different ways{where}; a GPU's barrier takes all of them"
+            )
+
+
+def _parts_threads(statement: ir.Stmt, ranges: Ranges) -> bool:
+    """Whether threads may take different ways at a statement, as far as is known."""
+    match statement:
+        case ir.If() | ir.While() | ir.Return() | ir.Leave() | ir.Break() | ir.Continue():
+            return True
+        case ir.For():
+            return not _same_trips(statement, ranges)
+        case (
+            ir.Assign()
+            | ir.Load()
+            | ir.Store()
+            | ir.Atomic()
+            | ir.RegisterWrite()
+            | ir.Forget()
+            | ir.Scope()
+            | ir.Barrier()
+            | ir.Exchange()
+        ):
+            return False
+        case _:
+            assert_never(statement, WRITER)
+
+
+def _same_trips(loop: ir.For, ranges: Ranges) -> bool:
+    """Whether all threads go round a loop equally often."""
+    start, stop, step = (ranges.of(bound) for bound in (loop.start, loop.stop, loop.step))
+    if start is None or stop is None or step is None:
+        return False
+    if stop[0] != stop[1] or step[0] != step[1] or step[0] == 0:
+        return False
+    return len({len(range(first, stop[0], step[0])) for first in start}) == 1
