@@ -66,13 +66,20 @@ def of_docs() -> list[Original]:
         text = page.read_text(encoding="utf-8")
         for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
             body = ast.parse(block).body
-            functions = [node for node in body if isinstance(node, ast.FunctionDef)]
+            functions = [
+                node for node in body if isinstance(node, ast.FunctionDef) and not _of_numba(node)
+            ]
             while functions and not functions[-1].decorator_list:
                 functions.pop()
             if functions:
                 program = "\n\n".join(map(ast.unparse, functions)) + "\n"
                 found.append(Original(program, outside(block)))
     return found
+
+
+def _of_numba(function: ast.FunctionDef) -> bool:
+    """Whether a function is a kernel of numba.cuda, which is another language."""
+    return any(ast.unparse(one).startswith("cuda.jit") for one in function.decorator_list)
 
 
 def random_ones(count: int) -> list[Original]:

@@ -51,6 +51,8 @@ ALLOWED = {
     # cloudpickle, and the module of a function that came along by name, inside a pickle that the
     # user's own code has read.
     ("mmsim/frontend/packed.py", "import_module"),
+    # Numba's own packages, by names that stand in the text, to put mmsim.cuda in their place.
+    ("mmsim/cuda/replacing.py", "import_module"),
     # The modules that a sweep's function imports itself when it runs, to see if they changed.
     ("mmsim/sweeps/functions.py", "import_module"),
     # A sweep's workers: what travels to them is made and read by joblib, never by way of a file.
