@@ -170,7 +170,10 @@ def size_of(local: ir.LocalArray) -> int:
 
 
 def _run(program: Program, args: tuple[Any, ...], asked: Configuration) -> Run:
-    """Run it on the machine in use; an index out of range is an `IndexError` too."""
+    """Run it on the machine in use; an index out of range is an `IndexError` too.
+
+    An error names thread and block as the kernel does.
+    """
     try:
         return machines.current().run(
             program,
@@ -183,6 +186,8 @@ def _run(program: Program, args: tuple[Any, ...], asked: Configuration) -> Run:
             trace=math.prod(asked.grid) * math.prod(asked.block) <= history.traced_threads,
         )
     except ProgramError as error:
+        if error.thread is not None:
+            error.position = Shape(asked.grid, asked.block).position(error.thread)
         if error.index is None:
             raise
         facts = {name: getattr(error, name) for name in ("program", "place", "array", "thread")}

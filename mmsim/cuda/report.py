@@ -115,7 +115,8 @@ class Report:
         launches = sum(row.launches for row in self.kernels)
         time = sum(row.time for row in self.kernels)
         return Table(
-            f"{launches} launches of {len(self.kernels)} kernels: {time} time units",
+            f"{many(launches, 'launch', 'launches')} of {many(len(self.kernels), 'kernel')}: "
+            f"{many(time, 'time unit')}",
             tuple(columns),
             tuple(tuple(map(printable, self._cells(row, spaces))) for row in self.kernels),
         )
@@ -167,3 +168,12 @@ def _player(run: Run) -> str:
         return run.trace.player()._repr_html_()
     except TooLargeError:
         return ""
+
+
+def many(count: int, one: str, several: str = "") -> str:
+    """A number of things in words.
+
+    >>> many(1, "launch", "launches"), many(2, "kernel")
+    ('1 launch', '2 kernels')
+    """
+    return f"{count} {one if count == 1 else several or one + 's'}"

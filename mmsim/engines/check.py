@@ -10,6 +10,7 @@ import numpy as np
 from mmsim.engines.events.engine import ask_for_room, drive, driver_of, trace_of
 from mmsim.engines.events.recorder import Recorder
 from mmsim.errors import LaunchError, ProgramError, shown
+from mmsim.frontend.program import Program
 from mmsim.host.arguments import several, whole, yes_or_no
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Machine, Schedule
@@ -20,7 +21,7 @@ from mmsim.monitors.placing import capacity, placement
 from mmsim.monitors.watch import Monitors
 from mmsim.monitors.winners import Other
 from mmsim.results import Run
-from mmsim.results.findings import Finding, positioned
+from mmsim.results.findings import Finding, Language, of_launch
 from mmsim.results.report import Report
 
 UNSET = "unset must be the name of an array parameter, or several names"
@@ -56,7 +57,8 @@ def check(
     except ProgramError as error:  # one that types and shapes alone tell
         size = int(threads if block_size is None else block_size)
         grid = make_grid(threads, size, machine.width, 1, shape)
-        at_once = positioned([finding_before(error)], grid)
+        language: Language = "python" if isinstance(program, Program) else "numba"
+        at_once = of_launch([finding_before(error)], grid, language)
         return Report(
             machine, error.program, int(threads), size, schedule, 0, at_once, shape=grid.shape
         )
@@ -86,7 +88,7 @@ def check(
         bound.grid.block_size,
         schedule,
         time,
-        positioned(found, bound.grid),
+        of_launch(found, bound.grid, bound.program.code.arithmetic),
         run,
         record,
         bound.grid.shape,

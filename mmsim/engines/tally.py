@@ -9,7 +9,7 @@ from mmsim.meaning.frame import Site
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Unit
 from mmsim.results import AccessRow, RoundRow, Run
-from mmsim.results.findings import Finding, positioned
+from mmsim.results.findings import Finding, of_launch
 from mmsim.results.trace import Trace
 
 
@@ -118,7 +118,9 @@ def result(
         rounds=rounds,
         sources=launch.program.code.sources,
         registers=launch.registers,
-        findings=None if findings is None else positioned(findings, launch.grid),
+        findings=None
+        if findings is None
+        else of_launch(findings, launch.grid, launch.program.code.arithmetic),
         record=record,
         shape=launch.grid.shape,
     )

@@ -35,6 +35,7 @@ FindingKind = Literal[
     "placement",
 ]
 Scope = Literal["interval", "blocks", "round"]
+Language = Literal["python", "numba"]
 Action = Literal[
     "read", "write", "atomic", "barrier", "elsewhere", "end", "waits", "statement", "declaration"
 ]
@@ -58,7 +59,7 @@ TITLES: dict[FindingKind, str] = {
     "unwritten": "read of uninitialized memory",
     "barrier": "barrier that not all reach",
     "exchange": "exchange with a lane that takes no part",
-    "warp-sync": "missing mm.warp.sync()",
+    "warp-sync": "missing {sync}",
     "winner": "result that depends on which write wins",
     "out-of-range": "index out of range",
     "deadlock": "deadlock",
@@ -72,13 +73,13 @@ TITLES: dict[FindingKind, str] = {
 }
 
 ADVICE: dict[FindingKind, str] = {
-    "beside-atomic": "access it by an atomic here too, or put T.barrier() between the two",
+    "beside-atomic": "access it by an atomic here too, or put {barrier} between the two",
     "lost-update": "both had read it before, so one of the two is lost: change it by an atomic, "
-    "such as mm.atomic.add, or let one thread alone do it",
-    "unwritten": "write it first; where another warp does, put T.barrier() between",
+    "such as {add}, or let one thread alone do it",
+    "unwritten": "write it first; where another warp does, put {barrier} between",
     "barrier": "move the barrier to where all threads of the block come",
     "exchange": "let every lane that is asked come to the same call",
-    "warp-sync": "put mm.warp.sync() between the two: only in the models lanes run together",
+    "warp-sync": "put {sync} between the two: only in the models lanes run together",
     "winner": "let one thread alone write it",
     "out-of-range": "guard the access with a test, or give the array more elements",
     "deadlock": "no order of the warps ends this wait: write before you wait, or wait at a barrier",
@@ -90,6 +91,12 @@ ADVICE: dict[FindingKind, str] = {
     "capacity": "take smaller blocks, fewer of them at once, or smaller shared arrays",
     "placement": "give the layout the machine's width",
 }
+
+WORDS: dict[Language, dict[str, str]] = {
+    "python": {"barrier": "T.barrier()", "add": "mm.atomic.add", "sync": "mm.warp.sync()"},
+    "numba": {"barrier": "cuda.syncthreads()", "add": "cuda.atomic.add", "sync": "cuda.syncwarp()"},
+}
+"""What the words in braces are called in the language of the program."""
 
 
 RACES: tuple[FindingKind, ...] = ("race", "beside-atomic")
@@ -159,6 +166,8 @@ class Finding:
         How many elements (of "barrier": how many times a barrier) the same lines concern.
     note
         What else there is to say.
+    language
+        What the program is written for: mmsim itself, or numba.cuda.
     """
 
     kind: FindingKind
@@ -169,6 +178,7 @@ class Finding:
     scope: Scope | None = None
     elements: int = 1
     note: str = ""
+    language: Language = "python"
 
     def __post_init__(self) -> None:
         if self.kind in PAIRS and len(self.accesses) != 2:
@@ -206,26 +216,31 @@ class Finding:
     @property
     def title(self) -> str:
         """What it is, in words."""
-        return TITLES[self.kind]
+        return self._worded(TITLES[self.kind])
 
     @property
     def advice(self) -> str:
         """What to do about it."""
-        if self.kind != "race":
-            return ADVICE[self.kind]
+        return self._worded(ADVICE[self.kind] if self.kind != "race" else self._order())
+
+    def _worded(self, text: str) -> str:
+        return text.format(**WORDS[self.language])
+
+    def _order(self) -> str:
+        """What to do about a data race."""
         first, second = self.accesses
         both_write = first.kind == second.kind == "write"
         if self.scope == "round":
             return "let one thread alone write it, or each warp an element of its own"
         if self.scope == "blocks":
             apart = "let one block alone write it" if both_write else "access it in two launches"
-            return f"T.barrier() does not order threads of different blocks: {apart}"
+            return f"{{barrier}} does not order threads of different blocks: {apart}"
         if (first.file, first.line) != (second.file, second.line):
-            return "put T.barrier() between the two, in a loop also between two iterations"
+            return "put {barrier} between the two, in a loop also between two iterations"
         if both_write:
-            return "let one thread alone write it, in a loop put T.barrier() between two iterations"
+            return "let one thread alone write it, in a loop put {barrier} between two iterations"
         return (
-            "change it by an atomic, or read into a variable, put T.barrier() after that, and "
+            "change it by an atomic, or read into a variable, put {barrier} after that, and "
             "write in a line of its own"
         )
 
@@ -246,15 +261,20 @@ class Finding:
         return f"{what}: {actions}{where}{further}{note}; {self.advice}"
 
 
-def positioned(findings: Iterable[Finding], grid: Grid) -> tuple[Finding, ...]:
-    """The findings of a launch, with the positions of their threads if it has a shape."""
-    if grid.shape is None:
+def of_launch(findings: Iterable[Finding], grid: Grid, language: Language) -> tuple[Finding, ...]:
+    """The findings of a launch, with its language, and with positions of threads if it has a shape.
+
+    A launch of Numba's kernel always has one.
+    """
+    if grid.shape is None and language == "python":
         return tuple(findings)
+    shape = grid.extents
     return tuple(
         replace(
             one,
+            language=language,
             accesses=tuple(
-                replace(access, position=grid.position(access.thread)) for access in one.accesses
+                replace(access, position=shape.position(access.thread)) for access in one.accesses
             ),
         )
         for one in findings

@@ -13,7 +13,7 @@ from typing import get_args
 from mmsim.ir.nodes import Source
 from mmsim.model.machines import Engine, Unit
 from mmsim.model.threads import Grid, make_grid
-from mmsim.results.findings import Finding
+from mmsim.results.findings import WORDS, Finding
 from mmsim.results.report import Report
 from mmsim.results.rows import AccessRow, RoundRow
 from mmsim.results.run import Run
@@ -204,13 +204,17 @@ def _check_findings(findings: Iterable[Finding], scene: _Scene) -> None:
     """Every finding is of threads, a line, a time and an element that there are."""
     grid = scene.grid
     for finding in findings:
+        if finding.language not in WORDS:
+            raise ValueError(f"a finding is of a program in {finding.language!r}")
         where = f"the finding {finding.title!r}"
+        of_numba = finding.language == "numba"
         for one in finding.accesses:
             if not 0 <= one.thread < grid.threads or not 0 <= one.block < grid.blocks:
                 raise ValueError(f"{where} is of thread {one.thread} of block {one.block}")
             if scene.launches == 1 and one.block != one.thread // grid.block_size:
                 raise ValueError(f"{where} has thread {one.thread} in block {one.block}")
-            if scene.launches == 1 and one.position != grid.position(one.thread):
+            position = grid.extents.position if of_numba else grid.position
+            if scene.launches == 1 and one.position != position(one.thread):
                 raise ValueError(f"{where} has thread {one.thread} at {one.position}")
             if scene.lines is not None and (one.function, one.file, one.line) not in scene.lines:
                 raise ValueError(f"{where} is in line {one.line}, which no source has")
