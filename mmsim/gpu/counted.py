@@ -30,7 +30,7 @@ def save(file: Path, launches: Iterable[Launches]) -> None:
             arguments.append((argument.name, argument.role))
             if argument.role in ("array", "offsets"):
                 words[f"{number} {argument.role} {argument.name}"] = argument.words()
-        about = (kernel.source, kernel.name, kernel.space, kernel.options)
+        about = (kernel.source, kernel.name, kernel.space, kernel.options, kernel.cooperative)
         sizes = (kernel.grid, kernel.block, kernel.shared_bytes)
         heads.append((about, sizes, arguments, list(repeats)))
     np.savez(file, heads=np.array(json.dumps(heads)), **words)
@@ -41,7 +41,7 @@ def read(file: Path) -> list[Launches]:
     launches: list[Launches] = []
     with np.load(file, allow_pickle=False) as kept:
         for number, head in enumerate(json.loads(str(kept["heads"]))):
-            (source, name, space, options), (grid, block, shared), known, repeats = head
+            (source, name, space, options, together), (grid, block, shared), known, repeats = head
             arguments = []
             for argument, role in known:
                 key = f"{number} {role} {argument}"
@@ -56,6 +56,7 @@ def read(file: Path) -> list[Launches]:
                 tuple(block),
                 shared,
                 tuple(options),
+                together,
             )
             launches.append((kernel, repeats))
     return launches

@@ -170,7 +170,7 @@ def once(
         space=space,
         lock_step=lock_step,
     )
-    return _once(cp, written, compiled(cp, written))
+    return once_written(cp, written)
 
 
 def replay(
@@ -242,6 +242,11 @@ def buffers(cp: Any, written: Kernel, repeat: int) -> list[Any]:
 
 def _launch(written: Kernel, function: Any, passed: list[Any]) -> None:
     function(written.grid, written.block, tuple(passed), shared_mem=written.shared_bytes)
+
+
+def once_written(cp: Any, written: Kernel) -> dict[str, npt.NDArray[Any]]:
+    """The arrays after one launch of a kernel, by name, as `Run.arrays`."""
+    return _once(cp, written, compiled(cp, written))
 
 
 def _once(cp: Any, written: Kernel, function: Any) -> dict[str, npt.NDArray[Any]]:

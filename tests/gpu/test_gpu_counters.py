@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import tomllib
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import SimpleNamespace
@@ -530,6 +531,15 @@ def test_the_child_launches_each_kernel_as_often_as_it_is_told(tmp_path, monkeyp
     assert [(k.source, k.options) for k in read] == [
         (case.kernel.source, case.kernel.options) for case in cases
     ]
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_the_child_launches_together_what_waits_for_the_grid(tmp_path, together):
+    cases, _ = prepare([access.copy], ROOM)
+    file = tmp_path / "kernels.npz"
+    counted.save(file, [(replace(cases[0].kernel, cooperative=together), (1,))])
+    ((kernel, _),) = counted.read(file)
+    assert kernel.cooperative is together
 
 
 # ------------------------------------------------------------ the command

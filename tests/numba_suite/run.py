@@ -34,13 +34,18 @@ def test_files():
     return [path for folder in FOLDERS for path in sorted((tests / folder).glob("test_*.py"))]
 
 
-def run_files(paths):
-    """The outcomes of some files' tests, in one process; and what files did not end, and said."""
+def run_files(paths, *plugins):
+    """The outcomes of some files' tests, in one process; and what files did not end, and said.
+
+    `plugins` are modules of this folder that pytest takes beside `in_place`.
+    """
     modules = [f"numba.cuda.tests.{path.parent.name}.{path.stem}" for path in paths]
     with tempfile.TemporaryDirectory() as folder:
         outcomes = Path(folder) / "outcomes.json"
         command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider"]
-        command += ["-p", "in_place", "--continue-on-collection-errors"]
+        command += ["--continue-on-collection-errors"]
+        for plugin in ("in_place", *plugins):
+            command += ["-p", plugin]
         command += ["--import-mode=importlib", "--pyargs", *modules]
         environment = {
             **os.environ,
@@ -51,7 +56,7 @@ def run_files(paths):
         if outcomes.exists():
             return json.loads(outcomes.read_text("utf-8")), {}
     if len(paths) > 1:  # one of them ended the process
-        found = [run_files([path]) for path in paths]
+        found = [run_files([path], *plugins) for path in paths]
         return dict(chain(*(one.items() for one, _ in found))), dict(
             chain(*(one.items() for _, one in found))
         )

@@ -1,0 +1,255 @@
+"""The kernels of numba-cuda's suite on a GPU, beside the model.
+
+    python tests/numba_suite/on_gpu.py collect FILE [NAME...]
+    python tests/numba_suite/on_gpu.py run FILE [--json OUT]
+
+`collect` needs numba-cuda and no GPU. It runs the suite as `run.py` does, and keeps the first
+launch of every kernel for every kind of arguments that the checker finds nothing in, and whose
+atomics come out the same in any order; a NAME is a part of a file's name.
+
+`run` needs a GPU, CuPy and no numba-cuda. It launches each of them once: the arrays must be the
+same, bit for bit where every function of the kernel is one that IEEE 754 defines. Then it launches
+them under NVIDIA's profiler ncu, and sets wavefronts of shared memory and address groups of global
+memory beside the model's stages.
+
+`run` leaves with 0 if all arrays are the same, with 1 if not, with 2 without a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pickle
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from collected import Collected, load, save
+
+from mmsim import gpu
+from mmsim.gpu import ncu
+from mmsim.gpu.counting import Count, Counters, compare, measure
+from mmsim.gpu.facts import facts
+from mmsim.gpu.ncu import NoCounters
+from mmsim.gpu.record import Record
+from mmsim.gpu.replay import cupy, once_written
+from mmsim.reports.gpu import counters_summary
+
+KINDS = 3
+"""Kinds of arguments for which a kernel is kept: a GPU's time is short."""
+AT_ONCE = 250
+"""Launches that one process of ncu profiles: if it fails, the others' counts are there."""
+MOST_UNITS = 16
+"""Units of the last place that a function may differ by which IEEE 754 leaves open."""
+
+
+# ------------------------------------------------------------ here
+
+
+def collect_suite(file: Path, names: Sequence[str], jobs: int) -> None:
+    """Run the suite and keep its launches in a file."""
+    import run
+
+    def run_batch(batch: Any) -> Any:
+        return run.run_files(batch, "collecting")
+
+    paths = [path for path in run.test_files() if not names or any(n in path.stem for n in names)]
+    kept: dict[Any, Collected] = {}
+    reasons: dict[Any, str] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["MMSIM_SUITE_COLLECTED"] = folder
+        batches = [paths[first : first + run.BATCH] for first in range(0, len(paths), run.BATCH)]
+        with ThreadPoolExecutor(jobs) as pool:
+            done = []
+            for batch, outcomes in zip(batches, pool.map(run_batch, batches), strict=True):
+                done.append(outcomes)
+                print(f"{batch[-1].name}: {sum(len(each) for each, _ in done)} tests", flush=True)
+        for part in sorted(Path(folder).iterdir()):
+            found, others = pickle.loads(part.read_bytes())
+            kept = {**found, **kept}
+            reasons |= others
+    left_out = Counter(reason for key, reason in reasons.items() if key not in kept)
+    found = chosen(kept)
+    left_out["its kernel is there for other kinds of arguments"] = len(kept) - len(found)
+    save(file, found, left_out)
+    tests = sum(len(outcomes) for outcomes, _ in done)
+    print(f"{tests} tests, {len(found)} different launches kept, {left_out.total()} left out")
+    for reason, count in left_out.most_common():
+        print(f"{count:>4} {reason}")
+
+
+def chosen(kept: Mapping[Any, Collected]) -> list[Collected]:
+    """The launches for a GPU: each kernel's for its first kinds of arguments, under new names."""
+    times: Counter[Any] = Counter()
+    found = []
+    for (*source, _), one in sorted(kept.items(), key=lambda item: (item[1].test, repr(item[0]))):
+        times[tuple(source)] += 1
+        if times[tuple(source)] <= KINDS:
+            found.append(one.numbered(len(found)))
+    return found
+
+
+# ------------------------------------------------------------ on the GPU
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a launch left on the GPU: by how many units of the last place it differs, or an error.
+
+    `units` are infinite where a difference is none between two floats.
+    """
+
+    launch: Collected
+    units: float
+    error: str = ""
+
+    @property
+    def equal(self) -> bool:
+        """Whether its arrays are the simulator's, as far as they must be."""
+        return not self.error and self.units <= (0 if self.launch.exact else MOST_UNITS)
+
+    def row(self) -> dict[str, Any]:
+        """It as plain data."""
+        return {
+            "measure": "arrays",
+            "program": self.launch.case.program,
+            "threads": self.launch.threads,
+            "exact": self.launch.exact,
+            "equal": self.equal,
+            "units in the last place": None if self.error or np.isinf(self.units) else self.units,
+            **({"error": self.error} if self.error else {}),
+        }
+
+
+def on_the_gpu(cp: Any, launch: Collected) -> dict[str, Any]:
+    """The arrays after a launch."""
+    return once_written(cp, launch.kernel)
+
+
+def outcomes(cp: Any, launches: Iterable[Collected]) -> list[Outcome]:
+    """Every launch on the GPU. After an error of CUDA's the GPU is of no more use here."""
+    done = []
+    for launch in launches:
+        try:
+            found = on_the_gpu(cp, launch)
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}".strip().split("\n")[0]
+            done.append(Outcome(launch, float("inf"), said))
+            print(f"{launch.case.program}: {said}", flush=True)
+            if "cudaError" in said or "CUDA_ERROR" in said:
+                break
+            continue
+        both = ((found[name], array) for name, array in launch.arrays.items())
+        far = max((distance(*pair) for pair in both), default=0.0)
+        done.append(Outcome(launch, far))
+        if not done[-1].equal:
+            print(f"{launch.case.program}: {far:g} units in the last place", flush=True)
+    return done
+
+
+def distance(found: Any, expected: Any) -> float:
+    """The most units of the last place between the words of two arrays; 0 if they are the same.
+
+    All floats that are no numbers are the same. Infinite between integers that differ.
+    """
+    if found.dtype.kind == "c":
+        found, expected = (one.view(f"f{one.itemsize // 2}") for one in (found, expected))
+    if found.dtype.kind != "f":
+        return 0.0 if np.array_equal(found, expected) else float("inf")
+    different = (found.view(f"u{found.itemsize}") != expected.view(f"u{found.itemsize}")) & ~(
+        np.isnan(found) & np.isnan(expected)
+    )
+    found, expected = found[different], expected[different]
+    if not np.all(np.isfinite(found) & np.isfinite(expected)):
+        return float("inf")
+    gaps = [abs(one - other) for one, other in zip(_places(found), _places(expected), strict=True)]
+    return float(max(gaps, default=0))
+
+
+def _places(values: Any) -> list[int]:
+    """Where floats stand in the order of all floats; -0.0 stands before 0.0."""
+    middle = 1 << (8 * values.itemsize - 1)
+    bits = values.view(f"u{values.itemsize}").tolist()
+    return [middle - 1 - one if one >= middle else one for one in bits]
+
+
+def counted(done: Sequence[Outcome]) -> Counters:
+    """The counts of the launches that ended, and why others are left out."""
+    ended = [outcome.launch.case for outcome in done if not outcome.error]
+    profiler = ncu.find()
+    counts: list[Count] = []
+    left_out: dict[str, str] = {}
+    for first in range(0, len(ended), AT_ONCE):
+        cases = ended[first : first + AT_ONCE]
+        try:
+            profiled = measure(profiler, cases)
+        except NoCounters as error:
+            left_out |= {case.program: str(error) for case in cases}
+            continue
+        for case in cases:
+            own = [one for one in profiled if one.kernel == case.kernel.name]
+            try:
+                counts += compare([case], own)
+            except NoCounters as error:
+                left_out[case.program] = str(error)
+    return Counters(tuple(counts), left_out)
+
+
+def run_launches(file: Path, saved: Path | None) -> int:
+    """Launch what was collected; the exit status."""
+    try:
+        cp = cupy()
+    except gpu.NoGPU as missing:
+        print(missing)
+        return 2
+    launches, left_out = load(file)
+    done = outcomes(cp, launches)
+    equal = sum(outcome.equal for outcome in done)
+    head = {**facts("python tests/numba_suite/on_gpu.py run"), "left out": left_out}
+    rows: list[Any] = [outcome.row() for outcome in done]
+    print(f"{len(launches)} launches on {gpu.device()}: {equal} equal", flush=True)
+    keep(saved, head, rows)
+    try:
+        counters = counted(done)
+    except NoCounters as error:
+        print(error)
+    else:
+        rows += [{"measure": "counts", **count.row()} for count in counters.counts]
+        head |= {"ncu": ncu.version(ncu.find()), "not counted": dict(counters.left_out)}
+        print(counters_summary(counters))
+        keep(saved, head, rows)
+    return int(equal < len(launches))
+
+
+def keep(saved: Path | None, head: dict[str, Any], rows: Sequence[Any]) -> None:
+    """Save what is known so far, if it is to be saved."""
+    if saved is not None:
+        saved.write_text(Record("numba", head, tuple(rows)).to_json(), encoding="utf-8")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """What the script does; its exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    collecting = commands.add_parser("collect", help="run the suite and keep its launches")
+    collecting.add_argument("file", type=Path)
+    collecting.add_argument("names", nargs="*", help="parts of names of the suite's files")
+    collecting.add_argument("--jobs", type=int, default=2)
+    running = commands.add_parser("run", help="launch them on the GPU at hand")
+    running.add_argument("file", type=Path)
+    running.add_argument("--json", type=Path, metavar="OUT", help="save a row for each launch")
+    arguments = parser.parse_args(argv)
+    if arguments.command == "run":
+        return run_launches(arguments.file, arguments.json)
+    collect_suite(arguments.file, arguments.names, arguments.jobs)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
