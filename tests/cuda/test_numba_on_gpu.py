@@ -110,19 +110,23 @@ def test_a_kernel_is_kept_for_some_kinds_under_names_of_its_own():
 
 
 @pytest.mark.parametrize(
-    ("found", "expected", "units"),
+    ("found", "expected", "same", "units"),
     [
-        (np.array([1, 2]), np.array([1, 2]), 0),
-        (np.array([1, 2]), np.array([1, 3]), np.inf),
-        (np.array([1.0, np.nan]), np.array([1.0, -np.nan]), 0),
-        (np.array([np.nextafter(1, 2)]), np.array([np.nextafter(1, 0)]), 2),
-        (np.array([-1e-45, 1e-45], "f4"), np.array([1e-45, 1e-45], "f4"), 3),
-        (np.array([0.0]), np.array([-0.0]), 1),
-        (np.array([np.inf]), np.array([1.0]), np.inf),
-        (np.array([1 + 1j], "c8"), np.array([1 + np.nextafter(np.float32(1), 2) * 1j], "c8"), 1),
+        (np.array([1, 2]), np.array([1, 2]), True, 0),
+        (np.array([1, 2]), np.array([1, 3]), False, np.inf),
+        (np.array([True]), np.array([False]), False, np.inf),
+        (np.array([1.0, np.nan]), np.array([1.0, -np.nan]), True, 0),
+        (np.array([1 + 2**-51]), np.array([1.0]), False, 2),
+        (np.array([8 + 2**-20], "f4"), np.array([8], "f4"), False, 1),
+        (np.array([2.0**-52]), np.array([2.0**-51]), False, 1),
+        (np.array([0.0]), np.array([-0.0]), False, 0),
+        (np.array([np.inf]), np.array([1.0]), False, np.inf),
+        (np.array([np.nan]), np.array([1.0]), False, np.inf),
+        (np.array([1 + 1j], "c8"), np.array([1 + (1 + 2**-23) * 1j], "c8"), False, 1),
     ],
 )
-def test_the_distance_of_arrays(found, expected, units):
+def test_the_distance_of_arrays(found, expected, same, units):
+    assert on_gpu.same_bits(found, expected) == same
     assert on_gpu.distance(found, expected) == units
 
 
@@ -202,7 +206,7 @@ def test_a_difference_and_an_error_are_told(pretended, monkeypatch, tmp_path, ca
     saved = tmp_path / "numba.json"
     assert on_gpu.main(["run", str(pretended), "--json", str(saved)]) == 1
     told = capsys.readouterr().out
-    assert "1 file::test: roots: 1 units in the last place" in told
+    assert "1 file::test: roots: differs by 1 units" in told
     assert "2 file::test: sines: ValueError: can't be compiled\n" in told
     rows = [row for row in Record.read(saved).rows if row["measure"] == "arrays"]
     assert [row["equal"] for row in rows] == [True, False, False]
@@ -221,8 +225,8 @@ def test_after_an_error_of_the_gpu_nothing_more_is_launched(pretended, monkeypat
 
 
 def test_launches_that_ncu_did_not_see_are_named(pretended, monkeypatch, tmp_path):
-    found = [on_gpu.Outcome(one, 0.0) for one in collected.load(pretended)[0]]
-    found.append(on_gpu.Outcome(found[0].launch.numbered(7), 0.0))
+    found = [on_gpu.Outcome(one, True) for one in collected.load(pretended)[0]]
+    found.append(on_gpu.Outcome(found[0].launch.numbered(7), True))
     counters = on_gpu.counted(found)
     assert counters.equal == 4
     assert list(counters.left_out) == ["7 file::test: double"]

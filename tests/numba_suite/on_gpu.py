@@ -18,6 +18,7 @@ memory beside the model's stages.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import pickle
 import sys
@@ -46,7 +47,7 @@ KINDS = 3
 AT_ONCE = 250
 """Launches that one process of ncu profiles: if it fails, the others' counts are there."""
 MOST_UNITS = 16
-"""Units of the last place that a function may differ by which IEEE 754 leaves open."""
+"""The largest distance of arrays by functions whose last digits IEEE 754 leaves open."""
 
 
 # ------------------------------------------------------------ here
@@ -100,19 +101,21 @@ def chosen(kept: Mapping[Any, Collected]) -> list[Collected]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a launch left on the GPU: by how many units of the last place it differs, or an error.
+    """What a launch left on the GPU, or the error that it ended with.
 
-    `units` are infinite where a difference is none between two floats.
+    `same` says whether the arrays are the simulator's, bit for bit, `units` how far they are from
+    these: see `distance`.
     """
 
     launch: Collected
-    units: float
+    same: bool = False
+    units: float = math.inf
     error: str = ""
 
     @property
     def equal(self) -> bool:
         """Whether its arrays are the simulator's, as far as they must be."""
-        return not self.error and self.units <= (0 if self.launch.exact else MOST_UNITS)
+        return self.same or (not self.launch.exact and self.units <= MOST_UNITS)
 
     def row(self) -> dict[str, Any]:
         """It as plain data."""
@@ -121,8 +124,9 @@ class Outcome:
             "program": self.launch.case.program,
             "threads": self.launch.threads,
             "exact": self.launch.exact,
+            "same": self.same,
+            "units": self.units if math.isfinite(self.units) else None,
             "equal": self.equal,
-            "units in the last place": None if self.error or np.isinf(self.units) else self.units,
             **({"error": self.error} if self.error else {}),
         }
 
@@ -140,43 +144,50 @@ def outcomes(cp: Any, launches: Iterable[Collected]) -> list[Outcome]:
             found = on_the_gpu(cp, launch)
         except Exception as error:
             said = f"{type(error).__name__}: {error}".strip().split("\n")[0]
-            done.append(Outcome(launch, float("inf"), said))
+            done.append(Outcome(launch, error=said))
             print(f"{launch.case.program}: {said}", flush=True)
             if "cudaError" in said or "CUDA_ERROR" in said:
                 break
             continue
-        both = ((found[name], array) for name, array in launch.arrays.items())
-        far = max((distance(*pair) for pair in both), default=0.0)
-        done.append(Outcome(launch, far))
+        both = [(found[name], array) for name, array in launch.arrays.items()]
+        same = all(same_bits(*pair) for pair in both)
+        units = max((distance(*pair) for pair in both), default=0.0)
+        done.append(Outcome(launch, same, units))
         if not done[-1].equal:
-            print(f"{launch.case.program}: {far:g} units in the last place", flush=True)
+            print(f"{launch.case.program}: differs by {units:g} units", flush=True)
     return done
 
 
+def floats(array: Any) -> Any:
+    """An array as floats, if it holds any: the parts of complex numbers side by side."""
+    whole = np.ascontiguousarray(array).reshape(-1)
+    return whole.view(f"f{whole.itemsize // 2}") if whole.dtype.kind == "c" else whole
+
+
+def same_bits(found: Any, expected: Any) -> bool:
+    """Whether two arrays are the same, bit for bit; all floats that are no numbers are."""
+    found, expected = floats(found), floats(expected)
+    same = found.view(f"V{found.itemsize}") == expected.view(f"V{expected.itemsize}")
+    if found.dtype.kind == "f":
+        same |= np.isnan(found) & np.isnan(expected)
+    return bool(np.all(same))
+
+
 def distance(found: Any, expected: Any) -> float:
-    """The most units of the last place between the words of two arrays; 0 if they are the same.
+    """How far two arrays are apart, in units of the last place; infinite between other integers.
 
-    All floats that are no numbers are the same. Infinite between integers that differ.
+    A unit is that of the expected number, or of 1 if that is larger: where a function is near 0,
+    all digits of the rounded one may be wrong.
     """
-    if found.dtype.kind == "c":
-        found, expected = (one.view(f"f{one.itemsize // 2}") for one in (found, expected))
+    found, expected = floats(found), floats(expected)
     if found.dtype.kind != "f":
-        return 0.0 if np.array_equal(found, expected) else float("inf")
-    different = (found.view(f"u{found.itemsize}") != expected.view(f"u{found.itemsize}")) & ~(
-        np.isnan(found) & np.isnan(expected)
-    )
-    found, expected = found[different], expected[different]
-    if not np.all(np.isfinite(found) & np.isfinite(expected)):
-        return float("inf")
-    gaps = [abs(one - other) for one, other in zip(_places(found), _places(expected), strict=True)]
-    return float(max(gaps, default=0))
-
-
-def _places(values: Any) -> list[int]:
-    """Where floats stand in the order of all floats; -0.0 stands before 0.0."""
-    middle = 1 << (8 * values.itemsize - 1)
-    bits = values.view(f"u{values.itemsize}").tolist()
-    return [middle - 1 - one if one >= middle else one for one in bits]
+        return 0.0 if np.array_equal(found, expected) else math.inf
+    with np.errstate(invalid="ignore"):
+        differ = (found != expected) & ~(np.isnan(found) & np.isnan(expected))
+        found, expected = found[differ], expected[differ]
+        units = abs(found - expected) / np.spacing(np.maximum(abs(expected), 1))
+    units[~(np.isfinite(found) & np.isfinite(expected))] = math.inf
+    return float(np.max(units, initial=0.0))
 
 
 def counted(done: Sequence[Outcome]) -> Counters:
