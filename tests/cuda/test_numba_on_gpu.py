@@ -83,9 +83,10 @@ def test_what_is_too_large_is_left_out():
         collect(double, threads=2 * collected.MOST_THREADS)
 
 
-def test_only_what_all_round_alike_is_exact():
-    assert collect(roots, float).exact
-    assert not collect(sines, float).exact
+def test_it_is_known_in_which_type_functions_leave_digits_open():
+    assert collect(roots, float).loose == ""
+    assert collect(sines, float).loose == "float64"
+    assert collect(sines, np.float32).loose == "float32"
 
 
 def test_a_file_gives_what_was_saved(tmp_path):
@@ -128,6 +129,10 @@ def test_a_kernel_is_kept_for_some_kinds_under_names_of_its_own():
 def test_the_distance_of_arrays(found, expected, same, units):
     assert on_gpu.same_bits(found, expected) == same
     assert on_gpu.distance(found, expected) == units
+
+
+def test_the_unit_is_that_of_the_narrowest_function():
+    assert on_gpu.distance(np.array([2 + 2**-22]), np.array([2.0]), "float32") == 1
 
 
 # ------------------------------------------------------------ as on a GPU
@@ -179,10 +184,10 @@ def test_arrays_and_counts_are_compared_and_saved(pretended, tmp_path, capsys):
     assert record.experiment == "numba"
     assert record.facts["left out"] == {"a reason": 3}
     assert record.facts["not counted"] == {}
-    assert [(row["exact"], row["equal"]) for row in arrays] == [
-        (True, True),
-        (True, True),
-        (False, True),
+    assert [(row["loose"], row["equal"]) for row in arrays] == [
+        ("", True),
+        ("", True),
+        ("float32", True),
     ]
     assert [(row["program"], row["kind"], row["hardware"]) for row in counts] == [
         ("0 file::test: double", "read", 2),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import math
 import pickle
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,16 +44,16 @@ class LeftOut(Exception):
 class Collected:
     """A launch.
 
-    `test` is the suite's test that makes it, `arrays` are the simulator's after it, by name. Where
-    a program calls only functions that every machine rounds alike it is `exact`. `counts` are the
-    model's stages.
+    `test` is the suite's test that makes it, `arrays` are the simulator's after it, by name.
+    `loose` is the narrowest type of floats of which the program calls a function that IEEE 754
+    leaves the last digits of; "" where it calls none. `counts` are the model's stages.
     """
 
     test: str
     program: str
     kernel: Kernel
     arrays: Mapping[str, Any]
-    exact: bool
+    loose: str
     counts: Mapping[Place, Expected]
 
     @property
@@ -84,7 +85,7 @@ def collect(test: str, program: Program, args: tuple[Any, ...], asked: Configura
         counts = expected(program, args, how, written)
     except MMSimError as error:
         raise LeftOut(str(error).split("\n")[0]) from None
-    return Collected(test, program.name, written, after, is_exact(program), counts)
+    return Collected(test, program.name, written, after, loose_in(program, written), counts)
 
 
 def checked(program: Program, args: tuple[Any, ...], how: dict[str, Any]) -> Mapping[str, Any]:
@@ -102,16 +103,19 @@ def checked(program: Program, args: tuple[Any, ...], how: dict[str, Any]) -> Map
     return report.run.arrays
 
 
-def is_exact(program: Program) -> bool:
-    """Whether all that a program calls is rounded alike everywhere."""
-    for statement in statements(program.code.body):
-        for value in expressions(statement):
-            for part in parts(value):
-                if isinstance(part, ir.Call) and not FUNCTIONS[part.op].exact:
-                    return False
-                if isinstance(part, ir.Binary) and part.op == "**":
-                    return False
-    return True
+def loose_in(program: Program, written: Kernel) -> str:
+    """The narrowest type of a function whose last digits are open, "" if all are given."""
+    called = [
+        part
+        for statement in statements(program.code.body)
+        for value in expressions(statement)
+        for part in parts(value)
+        if (isinstance(part, ir.Call) and not FUNCTIONS[part.op].exact)
+        or (isinstance(part, ir.Binary) and part.op == "**")
+    ]
+    names = "|".join(one.c for one in FUNCTIONS.values() if not one.exact)
+    single = re.search(rf"\b({names})f\(", written.source)
+    return ("float32" if single else "float64") if called else ""
 
 
 def save(file: Path, launches: Sequence[Collected], left_out: Mapping[str, int]) -> None:

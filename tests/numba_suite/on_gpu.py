@@ -115,7 +115,7 @@ class Outcome:
     @property
     def equal(self) -> bool:
         """Whether its arrays are the simulator's, as far as they must be."""
-        return self.same or (not self.launch.exact and self.units <= MOST_UNITS)
+        return self.same or (self.launch.loose != "" and self.units <= MOST_UNITS)
 
     def row(self) -> dict[str, Any]:
         """It as plain data."""
@@ -123,7 +123,7 @@ class Outcome:
             "measure": "arrays",
             "program": self.launch.case.program,
             "threads": self.launch.threads,
-            "exact": self.launch.exact,
+            "loose": self.launch.loose,
             "same": self.same,
             "units": self.units if math.isfinite(self.units) else None,
             "equal": self.equal,
@@ -151,7 +151,7 @@ def outcomes(cp: Any, launches: Iterable[Collected]) -> list[Outcome]:
             continue
         both = [(found[name], array) for name, array in launch.arrays.items()]
         same = all(same_bits(*pair) for pair in both)
-        units = max((distance(*pair) for pair in both), default=0.0)
+        units = max((distance(*pair, launch.loose) for pair in both), default=0.0)
         done.append(Outcome(launch, same, units))
         if not done[-1].equal:
             print(f"{launch.case.program}: differs by {units:g} units", flush=True)
@@ -173,11 +173,11 @@ def same_bits(found: Any, expected: Any) -> bool:
     return bool(np.all(same))
 
 
-def distance(found: Any, expected: Any) -> float:
+def distance(found: Any, expected: Any, loose: str = "") -> float:
     """How far two arrays are apart, in units of the last place; infinite between other integers.
 
     A unit is that of the expected number, or of 1 if that is larger: where a function is near 0,
-    all digits of the rounded one may be wrong.
+    all digits of the rounded one may be wrong. It is that of the type `loose` if that is narrower.
     """
     found, expected = floats(found), floats(expected)
     if found.dtype.kind != "f":
@@ -185,7 +185,9 @@ def distance(found: Any, expected: Any) -> float:
     with np.errstate(invalid="ignore"):
         differ = (found != expected) & ~(np.isnan(found) & np.isnan(expected))
         found, expected = found[differ], expected[differ]
-        units = abs(found - expected) / np.spacing(np.maximum(abs(expected), 1))
+        size = np.maximum(abs(expected), 1)
+        unit = np.maximum(np.spacing(size), np.spacing(size.astype(loose or size.dtype)))
+        units = abs(found - expected) / unit
     units[~(np.isfinite(found) & np.isfinite(expected))] = math.inf
     return float(np.max(units, initial=0.0))
 
