@@ -12,10 +12,12 @@ def compiled_first() -> Iterator[None]:
 
     A benchmark runs each of its programs once in here, and measures it afterwards.
     """
+    from mmsim.engines.array import cold
     from mmsim.engines.array.fused import worth
 
-    before, worth.eager = worth.eager, True
+    before = worth.eager, cold.eager
+    worth.eager = cold.eager = True
     try:
         yield
     finally:
-        worth.eager = before
+        worth.eager, cold.eager = before

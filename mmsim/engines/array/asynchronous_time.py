@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.engines.array import turns_compiled as play
+from mmsim.engines.array.cold import Cold
 from mmsim.host.cores import beside
 from mmsim.host.progress import Progress
 from mmsim.meaning.launch import Launch
@@ -20,6 +21,7 @@ from mmsim.model.threads import Grid
 
 FEW = 50_000  # operations that are done before Numba and its cached code are loaded
 FEW_MORE = 5_000  # the same when Numba is loaded already
+COLD = Cold("turns_compiled.play", 1_000_000)  # operations that take as long as compiling
 SHORT = 1 << 21  # operations that take no time worth watching
 
 
@@ -114,7 +116,8 @@ def asynchronous_time(
     5
     """
     if compile is None:
-        compile = len(operations) > (FEW_MORE if "numba" in sys.modules else FEW)
+        few = FEW_MORE if "numba" in sys.modules else FEW
+        compile = len(operations) > few and COLD.pays(len(operations))
     if control is None:
         control = np.zeros(2, np.int64)
     dmms = dmms_played(machine, grid)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.engines.array.asynchronous_time import bytes_prepared, scheduled
+from mmsim.engines.array.cold import Cold
 from mmsim.engines.array.operations import ByWarp, InStep
 from mmsim.engines.array.turns_compiled import BARRIER
 from mmsim.engines.effect import Words, effect
@@ -45,6 +46,8 @@ COUNTED = ("bank", "group")
 """The rules that the compiled counter knows."""
 MANY = 1 << 14
 """Lanes from which a request's conflicts are counted by the compiled counter."""
+COLD = Cold("counting.count_stages", 1 << 24)
+"""How many lanes' conflicts NumPy counts in about the time that the counter takes to compile."""
 
 
 class NotInStep(Exception):
@@ -76,7 +79,9 @@ class Counted:
         if launch.machine.by_lane:
             numbers = grid.lane if lanes is None else grid.lane[lanes]
         self.least = len(self.firsts)
-        if len(addresses) >= MANY and conflict is not None and conflict.compiled in COUNTED:
+        counted = conflict is not None and conflict.compiled in COUNTED
+        if len(addresses) >= MANY and counted and COLD.pays(len(addresses)):
+            assert conflict is not None
             parts = conflict.parts(self.firsts, numbers)
             self.least = len(parts)
             self.stages: Integers = _compiled_count(addresses, parts, conflict)
