@@ -24,13 +24,14 @@ from mmsim.bench.registry import registered_benchmarks
 from mmsim.cli import main
 from mmsim.engines.array.fused import execute, worth
 from mmsim_algorithms import permutations
-from mmsim_algorithms.bench import cudasim, growth
+from mmsim_algorithms.bench import cuda, cudasim, growth
 from mmsim_algorithms.bench.contestants import movements
+from mmsim_algorithms.bench.contestants.numba_kernels import CASES
 from mmsim_algorithms.bench.contestants.setting import LAUNCHES, SCHEDULES, thread_accesses
 from mmsim_algorithms.hmm_permutation import plan, row_tables, rows_permuted, scheduled
 from mmsim_algorithms.transpose.hmm import transposed
 
-NAMES = ["scheduled", "designated", "cudasim", "engines", "growth", "events", "start"]
+NAMES = ["scheduled", "designated", "cuda", "cudasim", "engines", "growth", "events", "start"]
 MAY_BE_NEGATIVE = "asynchronous/synchronous - 1"
 MAY_BE_ZERO = "bytes per thread"
 """Of a short launch that fits into memory which the process has touched before."""
@@ -127,6 +128,8 @@ def test_sizes_end_where_the_user_says():
 
 def test_all_benchmarks_from_the_command_line(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(cudasim, "LIMIT", 0.01)
+    monkeypatch.setattr(cuda, "SIZES", dict.fromkeys(CASES, 256))
+    monkeypatch.setattr(cuda, "CALLS", 2)
     monkeypatch.delitem(growth.LARGEST, "scheduled")  # the next test's
     for module in (growth, start):
         monkeypatch.setattr(module, "SCHEDULES", ("asynchronous",))
@@ -155,6 +158,7 @@ def test_all_benchmarks_from_the_command_line(capsys, tmp_path, monkeypatch):
     quotient = row["synchronous"]["median"] / row["NumPy"]["median"]
     assert row["synchronous/NumPy"] == pytest.approx(quotient)
     assert {row["program"] for row in tables["cudasim"]} == set(LAUNCHES)
+    assert {row["kernel"] for row in tables["cuda"]} == set(CASES)
     assert sum("exponent of time" in row for row in tables["growth"]) == 1
 
 

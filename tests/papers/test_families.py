@@ -79,7 +79,7 @@ def test_what_there_is_comes_paper_by_paper_and_each_time_in_the_same_order():
         *("CFP-E1", "CFP-T1", "ICPP-T1", "ICPP-T3", "RAP-T2", "RAP-T3", "RAP-T4")
     ]
     assert [one.name for one in mmsim_algorithms.benchmarks()] == [
-        *("scheduled", "designated", "cudasim", "engines", "growth")
+        *("scheduled", "designated", "cuda", "cudasim", "engines", "growth")
     ]
     assert [one.name for one in mmsim_algorithms.experiments()] == [
         *("CFP-T2", "CFP-F7", "RAP-T3", "ICPP-T2", "ICPP-T3")
