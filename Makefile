@@ -12,7 +12,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify docs test test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger metal planted notebooks bench clean
+.PHONY: help verify docs test test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger metal planted numba notebooks bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -75,6 +75,11 @@ metal: .venv/.installed ## make docs/metal.md and its figures from the results k
 
 planted: .venv/.installed ## check the planted bugs, print what is found, and make docs/planted.md of it
 	$(BIN)/python tests/planted_bugs.py docs
+
+NUMBA_SUITE := benchmarks/results/numba-suite.json
+numba: .venv/.testable ## run numba-cuda's own tests on mmsim and make docs/numba-suite.md of the outcomes; takes minutes
+	$(BIN)/python tests/numba_suite/run.py --jobs $(JOBS) --json $(NUMBA_SUITE)
+	$(BIN)/python tests/numba_suite/page.py $(NUMBA_SUITE) > docs/numba-suite.md
 
 notebooks: .venv/.testable ## execute the notebooks and save what they show
 	$(BIN)/python notebooks/execute.py

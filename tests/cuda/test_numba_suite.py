@@ -1,6 +1,7 @@
 """numba-cuda's own tests, with mmsim in the place of its simulator."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 SUITE = Path(__file__).parents[1] / "numba_suite"
+ROOT = SUITE.parents[1]
 pytest.importorskip("numba_cuda")
 
 
@@ -30,3 +32,29 @@ def test_a_file_of_the_suite_runs(tmp_path):
 @pytest.mark.long
 def test_the_suite_passes_as_far_as_the_simulator_passes_it(tmp_path):
     run(tmp_path, least=560, more=60)
+
+
+def test_the_page_is_made_of_the_kept_outcomes_and_knows_every_reason():
+    kept = ROOT / "benchmarks" / "results" / "numba-suite.json"
+    command = [sys.executable, str(SUITE / "page.py"), str(kept)]
+    made = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")
+    assert made.stdout == (ROOT / "docs" / "numba-suite.md").read_text("utf-8")
+    assert "No reason is known" not in made.stdout
+    outcomes = json.loads(kept.read_text("utf-8"))["outcomes"]
+    missing = [name for name, one in outcomes.items() if one["outcome"] != "passed"]
+    _, _, listed = made.stdout.partition("## What doesn't pass, and why")
+    for name in missing:
+        short = name.partition("::")[2].replace("::", ".")
+        assert len(re.findall(rf"(?<![\w.]){re.escape(short)}(?![\w.])", listed)) >= 1, name
+    points = [line.partition(": ")[2] for line in listed.splitlines() if line.startswith("- ")]
+    assert sum(len(point.split(", ")) for point in points) == len(missing)
+
+
+def test_a_failure_that_no_rule_knows_has_no_reason(monkeypatch):
+    monkeypatch.syspath_prepend(str(SUITE))
+    from reasons import why
+
+    strange = {"outcome": "failed", "said": "ValueError: something new"}
+    assert why("cudapy/test_lang.py::TestLang::test_zip", strange) is None
+    half = {"outcome": "failed", "said": "argument 1 of the kernel 'f' holds float16"}
+    assert why("cudapy/test_lang.py::TestLang::test_zip", half) == ("half", "")

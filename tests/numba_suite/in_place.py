@@ -9,7 +9,9 @@ Each test's outcome goes to the JSON file that MMSIM_SUITE_OUTCOMES names.
 
 import json
 import os
+import re
 import signal
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -43,7 +45,8 @@ from mmsim.cuda import (
 )
 
 OUTCOMES = {}
-"""By the test's name: its outcome, how many kernels it launched, why the simulator skips it."""
+"""By the test's name: its outcome, its launches of kernels, the processes that it started (in which
+the simulator itself stays), what it said, why the simulator skips it."""
 REASON = "_simulator_skips"
 SECONDS = 60
 
@@ -131,6 +134,18 @@ CURRENT = []
 launches.history.listeners.append(counted)
 
 
+class CountedProcess(subprocess.Popen):
+    """A process, counted for the test that starts it."""
+
+    def __init__(self, *args, **options):
+        if CURRENT:
+            OUTCOMES[CURRENT[-1]]["processes"] += 1
+        super().__init__(*args, **options)
+
+
+subprocess.Popen = CountedProcess
+
+
 NAMES = {}
 """The tests' names, which don't depend on where the package lies, by pytest's."""
 
@@ -165,10 +180,22 @@ def pytest_runtest_protocol(item):
     name = NAMES[item.nodeid] = name_of(item)
     method = getattr(item, "function", None)
     reason = getattr(method, REASON, None) or getattr(item.cls, REASON, None)
-    OUTCOMES[name] = {"outcome": "", "launches": 0, "simulator_skips": reason, "said": ""}
+    OUTCOMES[name] = {
+        "outcome": "",
+        "launches": 0,
+        "processes": 0,
+        "simulator_skips": reason,
+        "said": "",
+    }
     CURRENT.append(name)
     yield
     CURRENT.pop()
+
+
+def shortened(said):
+    """What a test said: an error of mmsim without the source before it, and no folders."""
+    said = re.sub(r"^.*?(?=mmsim\.errors\.)", "", " ".join(said.split()))
+    return re.sub(r"(/[\w.+@-]+)+/", "", said)[:300]
 
 
 def pytest_runtest_logreport(report):
@@ -180,10 +207,10 @@ def pytest_runtest_logreport(report):
         if one["outcome"] != "failed":
             one["outcome"] = outcome
         if outcome == "skipped":
-            one["said"] = str(report.longrepr[2])
+            one["said"] = shortened(str(report.longrepr[2]))
         elif outcome == "failed" and not one["said"]:
             crash = getattr(report.longrepr, "reprcrash", None)
-            one["said"] = (crash.message if crash else str(report.longrepr)).strip()[:600]
+            one["said"] = shortened(crash.message if crash else str(report.longrepr))
 
 
 def pytest_sessionfinish():

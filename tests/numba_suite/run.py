@@ -1,6 +1,7 @@
 """Run numba-cuda's own tests with mmsim in the place of its simulator, and print a table.
 
     .venv/bin/python tests/numba_suite/run.py [--json FILE] [--jobs 2] [NAME...]
+    .venv/bin/python tests/numba_suite/page.py FILE > docs/numba-suite.md
 
 The tests are those of the installed wheel, `cudapy` and `doc_examples`; a NAME is a part of a
 file's name. `simulator_passes.txt` lists the tests that pass under the simulator itself; the exit
@@ -11,11 +12,14 @@ import argparse
 import importlib.util
 import json
 import os
+import platform
 import subprocess
 import sys
 import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 
@@ -32,6 +36,11 @@ def test_files():
         raise SystemExit("numba-cuda is not installed: pip install --group test")
     tests = Path(spec.submodule_search_locations[0]) / "numba" / "cuda" / "tests"
     return [path for folder in FOLDERS for path in sorted((tests / folder).glob("test_*.py"))]
+
+
+def simulator_passes():
+    """The names of the tests that pass under the simulator itself."""
+    return (HERE / "simulator_passes.txt").read_text("utf-8").split()
 
 
 def run_files(paths, *plugins):
@@ -64,6 +73,11 @@ def run_files(paths, *plugins):
     return {}, {name: (done.stdout + done.stderr)[-2000:]}
 
 
+def own_process(one):
+    """Whether a test runs its kernels in a process of its own, where the simulator still is."""
+    return bool(one["processes"] and not one["launches"])
+
+
 def table(outcomes, expected):
     """A row for each file: how many pass of those that the simulator passes, and of the rest."""
     names = sorted({name.split("::")[0] for name in [*outcomes, *expected]})
@@ -79,11 +93,28 @@ def table(outcomes, expected):
                 "listed_passed": len(passed & set(listed)),
                 "more_passed": len(passed - set(listed)),
                 "without_launch": sum(not own[name]["launches"] for name in passed),
+                "elsewhere": sum(own_process(own[name]) for name in passed),
                 "failed": sum(one["outcome"] == "failed" for one in own.values()),
                 "skipped": sum(one["outcome"] == "skipped" for one in own.values()),
             }
         )
     return rows
+
+
+def as_json(outcomes, broken):
+    """The outcomes, one test a line, and when and with what they were found."""
+    packages = ("numba-cuda", "numba", "numpy", "memory-machine-simulator")
+    made = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "command": "make numba",
+        "versions": {
+            "Python": platform.python_version(),
+            **{one: version(one) for one in packages},
+        },
+    }
+    lines = [f"{json.dumps(name)}: {json.dumps(one)}" for name, one in sorted(outcomes.items())]
+    head = f'{{"made": {json.dumps(made)},\n"broken": {json.dumps(broken)},\n"outcomes": {{\n'
+    return head + ",\n".join(lines) + "\n}}\n"
 
 
 def print_table(rows):
@@ -93,6 +124,7 @@ def print_table(rows):
         "listed_passed": "of these pass",
         "more_passed": "more pass",
         "without_launch": "without a launch",
+        "elsewhere": "in a process of their own",
         "failed": "fail",
         "skipped": "skipped",
     }
@@ -121,7 +153,7 @@ def main():
         for path in test_files()
         if not arguments.names or any(name in path.stem for name in arguments.names)
     ]
-    expected = (HERE / "simulator_passes.txt").read_text("utf-8").split()
+    expected = simulator_passes()
     known = {f"{path.parent.name}/{path.name}" for path in files}
     expected = [name for name in expected if name.split("::")[0] in known]
     outcomes, broken = {}, {}
@@ -132,8 +164,7 @@ def main():
             broken |= ended
     rows = table(outcomes, expected)
     if arguments.json:
-        saved = {"outcomes": outcomes, "files": rows, "broken": broken}
-        arguments.json.write_text(json.dumps(saved, indent=1, sort_keys=True), "utf-8")
+        arguments.json.write_text(as_json(outcomes, broken), "utf-8")
     print_table(rows)
     for file, text in broken.items():
         print(f"\n{file} did not end as it should:\n{text}")
