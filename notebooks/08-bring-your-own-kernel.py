@@ -14,7 +14,7 @@
 # ---
 
 # %% [markdown]
-# # Bring your own kernel
+# # What does your own kernel cost, and what is wrong with it?
 #
 # You have a kernel written for Numba, `@cuda.jit` and all. It gives the right answer on a GPU,
 # and nobody knows why it isn't faster; or it gives the wrong answer sometimes, and nobody knows
@@ -55,7 +55,8 @@ def transpose(a, b):
     x, y = cuda.grid(2)
     tile[i, j] = a[y, x]
     cuda.syncthreads()
-    b[cuda.blockIdx.x * 32 + i, cuda.blockIdx.y * 32 + j] = tile[j, i]
+    row, column = cuda.blockIdx.x * 32 + i, cuda.blockIdx.y * 32 + j
+    b[row, column] = tile[j, i]
 
 
 a = np.arange(4096, dtype=np.float32).reshape(64, 64)
@@ -104,7 +105,8 @@ def padded(a, b):
     x, y = cuda.grid(2)
     tile[i, j] = a[y, x]
     cuda.syncthreads()
-    b[cuda.blockIdx.x * 32 + i, cuda.blockIdx.y * 32 + j] = tile[j, i]
+    row, column = cuda.blockIdx.x * 32 + i, cuda.blockIdx.y * 32 + j
+    b[row, column] = tile[j, i]
 
 
 b = np.zeros_like(a)
@@ -348,7 +350,8 @@ def small_transpose(a, b):
     x, y = cuda.grid(2)
     tile[i, j] = a[y, x]
     cuda.syncthreads()
-    b[cuda.blockIdx.x * 4 + i, cuda.blockIdx.y * 4 + j] = tile[j, i]
+    row, column = cuda.blockIdx.x * 4 + i, cuda.blockIdx.y * 4 + j
+    b[row, column] = tile[j, i]
 
 
 small = mm.HMM(dmms=2, width=4, global_latency=6, shared_latency=2)
