@@ -30,6 +30,8 @@
 # doesn't tell (25), step by step and whole programs (10), exercises (15).
 
 # %%
+from textwrap import fill
+
 import numpy as np
 from classroom import check, predicted
 
@@ -232,7 +234,7 @@ def shift(a):
 try:
     shift[2, 32](np.arange(64.0))
 except ProgramError as error:
-    print(str(error).splitlines()[0])
+    print(fill(str(error).splitlines()[0], 80))
 
 # %% [markdown]
 # ### A barrier that not all reach
@@ -255,7 +257,7 @@ def stage_in(a, b):
 try:
     stage_in[1, 64](np.arange(64.0), np.zeros(64))
 except ProgramError as error:
-    print(str(error).splitlines()[0])
+    print(fill(str(error).splitlines()[0], 80))
 
 # %% [markdown]
 # ### A race
@@ -295,9 +297,13 @@ predicted(guess, bool(out[0] == 2016))
 
 # %%
 machine = mm.HMM(dmms=132, width=32, global_latency=11031, shared_latency=29)
-print(machine.check(total, numbers, out, grid=1, block=64, schedule="asynchronous"))
+report = machine.check(total, numbers, out, grid=1, block=64, schedule="asynchronous")
+print(fill(str(report.findings[0]), 80))
 
 # %% [markdown]
+# The advice is in the words of mmsim's own language: `mm.warp.sync()` is `cuda.syncwarp()`, and
+# `T.barrier()` is `cuda.syncthreads()`.
+#
 # ### Exercise 3
 #
 # Mend it. The check wants the right sum, and nothing found.
