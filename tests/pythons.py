@@ -31,13 +31,13 @@ Minor = tuple[int, int]
 # fmt: off
 SLOW_FILES = [
     "agreement", "alignments", "array_against_events", "array_watched", "bad_input", "bench",
-    "checker", "claims_mutation", "compile_cache", "compiled_programs", "counting_barriers",
-    "cuda_emulated", "cuda_writer", "curves", "dmm_permutation", "docs",
+    "checker", "ci_guide", "claims_mutation", "compile_cache", "compiled_programs",
+    "counting_barriers", "cuda_emulated", "cuda_writer", "curves", "dmm_permutation", "docs",
     "events_against_reference", "evidence", "exchange", "figures", "forms_together", "free_memory",
     "gpu_counters", "gpu_experiments", "gpu_predictions", "gpu_programs", "gpu_results", "graphs",
     "histograms", "hmm_permutation", "hmm_regular", "house", "interrupts", "layouts", "ledger",
-    "locks", "matrices", "metal", "mutation", "notebooks", "numba_suite", "operations", "own_sizes",
-    "papers",
+    "locks", "matrices", "metal", "mutation", "notebooks", "numba_simulator", "numba_suite",
+    "operations", "own_sizes", "papers",
     "planted", "planted_on_gpu", "player", "player_widget", "printable", "race_detector",
     "race_free_programs", "races", "rap", "rap_simulation", "reductions", "reference", "reproduce",
     "room", "scans", "schedule", "schedules", "script", "simulations", "site", "sorts",

@@ -28,9 +28,11 @@ this page.
 Of the {listed} tests that pass under the simulator, **{listed_passed} pass**; of the others,
 **{more_passed}**.
 
-{elsewhere} of those that pass run their kernels in a process that they start themselves, where the
-simulator stays: they say nothing about mmsim. Others pass without the launch of a kernel: they are
-about device arrays, streams, types and launches that are refused.
+{without_launch} of those that pass launch no kernel on mmsim. They are about device arrays,
+streams, types and launches that are refused, or about parts of numba-cuda that the simulator
+leaves alone too, as in `test_ir.py` and `test_typeinfer.py`; and {elsewhere} of them run their
+kernels in a process that they start themselves, where the simulator stays. The last two kinds say
+nothing about mmsim.
 
 """
 
