@@ -262,19 +262,19 @@ except ProgramError as error:
 # %% [markdown]
 # ### A race
 #
-# The sum of 64 numbers, in halves: at each step half as many threads add. The author knows that a
-# barrier is needed after the numbers are put into shared memory. **Predict**: is the result 2016,
+# The sum of 256 numbers, in halves: at each step half as many threads add. The author knows that a
+# barrier is needed after the numbers are put into shared memory. **Predict**: is the result 32640,
 # the right one?
 
 
 # %%
 @cuda.jit
 def total(a, out):
-    part = cuda.shared.array(64, dtype=np.float64)
+    part = cuda.shared.array(256, dtype=np.float64)
     t = cuda.threadIdx.x
     part[t] = a[t]
     cuda.syncthreads()
-    step = 32
+    step = 128
     while step > 0:
         if t < step:
             part[t] += part[t + step]
@@ -286,23 +286,22 @@ def total(a, out):
 guess = None  # True or False
 
 # %% jupyter={"outputs_hidden": true} tags=["hide-output"]
-numbers, out = np.arange(64.0), np.zeros(1)
-total[1, 64](numbers, out)
-predicted(guess, bool(out[0] == 2016))
+numbers, out = np.arange(256.0), np.zeros(1)
+total[1, 256](numbers, out)
+predicted(guess, bool(out[0] == 32640))
 
 # %% [markdown]
-# It is, and it always is here: all that add are threads of one warp, which run in step on this
-# machine. But a GPU since Volta doesn't promise that. `check` looks at every pair of accesses
-# that nothing orders, whatever came out this time:
+# It is, and it always is on this machine: its warps take turns, so warp 0 reads `part[32]` long
+# after warp 1 has written it. Nothing in the kernel says so, and on a GPU warp 1 may come later.
+# `check` looks for pairs of accesses that nothing orders, whatever came out this time:
 
 # %%
 machine = mm.HMM(dmms=132, width=32, global_latency=11031, shared_latency=29)
-report = machine.check(total, numbers, out, grid=1, block=64, schedule="asynchronous")
+report = machine.check(total, numbers, out, grid=1, block=256, schedule="asynchronous")
 print(fill(str(report.findings[0]), 80))
 
 # %% [markdown]
-# The advice is in the words of mmsim's own language: `mm.warp.sync()` is `cuda.syncwarp()`, and
-# `T.barrier()` is `cuda.syncthreads()`.
+# The advice is in the words of mmsim's own language: `T.barrier()` is `cuda.syncthreads()`.
 #
 # ### Exercise 3
 #
@@ -312,11 +311,11 @@ print(fill(str(report.findings[0]), 80))
 # %% name="3" tags=["exercise"]
 @cuda.jit
 def mended(a, out):
-    part = cuda.shared.array(64, dtype=np.float64)
+    part = cuda.shared.array(256, dtype=np.float64)
     t = cuda.threadIdx.x
     part[t] = a[t]
     cuda.syncthreads()
-    step = 32
+    step = 128
     while step > 0:
         if t < step:
             part[t] += part[t + step]
@@ -331,10 +330,10 @@ answer = ...  # when it is done: mended
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 def wrong_sum(kernel):
     out = np.zeros(1)
-    kernel[1, 64](numbers, out)
-    if out[0] != 2016:
-        return f"the sum is 2016, not {out[0]:g}"
-    report = machine.check(kernel, numbers, out, grid=1, block=64, schedule="asynchronous")
+    kernel[1, 256](numbers, out)
+    if out[0] != 32640:
+        return f"the sum is 32640, not {out[0]:g}"
+    report = machine.check(kernel, numbers, out, grid=1, block=256, schedule="asynchronous")
     return str(report.findings[0].kind) if report.findings else None
 
 

@@ -20,11 +20,11 @@ answer = 32
 # %% name="3"
 @cuda.jit
 def mended(a, out):
-    part = cuda.shared.array(64, dtype=np.float64)
+    part = cuda.shared.array(256, dtype=np.float64)
     t = cuda.threadIdx.x
     part[t] = a[t]
     cuda.syncthreads()
-    step = 32
+    step = 128
     while step > 0:
         if t < step:
             part[t] += part[t + step]
@@ -41,11 +41,11 @@ answer = mended
 # A barrier that only those reach that add.
 @cuda.jit
 def mended(a, out):
-    part = cuda.shared.array(64, dtype=np.float64)
+    part = cuda.shared.array(256, dtype=np.float64)
     t = cuda.threadIdx.x
     part[t] = a[t]
     cuda.syncthreads()
-    step = 32
+    step = 128
     while step > 0:
         if t < step:
             part[t] += part[t + step]
