@@ -301,8 +301,6 @@ report = machine.check(total, numbers, out, grid=1, block=256, schedule="asynchr
 print(fill(str(report.findings[0]), 80))
 
 # %% [markdown]
-# The advice is in the words of mmsim's own language: `T.barrier()` is `cuda.syncthreads()`.
-#
 # ### Exercise 3
 #
 # Mend it. The check wants the right sum, and nothing found.

@@ -97,6 +97,7 @@ def test_a_finding_fails_the_tests_too(project):
     done = run(STEPS["Tests"]["run"], project)
     assert done.returncode == 1
     assert "data race" in done.stdout
+    assert "put cuda.syncthreads()" in done.stdout  # the advice, in Numba's words
 
 
 def test_the_test_of_the_costs_notices_a_conflict(project):

@@ -373,3 +373,18 @@ def test_the_only_signature_takes_the_bits_of_integers():
 
 def decrease(a):
     a[cuda.grid(1)] -= 1
+
+
+def test_findings_have_the_words_of_numba():
+    @cuda.jit
+    def turned(a):
+        part = cuda.shared.array(32, np.float64)
+        t = cuda.threadIdx.x
+        part[t] = a[t]
+        a[t] = part[31 - t]
+
+    machine = mm.HMM(dmms=1, width=32, global_latency=5)
+    report = machine.check(turned, np.ones(32), grid=1, block=32, schedule="asynchronous")
+    (finding,) = type(report).from_json(report.to_json()).findings
+    assert finding.title == "missing cuda.syncwarp()"
+    assert "put cuda.syncwarp() between" in finding.advice
