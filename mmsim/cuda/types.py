@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from mmsim.errors import MMSimError, shown
+from mmsim.frontend.numba_records import record_dtype
 
 
 class TypingError(MMSimError, TypeError):
@@ -284,41 +285,14 @@ def _from_numba(value: Any) -> Type:
         return none
     if hasattr(value, "layout") and hasattr(value, "ndim"):
         return ArrayType(as_type(element), value.ndim, value.layout)
-    if hasattr(value, "fields") and hasattr(value, "size"):
-        return Record(_dtype_of_record(value))
+    records = record_dtype(value)
+    if records is not None:
+        return Record(records)
     if hasattr(value, "types"):
         return TupleType(tuple(map(as_type, value.types)))
     if hasattr(value, "count") and element is not None:
         return UniTuple(element, value.count)
     return Opaque(name)
-
-
-def _dtype_of_record(record: Any) -> np.dtype[Any]:
-    """NumPy's type of the records that a type of Numba's stands for."""
-    fields = list(record.fields.items())
-    formats = []
-    for _, field in fields:
-        type_ = field.type
-        if hasattr(type_, "shape"):  # an array in the record
-            formats.append((_dtype(type_.dtype), type_.shape))
-        else:
-            formats.append(_dtype(type_))
-    return np.dtype(
-        {
-            "names": [name for name, _ in fields],
-            "formats": formats,
-            "offsets": [field.offset for _, field in fields],
-            "itemsize": record.size,
-        }
-    )
-
-
-def _dtype(type_: Any) -> Any:
-    """NumPy's type of an element."""
-    found = as_type(type_)
-    if not isinstance(found, Scalar | Record):
-        raise TypingError(f"{found} has no type of NumPy")
-    return found.dtype
 
 
 def as_signature(value: Any) -> Signature:

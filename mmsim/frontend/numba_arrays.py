@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from mmsim.frontend.declarations import Declarations
 from mmsim.frontend.dialect import Maker
 from mmsim.frontend.numba_dialect import MAKERS
 from mmsim.frontend.numba_names import name_of
+from mmsim.frontend.numba_records import record_dtype
 from mmsim.frontend.scope import (
     Alias,
     ArrayName,
@@ -29,6 +32,7 @@ from mmsim.frontend.tables import leaves
 from mmsim.frontend.trees import root
 from mmsim.frontend.values import Values
 from mmsim.ir import nodes as ir
+from mmsim.ir.promotion import supported
 
 DYNAMIC = "dynamic_shared"
 """The name of the array that is a block's dynamic shared memory."""
@@ -312,11 +316,32 @@ class NumbaDeclarations(Declarations):
         reserved = self.function.bound.get(target.id)
         if not isinstance(reserved, VariableName):
             reserved = self.function.shared.variable(target.id, self.function.python.__name__)
-        name, place = reserved.name, self.function.place(node)
-        made = ir.LocalArray(name, maker.kind, extents, self.array_dtype(dtype), place)
-        self.function.shared.locals.append(made)
-        self.arrays[target.id] = self.function.bound[target.id] = ArrayName(name, maker.kind)
+        made = ir.LocalArray(reserved.name, maker.kind, extents, None, self.function.place(node))
+        records = record_dtype(self.function.captured(dtype))
+        if records is None:
+            made = replace(made, dtype=self.array_dtype(dtype))
+            self.function.shared.locals.append(made)
+        else:
+            self.declare_records(made, records)
+        self.arrays[target.id] = ArrayName(made.name, maker.kind)
+        self.function.bound[target.id] = self.arrays[target.id]
         return True
+
+    def declare_records(self, made: ir.LocalArray, records: np.dtype[Any]) -> None:
+        """An array of records is one for each field, which has the field's axes behind its own."""
+        shared, fields = self.function.shared, {}
+        for name in records.names or ():
+            type_, more = records[name].base, map(ir.Const, records[name].shape)
+            field = replace(made, name=shared.unique(f"{made.name}_{name}"))
+            field = replace(field, shape=(*made.shape, *more))
+            if type_.names:
+                self.declare_records(field, type_)
+            elif supported(type_.name):
+                shared.locals.append(replace(field, dtype=type_.name))
+            else:  # a field of text or dates, which a kernel can only leave alone
+                continue
+            fields[name] = field.name
+        shared.records[made.name], shared.ranks[made.name] = fields, len(made.shape)
 
     def dynamic(self, node: ast.Call, dtype: ast.expr) -> ArrayName:
         """The block's dynamic shared memory, which is one array, as large as the launch says."""

@@ -83,6 +83,7 @@ _NUMPY: dict[str, Simple] = {
     "hypot": _call("hypot", 2),
     "copysign": _call("copysign", 2),
     "fmod": _call("fmod", 2),
+    "nextafter": _call("nextafter", 2),
     "deg2rad": _scaled(np.pi / 180),
     "radians": _scaled(np.pi / 180),
     "rad2deg": _scaled(180 / np.pi),

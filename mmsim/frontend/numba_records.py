@@ -5,10 +5,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import reduce
+from typing import Any
 
+import numpy as np
+
+from mmsim.frontend.numba_names import TYPES, type_name
 from mmsim.frontend.scope import Shared
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import with_expressions, with_inside, with_operands
+
+
+def record_dtype(given: Any) -> np.dtype[Any] | None:
+    """NumPy's type of the records that an object stands for, one of Numba's types too; else None.
+
+    >>> record_dtype(np.dtype([("x", "f4")])), record_dtype(np.dtype("f4"))
+    (dtype([('x', '<f4')]), None)
+    """
+    if isinstance(given, np.dtype):
+        return given if given.names else None
+    if not type(given).__module__.startswith(TYPES):
+        return None
+    facts = vars(given)
+    if isinstance(facts.get("dtype"), np.dtype):
+        return record_dtype(facts["dtype"])
+    if not {"fields", "size"} <= set(facts):
+        return None
+    fields = facts["fields"]
+    return np.dtype(
+        {
+            "names": list(fields),
+            "formats": [_format(field.type) for field in fields.values()],
+            "offsets": [field.offset for field in fields.values()],
+            "itemsize": facts["size"],
+        }
+    )
+
+
+def _format(type_: Any) -> Any:
+    """What NumPy calls the type of a field, which may be an array; of text it is a void."""
+    facts = vars(type_)
+    if "_shape" in facts:
+        return _format(facts["dtype"]), facts["_shape"]
+    return record_dtype(type_) or np.dtype(type_name(type_) or "V1")
 
 
 def without_records(code: ir.Code, shared: Shared) -> ir.Code:

@@ -182,6 +182,7 @@ FUNCTIONS: dict[str, Function] = {
     "trunc": _exact(np.trunc, "trunc"),
     "copysign": _exact(np.copysign, "copysign", 2),
     "fmod": _exact(np.fmod, "fmod", 2),
+    "nextafter": _exact(np.nextafter, "nextafter", 2),
     "remainder": Function(2, _by_element(math.remainder), "remainder", exact=True),
     "fma": Function(3, fma, "fma", exact=True),
     "isnan": Function(1, np.isnan, "isnan", "bool", exact=True),
