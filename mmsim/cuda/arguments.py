@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -65,8 +65,7 @@ def prepared(value: Any, afterwards: Afterwards) -> Any:
     if isinstance(value, ArgHint):
         return prepared(value.to_device(afterwards), afterwards)
     if isinstance(value, tuple):
-        parts = [prepared(part, afterwards) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        return alike(value, [prepared(part, afterwards) for part in value])
     if is_type(value):
         return as_type(value).dtype.type  # type: ignore[attr-defined]
     if type(value) is np.ndarray or isinstance(value, np.generic | int | float | complex | str):
@@ -78,11 +77,16 @@ def prepared(value: Any, afterwards: Afterwards) -> Any:
     return value
 
 
+def alike(model: tuple[Any, ...], items: Iterable[Any]) -> tuple[Any, ...]:
+    """A tuple of items; a named tuple if the other one is."""
+    return type(model)(*items) if hasattr(model, "_fields") else tuple(items)
+
+
 def converted(value: Any, wanted: Type) -> Any:
     """An argument in the type that a signature gives it, which fits it."""
     if isinstance(wanted, Scalar):
         with np.errstate(all="ignore"):
             return np.asarray(value).astype(wanted.dtype)[()]
     if isinstance(wanted, TupleType) and isinstance(value, tuple):
-        return tuple(map(converted, value, wanted.types))
+        return alike(value, map(converted, value, wanted.types))
     return value

@@ -7,22 +7,7 @@ from typing import Any
 
 from mmsim.cuda import types
 from mmsim.cuda.stubs import outside
-
-AXES = ("x", "y", "z", "w")
-
-ALIASES = {
-    "int8": ("char",),
-    "int16": ("short",),
-    "int32": ("int",),
-    "int64": ("longlong", "long"),
-    "uint8": ("uchar",),
-    "uint16": ("ushort",),
-    "uint32": ("uint",),
-    "uint64": ("ulonglong", "ulong"),
-    "float32": ("float",),
-    "float64": ("double",),
-}
-"""CUDA's names of the types of numbers, which its names of vectors begin with."""
+from mmsim.frontend.numba_vectors import ALIASES, AXES
 
 
 @dataclass(frozen=True)
@@ -33,6 +18,10 @@ class VectorType:
     base_type: types.Scalar
     num_elements: int
     aliases: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Kernels know it by the name that it says itself."""
+        object.__setattr__(self, "_name", self.name)
 
     @property
     def attr_names(self) -> tuple[str, ...]:

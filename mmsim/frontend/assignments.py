@@ -122,6 +122,9 @@ class Assignments:
                 "give each array a name, as in x, y = y, x",
             )
         shape = tables.shape_of(value)
+        assert shape is not None
+        if role is None and self.function.becomes_tuple(target.id, Role(place, shape)):
+            role = self.function.role(target.id)
         if role is None:
             self.function.variable(target)  # refuses what can't be assigned
         if role is None or (role.shape is None and not role.declared):

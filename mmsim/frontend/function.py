@@ -55,6 +55,7 @@ class Function:
         self.bound = bound
         self.assignments = assignment_counts(text.node)
         self.assigned = list(self.assignments)
+        self.asked = {one.arg for one in text.node.args.args}  # names that were needed so far
 
     # Places and refusals
 
@@ -68,6 +69,7 @@ class Function:
 
     def entity(self, name: str) -> Entity:
         """What a name means here; names of this function hide those outside."""
+        self.asked.add(name)
         found = self.bound.get(name)
         if found is not None:
             return found
@@ -141,6 +143,17 @@ class Function:
         """What a name that this function assigns holds where it is no number."""
         return self.shared.known.roles.get((self.python, name))
 
+    def becomes_tuple(self, name: str, role: Role) -> bool:
+        """Let a variable hold tuples if it was not used yet; whether it does now."""
+        entity = self.bound.get(name)
+        if name in self.asked or not isinstance(entity, VariableName) or role.shape is None:
+            return False
+        shared = self.shared
+        shared.known.roles[self.python, name] = role
+        shared.variables[:] = [one for one in shared.variables if one.name != entity.name]
+        self.bound[name] = shared.tuple_name(name, role.shape, self.python.__name__)
+        return True
+
     def use(self, parameter: ParameterUse, use: ir.Use, node: ast.AST) -> None:
         """Note what a parameter is used as; if it was used as something else, begin again."""
         if parameter.use not in ("unused", use):
@@ -157,6 +170,7 @@ class Function:
 
     def variable(self, node: ast.Name) -> str:
         """The unique name of a variable that is being assigned."""
+        self.asked.add(node.id)
         entity = self.bound.get(node.id)
         if isinstance(entity, VariableName):
             return entity.name

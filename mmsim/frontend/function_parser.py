@@ -19,6 +19,7 @@ from mmsim.frontend.grammar import MOST_CALLS
 from mmsim.frontend.loops import Loops
 from mmsim.frontend.lowering import Lowering
 from mmsim.frontend.merging import Merging
+from mmsim.frontend.named import like
 from mmsim.frontend.parameters import default_numbers, parameter_names, source_key
 from mmsim.frontend.returns import Returns
 from mmsim.frontend.scope import (
@@ -297,7 +298,7 @@ def variables_of(names: Iterable[Entity]) -> Iterator[str]:
 def placed(value: Value, place: Place) -> Value:
     """What a call gives, at the place of the call."""
     if isinstance(value, tuple):
-        return tuple(placed(part, place) for part in value)
+        return like(value, (placed(part, place) for part in value))
     if isinstance(value, ir.Var):
         return ir.Var(value.name, place)
     return value

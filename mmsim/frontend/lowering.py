@@ -16,6 +16,7 @@ from mmsim.errors import LanguageError, Place, shown
 from mmsim.frontend.dialect import Dialect
 from mmsim.frontend.function import Function
 from mmsim.frontend.grammar import ADVICE, DEEPEST, LONGEST, STATEMENT_ADVICE
+from mmsim.frontend.named import like
 from mmsim.frontend.scope import INT_MAX, INT_MIN, Alias, Value
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import reads_registers, writes_registers
@@ -69,7 +70,7 @@ class Lowering:
     def spill_all(self, value: Value, place: Place) -> Value:
         """A value whose numbers are in variables of their own."""
         if isinstance(value, tuple):
-            return tuple(self.spill_all(part, place) for part in value)
+            return like(value, (self.spill_all(part, place) for part in value))
         return value if isinstance(value, Alias) else self.spill(value, place)
 
     def apart(self, node: ast.expr) -> tuple[ir.Expr, list[ir.Stmt]]:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from mmsim.errors import Place
+from mmsim.errors import LanguageError, Place
 from mmsim.frontend import aliases
 from mmsim.frontend.arrays import Arrays
 from mmsim.frontend.declarations import Declarations
 from mmsim.frontend.dialect import Maker
+from mmsim.frontend.named import Named
 from mmsim.frontend.numba_dialect import MAKERS
 from mmsim.frontend.numba_names import name_of
 from mmsim.frontend.numba_records import record_dtype
+from mmsim.frontend.numba_renaming import separate
+from mmsim.frontend.numba_vectors import maker
 from mmsim.frontend.scope import (
     Alias,
     ArrayName,
@@ -181,6 +185,9 @@ class NumbaValues(Values):
         field = self.field(node)
         if field is not None:
             return self.element_of(field, node)
+        named = self.named_item(node)
+        if named is not None:
+            return named
         return super().value(node, None if isinstance(target, ast.Subscript) else target)
 
     def subscript(self, node: ast.Subscript) -> Value:
@@ -198,6 +205,63 @@ class NumbaValues(Values):
         if not self.of_array(root(node)):
             return super().subscript(node)
         return self.part_of(*self.arrays.element(node), node)
+
+    def named_item(self, node: ast.expr) -> Value | None:
+        """The value that v.x is of a tuple with names; None of any other expression."""
+        if not isinstance(node, ast.Attribute):
+            return None
+        owner = node.value
+        if isinstance(owner, ast.Call) and maker(owner.func, self.function) is None:
+            return None
+        whole = self.named_item(owner)
+        if whole is None and self.tuples.gives_tuple(owner):
+            with self.lowering.aside() as before:
+                whole = self.value(owner)
+            if isinstance(whole, Named):
+                self.lowering.block.extend(before)
+        if not isinstance(whole, Named):
+            return None
+        if node.attr not in whole.names:
+            raise self.function.refuse(
+                node, f"{written(node)!r} is not there", f"it has {', '.join(whole.names)}"
+            )
+        item: Value = whole.item(node.attr)
+        return item
+
+    def whole(self, node: ast.Attribute, target: ast.expr | None) -> Value | None:
+        """A captured table, or a.shape as a tuple, also of an array without a name."""
+        return super().whole(self.of_named(node), target)
+
+    def shape_part(self, node: ast.Subscript) -> Value | None:
+        """a.shape[axis], also of an array without a name; None for any other subscript."""
+        if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+            node = copy.copy(node)
+            node.value = self.of_named(node.value)
+        return super().shape_part(node)
+
+    def of_named(self, node: ast.Attribute) -> ast.Attribute:
+        """What is asked for an array without a name, as a[i].size, asked for one with a name."""
+        if node.attr not in ("shape", "size", "ndim"):
+            return node
+        whole = copy.copy(node)
+        whole.value = self.by_name(node.value)
+        return whole
+
+    def by_name(self, node: ast.expr) -> ast.expr:
+        """A name for an array that is a part of something; any other expression as it is."""
+        owner = root(node)
+        if isinstance(node, ast.Subscript):
+            is_part = self.of_array(owner) or self.tuples.has_values(owner)
+        else:
+            is_part = self.field(node) is not None
+        with self.lowering.aside() as before:
+            value = self.value(node) if is_part else None
+        if not isinstance(value, Alias):
+            return node
+        self.lowering.block.extend(before)
+        name = self.function.shared.unique("part")
+        self.function.bound[name] = value
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
 
     def part_of(self, array: Alias, index: tuple[ir.Expr | Span, ...], node: ast.expr) -> Value:
         """What indices leave of an array: an element, or an array again."""
@@ -226,7 +290,13 @@ class NumbaValues(Values):
         if found is None and isinstance(node, ast.Subscript) and self.tuples.has_values(root(node)):
             value = self.subscript(node)
             found = value if isinstance(value, Alias) else None
-        return found or super().alias(node, role)
+        if found is None:
+            try:
+                return super().alias(node, role)
+            except LanguageError:
+                separate(self.function, role.place.text[role.place.column : role.place.end_column])
+                raise
+        return found
 
     # Records
 
@@ -249,7 +319,10 @@ class NumbaValues(Values):
         }
 
     def field(self, node: ast.expr) -> Alias | None:
-        """The array that a field of records is, as in a[i].x or a["x"][i]; None for others."""
+        """The array that a field of records or of a named tuple is, as in a[i].x or a["x"][i]."""
+        named = self.named_item(node)
+        if isinstance(named, Alias):
+            return named
         match node:
             case ast.Attribute(owner, name):
                 pass

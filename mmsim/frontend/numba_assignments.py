@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from mmsim.errors import LanguageError
 from mmsim.frontend.assignments import Assignments
 from mmsim.frontend.grammar import BINARY
 from mmsim.frontend.numba_arrays import NumbaValues
 from mmsim.frontend.numba_elementwise import Elementwise
 from mmsim.frontend.numba_names import name_of
+from mmsim.frontend.numba_renaming import separate
 from mmsim.frontend.numba_warp import GRID
-from mmsim.frontend.scope import Alias, Captured, Value, outside
+from mmsim.frontend.scope import Alias, Captured, Role, Value, outside
 from mmsim.frontend.source import written
 from mmsim.frontend.tables import is_large
 from mmsim.ir import nodes as ir
@@ -73,6 +75,11 @@ class NumbaAssignments(Assignments):
         op = BINARY[type(node.op)]
         new = ir.Binary(op, old, self.lowering.expression(node.value), place)
         values.arrays.store(field, at, new, place)
+
+    def two_kinds(self, target: ast.Name, role: Role) -> LanguageError:
+        """The error for a name that is given two kinds of things, unless two loops have it."""
+        separate(self.function, target.id)
+        return super().two_kinds(target, role)
 
     def constant(self, name: str, array: Any, node: ast.expr) -> Captured | Alias:
         """A constant array: a table of a few numbers, or an argument of every launch."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import copy
 import types
 from collections.abc import Callable
 
 from mmsim.errors import Place
-from mmsim.frontend import aliases
 from mmsim.frontend import numba_functions as functions
+from mmsim.frontend import numba_vectors
 from mmsim.frontend.calls import Calls
 from mmsim.frontend.lowering import Lowering
 from mmsim.frontend.numba_arrays import NumbaValues
@@ -18,10 +19,9 @@ from mmsim.frontend.numba_elementwise import Elementwise
 from mmsim.frontend.numba_functions import CUDA
 from mmsim.frontend.numba_names import name_of, type_name
 from mmsim.frontend.numba_warp import Together
-from mmsim.frontend.scope import Alias, Captured, Value
+from mmsim.frontend.scope import Captured, Value
 from mmsim.frontend.source import written
 from mmsim.frontend.statements import Statements
-from mmsim.frontend.trees import root
 from mmsim.frontend.values import Values
 from mmsim.ir import nodes as ir
 
@@ -68,7 +68,13 @@ class NumbaCalls(Calls):
         if isinstance(method, ast.Attribute) and self.is_method(method, "bit_count"):
             number = self.lowering.expression(method.value)
             return ir.Call("popc", (number,), self.function.place(node))
+        what = numba_vectors.maker(node.func, self.function)
+        if what is not None:
+            given = self.values.tuple_of(node.args, [None] * len(node.args))
+            return numba_vectors.made(node, what, given, self.function)
         called = self.function.captured(node.func)
+        if called is tuple and len(node.args) == 1 and not node.keywords:
+            return self.plain_tuple(node.args[0])
         simple = CUDA.get(name) or functions.simple(called)
         if (
             simple is not None
@@ -76,8 +82,8 @@ class NumbaCalls(Calls):
         ):
             return self.of_complex(node, simple)
         if simple is not None:
-            given = self.taking(node, simple.arity)
-            return simple.make(tuple(given), self.function.place(node))
+            numbers = self.taking(node, simple.arity)
+            return simple.make(tuple(numbers), self.function.place(node))
         own = functions.written_out(called, len(node.args))
         if own is not None and not node.keywords:
             value = self.inline(node, own)
@@ -87,6 +93,13 @@ class NumbaCalls(Calls):
         if type_ and called not in (int, float, complex, bool):
             return self.typed(node, type_)
         return super().result(node)
+
+    def plain_tuple(self, node: ast.expr) -> tuple[Value, ...]:
+        """tuple(x) of a tuple."""
+        value = self.values.value(node)
+        if not isinstance(value, tuple):
+            raise self.function.refuse(node, f"{written(node)!r} is no tuple", "write a tuple")
+        return tuple(value)
 
     def of_complex(self, node: ast.Call, simple: functions.Simple) -> Value:
         """A function of NumPy's whose argument is complex, written out."""
@@ -99,12 +112,10 @@ class NumbaCalls(Calls):
 
     def length(self, node: ast.Call) -> ir.Expr:
         """len(a), also of an array in a tuple."""
-        owner = node.args[0] if len(node.args) == 1 else node
-        if isinstance(owner, ast.Subscript) and self.tuples.has_values(root(owner)):
-            value = self.values.value(owner)
-            if isinstance(value, Alias):
-                return aliases.extent_of(value, 0, None, self.function.place(node))
-        return super().length(node)
+        assert isinstance(self.values, NumbaValues)
+        whole = copy.copy(node)
+        whole.args = [self.values.by_name(one) for one in node.args]
+        return super().length(whole)
 
     def typed(self, node: ast.Call, type_: str) -> ir.Expr:
         """A number of a type, as np.float32(x) and numba.int32(x) give it."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from mmsim.errors import Place
 from mmsim.frontend.function import Function
 from mmsim.frontend.function_parser import FunctionParser, Inlining
+from mmsim.frontend.numba_renaming import separated
 from mmsim.frontend.scope import (
     Captured,
     Entity,
@@ -73,7 +74,7 @@ class NumbaInlining(Inlining):
 
     def text_of(self, function: types.FunctionType) -> FunctionText:
         """The text of a function, in which *x is a parameter as the others, for a tuple."""
-        text = super().text_of(function)
+        text = separated(super().text_of(function), self.function.shared.known)
         arguments = copy.copy(text.node.args)
         if arguments.vararg is None:
             return text

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LaunchError, shown
+from mmsim.frontend.named import field_names
 from mmsim.frontend.numba_dialect import python_function
 from mmsim.frontend.scope import number
 from mmsim.ir.promotion import SUPPORTED_TEXT, supported, type_of_number
@@ -37,9 +38,10 @@ class NumberKind:
 
 @dataclass(frozen=True)
 class TupleKind:
-    """A tuple, or a list, of such arguments."""
+    """A tuple, or a list, of such arguments; those of a named tuple have names."""
 
     items: tuple[Kind, ...]
+    names: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -100,9 +102,10 @@ class Flattened:
         known = number(value)
         if known is None and _is_object(value):
             return ObjectKind(value)
-        if type(value) in (tuple, list):
+        names = field_names(type(value))
+        if type(value) in (tuple, list) or names is not None:
             inside = (self._kind(one, f"{where}[{n}]") for n, one in enumerate(value))
-            return TupleKind(tuple(inside))
+            return TupleKind(tuple(inside), names)
         if isinstance(value, np.void) and value.dtype.names:
             copy = np.array(value)
             self.records.append((value, copy))

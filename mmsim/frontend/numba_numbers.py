@@ -38,7 +38,10 @@ class NumbaExpressions(Expressions):
         field = self.values.field(node)
         if field is not None:
             return self.values.single(self.values.element_of(field, node), node)
-        return super().attribute(node)
+        named = self.values.named_item(node)
+        if named is not None:
+            return self.values.single(named, node)
+        return super().attribute(self.values.of_named(node))
 
     def binary(self, node: ast.BinOp) -> ir.Expr:
         """x + y and the like; a power of complex numbers is a function of its own."""

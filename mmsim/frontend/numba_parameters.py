@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.errors import Place
+from mmsim.errors import LaunchError, Place, shown
+from mmsim.frontend.named import Named
 from mmsim.frontend.numba_kinds import (
     ArrayKind,
     Flattened,
@@ -45,8 +46,8 @@ class Parameters:
                 return Captured(thing)
             case SameKind(number):
                 return Alias((Part(self.given[number].name),))
-            case TupleKind(items):
-                return self._tuple(name, items, place)
+            case TupleKind(items, names):
+                return self._tuple(name, items, names, place)
             case RecordKind(fields, ndim):
                 self.shared.ranks[name] = ndim
                 self.shared.records[name] = {}
@@ -68,13 +69,20 @@ class Parameters:
                     self.numbers[name] = held
                 return of_type(ir.Number(name), held, place)
 
-    def _tuple(self, name: str, items: Sequence[Kind], place: Place) -> tuple[Value, ...]:
+    def _tuple(
+        self, name: str, items: Sequence[Kind], names: tuple[str, ...] | None, place: Place
+    ) -> tuple[Value, ...]:
         found: list[Value] = []
         for position, item in enumerate(items):
-            value = self.value(self.shared.unique(f"{name}_{position}"), item, place)
-            if not isinstance(value, Captured):
-                found.append(value)
-        return tuple(found)
+            own = position if names is None else names[position]
+            value = self.value(self.shared.unique(f"{name}_{own}"), item, place)
+            if isinstance(value, Captured):
+                raise LaunchError(
+                    f"{name!r} is a tuple with {shown(value.value)} in it: tuples that kernels "
+                    "take hold arrays, numbers and tuples of these"
+                )
+            found.append(value)
+        return tuple(found) if names is None else Named(found, names)
 
     def _add(self, parameter: ir.Parameter) -> None:
         self.given.append(parameter)

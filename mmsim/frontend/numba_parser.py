@@ -12,6 +12,7 @@ from mmsim.errors import LanguageError, LaunchError, Place
 from mmsim.frontend.dialect import Dialect
 from mmsim.frontend.function import Function
 from mmsim.frontend.function_parser import FunctionParser
+from mmsim.frontend.named import like
 from mmsim.frontend.numba_arrays import (
     NumbaArrays,
     NumbaDeclarations,
@@ -27,6 +28,7 @@ from mmsim.frontend.numba_loops import NumbaLoops
 from mmsim.frontend.numba_numbers import NumbaExpressions, NumbaTuples
 from mmsim.frontend.numba_parameters import Parameters
 from mmsim.frontend.numba_records import without_records
+from mmsim.frontend.numba_renaming import separated
 from mmsim.frontend.parameters import parameter_names, source_key
 from mmsim.frontend.parse import returns_value
 from mmsim.frontend.scope import (
@@ -35,7 +37,6 @@ from mmsim.frontend.scope import (
     Known,
     Learnt,
     Role,
-    Shape,
     Shared,
     TupleName,
     Value,
@@ -43,6 +44,7 @@ from mmsim.frontend.scope import (
     VariableName,
 )
 from mmsim.frontend.source import FunctionText, read
+from mmsim.frontend.tables import shape_of
 from mmsim.ir import nodes as ir
 from mmsim.ir.numba_types import NumbaTyping, stored_as_held
 from mmsim.ir.walk import numbered
@@ -134,7 +136,7 @@ class _Kernel:
         known: Known,
         options: Options,
     ) -> None:
-        self.text = text
+        self.text = text = separated(text, known)
         self.shared = Shared(
             function.__name__,
             {source_key(text.source): text.source},
@@ -212,7 +214,7 @@ class _Kernel:
             return
         own: VariableName | TupleName = self.shared.variable(name, self.shared.name)
         if isinstance(value, tuple):
-            shape = _shape(value)
+            shape = shape_of(value)
             assert shape is not None
             roles.setdefault((function.python, name), Role(place, shape))
             own = self.shared.tuple_name(name, shape, self.shared.name)
@@ -224,8 +226,4 @@ def _variables(name: VariableName | TupleName, place: Place) -> Value:
     """The variables of a number or a tuple."""
     if isinstance(name, VariableName):
         return ir.Var(name.name, place)
-    return tuple(_variables(item, place) for item in name.items)
-
-
-def _shape(value: Value) -> Shape | None:
-    return tuple(map(_shape, value)) if isinstance(value, tuple) else None
+    return like(name.items, (_variables(item, place) for item in name.items))

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.errors import LanguageError, Place
+from mmsim.frontend.named import Named, like
 from mmsim.ir import nodes as ir
 
 INT_MIN, INT_MAX = -(2**63), 2**64 - 1
@@ -216,12 +217,14 @@ class Known:
 
     `arrays` are the parameters that are used as arrays, though another use seemed to be one as a
     number; each has the error that is right if that use is one. `of_complex` are the places of
-    functions whose arguments turned out to be complex.
+    functions whose arguments turned out to be complex, `apart` the names in functions that several
+    loops have, each for itself.
     """
 
     roles: dict[NameKey, Role] = field(default_factory=dict)
     arrays: dict[str, LanguageError] = field(default_factory=dict)
     of_complex: set[Place] = field(default_factory=set)
+    apart: set[tuple[ir.Source, str]] = field(default_factory=set)
 
 
 @dataclass
@@ -272,13 +275,15 @@ class Shared:
         items: list[VariableName | TupleName] = []
         for position, inner in enumerate(shape):
             part = f"{text}[{position}]"
+            if isinstance(shape, Named):
+                part = f"{text}.{shape.names[position]}"
             if inner is not None:
                 items.append(self.tuple_name(part, inner, function))
                 continue
             name = self.unique(re.sub(r"\W+", "_", part).rstrip("_"))
             self.variables.append(ir.Variable(name, part, function))
             items.append(VariableName(name))
-        return TupleName(tuple(items))
+        return TupleName(like(shape, items))
 
 
 def outside(function: types.FunctionType, name: str) -> Captured | Missing:

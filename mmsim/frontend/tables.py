@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.errors import Place
+from mmsim.frontend.named import Named, field_names, like
 from mmsim.frontend.scope import Alias, Shape, Value, number
 from mmsim.ir import nodes as ir
 
@@ -20,7 +21,14 @@ class TooMany(Exception):
 
 def is_table(value: Any) -> bool:
     """Whether an object from outside is a tuple, a list or a NumPy array, as such."""
-    return type(value) in (tuple, list) or (type(value) is np.ndarray and value.ndim > 0)
+    if type(value) is np.ndarray:
+        return value.ndim > 0
+    return type(value) in (tuple, list) or is_named(value)
+
+
+def is_named(value: Any) -> bool:
+    """Whether an object from outside is a named tuple."""
+    return field_names(type(value)) is not None
 
 
 def is_large(value: Any) -> bool:
@@ -43,7 +51,7 @@ def values_of(table: Any) -> Value | None:
         if table.dtype.kind not in "biufc":
             return None
         return values_of(table.tolist())
-    if type(table) in (tuple, list):
+    if type(table) in (tuple, list) or is_named(table):
         items = []
         for item in table:
             value = values_of(item)
@@ -52,7 +60,8 @@ def values_of(table: Any) -> Value | None:
             items.append(value)
             if sum(map(_count, items)) > MOST_CAPTURED:
                 raise TooMany
-        return tuple(items)
+        names = field_names(type(table))
+        return tuple(items) if names is None else Named(items, names)
     known = number(table)
     if known is None or (isinstance(known, int) and not -(2**63) <= known < 2**63):
         return None
@@ -110,7 +119,7 @@ def leaves(value: Value) -> list[ir.Expr | Alias]:
 
 def shape_of(value: Value) -> Shape | None:
     """What a value is made of, where it holds no array."""
-    return tuple(map(shape_of, value)) if isinstance(value, tuple) else None
+    return like(value, map(shape_of, value)) if isinstance(value, tuple) else None
 
 
 def constant_of(value: ir.Expr) -> ir.Scalar | None:

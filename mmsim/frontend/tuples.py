@@ -8,6 +8,7 @@ from typing import Any
 from mmsim.errors import Place
 from mmsim.frontend import tables
 from mmsim.frontend.lowering import Lowering
+from mmsim.frontend.named import like
 from mmsim.frontend.scope import Alias, Captured, TupleName, Value, ValueName
 from mmsim.frontend.source import written
 from mmsim.frontend.trees import constant_index, indices_of, root
@@ -42,11 +43,14 @@ class Tuples:
 
     def tuple_value(self, name: TupleName, node: ast.AST) -> tuple[Value, ...]:
         """The variables of a tuple."""
-        return tuple(
-            self.tuple_value(item, node)
-            if isinstance(item, TupleName)
-            else ir.Var(item.name, self.function.place(node))
-            for item in name.items
+        return like(
+            name.items,
+            (
+                self.tuple_value(item, node)
+                if isinstance(item, TupleName)
+                else ir.Var(item.name, self.function.place(node))
+                for item in name.items
+            ),
         )
 
     def has_values(self, owner: ast.expr) -> bool:

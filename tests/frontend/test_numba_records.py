@@ -7,10 +7,12 @@ import copy
 import numpy as np
 import pytest
 from numba import cuda
+from numba.np import numpy_support as numba_types
 
 import mmsim as mm
 from mmsim.errors import LanguageError
 from mmsim.frontend.numba_kernel import numba_program
+from mmsim.frontend.numba_records import record_dtype
 
 MACHINE = mm.HMM(2, 4, 5, 3)
 POINT = np.dtype(
@@ -62,3 +64,38 @@ def test_a_field_may_be_named_outside():
 
     run = MACHINE.run(numba_program(named), np.zeros(2, POINT), threads=2)
     assert run.arrays["points_x"].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("engine", ["array", "events"])
+def test_kernels_make_arrays_of_records(engine):
+    records = numba_types.from_dtype(POINT)
+
+    def through_shared(points, out):
+        block = cuda.shared.array(4, records)
+        own = cuda.local.array(2, POINT)
+        i = cuda.threadIdx.x
+        block[i] = points[i]
+        block[i].y[1] += i
+        cuda.syncthreads()
+        own[1].inner.k = block[3 - i].y[1]
+        out[i] = block[3 - i]
+        out[i].inner.k = own[1].inner.k + own.size * 100 + own[0].x
+        if block.shape[0] != 4 or len(block) != 4:
+            out[i].x = -1
+
+    points = np.zeros(4, POINT)
+    points["x"], points["y"] = np.arange(4), [[k, 10 * k] for k in range(4)]
+    out = np.zeros(4, POINT)
+    program = numba_program(through_shared)
+    run = MACHINE.run(program, points, out, threads=4, schedule="asynchronous", engine=engine)
+    program.store(run.arrays, [points, out])
+    assert out["x"].tolist() == [3, 2, 1, 0]
+    assert out["y"].tolist() == [[3, 33], [2, 22], [1, 11], [0, 0]]
+    assert out["inner"]["k"].tolist() == [233, 222, 211, 200]
+
+
+def test_numbas_type_of_records_is_numpys():
+    assert record_dtype(np.dtype("f4")) is None
+    found = record_dtype(numba_types.from_dtype(POINT))
+    assert found is not None
+    assert (found["y"], found["inner"], found.itemsize) == (POINT["y"], POINT["inner"], 20)
