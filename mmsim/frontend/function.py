@@ -86,6 +86,8 @@ class Function:
         if isinstance(node, ast.Attribute):
             owner = self.captured(node.value)
             return member(owner, node.attr)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            return member_called(self.captured(node.value), node.slice.value)
         return Missing()
 
     def array(self, node: ast.expr) -> Alias | None:
@@ -223,6 +225,14 @@ class Function:
 def with_article(noun: str) -> str:
     """A noun with its article."""
     return f"an {noun}" if noun[0] in "aeiouAEIOU" else f"a {noun}"
+
+
+def member_called(owner: Any, name: Any) -> Any:
+    """owner["name"] of an enumeration, else `Missing()`."""
+    if type(owner) is not enum.EnumMeta or not isinstance(name, str):
+        return Missing()
+    members: dict[str, Any] = vars(owner).get("_member_map_", {})
+    return members.get(name, Missing())
 
 
 def member(owner: Any, name: str) -> Any:

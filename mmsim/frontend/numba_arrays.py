@@ -1,45 +1,32 @@
-"""Arrays of kernels: rows of them, indices that are tuples, and arrays that a kernel makes."""
+"""Arrays of kernels: rows of them, indices that are tuples, fields of records."""
 
 from __future__ import annotations
 
 import ast
 import copy
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
-
-import numpy as np
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend import aliases
 from mmsim.frontend.arrays import Arrays
-from mmsim.frontend.declarations import Declarations
-from mmsim.frontend.dialect import Maker
 from mmsim.frontend.named import Named
-from mmsim.frontend.numba_dialect import MAKERS
-from mmsim.frontend.numba_names import name_of
-from mmsim.frontend.numba_records import record_dtype
 from mmsim.frontend.numba_renaming import separate
 from mmsim.frontend.numba_vectors import maker
 from mmsim.frontend.scope import (
     Alias,
-    ArrayName,
     Captured,
     Part,
     Role,
     Span,
     Value,
-    VariableName,
+    ValueName,
+    number,
 )
 from mmsim.frontend.source import written
 from mmsim.frontend.tables import leaves
 from mmsim.frontend.trees import root
 from mmsim.frontend.values import Values
 from mmsim.ir import nodes as ir
-from mmsim.ir.promotion import supported
-
-DYNAMIC = "dynamic_shared"
-"""The name of the array that is a block's dynamic shared memory."""
 
 
 class NumbaArrays(Arrays):
@@ -198,6 +185,9 @@ class NumbaValues(Values):
         shape = self.shape_part(node)
         if shape is not None:
             return shape
+        known = number(self.function.captured(node))
+        if known is not None:  # a member of an enumeration
+            return self.lowering.constant(known, node)
         if isinstance(node.value, ast.Subscript) and self.tuples.has_values(root(node)):
             inner = self.subscript(node.value)  # of a tuple of arrays
             if isinstance(inner, Alias):
@@ -234,9 +224,10 @@ class NumbaValues(Values):
 
     def shape_part(self, node: ast.Subscript) -> Value | None:
         """a.shape[axis], also of an array without a name; None for any other subscript."""
-        if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+        owner = node.value
+        if isinstance(owner, ast.Attribute) and owner.attr == "shape":
             node = copy.copy(node)
-            node.value = self.of_named(node.value)
+            node.value = self.of_named(owner)
         return super().shape_part(node)
 
     def of_named(self, node: ast.Attribute) -> ast.Attribute:
@@ -259,9 +250,32 @@ class NumbaValues(Values):
         if not isinstance(value, Alias):
             return node
         self.lowering.block.extend(before)
+        return self.name_for(value, node)
+
+    def name_for(self, value: Value, node: ast.expr) -> ast.expr:
+        """A name that stands for a value."""
         name = self.function.shared.unique("part")
-        self.function.bound[name] = value
+        self.function.bound[name] = value if isinstance(value, Alias) else ValueName(value)
         return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+    def spread(self, nodes: Sequence[ast.expr]) -> list[ast.expr]:
+        """Arguments of a call; of *x the values of the tuple, one by one."""
+        found: list[ast.expr] = []
+        for node in nodes:
+            if not isinstance(node, ast.Starred):
+                found.append(node)
+                continue
+            value = self.value(node.value)
+            if not isinstance(value, tuple):
+                raise self.function.refuse(
+                    node,
+                    f"{written(node.value)!r} is no tuple",
+                    "only tuples are spread over arguments",
+                )
+            place = self.function.place(node)
+            parts = [self.lowering.spill_all(one, place) for one in value]
+            found += [self.name_for(one, node) for one in parts]
+        return found
 
     def part_of(self, array: Alias, index: tuple[ir.Expr | Span, ...], node: ast.expr) -> Value:
         """What indices leave of an array: an element, or an array again."""
@@ -365,107 +379,3 @@ class NumbaValues(Values):
         """Whether an index leaves axes of an array, so that it gives an array again."""
         rank = self.arrays.axes(array)
         return bool(self.fields_of(array)) or (rank is not None and len(index) < rank)
-
-
-class NumbaDeclarations(Declarations):
-    """The arrays that one function makes; `values` are the function's."""
-
-    values: Values
-
-    def declared_array(self, target: ast.Name, node: ast.expr) -> bool:
-        """Whether a value that is assigned makes an array: then the array is declared."""
-        if not isinstance(node, ast.Call):
-            return False
-        maker = MAKERS.get(name_of(node.func, self.function))
-        if maker is None:
-            return False
-        self.check_position(node, maker)
-        self.check_name(target)
-        shape, dtype = self.shape_and_type(node, maker)
-        extents = tuple(self.extents_of(shape, maker))
-        if extents == (ir.Const(0),) and maker.kind == "shared":
-            self.arrays[target.id] = self.function.bound[target.id] = self.dynamic(node, dtype)
-            return True
-        reserved = self.function.bound.get(target.id)
-        if not isinstance(reserved, VariableName):
-            reserved = self.function.shared.variable(target.id, self.function.python.__name__)
-        made = ir.LocalArray(reserved.name, maker.kind, extents, None, self.function.place(node))
-        records = record_dtype(self.function.captured(dtype))
-        if records is None:
-            made = replace(made, dtype=self.array_dtype(dtype))
-            self.function.shared.locals.append(made)
-        else:
-            self.declare_records(made, records)
-        self.arrays[target.id] = ArrayName(made.name, maker.kind)
-        self.function.bound[target.id] = self.arrays[target.id]
-        return True
-
-    def declare_records(self, made: ir.LocalArray, records: np.dtype[Any]) -> None:
-        """An array of records is one for each field, which has the field's axes behind its own."""
-        shared, fields = self.function.shared, {}
-        for name in records.names or ():
-            type_, more = records[name].base, map(ir.Const, records[name].shape)
-            field = replace(made, name=shared.unique(f"{made.name}_{name}"))
-            field = replace(field, shape=(*made.shape, *more))
-            if type_.names:
-                self.declare_records(field, type_)
-            elif supported(type_.name):
-                shared.locals.append(replace(field, dtype=type_.name))
-            else:  # a field of text or dates, which a kernel can only leave alone
-                continue
-            fields[name] = field.name
-        shared.records[made.name], shared.ranks[made.name] = fields, len(made.shape)
-
-    def dynamic(self, node: ast.Call, dtype: ast.expr) -> ArrayName:
-        """The block's dynamic shared memory, which is one array, as large as the launch says."""
-        shared, name = self.function.shared, self.array_dtype(dtype)
-        held = next((one for one in shared.locals if one.name == DYNAMIC), None)
-        if held is not None and held.dtype != name:
-            raise self.function.refuse(
-                dtype,
-                f"dynamic shared memory is an array of {held.dtype} already",
-                "give all of it one type; a part of it is a slice",
-            )
-        if held is None:
-            place = self.function.place(node)
-            if not isinstance(name, str):
-                raise self.function.refuse(dtype, "give dynamic shared memory a type as it stands")
-            count = shared.dynamic_bytes // np.dtype(name).itemsize
-            if count == 0:
-                raise self.function.refuse(
-                    node,
-                    "the launch has no dynamic shared memory",
-                    "give its bytes, as in kernel[grid, block, stream, bytes](...)",
-                )
-            shared.taken.add(DYNAMIC)
-            made = ir.LocalArray(DYNAMIC, "shared", (ir.Const(count),), name, place)
-            shared.locals.append(made)
-        return ArrayName(DYNAMIC, "shared")
-
-    def check_position(self, node: ast.Call, maker: Maker) -> None:
-        """Arrays are there from the beginning, wherever they are made."""
-
-    def shape_and_type(self, node: ast.Call, maker: Maker) -> tuple[ast.expr, ast.expr]:
-        """The shape and the element type; an alignment means nothing here."""
-        names = ("shape", "dtype", "alignment")
-        given = dict(zip(names, node.args, strict=False))
-        given |= {keyword.arg or "**": keyword.value for keyword in node.keywords}
-        if len(node.args) > len(names) or set(given) - set(names) or set(names[:2]) - set(given):
-            raise self.function.refuse(node, f"{maker.called} takes a shape and a dtype")
-        return given["shape"], given["dtype"]
-
-    def extents_of(self, shape: ast.expr, maker: Maker) -> Sequence[ir.Expr]:
-        """The extents of a shape, which are known before the launch."""
-        with self.lowering.aside() as before:
-            value = self.values.value(shape)
-        known = [
-            self.launch_constant(part) if not isinstance(part, Alias) and not before else None
-            for part in leaves(value)
-        ]
-        if not known or None in known:
-            raise self.function.refuse(
-                shape,
-                f"the shape {written(shape)!r} of {maker.array} must be the same for all threads",
-                f"make it of {self.lowering.dialect.uniform}",
-            )
-        return [one for one in known if one is not None]

@@ -7,6 +7,8 @@ import copy
 import types
 from collections.abc import Callable
 
+import numpy as np
+
 from mmsim.errors import Place
 from mmsim.frontend import numba_functions as functions
 from mmsim.frontend import numba_vectors
@@ -19,9 +21,10 @@ from mmsim.frontend.numba_elementwise import Elementwise
 from mmsim.frontend.numba_functions import CUDA
 from mmsim.frontend.numba_names import name_of, type_name
 from mmsim.frontend.numba_warp import Together
-from mmsim.frontend.scope import Captured, Value
+from mmsim.frontend.scope import Alias, Captured, Missing, Value
 from mmsim.frontend.source import written
 from mmsim.frontend.statements import Statements
+from mmsim.frontend.tables import constant_of
 from mmsim.frontend.values import Values
 from mmsim.ir import nodes as ir
 
@@ -57,6 +60,10 @@ class NumbaCalls(Calls):
 
     def result(self, node: ast.Call) -> Value:
         """What a call gives."""
+        if any(isinstance(one, ast.Starred) for one in node.args):
+            assert isinstance(self.values, NumbaValues)
+            node = copy.copy(node)
+            node.args = self.values.spread(node.args)
         name = name_of(node.func, self.function)
         if name in self.known:
             return self.known[name](node)
@@ -73,6 +80,8 @@ class NumbaCalls(Calls):
             given = self.values.tuple_of(node.args, [None] * len(node.args))
             return numba_vectors.made(node, what, given, self.function)
         called = self.function.captured(node.func)
+        if called is isinstance and len(node.args) == 2 and not node.keywords:
+            return self.is_instance(*node.args)
         if called is tuple and len(node.args) == 1 and not node.keywords:
             return self.plain_tuple(node.args[0])
         simple = CUDA.get(name) or functions.simple(called)
@@ -100,6 +109,23 @@ class NumbaCalls(Calls):
         if not isinstance(value, tuple):
             raise self.function.refuse(node, f"{written(node)!r} is no tuple", "write a tuple")
         return tuple(value)
+
+    def is_instance(self, node: ast.expr, kind: ast.expr) -> ir.Expr:
+        """isinstance(x, tuple) and isinstance(x, np.ndarray), which are known beforehand."""
+        wanted = [self.function.captured(one) for one in getattr(kind, "elts", [kind])]
+        if not wanted or any(one not in (tuple, list, np.ndarray) for one in wanted):
+            raise self.function.refuse(
+                kind,
+                "isinstance knows tuples and arrays here, no types of numbers",
+                "choose by another argument, as None",
+            )
+        known = self.function.captured(node)
+        if not isinstance(known, Missing):
+            return ir.Const(isinstance(known, tuple(wanted)))
+        with self.lowering.aside():
+            value = self.values.value(node)
+        of = tuple if isinstance(value, tuple) else np.ndarray
+        return ir.Const(isinstance(value, tuple | Alias) and of in wanted)
 
     def of_complex(self, node: ast.Call, simple: functions.Simple) -> Value:
         """A function of NumPy's whose argument is complex, written out."""
@@ -229,9 +255,20 @@ class NumbaStatements(Statements):
                 "define it outside the kernel and call it",
             )
         cells = tuple(types.CellType() for _ in found.co_freevars)
-        inner = types.FunctionType(found, outer.__globals__, node.name, None, cells)
+        defaults = tuple(map(self.default, node.args.defaults))
+        inner = types.FunctionType(found, outer.__globals__, node.name, defaults, cells)
         self.function.shared.around[inner] = self.function
         self.function.bound[node.name] = Captured(inner)
+
+    def default(self, node: ast.expr) -> ir.Scalar:
+        """The default of a parameter of a function inside a kernel: a number as it stands."""
+        value, _ = self.lowering.apart(node)
+        known = constant_of(value)
+        if known is None:
+            raise self.function.refuse(
+                node, f"the default {written(node)!r} is no number", "give numbers as defaults"
+            )
+        return known
 
     def raised(self, node: ast.Raise) -> None:
         """raise: the thread ends, as on a GPU; in a kernel that is debugged it is an error."""

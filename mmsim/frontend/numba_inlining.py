@@ -10,6 +10,7 @@ from dataclasses import replace
 from mmsim.errors import Place
 from mmsim.frontend.function import Function
 from mmsim.frontend.function_parser import FunctionParser, Inlining
+from mmsim.frontend.numba_arrays import NumbaValues
 from mmsim.frontend.numba_renaming import separated
 from mmsim.frontend.scope import (
     Captured,
@@ -20,7 +21,7 @@ from mmsim.frontend.scope import (
     VariableName,
     number,
 )
-from mmsim.frontend.source import FunctionText, written
+from mmsim.frontend.source import FunctionText
 from mmsim.frontend.tables import is_large, is_table
 from mmsim.ir import nodes as ir
 
@@ -28,10 +29,12 @@ from mmsim.ir import nodes as ir
 class NumbaInlining(Inlining):
     """The calls of device functions in one function: f(*x), and def f(*x) which takes a tuple."""
 
+    values: NumbaValues
+
     def call(self, node: ast.Call, function: types.FunctionType) -> Value | None:
         """Inline a call; its value, None if it has none."""
         whole = copy.copy(node)
-        whole.args = [one for given in node.args for one in self.spread(given)]
+        whole.args = self.values.spread(node.args)
         arguments = super().text_of(function).node.args
         if arguments.vararg is not None:
             named = len(arguments.args)
@@ -83,24 +86,3 @@ class NumbaInlining(Inlining):
         node = copy.copy(text.node)
         node.args = arguments
         return replace(text, node=node)
-
-    def spread(self, node: ast.expr) -> list[ast.expr]:
-        """An argument, or for *x the values of the tuple one by one."""
-        if not isinstance(node, ast.Starred):
-            return [node]
-        value = self.values.value(node.value)
-        if not isinstance(value, tuple):
-            raise self.function.refuse(
-                node,
-                f"{written(node.value)!r} is no tuple",
-                "only tuples are spread over arguments",
-            )
-        value = self.lowering.spill_all(value, self.function.place(node))
-        assert isinstance(value, tuple)
-        return [self.named(one, node) for one in value]
-
-    def named(self, value: Value, node: ast.expr) -> ast.expr:
-        """A name that stands for a value."""
-        name = self.function.shared.unique("argument")
-        self.function.bound[name] = ValueName(value)
-        return ast.copy_location(ast.Name(name, ast.Load()), node)

@@ -100,7 +100,7 @@ class Flattened:
 
     def _kind(self, value: Any, where: str) -> Kind:
         known = number(value)
-        if known is None and _is_object(value):
+        if isinstance(value, enum.Enum) or (known is None and _is_object(value)):
             return ObjectKind(value)
         names = field_names(type(value))
         if type(value) in (tuple, list) or names is not None:

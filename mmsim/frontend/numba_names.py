@@ -15,7 +15,13 @@ from mmsim.frontend.element_types import numpy_name
 from mmsim.frontend.function import Function
 from mmsim.frontend.scope import Missing
 
-PACKAGES = ("numba.cuda", "mmsim.cuda", "numba_cuda.numba.cuda", "numba_cuda_mlir.numba_cuda")
+PACKAGES = (
+    "numba.cuda",
+    "mmsim.cuda",
+    "numba_cuda.numba.cuda",
+    "numba_cuda_mlir.numba_cuda",
+    "numba_cuda_mlir.cuda",
+)
 """Modules whose members have a meaning in kernels."""
 INSIDE = ("simulator", "stubs", "intrinsics", "cudadrv", "device_init", "kernelapi", "api")
 """Parts of such a package whose members are those of the package."""

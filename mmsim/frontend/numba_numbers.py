@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import enum
+import operator as operators
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,19 @@ from mmsim.frontend.expressions import Expressions
 from mmsim.frontend.numba_arrays import NumbaValues
 from mmsim.frontend.numba_cmath import OF_COMPLEX
 from mmsim.frontend.scope import Alias, Captured, Missing, Value, number
+from mmsim.frontend.tables import constant_of
 from mmsim.frontend.tuples import Tuples
 from mmsim.ir import nodes as ir
 from mmsim.ir.numba_types import WIDE
+
+COMPARISONS = {
+    "==": operators.eq,
+    "!=": operators.ne,
+    "<": operators.lt,
+    "<=": operators.le,
+    ">": operators.gt,
+    ">=": operators.ge,
+}
 
 
 def of_type(value: ir.Expr, dtype: np.dtype[Any], place: Place) -> ir.Expr:
@@ -79,6 +91,10 @@ class NumbaExpressions(Expressions):
         operator, alone = node.ops[0], len(node.ops) == 1
         if alone and isinstance(operator, ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
             sides = [self.outside(one) for one in (node.left, node.comparators[0])]
+            if isinstance(operator, ast.Is | ast.IsNot) and all(
+                isinstance(one, enum.Enum) for one in sides
+            ):
+                return ir.Const((sides[0] is sides[1]) == isinstance(operator, ast.Is))
             known = None in sides or not any(isinstance(one, Missing) for one in sides)
             if known and any(number(one) is None for one in sides):
                 same = sides[0] is sides[1]
@@ -86,13 +102,22 @@ class NumbaExpressions(Expressions):
             if isinstance(operator, ast.Is | ast.IsNot) and any(isinstance(x, bool) for x in sides):
                 equal = ast.Eq() if isinstance(operator, ast.Is) else ast.NotEq()
                 node = ast.copy_location(ast.Compare(node.left, [equal], node.comparators), node)
-        return super().comparison(node)
+        return decided(super().comparison(node))
 
     def outside(self, node: ast.expr) -> Any:
         """The outside object that a side of `is` stands for, else `Missing()`."""
         if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, bool)):
             return node.value
         return self.function.captured(node)
+
+
+def decided(value: ir.Expr) -> ir.Expr:
+    """A comparison, or its result if it is one of integers as they stand."""
+    if isinstance(value, ir.Compare):
+        left, right = constant_of(value.left), constant_of(value.right)
+        if type(left) is int and type(right) is int:
+            return ir.Const(COMPARISONS[value.op](left, right))
+    return value
 
 
 class NumbaTuples(Tuples):

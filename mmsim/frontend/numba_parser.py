@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from mmsim.errors import LanguageError, LaunchError, Place
+from mmsim.errors import LanguageError, LaunchError, Place, shown
 from mmsim.frontend.dialect import Dialect
 from mmsim.frontend.function import Function
 from mmsim.frontend.function_parser import FunctionParser
 from mmsim.frontend.named import like
 from mmsim.frontend.numba_arrays import (
     NumbaArrays,
-    NumbaDeclarations,
     NumbaValues,
 )
 from mmsim.frontend.numba_assignments import NumbaAssignments
 from mmsim.frontend.numba_calls import NumbaCalls, NumbaStatements
 from mmsim.frontend.numba_cmath import OF_COMPLEX
+from mmsim.frontend.numba_declarations import NumbaDeclarations
 from mmsim.frontend.numba_dialect import NumbaDialect
 from mmsim.frontend.numba_inlining import NumbaInlining
 from mmsim.frontend.numba_kinds import Kind
@@ -42,6 +42,7 @@ from mmsim.frontend.scope import (
     Value,
     ValueName,
     VariableName,
+    number,
 )
 from mmsim.frontend.source import FunctionText, read
 from mmsim.frontend.tables import shape_of
@@ -202,8 +203,17 @@ class _Kernel:
         place = function.text.place(node)
         value = self.parameters.value(name, kind, place)
         if isinstance(value, Captured):
-            function.bound[name] = value
-            return
+            known = number(value.value)
+            if name not in function.assigned:
+                function.bound[name] = value
+                return
+            if known is None:
+                raise function.refuse(
+                    node,
+                    f"{name!r} is {shown(value.value)} in this launch, and the kernel assigns it",
+                    "give what is assigned a name of its own",
+                )
+            value = ir.Const(known)
         if name not in function.assigned:
             function.bound[name] = value if isinstance(value, Alias) else ValueName(value)
             return
