@@ -82,6 +82,13 @@ def alike(model: tuple[Any, ...], items: Iterable[Any]) -> tuple[Any, ...]:
     return type(model)(*items) if hasattr(model, "_fields") else tuple(items)
 
 
+def memory_of(value: Any) -> Any:
+    """The memory of an array of the device that a kernel captures; None of anything else."""
+    if isinstance(value, type) or not hasattr(value, "__cuda_array_interface__"):
+        return None
+    return auto_device(value)[0].gpu_data
+
+
 def converted(value: Any, wanted: Type) -> Any:
     """An argument in the type that a signature gives it, which fits it."""
     if isinstance(wanted, Scalar):

@@ -12,7 +12,7 @@ from typing import Any, overload
 from mmsim.api.profile import Profile
 from mmsim.api.run import Run
 from mmsim.cuda import machines
-from mmsim.cuda.arguments import converted, of_argument
+from mmsim.cuda.arguments import converted, memory_of, of_argument
 from mmsim.cuda.kernels import Kernel
 from mmsim.cuda.lambdas import defined
 from mmsim.cuda.launches import Configuration, Extents, launch
@@ -69,7 +69,9 @@ class Dispatcher:
         """What the front end makes of the function, when it is first needed."""
         if self._parsed is None:
             debug = bool(self.targetoptions.get("debug"))
-            self._parsed = numba_program(self.py_func, device=self.is_device, debug=debug)
+            self._parsed = numba_program(
+                self.py_func, device=self.is_device, debug=debug, memory_of=memory_of
+            )
         return self._parsed
 
     @property

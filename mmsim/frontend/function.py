@@ -74,8 +74,10 @@ class Function:
         if found is not None:
             return found
         beyond, take = outside(self.python, name), self.shared.array_from_outside
-        if take is not None and isinstance(beyond, Captured) and is_large(beyond.value):
-            return take(name, beyond.value, self.place(self.text.node))
+        if take is not None and isinstance(beyond, Captured):
+            memory = self.shared.memory_of(beyond.value)
+            if memory is not None or is_large(beyond.value):
+                return take(name, beyond.value, memory, self.place(self.text.node))
         return beyond
 
     def captured(self, node: ast.expr) -> Any:

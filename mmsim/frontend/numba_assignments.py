@@ -87,7 +87,7 @@ class NumbaAssignments(Assignments):
             return Captured(array)
         take = self.function.shared.array_from_outside
         assert take is not None  # kernels have it
-        return take(name, array, self.function.place(node))
+        return take(name, array, None, self.function.place(node))
 
     def constant_array(self, call: ast.Call) -> Any:
         """What cuda.const.array_like(table) stands for; None for any other call."""

@@ -207,6 +207,15 @@ def extent(axis: str, place: Place) -> ir.Expr:
     return ir.Binary("*", blocks, extent, place)
 
 
+def _waits_for_grid(node: ast.AST) -> bool:
+    """Whether something is the call of a grid's sync, by its name."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and (node.func.attr == "sync" and not node.args)
+    )
+
+
 class NumbaStatements(Statements):
     """Branches, and expressions on a line of their own."""
 
@@ -217,7 +226,20 @@ class NumbaStatements(Statements):
         if isinstance(test, ir.Const):
             self.lowering.statements(node.body if test.value else node.orelse)
             return
+        if self.is_last(node) and any(map(_waits_for_grid, ast.walk(node))):
+            place = self.function.place(node.test)
+            self.lowering.emit(ir.If(test, (), (ir.Return(place),), place))
+            self.lowering.statements(node.body)
+            return
         super().split(node, test)
+
+    def is_last(self, node: ast.If) -> bool:
+        """Whether a kernel has nothing more for the threads for which a test is false.
+
+        They end there, on GPUs since Volta, so that others can wait for the grid without them.
+        """
+        inside = len(self.function.shared.stack) > 1
+        return not inside and not node.orelse and node is self.function.text.node.body[-1]
 
     def called(self, node: ast.Expr, call: ast.Call) -> bool:
         """Whether a call is a statement; print says nothing here."""
@@ -231,7 +253,7 @@ class NumbaStatements(Statements):
         if name in self.calls.known:
             self.calls.known[name](call)
             return True
-        if self.function.captured(call.func) is print:
+        if name == "cg.this_grid" or self.function.captured(call.func) is print:
             return True
         if self.calls.elementwise.is_ufunc(call):
             self.calls.elementwise.ufunc(call, self.calls.result)

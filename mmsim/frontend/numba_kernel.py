@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -15,6 +15,7 @@ from mmsim.frontend.numba_dialect import python_function
 from mmsim.frontend.numba_kinds import Flattened, Kind
 from mmsim.frontend.numba_parser import Options, parse_kernel
 from mmsim.frontend.program import Program
+from mmsim.frontend.scope import no_memory
 from mmsim.ir import nodes as ir
 
 DISPATCHERS = ("numba.", "numba_cuda", "mmsim.cuda")
@@ -29,14 +30,19 @@ class NumbaProgram(Program):
     """
 
     def __init__(
-        self, function: types.FunctionType, *, device: bool = False, debug: bool = False
+        self,
+        function: types.FunctionType,
+        *,
+        device: bool = False,
+        debug: bool = False,
+        memory_of: Callable[[Any], Any] = no_memory,
     ) -> None:
         first = function.__code__.co_firstlineno
         where = Place(function.__name__, function.__code__.co_filename, first)
         super().__init__(function, where)
         if not device:
             self._returns = None
-        self._options = Options(debug=debug)
+        self._options = Options(debug=debug, memory_of=memory_of)
         self._specialized: dict[tuple[Kind, ...], tuple[Program, tuple[Any, ...]]] = {}
         self._dynamic: dict[int, NumbaProgram] = {}
 
@@ -52,10 +58,11 @@ class NumbaProgram(Program):
         return found
 
     def store(self, arrays: Mapping[str, npt.NDArray[Any]], args: Sequence[Any]) -> None:
-        """Write what a run left in its arrays into the arguments that it was launched with."""
+        """Write what a run left in its arrays into those that it was launched with, or captures."""
         given = Flattened(self.name, args)
-        parameters = self._specialized[given.kinds][0].code.parameters
-        for parameter, value in zip(parameters, given.values, strict=False):
+        program, from_outside = self._specialized[given.kinds]
+        values = (*given.values, *from_outside)
+        for parameter, value in zip(program.code.parameters, values, strict=True):
             if isinstance(value, np.ndarray) and value.flags.writeable:
                 np.copyto(value, arrays[parameter.name])
         given.put_back()
@@ -128,10 +135,18 @@ def kernel_function(kernel: Any) -> types.FunctionType:
     return function
 
 
-def numba_program(kernel: Any, *, device: bool = False, debug: bool = False) -> NumbaProgram:
+def numba_program(
+    kernel: Any,
+    *,
+    device: bool = False,
+    debug: bool = False,
+    memory_of: Callable[[Any], Any] = no_memory,
+) -> NumbaProgram:
     """A kernel of numba.cuda, a plain function or a dispatcher, as a program.
 
     A `device` function is a helper, which kernels call and no machine runs. What a kernel raises is
     an error of the launch, `RaisedError`, where it is to `debug` it, else the thread ends.
+    `memory_of` gives the memory of captured arrays of the device.
     """
-    return NumbaProgram(kernel_function(kernel), device=device, debug=debug)
+    function = kernel_function(kernel)
+    return NumbaProgram(function, device=device, debug=debug, memory_of=memory_of)

@@ -137,7 +137,7 @@ class Flattened:
                 f"{SUPPORTED_TEXT}"
             )
         for place, other in enumerate(self.values):
-            if isinstance(other, np.ndarray) and _same(value, other):
+            if isinstance(other, np.ndarray) and same(value, other):
                 return SameKind(place)
         self.values.append(value if value.ndim else value.reshape(1))
         return ArrayKind(value.dtype.name, value.ndim)
@@ -157,6 +157,6 @@ def _is_held(dtype: np.dtype[Any]) -> bool:
     return supported(dtype.name) or bool(dtype.names)
 
 
-def _same(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
+def same(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
     """Whether two arrays are one."""
     return one is other or (one.__array_interface__ == other.__array_interface__ and one.size > 0)

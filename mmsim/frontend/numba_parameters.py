@@ -18,6 +18,7 @@ from mmsim.frontend.numba_kinds import (
     RecordKind,
     SameKind,
     TupleKind,
+    same,
 )
 from mmsim.frontend.numba_numbers import of_type
 from mmsim.frontend.scope import Alias, Captured, Part, Shared, Value
@@ -37,7 +38,7 @@ class Parameters:
         self.dtypes: dict[str, Type] = {}
         self.numbers: dict[str, Type] = {}
         self.from_outside: list[Any] = []
-        self._known: list[tuple[Any, Alias]] = []
+        self._known: list[tuple[Any, Any, Alias]] = []
 
     def value(self, name: str, kind: Kind, place: Place) -> Value | Captured:
         """What an argument is in the program."""
@@ -88,14 +89,17 @@ class Parameters:
         self.given.append(parameter)
         self.shared.parameters.append(parameter.name)
 
-    def array_from_outside(self, name: str, array: Any, place: Place) -> Alias:
-        """A captured array as an argument that every launch is given."""
-        for known, alias in self._known:
-            if known is array:
+    def array_from_outside(self, name: str, array: Any, memory: Any, place: Place) -> Alias:
+        """A captured array as an argument that every launch is given.
+
+        One of the device lies in `memory`; one of the host is constant, and so it is copied.
+        """
+        for known, lies, alias in self._known:
+            if known is array or (memory is not None and lies is not None and same(memory, lies)):
                 return alias
-        given = Flattened(self.shared.name, [array])
+        given = Flattened(self.shared.name, [array.copy() if memory is None else memory])
         value = self.value(self.shared.unique(name), given.kinds[0], place)
         assert isinstance(value, Alias)
-        self._known.append((array, value))
+        self._known.append((array, memory, value))
         self.from_outside += given.values
         return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -42,6 +42,7 @@ from mmsim.frontend.scope import (
     Value,
     ValueName,
     VariableName,
+    no_memory,
     number,
 )
 from mmsim.frontend.source import FunctionText, read
@@ -91,11 +92,13 @@ class NumbaParser(FunctionParser):
 class Options(NamedTuple):
     """How a kernel is launched: with so many bytes of dynamic shared memory in each block.
 
-    In one that is debugged, exceptions that it raises are errors.
+    In one that is debugged, exceptions that it raises are errors. `memory_of` gives the NumPy array
+    that is the memory of an array of the device; None of anything else.
     """
 
     dynamic_bytes: int = 0
     debug: bool = False
+    memory_of: Callable[[Any], Any] = no_memory
 
 
 class Parsed(NamedTuple):
@@ -145,6 +148,7 @@ class _Kernel:
             known=known,
             dynamic_bytes=options.dynamic_bytes,
             debug=options.debug,
+            memory_of=options.memory_of,
         )
         self.function = Function(self.shared, function, text, {})
         self.parser = NumbaParser(self.function, DIALECT)

@@ -227,6 +227,10 @@ class Known:
     apart: set[tuple[ir.Source, str]] = field(default_factory=set)
 
 
+def no_memory(value: Any) -> None:
+    """The memory of an array of the device, where there is no device."""
+
+
 @dataclass
 class Shared:
     """What the parsing of one program gathers over all its functions."""
@@ -239,7 +243,8 @@ class Shared:
     stack: list[types.FunctionType] = field(default_factory=list)
     known: Known = field(default_factory=Known)
     parameters: list[str] = field(default_factory=list)
-    array_from_outside: Callable[[str, Any, Place], Alias] | None = None
+    array_from_outside: Callable[[str, Any, Any, Place], Alias] | None = None
+    memory_of: Callable[[Any], Any] = no_memory  # of an array of the device from outside
     around: dict[types.FunctionType, Any] = field(default_factory=dict)  # of inner functions
     debug: bool = False  # whether exceptions that a kernel raises are errors of the launch
     dynamic_bytes: int = 0  # of shared memory, whose size the launch says

@@ -388,3 +388,26 @@ def test_findings_have_the_words_of_numba():
     (finding,) = type(report).from_json(report.to_json()).findings
     assert finding.title == "missing cuda.syncwarp()"
     assert "put cuda.syncwarp() between" in finding.advice
+
+
+def test_a_captured_array_of_the_device_is_read_and_written_where_it_lies():
+    prices, table = cuda.to_device(np.arange(3.0)), np.arange(2000)
+
+    class Foreign:
+        __cuda_array_interface__ = prices.__cuda_array_interface__
+
+    other = Foreign()
+
+    @cuda.jit
+    def read(out):
+        i = cuda.grid(1)
+        out[i] = prices[i] + other[i] + table[i]
+        prices[i] += 1
+
+    out = np.zeros(3)
+    read[1, 3](out)
+    assert out.tolist() == [0, 3, 6]
+    table[:] = 7  # which the kernel holds as it was
+    read[1, 3](out)
+    assert prices.copy_to_host().tolist() == [2, 3, 4]
+    assert out.tolist() == [2, 5, 8]

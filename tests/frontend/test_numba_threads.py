@@ -7,7 +7,7 @@ import pytest
 from numba import cuda, float32, int32
 
 import mmsim as mm
-from mmsim.errors import LanguageError, TypeFault
+from mmsim.errors import BarrierError, LanguageError, TypeFault
 from mmsim.frontend.numba_kernel import numba_program
 
 MACHINE = mm.HMM(2, 4, 5, 3)
@@ -168,6 +168,31 @@ def test_the_grid_waits(engine):
 
     x = launch(rotate, np.arange(8), engine=engine, grid=2)["x"]
     assert x.tolist() == [7, 0, 1, 2, 3, 4, 5, 6]
+
+
+def test_threads_with_nothing_more_to_do_are_not_waited_for_at_the_grids_barrier(engine):
+    def some(x, out):
+        cuda.cg.this_grid()
+        i = cuda.grid(1)
+        if i % 3 == 0:
+            x[i] = i
+            cuda.cg.this_grid().sync()
+            out[i] = x[(i + 3) % x.size]
+
+    out = launch(some, np.zeros(12), np.full(12, -1), engine=engine, grid=3, block=4)["out"]
+    assert out[::3].tolist() == [3, 6, 9, 0]
+    assert set(out.tolist()) == {-1, 3, 6, 9, 0}
+
+
+def test_threads_with_more_to_do_are_waited_for():
+    def some(x):
+        i = cuda.grid(1)
+        if i % 3 == 0:
+            cuda.cg.this_grid().sync()
+        x[i] = i
+
+    with pytest.raises(BarrierError):
+        launch(some, np.zeros(12, int), grid=3, block=4)
 
 
 def test_a_barrier_gives_nothing():
