@@ -51,6 +51,7 @@ class Body:
     ) -> None:
         self.program = launch.program.name
         self.locals = launch.meaning.code.locals
+        self.wraps = launch.meaning.code.arithmetic == "numba"  # negative indices count back
         self.space = space
         self.names = names
         self.placements = placements
@@ -441,7 +442,10 @@ class Body:
 
     def _element(self, array: str, index: tuple[ir.Expr, ...]) -> str:
         own = self.names.of(array)
-        texts = [self.expressions.write(part).code for part in index]
+        texts = [
+            self.expressions.index(part, extent if self.wraps else None)
+            for part, extent in zip(index, self.shapes[array], strict=True)
+        ]
         placement = self.placements.get(array)
         if placement is None:
             return own + "".join(f"[{text}]" for text in texts)

@@ -29,7 +29,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.fold import made_of
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import convert
-from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, no_index, wide
+from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, is_int, no_index, wide
 from mmsim.ir.ranges import WHOLE, Ranges
 from mmsim.ir.types import Typing
 from mmsim.ir.walk import operands
@@ -85,7 +85,7 @@ class Expressions:
             case ir.Unary():
                 return self._typed(value) or self._unary(value)
             case ir.Binary():
-                return self._typed(value) or self._binary(value)
+                return self._total(value) or self._typed(value) or self._binary(value)
             case ir.Compare():
                 return self._comparison(value)
             case ir.Call(op):
@@ -120,6 +120,17 @@ class Expressions:
         """The texts of an operation's operands, converted as it takes them."""
         types = self.typing.operation(value).operands
         return [self.converted(*pair) for pair in zip(operands(value), types, strict=True)]
+
+    def _total(self, value: ir.Binary) -> Text | None:
+        """A quotient or a remainder of integers that is 0 where the divisor may be; else None."""
+        how = self.typing.operation(value)
+        if not how.total or value.op not in FLOORING or not is_int(how.result.type):
+            return None
+        low, high = self.ranges.of(value.right) or WHOLE
+        if low > 0 or high < 0:
+            return None
+        unsigned = "unsigned_" if how.result.type == UNSIGNED else ""
+        return call(f"{unsigned}{FLOORING[value.op]}_or_zero", *self._operands(value))
 
     def _typed(self, value: ir.Unary | ir.Binary) -> Text | None:
         """An operation in a type that was asked for, or on complex numbers, None for any other.
@@ -194,6 +205,13 @@ class Expressions:
         assert number is not None
         name = self.tables[self.typing.of(value), value.values]
         return Text(f"{name}[{number.code}]", PRIMARY)
+
+    def index(self, value: ir.Expr, extent: int | None) -> str:
+        """An index along an axis; where an extent is given, it may count from the end."""
+        low = (self.ranges.of(value) or WHOLE)[0]
+        if extent is None or low >= 0 or self.typing.of(value).kind != "i":
+            return self.write(value).code
+        return call("from_end", self.wide(value), literal(extent)).code
 
     def _unary(self, value: ir.Unary) -> Text:
         op, operand = value.op, value.operand

@@ -64,6 +64,34 @@ __device__ long long modulo(long long x, long long y)
     return x % y != 0 && (x < 0) != (y < 0) ? x % y + y : x % y;
 }
 """,
+    "floor_div_or_zero": """
+// x // y, and 0 where y is 0.
+__device__ long long floor_div_or_zero(long long x, long long y)
+{
+    return y == 0 ? 0 : floor_div(x, y);
+}
+""",
+    "modulo_or_zero": """
+// x % y, and 0 where y is 0.
+__device__ long long modulo_or_zero(long long x, long long y)
+{
+    return y == 0 ? 0 : modulo(x, y);
+}
+""",
+    "unsigned_floor_div_or_zero": """
+// x // y of numbers without a sign, and 0 where y is 0.
+__device__ unsigned long long unsigned_floor_div_or_zero(unsigned long long x, unsigned long long y)
+{
+    return y == 0 ? 0 : x / y;
+}
+""",
+    "unsigned_modulo_or_zero": """
+// x % y of numbers without a sign, and 0 where y is 0.
+__device__ unsigned long long unsigned_modulo_or_zero(unsigned long long x, unsigned long long y)
+{
+    return y == 0 ? 0 : x % y;
+}
+""",
     "float_floor_div": """
 // Python's x // y of floats.
 __device__ double float_floor_div(double x, double y)
