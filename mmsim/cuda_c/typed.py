@@ -22,7 +22,7 @@ from mmsim.cuda_c.text import (
     literal_of,
 )
 from mmsim.ir.functions import FUNCTIONS
-from mmsim.ir.promotion import FLOAT, INT, UNSIGNED, Type, limits
+from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, limits
 
 BITS: Type = np.dtype(np.uint32)
 """The type in which integers of up to 32 bits wrap around."""
@@ -83,6 +83,8 @@ def unary(op: str, held: Type, wanted: Type, text: Text, low: int) -> Text:
         if held.kind == "f":
             return call("fabsf" if held.itemsize == 4 else "fabs", text)
         return cast(held, call("absolute", text))
+    if op == "~" and held == BOOL:
+        return Text(f"!{text.within(PRIMARY)}", UNARY_RANK)
     if op in ("-", "~"):
         plain = Text(f"{op}{text.within(PRIMARY)}", UNARY_RANK)
         if op == "-" and held.kind == "i" and low == limits(held)[0]:

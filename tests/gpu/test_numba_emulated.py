@@ -17,9 +17,12 @@ from numba import cuda
 
 import mmsim as mm
 import mmsim.gpu
+from draws import draws
 from emulated_gpu import Emulated, needs_compiler
 from mmsim.errors import MMSimError
 from mmsim.frontend.numba_kernel import as_program, numba_program
+from random_numba import numba_cases
+from random_programs import drawn
 
 pytestmark = needs_compiler
 
@@ -99,8 +102,9 @@ def compare(cases, folder):
             found = emulated.run(number, backward)
             assert found.keys() == arrays.keys()
             for name, right in arrays.items():
-                said = f"{program.name}, {name}: {found[name]}, not {right}"
-                assert same(found[name], right), f"{said}\n{written[number].source}"
+                if not same(found[name], right):
+                    said = f"{program.name}, {name}: {found[name]}, not {right}"
+                    pytest.fail(f"{said}\n{written[number].source}")
 
 
 def test_the_kernels_of_all_tests_compute_what_they_do_when_simulated(tmp_path):
@@ -184,4 +188,13 @@ def test_one_rule_at_a_time(tmp_path):
         before = copy.deepcopy(args)
         run = MACHINE.run(program, *args, **sizes, schedule="asynchronous", engine="events")
         cases.append((program, before, sizes, run.arrays))
+    compare(cases, tmp_path)
+
+
+def test_random_kernels(tmp_path):
+    cases = []
+    for case in drawn(numba_cases(), draws(40), "Numba"):
+        program = numba_program(case.python)
+        run = MACHINE.run(program, *copy.deepcopy(case.args), **case.sizes, schedule="asynchronous")
+        cases.append((program, case.args, case.sizes, run.arrays))
     compare(cases, tmp_path)
