@@ -30,7 +30,7 @@ from mmsim.ir.fold import made_of
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import convert
 from mmsim.ir.promotion import BOOL, FLOAT, INT, UNSIGNED, Type, is_int, no_index, wide
-from mmsim.ir.ranges import WHOLE, Ranges
+from mmsim.ir.ranges import WHOLE, Range, Ranges
 from mmsim.ir.types import Typing
 from mmsim.ir.walk import operands
 
@@ -126,11 +126,15 @@ class Expressions:
         how = self.typing.operation(value)
         if not how.total or value.op not in FLOORING or not is_int(how.result.type):
             return None
-        low, high = self.ranges.of(value.right) or WHOLE
+        _, (low, high) = self._sides(value)
         if low > 0 or high < 0:
             return None
         unsigned = "unsigned_" if how.result.type == UNSIGNED else ""
         return call(f"{unsigned}{FLOORING[value.op]}_or_zero", *self._operands(value))
+
+    def _sides(self, value: ir.Binary) -> tuple[Range, Range]:
+        """The ranges of the operands as an operation on integers takes them."""
+        return self.ranges.sides(value) or (WHOLE, WHOLE)
 
     def _typed(self, value: ir.Unary | ir.Binary) -> Text | None:
         """An operation in a type that was asked for, or on complex numbers, None for any other.
@@ -146,7 +150,7 @@ class Expressions:
             low = (self.ranges.of(value.operand) or WHOLE)[0]
             return typed.unary(value.op, how.operands[0], how.result.type, texts[0], low)
         exact = self.ranges.exact(value) is not None
-        natural = all((self.ranges.of(side) or WHOLE)[0] >= 0 for side in (value.left, value.right))
+        natural = all(low >= 0 for low, _ in self._sides(value))
         return typed.binary(value.op, how.operands[0], texts[0], texts[1], exact, natural)
 
     def _comparison(self, value: ir.Compare) -> Text:
@@ -246,7 +250,7 @@ class Expressions:
         if op in "&|^":
             return infix(op, left, right)
         exact = self.ranges.exact(value) is not None
-        first = self.ranges.of(value.left) or WHOLE
+        first, second = self._sides(value)
         if op in SHIFTING:
             if not exact or first[0] < 0:
                 return call(SHIFTING[op], left, right)
@@ -255,7 +259,6 @@ class Expressions:
                 left = literal(known, always_long=True)
             return infix(op, left, right)
         if op in FLOORING:
-            second = self.ranges.of(value.right) or WHOLE
             if first[0] < 0 or second[0] <= 0:
                 return call(FLOORING[op], left, right)
             return infix("/" if op == "//" else op, left, right)

@@ -212,7 +212,7 @@ class Ranges:
                     return everything(how.result.type)
                 return found
             case ir.Binary(op):
-                sides = self._sides(value)
+                sides = self.sides(value)
                 if sides is None:
                     return None
                 room = everything(self.typing.of(value))
@@ -230,10 +230,10 @@ class Ranges:
 
     def exact(self, value: ir.Binary) -> Range | None:
         """The range of an operation that can't leave its type; None if it may."""
-        sides = self._sides(value)
+        sides = self.sides(value)
         return sides and _exact(value.op, *sides, everything(self.typing.of(value)))
 
-    def _sides(self, value: ir.Binary) -> tuple[Range, Range] | None:
+    def sides(self, value: ir.Binary) -> tuple[Range, Range] | None:
         """The ranges of the operands as the operation takes them; None if one has none yet."""
         left_type, right_type = self.typing.operation(value).operands
         left = self._held(self.of(value.left), left_type)
