@@ -68,7 +68,7 @@ def float_of(author, s, depth):
     """A plain float that a complex number gives."""
     z = value(author, author.pick(*TYPES), s, depth)
     if author.pick(False, False, True):  # machines round it differently
-        return f"(math.floor(abs({z}) * 8.0 + 0.3) / 64)"
+        return f"(math.floor(abs({small(author, PLAIN, s, depth - 1)}) * 8.0 + 0.3) / 64)"
     return f"(float(({z}).{author.pick('real', 'imag')}) % 64.0)"
 
 

@@ -1,0 +1,50 @@
+"""Matrix profiles by stumpy's own kernels for GPUs, unchanged, beside its functions for the CPU."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+pytest.importorskip("stumpy")
+BOTH = {
+    "gpu_stump": """
+        ours, theirs = stumpy.gpu_stump(T, 8), stumpy.stump(T, 8)
+        assert np.allclose(ours[:, 0].astype(float), theirs[:, 0].astype(float))
+        assert (ours[:, 1:] == theirs[:, 1:]).all()
+    """,
+    "gpu_mpdist": """
+        other = np.random.RandomState(1).rand(60)
+        assert np.isclose(stumpy.gpu_mpdist(T, other, 8), stumpy.mpdist(T, other, 8))
+    """,
+    "gpu_stimp": """
+        ours = stumpy.gpu_stimp(T, min_m=3, max_m=6)
+        theirs = stumpy.stimp(T, min_m=3, max_m=6, percentage=1.0)
+        for _ in range(3):
+            ours.update()
+            theirs.update()
+        assert ours.PAN_.size and np.allclose(ours.PAN_, theirs.PAN_)
+    """,
+}
+START = """
+    from mmsim.cuda import history
+    from mmsim.cuda.replacing import replace
+
+    replace()
+    import numpy as np
+    import stumpy
+
+    launched = []
+    history.listeners.append(launched.append)
+    T = np.random.RandomState(0).rand(60)
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("function", BOTH)
+def test_a_function_for_gpus_gives_what_that_for_the_cpu_does(function):
+    program = textwrap.dedent(START) + textwrap.dedent(BOTH[function]) + "print(len(launched))"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert int(done.stdout.split()[-1]) > 0
