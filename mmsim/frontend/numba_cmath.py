@@ -177,7 +177,7 @@ def acos(z: Any) -> Any:
     x, y = z.real, z.imag
     if abs(x) > LARGE or abs(y) > LARGE:
         size = math.log(math.hypot(x / 2, y / 2)) + LOG_4
-        return complex(math.atan2(abs(y), x), math.copysign(size, -y))
+        return complex(math.atan2(abs(y), x), -math.copysign(size, y))
     one, other = sqrt(complex(1 - x, -y)), sqrt(complex(1 + x, y))
     imag = math.asinh(other.real * one.imag - other.imag * one.real)
     return complex(2 * math.atan2(one.real, other.real), imag)
@@ -205,9 +205,9 @@ def asinh(z: Any) -> Any:
 
 
 def asin(z: Any) -> Any:
-    """cmath.asin(z) is -1j * cmath.asinh(1j * z)."""
-    found = asinh(complex(-z.imag, z.real))
-    return complex(found.imag, -found.real)
+    """cmath.asin(z) is -1j * cmath.asinh(1j * z), written without a sign that a NaN may lose."""
+    found = asinh(complex(z.imag, z.real))
+    return complex(found.imag, found.real)
 
 
 def atanh(z: Any) -> Any:
@@ -222,7 +222,7 @@ def atanh(z: Any) -> Any:
         else:
             half = math.hypot(x / 2, y / 2)
             real = x / 4 / half / half
-        imag = -math.copysign(math.pi / 2, -y)
+        imag = math.copysign(math.pi / 2, y)
     elif x == 1 and tall < SMALL_ROOT:
         if tall == 0:
             real, imag = math.inf, y
