@@ -165,6 +165,7 @@ ONE_OF_EACH = {
 LEFT_ALONE = "RAP-E2"  # an address: no rule of the model has a part in it
 
 
+@pytest.mark.long
 def test_a_claim_falls_when_a_rule_is_another(tmp_path):
     """One mutant of each rule and a claim that depends on it."""
     assert set(ONE_OF_EACH) == set(RULES)

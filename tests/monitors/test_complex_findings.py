@@ -83,7 +83,7 @@ def test_a_thread_that_waits_for_a_complex_number_for_ever():
         while a[0] != 1j:
             a[1] = 2j
 
-    report = mm.DMM(2, 1).check(waits, np.zeros(2, complex), threads=2)
+    report = mm.DMM(2, 1).check(waits, np.zeros(2, complex), threads=2, max_accesses=1000)
     assert "deadlock" in {one.kind for one in report.findings}
 
 
