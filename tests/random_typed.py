@@ -118,7 +118,10 @@ def _float(author, type_, s, depth):
         return author.pick(f"min({x}, {y})", f"max({x}, {y})", f"math.copysign({x}, {y})")
     if kind == "fused":
         return author.pick(
-            f"mm.fma({x}, 0.1, {y})", f"math.fmod({x}, 3.5)", f"math.remainder({x}, 3.5)"
+            f"mm.fma({x}, 0.1, {y})",
+            f"math.fmod({x}, 3.5)",
+            f"math.remainder({x}, 3.5)",
+            f"math.nextafter({x}, {y})",
         )
     return f"({x} {kind} {y})"
 

@@ -177,10 +177,17 @@ def run_alone(environment, text=SMALL, before=""):
 
 def test_one_directory_keeps_all_that_numba_compiles(tmp_path):
     home = tmp_path / "home"
-    run_alone({"HOME": str(home), "MMSIM_CACHE_DIR": str(tmp_path / "kept")}, LARGE)
+    eager = "from mmsim.engines.array import cold\ncold.eager = True"
+    run_alone({"HOME": str(home), "MMSIM_CACHE_DIR": str(tmp_path / "kept")}, LARGE, eager)
     kept = {file.name.split(".")[0] for file in kept_files(tmp_path / "kept")}
     assert kept == {"counting", "euler", "turns_compiled"}
     assert not home.exists()
+
+
+def test_what_is_done_once_is_not_compiled_for_it(tmp_path):
+    run_alone({"MMSIM_CACHE_DIR": str(tmp_path)}, LARGE)
+    kept = {file.name.split(".")[0] for file in kept_files(tmp_path)}
+    assert "counting" not in kept  # 2**14 lanes at a time: NumPy takes less time than Numba
 
 
 def test_the_librarys_own_code_that_is_ruined_does_no_harm(tmp_path):
