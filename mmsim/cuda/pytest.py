@@ -16,12 +16,15 @@ from mmsim.cuda.replacing import replace
 from mmsim.cuda.report import Report
 from mmsim.view.tables import table_text
 
-replace()
 report = Report()
 
 
 def pytest_addoption(parser: Any) -> None:
-    """Add the options."""
+    """Take numba.cuda's place, which is before anything of the tests is imported; add the options.
+
+    Not where this file is imported for another reason: it changes the whole process.
+    """
+    replace()
     group = parser.getgroup("mmsim")
     group.addoption("--cuda-check", action="store_true", help="check every launch of a kernel")
     group.addoption("--cuda-json", type=Path, metavar="FILE", help="save the table of kernels")

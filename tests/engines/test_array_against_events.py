@@ -93,4 +93,4 @@ def test_fused_programs_agree_too(schedule, monkeypatch):
             assert outcome(run_case(case, schedule, engine="array")) == outcome(events)
 
     check()
-    assert fused.paths["fused"] > fused.paths["interpreted"] / 4
+    assert fused.paths["fused"] > fused.paths["interpreted"] / 8
