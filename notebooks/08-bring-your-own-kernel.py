@@ -17,7 +17,7 @@
 # # What does your own kernel cost, and what is wrong with it?
 #
 # You have a kernel written for Numba, `@cuda.jit` and all. It gives the right answer on a GPU,
-# and nobody knows why it isn't faster; or it gives the wrong answer sometimes, and nobody knows
+# and you don't know why it isn't faster; or it gives a wrong answer sometimes, and you don't know
 # why. Here it runs unchanged on the memory machine: which line wastes how much, which two threads
 # race, which thread never comes to the barrier.
 #
@@ -96,7 +96,7 @@ print(transpose.profile())
 # is the worst that there is: the 32 threads of a warp read a column, and rows are 32 words long,
 # so all of the column lies in one bank.
 #
-# The fix is as old as CUDA: one more word in each row, which nobody uses.
+# The fix is as old as CUDA: one more word in each row, which is never used.
 
 
 # %%
@@ -192,7 +192,7 @@ predicted(guess, round(time(simple, 1024) / time(padded, 1024)))
 print(simple.profile())
 
 # %% [markdown]
-# ([Notebook 7](07-the-model-and-the-metal.ipynb) tells how far to believe that: a card has
+# ([Notebook 7](07-the-model-and-the-metal.ipynb) shows how far to believe that: a card has
 # caches, and casual accesses cost less there than in the model.)
 #
 # ### Exercise 2
@@ -303,12 +303,12 @@ print(fill(str(report.findings[0]), 80))
 # %% [markdown]
 # ### Exercise 3
 #
-# Mend it. The check wants the right sum, and nothing found.
+# Correct it. The check wants the right sum, and nothing found.
 
 
 # %% name="3" tags=["exercise"]
 @cuda.jit
-def mended(a, out):
+def corrected(a, out):
     part = cuda.shared.array(256, dtype=np.float64)
     t = cuda.threadIdx.x
     part[t] = a[t]
@@ -322,7 +322,7 @@ def mended(a, out):
         out[0] = part[0]
 
 
-answer = ...  # when it is done: mended
+answer = ...  # when it is done: corrected
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -457,7 +457,7 @@ check(answer, wrong_sums)
 # %% [markdown]
 # ### Exercise 5
 #
-# Mend `stage_in` of section 3: all threads come to one barrier, and `b[t]` is `a[t % 48]` as its
+# Correct `stage_in` of section 3: all threads come to one barrier, and `b[t]` is `a[t % 48]` as its
 # author meant it.
 
 

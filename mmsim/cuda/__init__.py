@@ -1,7 +1,7 @@
 """Numba's CUDA without a GPU: `from mmsim import cuda` in the place of `from numba import cuda`.
 
 The same kernels, unchanged, run on a memory machine: every array holds what a GPU would leave in
-it, every error is found, and every launch tells what its memory accesses cost.
+it, every error is found, and every launch shows what its memory accesses cost.
 
 >>> import numpy as np
 >>> from mmsim import cuda

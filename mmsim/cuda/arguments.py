@@ -65,7 +65,7 @@ def prepared(value: Any, afterwards: Afterwards) -> Any:
     if isinstance(value, ArgHint):
         return prepared(value.to_device(afterwards), afterwards)
     if isinstance(value, tuple):
-        return alike(value, [prepared(part, afterwards) for part in value])
+        return tuple_like(value, [prepared(part, afterwards) for part in value])
     if is_type(value):
         return as_type(value).dtype.type  # type: ignore[attr-defined]
     if type(value) is np.ndarray or isinstance(value, np.generic | int | float | complex | str):
@@ -77,7 +77,7 @@ def prepared(value: Any, afterwards: Afterwards) -> Any:
     return value
 
 
-def alike(model: tuple[Any, ...], items: Iterable[Any]) -> tuple[Any, ...]:
+def tuple_like(model: tuple[Any, ...], items: Iterable[Any]) -> tuple[Any, ...]:
     """A tuple of items; a named tuple if the other one is."""
     return type(model)(*items) if hasattr(model, "_fields") else tuple(items)
 
@@ -95,5 +95,5 @@ def converted(value: Any, wanted: Type) -> Any:
         with np.errstate(all="ignore"):
             return np.asarray(value).astype(wanted.dtype)[()]
     if isinstance(wanted, TupleType) and isinstance(value, tuple):
-        return alike(value, map(converted, value, wanted.types))
+        return tuple_like(value, map(converted, value, wanted.types))
     return value

@@ -19,7 +19,7 @@ answer = 32
 
 # %% name="3"
 @cuda.jit
-def mended(a, out):
+def corrected(a, out):
     part = cuda.shared.array(256, dtype=np.float64)
     t = cuda.threadIdx.x
     part[t] = a[t]
@@ -34,13 +34,13 @@ def mended(a, out):
         out[0] = part[0]
 
 
-answer = mended
+answer = corrected
 
 
 # %% name="3" tags=["mistake"]
 # A barrier that only those reach that add.
 @cuda.jit
-def mended(a, out):
+def corrected(a, out):
     part = cuda.shared.array(256, dtype=np.float64)
     t = cuda.threadIdx.x
     part[t] = a[t]
@@ -55,7 +55,7 @@ def mended(a, out):
         out[0] = part[0]
 
 
-answer = mended
+answer = corrected
 
 
 # %% name="4"

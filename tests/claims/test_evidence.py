@@ -19,6 +19,8 @@ from mmsim.claims import verify_claim
 from mmsim_algorithms.dmm_permutation import cases, colouring_claims
 from wrong_rules import counts_conflicts
 
+pytestmark = pytest.mark.long
+
 TESTS = Path(__file__).parents[1]
 CLAIMS = {claim.id: claim for claim in mmsim_algorithms.claims()}
 ABOUT_CONFLICTS = [id_ for id_, claim in CLAIMS.items() if counts_conflicts(claim)]

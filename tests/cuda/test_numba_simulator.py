@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("numba_cuda")
+pytestmark = pytest.mark.long
+
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "explanation" / "numba-simulator.md"
 ROW = re.compile(r"^\| (.+?) \| (yes|no) \| (yes|no) \| .*\|$", re.MULTILINE)

@@ -97,7 +97,7 @@ def test_what_is_synchronous_anyway_does_nothing():
         device[0] = 1
 
 
-def test_the_device_tells_of_its_machine():
+def test_the_device_describes_its_machine():
     device = cuda.get_current_device()
     assert (device.WARP_SIZE, device.MULTIPROCESSOR_COUNT) == (32, 132)
     with cuda.machine(mm.HMM(dmms=3, width=8, global_latency=5)):

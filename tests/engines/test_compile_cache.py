@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
+from mmsim.engines.array import cold
 from mmsim.engines.array.fused import build, execute, worth
 from mmsim.host import compiler
 from paths import launched, run_along
@@ -184,10 +185,24 @@ def test_one_directory_keeps_all_that_numba_compiles(tmp_path):
     assert not home.exists()
 
 
-def test_what_is_done_once_is_not_compiled_for_it(tmp_path):
-    run_alone({"MMSIM_CACHE_DIR": str(tmp_path)}, LARGE)
-    kept = {file.name.split(".")[0] for file in kept_files(tmp_path)}
-    assert "counting" not in kept  # 2**14 lanes at a time: NumPy takes less time than Numba
+def test_a_function_is_compiled_once_it_has_done_enough(monkeypatch, tmp_path):
+    monkeypatch.setenv("MMSIM_CACHE_DIR", str(tmp_path))
+    function = cold.Cold("some.function", enough=100)
+    assert not function.pays(60)
+    assert not function.pays(40)
+    assert function.pays(1)
+    assert function.pays(1)  # from then on
+
+
+def test_a_function_that_is_kept_is_taken_at_once(monkeypatch, tmp_path):
+    monkeypatch.setenv("MMSIM_CACHE_DIR", str(tmp_path))
+    folder = tmp_path / f"numba-{numba.__version__}"
+    folder.mkdir()
+    (folder / "some.function.1.code").touch()
+    assert cold.Cold("some.function", enough=100).pays(1)
+    assert not cold.Cold("another.function", enough=100).pays(1)
+    monkeypatch.setattr(cold, "eager", True)
+    assert cold.Cold("another.function", enough=100).pays(1)
 
 
 def test_the_librarys_own_code_that_is_ruined_does_no_harm(tmp_path):

@@ -18,7 +18,7 @@ import random_complex
 import random_typed
 import reference
 from draws import draws
-from random_programs import RotatingRows, cases, define
+from random_programs import RotatingRows, cases, define, evaluated
 from reference import RefDMM, RefHMM, RefPlaced, RefUMM, evaluate
 
 SCHEDULES = ["synchronous", "asynchronous"]
@@ -319,19 +319,6 @@ def test_lock_step_and_its_absence():
 # ---------------------------------------------------------------- random programs
 
 
-def evaluate_case(case, schedule):
-    return evaluate(
-        case.source,
-        case.name,
-        case.machine_spec,
-        case.args,
-        case.threads,
-        case.block_size,
-        schedule,
-        case.shape,
-    )
-
-
 random = settings(
     max_examples=draws(40),
     deadline=None,
@@ -344,7 +331,7 @@ random = settings(
 @given(cases())
 def test_random_programs_are_valid(case):
     for schedule in SCHEDULES:
-        outcome = evaluate_case(case, schedule)
+        outcome = evaluated(case, schedule)
         assert outcome.time == max((d[7] for d in outcome.dispatches), default=0)
         busy = {}  # unit -> until when
         for time, unit, _, _, _, _, stages, _ in outcome.dispatches:
@@ -359,7 +346,7 @@ def test_random_programs_are_valid(case):
 @given(st.integers(1, 4).flatmap(lambda threads: cases(threads=threads)))
 def test_with_one_warp_the_schedules_agree(case):
     assume(case.threads <= min(case.machine_spec.width, case.block_size or case.threads))
-    one, other = (evaluate_case(case, schedule) for schedule in SCHEDULES)
+    one, other = (evaluated(case, schedule) for schedule in SCHEDULES)
     assert one.dispatches == other.dispatches
     assert all(same(one.arrays[name], other.arrays[name]) for name in one.arrays)
 
@@ -465,7 +452,7 @@ def test_one_thread_means_what_python_means(case):
     powers = mock.patch.dict(reference.BINARY, {ast.Pow: operator.pow})  # those of Python
     with mock.patch.object(reference, "wrap64", check_size), powers:
         try:
-            outcome = evaluate_case(case, "asynchronous")
+            outcome = evaluated(case, "asynchronous")
         except TooLarge:
             assume(False)  # Python's integers do not wrap
     log = []

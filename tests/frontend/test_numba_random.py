@@ -22,8 +22,8 @@ def ran(case, machine, program=None, **options):
     return machine.run(program, *args, **case.sizes, **options).arrays
 
 
-def alike(first, second):
-    """Whether arrays hold the same bits; all NaNs are alike."""
+def same_arrays(first, second):
+    """Whether arrays hold the same bits; all NaNs count as equal."""
     return all(
         np.array_equal(first[name], second[name], equal_nan=first[name].dtype.kind == "f")
         and np.array_equal(
@@ -47,4 +47,4 @@ def test_engines_and_schedules_leave_the_same(case):
         for schedule in ("asynchronous", "synchronous"):
             for engine in ("events", "array"):
                 found = ran(case, machine, program, schedule=schedule, engine=engine)
-                assert alike(right, found), f"{machine} {schedule} {engine}\n{right}\n{found}"
+                assert same_arrays(right, found), f"{machine} {schedule} {engine}\n{right}\n{found}"

@@ -62,7 +62,7 @@ class Collected:
         return int(np.prod(self.kernel.grid) * np.prod(self.kernel.block))
 
     def numbered(self, number: int) -> Collected:
-        """The same launch, its kernel under a name that the profiler tells from others'."""
+        """The same launch, its kernel under a name that the profiler distinguishes from others'."""
         return replace(self, kernel=renamed(self.kernel, f"{NAME}{number}"))
 
     @property
@@ -89,7 +89,7 @@ def collect(test: str, program: Program, args: tuple[Any, ...], asked: Configura
 
 
 def checked(program: Program, args: tuple[Any, ...], how: dict[str, Any]) -> Mapping[str, Any]:
-    """The arrays after a launch that every machine ends alike. Raises `LeftOut` for others."""
+    """The arrays after a launch that are the same on every machine. Raises `LeftOut` for others."""
     machine = machine_of("global")
     asynchronous: dict[str, Any] = {"schedule": "asynchronous", "max_accesses": MOST_ACCESSES}
     report = machine.check(program, *args, **how, **asynchronous)
