@@ -57,6 +57,7 @@ class Body:
         self.placements = placements
         self.typing = launch.meaning.typing
         self.shapes = launch.meaning.shapes
+        self.arrays = launch.arrays
         self.block = tidy(launch.program.code.body)  # with CUDA's own indices
         meaning = launch.meaning
         self.ranges = Ranges(
@@ -420,8 +421,9 @@ class Body:
         return (self.size(name),) if name in self.placements else self.shapes[name]
 
     def size(self, name: str) -> int:
-        """Elements of an array."""
-        return math.prod(self.shapes[name])
+        """Words of an array."""
+        memory = self.arrays.get(name)
+        return math.prod(self.shapes[name]) if memory is None else memory.words
 
     def first(self, name: str) -> str:
         """A pointer to an array's first word."""

@@ -159,7 +159,7 @@ def _arguments(launch: Launch, body: Body) -> list[Argument]:
     for name in launch.parameters:
         memory = launch.arrays[name]
         dtype = word_type(memory.dtype, shared=False)
-        arguments.append(Argument(name, "array", dtype, memory.size, name in body.written, memory))
+        arguments.append(Argument(name, "array", dtype, memory.words, name in body.written, memory))
     for name, given in body.placements.items():
         if given.table is not None:
             table = given.table.astype(np.int32)

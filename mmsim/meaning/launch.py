@@ -241,7 +241,7 @@ def _bound(
     """What is the same for all launches with equal keys, found once."""
     # As text, numbers differ that are equal to Python: 1 and 1.0, 0.0 and -0.0.
     key = (
-        *((p.name, p.data.dtype, p.data.shape) for p in parameters),
+        *((p.name, p.data.dtype, p.data.shape, p.words) for p in parameters),
         *((name, repr(value)) for name, value in numbers.items()),
         *(grid.threads, grid.block_size, grid.shape, max_accesses),
     )
@@ -346,7 +346,7 @@ def _bind(program: Program, args: tuple[Any, ...]) -> tuple[list[Parameter], dic
     for parameter, value in zip(parameters, given, strict=True):
         if _plain(value) and parameter.use != "number":  # the common case: nothing to refuse
             own = parameter.name in written
-            arrays.append(Parameter(parameter.name, value, ROW_MAJOR, own))
+            arrays.append(Parameter(parameter.name, value, ROW_MAJOR, own, value.size))
             continue
         as_number = number(value)
         if as_number is not None and not (
@@ -399,7 +399,9 @@ def _array(program: Program, parameter: ir.Parameter, value: Any, written: bool)
             f"{where} holds {data.dtype}; arrays hold {SUPPORTED_TEXT}: convert it with "
             f"astype {place}"
         )
-    return Parameter(parameter.name, np.asarray(data), layout, written)
+    data = np.asarray(data)
+    words = value.words if isinstance(value, Placed) else data.size
+    return Parameter(parameter.name, data, layout, written, words)
 
 
 def _plain(value: Any) -> bool:

@@ -88,6 +88,11 @@ class Conflict(ABC):
         """The rule for an array whose words have so many bytes; in the papers size is no matter."""
         return self
 
+    def of_access(self, size: int, kind: str) -> Conflict:
+        """The rule for a "read", "write" or "atomic" of words of so many bytes."""
+        rule = self.of_words(size)
+        return rule.of_atomics() if kind == "atomic" else rule
+
     def of_atomics(self) -> Conflict:
         """The rule for atomic accesses, whose requests for one address don't merge.
 
@@ -448,6 +453,10 @@ class InParts(OfAnother):
         new = np.diff(self._part_of(lanes), prepend=-1) != 0
         new[firsts] = True
         return np.flatnonzero(new)
+
+    def parted(self, addresses: list[int], lanes: Integers) -> int:
+        """How many lanes are served at a time in one request."""
+        return self.width
 
     def _part_of(self, lanes: Integers | int) -> Integers:
         """The number of each lane's part."""

@@ -26,10 +26,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LayoutError, shown
+from mmsim.model.tiles import Padded, Strided, Swizzle, XorRows, cute, whole
 from mmsim.tracebacks import said
 
 WIDEST = 2**31 - 1
 """The largest width, as of machines."""
+WIDEST_APART = 2**40
+"""The last word of an array: far beyond any memory, and well within 64 bits."""
 
 Offsets = npt.NDArray[np.int64]
 Shape = tuple[int, ...]
@@ -45,7 +48,9 @@ class Layout(Protocol):
     def offsets(self, shape: Shape) -> Offsets:
         """Word offset of every element, an integer array of shape `shape`.
 
-        A permutation of 0 .. size-1. Raises `LayoutError` where the shape doesn't fit.
+        Each element has a word of its own, one of them word 0; between them may be words that none
+        has.
+        Raises `LayoutError` where the shape doesn't fit.
         """
         ...
 
@@ -70,7 +75,7 @@ class _Rotating(ABC):
     width: int
 
     def __post_init__(self) -> None:
-        width = _whole(self.width, f"the width of a {type(self).__name__} layout", 1, WIDEST)
+        width = whole(self.width, f"the width of a {type(self).__name__} layout", 1, WIDEST)
         object.__setattr__(self, "width", width)
 
     def offsets(self, shape: Shape) -> Offsets:
@@ -117,7 +122,7 @@ class _Seeded(_Rotating):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "seed", _whole(self.seed, "a layout's seed", 0, 2**32 - 1))
+        object.__setattr__(self, "seed", whole(self.seed, "a layout's seed", 0, 2**32 - 1))
 
 
 @dataclass(frozen=True)
@@ -136,7 +141,7 @@ class _Random(_Seeded):
             if given is None:
                 raise LayoutError(f"the shifts of a layout are numbers, not {shown(self.shifts)}")
             what = "a shift of a layout"
-            shifts = tuple(_whole(shift, what, -(2**63), 2**63 - 1) for shift in given)
+            shifts = tuple(whole(shift, what, -(2**63), 2**63 - 1) for shift in given)
             object.__setattr__(self, "shifts", shifts)
 
     def _given(self, rows: int) -> Offsets | None:
@@ -348,10 +353,14 @@ class OnePW2R(_Higher):
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """An array with the layout that says where its elements lie. Made by `place`."""
+    """An array with the layout that says where its elements lie. Made by `place`.
+
+    `words` are those from its first word to the last that an element has.
+    """
 
     data: npt.NDArray[Any]
     layout: Layout
+    words: int
 
     def __repr__(self) -> str:
         return f"place({self.data.dtype} array of shape {self.data.shape}, {self.layout})"
@@ -382,36 +391,30 @@ def place(data: npt.ArrayLike, layout: Layout) -> Placed:
             f"{shown(layout)} is no layout; give one of mmsim.layout's, or an object with a method "
             "offsets(shape)"
         )
-    offsets_of(layout, array.shape)
-    return Placed(array, layout)
+    return Placed(array, layout, words_of(offsets_of(layout, array.shape)))
 
 
 def offsets_of(layout: Layout, shape: Shape) -> Offsets:
-    """`layout.offsets(shape)`, refused with a `LayoutError` unless it is a permutation.
-
-    Two elements in one word, or a gap, would make the memory something else than the papers' one.
-    """
+    """`layout.offsets(shape)`, refused with a `LayoutError` unless each element has its own word."""
     try:
         offsets = np.asarray(layout.offsets(shape))
     except (LayoutError, MemoryError):
         raise
     except Exception as error:  # whatever the user's own code raises
         raise LayoutError(f"{layout}.offsets({shape}) failed: {said(error)}") from error
-    size = math.prod(shape)
     if offsets.shape != shape or offsets.dtype.kind not in "iu":
         raise LayoutError(f"{layout}.offsets({shape}) must give an integer array of that shape")
     flat = offsets.astype(np.int64).ravel()
-    if size and not np.array_equal(np.sort(flat), np.arange(size)):
+    if flat.size and (flat.min() != 0 or flat.max() > WIDEST_APART):
+        raise LayoutError(
+            f"{layout} gives the elements of shape {shape} the words {int(flat.min())} to "
+            f"{int(flat.max())}; the first is 0, the last at most {WIDEST_APART}"
+        )
+    if len(np.unique(flat)) != flat.size:
         raise LayoutError(f"{layout} doesn't give each element of shape {shape} a word of its own")
     return flat.reshape(shape)
 
 
-def _whole(value: object, what: str, least: int | None = None, most: int | None = None) -> int:
-    """A whole number within its bounds, or a `LayoutError`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise LayoutError(f"{what} is a whole number, not {shown(value)}")
-    if least is not None and value < least:
-        raise LayoutError(f"{what} is at least {least}, not {shown(value)}")
-    if most is not None and value > most:
-        raise LayoutError(f"{what} is at most {most}, not {shown(value)}")
-    return int(value)
+def words_of(offsets: Offsets) -> int:
+    """The words from an array's first to the last that an element has."""
+    return int(offsets.max()) + 1 if offsets.size else 0

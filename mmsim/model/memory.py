@@ -4,7 +4,8 @@ A word holds one array element. Arrays lie in parameter order, each starting at 
 w; shared arrays lie in their DMM's memory in the order of its blocks, each again at the next
 multiple of w. Where there is no shared memory (DMM, UMM) they follow the parameters in the
 machine's one memory. The contents are kept in row-major order and a layout only decides addresses:
-it gives each element a word of its own, so that there is no difference to see.
+it gives each element a word of its own, so that there is no difference to see. Words that a layout
+leaves between them hold nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ class ArrayInMemory:
 
     `bases` are the first addresses of the copies, `unit_of_copy` the numbers of the units in front
     of them, counted in `Machine.units`. `offsets` are a layout's word offsets in row-major order,
-    None where they are 0, 1, 2, ... `source` is the caller's array, None for a shared one.
+    None where they are 0, 1, 2, ... `source` is the caller's array, None for a shared one. A copy
+    takes `words` words, among them those that a layout leaves between its elements.
     """
 
     name: str
@@ -53,6 +55,7 @@ class ArrayInMemory:
     offsets: Integers | None
     source: npt.NDArray[Any] | None
     written: bool
+    words: int
 
     def holding(self, source: npt.NDArray[Any] | None, offsets: Integers | None) -> ArrayInMemory:
         """The same array for another launch, as `dataclasses.replace` makes it, but quickly."""
@@ -234,6 +237,7 @@ class Parameter:
     data: npt.NDArray[Any]
     layout: Layout
     written: bool
+    words: int
 
 
 @dataclass(frozen=True)
@@ -256,7 +260,7 @@ def lay_out(
     for parameter in parameters:
         data = parameter.data
         base = -(-free // line) * line
-        free = base + data.size
+        free = base + parameter.words
         arrays[parameter.name] = ArrayInMemory(
             parameter.name,
             data.shape,
@@ -266,6 +270,7 @@ def lay_out(
             None,
             None,
             parameter.written,
+            parameter.words,
         )
     shared = list(shared)
     sizes = [-(-math.prod(array.shape) // line) * line for array in shared]
@@ -282,7 +287,15 @@ def lay_out(
     for number, array in enumerate(shared):
         bases = base + before * sum(sizes) + sum(sizes[:number])
         arrays[array.name] = ArrayInMemory(
-            array.name, array.shape, array.dtype, bases, units, None, None, True
+            array.name,
+            array.shape,
+            array.dtype,
+            bases,
+            units,
+            None,
+            None,
+            True,
+            math.prod(array.shape),
         )
     return arrays
 

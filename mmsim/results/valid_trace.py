@@ -99,11 +99,11 @@ def _check_arrays(trace: Trace) -> None:
         if array.units != _units_of(array, machine, copies):
             raise ValueError(f"{where} lies in other units than {machine} has for it")
         if size:
-            firsts = array.addresses.min(axis=1)
-            if (firsts < 0).any() or not _follow(array.addresses - firsts[:, None]):
-                raise ValueError(f"{where} has addresses that do not follow one another")
-            for unit, first in zip(array.units, firsts.tolist(), strict=True):
-                parts.setdefault(unit, []).append((first, size, array.name))
+            firsts, lasts = array.addresses.min(axis=1), array.addresses.max(axis=1)
+            if (firsts < 0).any() or not _apart(array.addresses):
+                raise ValueError(f"{where} has elements that share an address")
+            for unit, first, last in zip(array.units, firsts.tolist(), lasts.tolist(), strict=True):
+                parts.setdefault(unit, []).append((first, last + 1 - first, array.name))
     for unit, own in parts.items():
         free = 0
         for first, size, name in sorted(own):
@@ -112,10 +112,10 @@ def _check_arrays(trace: Trace) -> None:
             free = first + size
 
 
-def _follow(offsets: Integers) -> bool:
-    """Whether each row is 0, 1, 2, ... in some order."""
-    wanted = np.arange(offsets.shape[1])
-    return bool((offsets == wanted).all() or (np.sort(offsets, axis=1) == wanted).all())
+def _apart(addresses: Integers) -> bool:
+    """Whether the addresses of each row differ."""
+    ordered = np.sort(addresses, axis=1)
+    return bool((ordered[:, 1:] != ordered[:, :-1]).all())
 
 
 def _units_of(array: TracedArray, machine: Machine, copies: int) -> tuple[str, ...]:

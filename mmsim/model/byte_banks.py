@@ -1,0 +1,144 @@
+"""The banks of a card: of 4 bytes each, for elements of 1 to 16 bytes.
+
+The papers' banks hold a word each, and a word holds an element. A card's 32 banks are 4 bytes wide,
+and an element takes the bytes that it has: four of 1 byte lie in one word, which is read once for
+all lanes that want a part of it; one of 16 bytes takes four banks. A warp's request for long
+elements is served in *phases*, one after the other: of 8 bytes by two half-warps, of 16 bytes by
+four quarter-warps. Reads take half the phases where lanes share addresses in pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mmsim.model.conflicts import Banks, Conflict, InParts, Integers, OfAnother
+
+BANK_BYTES = 4
+SIZES = (1, 2, 4, 8, 16)
+"""The bytes that an element can have."""
+PAIRS = (1, 2)
+"""Lanes t and t xor one of these share an address where reads take half the phases."""
+
+
+@dataclass(frozen=True)
+class ByteBanks(Banks):
+    """Banks of `bank_bytes` bytes, in which an element takes the bytes that it has.
+
+    >>> banks = ByteBanks(32)
+    >>> banks.of_words(4), banks.of_words(8)
+    (Banks(width=32), InParts(width=16, rule=Banks(width=16)))
+    >>> banks.of_words(2).stages([0, 1, 64, 66])  # 0 and 1 lie in one word of 4 bytes
+    2
+    >>> reads = banks.of_access(8, "read")
+    >>> reads.stages([lane // 2 for lane in range(32)]), reads.stages(list(range(32)))
+    (1, 2)
+    """
+
+    bank_bytes: int = BANK_BYTES
+    by_lane = True
+
+    def of_words(self, size: int) -> Conflict:
+        if size < self.bank_bytes:
+            return Packed(self.width, Banks(self.width), self.bank_bytes // size)
+        banks = max(self.width * self.bank_bytes // size, 1)
+        return Banks(self.width) if size == self.bank_bytes else InParts(banks, Banks(banks))
+
+    def of_access(self, size: int, kind: str) -> Conflict:
+        rule = super().of_access(size, kind)
+        if kind == "read" and isinstance(rule, InParts):
+            return InPairs(rule.width, rule.rule)
+        return rule
+
+
+@dataclass(frozen=True)
+class Packed(OfAnother):
+    """By another rule, of words that hold several elements each: those of one word are one.
+
+    >>> Packed(4, Banks(4), 2).stages([0, 1, 8, 9]), Packed(4, Banks(4), 2).stage_of([0, 8, 1])
+    (2, [0, 1, 0])
+    """
+
+    elements: int = 1
+
+    @property
+    def name(self) -> str:
+        return f"{self.rule.name}, {self.elements} elements to a word"
+
+    @property
+    def title(self) -> str:
+        return f"{self.rule.title}, {self.elements} elements to a word"
+
+    def of_atomics(self) -> Conflict:
+        return Packed(self.width, self.rule.of_atomics(), self.elements)
+
+    def cells(self, addresses: Integers) -> Integers:
+        return self.rule.cells(addresses // self.elements)
+
+    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+        return self.rule.stage_of([address // self.elements for address in addresses], lanes)
+
+    def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
+        return self.rule.stages([address // self.elements for address in addresses], lanes)
+
+    def stage_counts(
+        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+    ) -> Integers:
+        return self.rule.stage_counts(addresses // self.elements, warps, count, lanes)
+
+    def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
+        return self.rule.parts(firsts, lanes)
+
+
+@dataclass(frozen=True)
+class InPairs(InParts):
+    """In parts that are twice as long where lanes share addresses in pairs.
+
+    That is where every lane t asks for the address of lane t xor 1, or every one for that of lane t
+    xor 2; two lanes of which neither asks count as a pair.
+
+    >>> rule = InPairs(2, Banks(2))
+    >>> rule.stages([0, 0, 1, 1]), rule.stages([0, 1, 0, 1]), rule.stages([0, 1, 1, 0])
+    (1, 1, 2)
+    """
+
+    @property
+    def compiled(self) -> str | None:
+        return None
+
+    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+        own = np.arange(len(addresses)) if lanes is None else lanes
+        return InParts(self.parted(addresses, own), self.rule).stage_of(addresses, own)
+
+    def parted(self, addresses: list[int], lanes: Integers) -> int:
+        warp = np.zeros(len(addresses), dtype=np.int64)
+        paired = self._paired(np.array(addresses), warp, 1, lanes)[0]
+        return self.width * 2 if paired else self.width
+
+    def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
+        return max(self.stage_of(addresses, lanes)) + 1
+
+    def stage_counts(
+        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+    ) -> Integers:
+        assert lanes is not None
+        if len(addresses) == 0:
+            return np.zeros(count, dtype=np.int64)
+        paired = self._paired(addresses, warps, count, lanes)
+        found = np.zeros(count, dtype=np.int64)
+        for shared in (False, True):
+            own = paired[warps] == shared
+            if own.any():
+                rule = InParts(self.width * (2 if shared else 1), self.rule)
+                found += rule.stage_counts(addresses[own], warps[own], count, lanes[own])
+        return found
+
+    def _paired(self, addresses: Integers, warps: Integers, count: int, lanes: Integers) -> Integers:
+        """Whether the lanes of each request share their addresses in pairs."""
+        asked = np.full((count, int(lanes.max()) // 4 * 4 + 4), -1, dtype=np.int64)
+        asked[warps, lanes] = addresses
+        lane = np.arange(asked.shape[1])
+        ways = [(asked == asked[:, lane ^ apart]).all(axis=1) for apart in PAIRS]
+        result: Integers = np.logical_or(*ways)
+        return result

@@ -1,0 +1,328 @@
+"""Layouts of tiles in shared memory, as kernels have them: padded rows, swizzles, strides.
+
+A tile of a matrix product is written by rows and read by columns, or by blocks that a tensor core
+wants, and lies so that neither conflicts: its rows are longer than their data (`Padded`), or the
+bits of an element's offset that choose the bank are mixed with those that choose the row
+(`Swizzle`, as CUTLASS's CuTe defines it). `Strided` has a stride for each extent, nested ones too,
+as CuTe prints its layouts. `cute` reads what CuTe prints.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import LayoutError, shown
+
+Offsets = npt.NDArray[np.int64]
+Shape = tuple[int, ...]
+Nested = int | tuple["Nested", ...]
+"""A number, or a tuple of such: the extents or strides of a layout of CuTe."""
+
+LARGEST = 2**40
+"""Elements between two neighbours at most: far beyond any memory."""
+
+
+class Base(Protocol):
+    """Any layout."""
+
+    def offsets(self, shape: Shape) -> Offsets:
+        """Word offset of every element."""
+        ...
+
+
+@dataclass(frozen=True)
+class Padded:
+    """Rows that are longer than their data: `by` unused words end each row.
+
+    >>> Padded(1).offsets((2, 3))
+    array([[0, 1, 2],
+           [4, 5, 6]])
+    """
+
+    by: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by", whole(self.by, "the padding of a row", 0, LARGEST))
+
+    def offsets(self, shape: Shape) -> Offsets:
+        """Word offset of every element; a row is the last axis."""
+        if not shape:
+            raise LayoutError(f"{self} pads rows, so it can't hold a number; give an array")
+        rows = math.prod(shape[:-1])
+        word = np.arange(shape[-1], dtype=np.int64)
+        row = np.arange(rows, dtype=np.int64)[:, None] * (shape[-1] + self.by)
+        return (row + word).reshape(shape)
+
+
+@dataclass(frozen=True)
+class Strided:
+    """A stride for each axis, as a layout of CuTe: `Strided((8, 8), (1, 8))` goes by columns.
+
+    `shape` are the extents and `stride` the words from one index to the next, both nested alike:
+    an axis whose extent is a tuple is cut into parts, the first of which moves fastest. An array
+    has one axis for each entry of `shape`, of as many elements as the entry has all together.
+
+    >>> Strided((2, 3), (1, 2)).offsets((2, 3))
+    array([[0, 2, 4],
+           [1, 3, 5]])
+    >>> Strided((4, (2, 2)), (2, (1, 8))).offsets((4, 4))[1]
+    array([ 2,  3, 10, 11])
+    """
+
+    shape: tuple[Nested, ...]
+    stride: tuple[Nested, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("shape", "stride"):
+            given = getattr(self, name)
+            if isinstance(given, int):
+                object.__setattr__(self, name, (given,))
+        _alike(self.shape, self.stride, self)
+
+    @property
+    def extents(self) -> Shape:
+        """The elements along each axis."""
+        return tuple(map(_size, self.shape))
+
+    def offsets(self, shape: Shape | None = None) -> Offsets:
+        """Word offset of every element; `shape` must be that of the layout."""
+        if shape is not None and shape != self.extents:
+            raise LayoutError(
+                f"{self} is a layout of shape {self.extents}, so it can't hold an array of shape "
+                f"{shape}; give it an array of its own shape"
+            )
+        axes = [_axis(one, stride) for one, stride in zip(self.shape, self.stride, strict=True)]
+        found = np.zeros(self.extents, dtype=np.int64)
+        for number, axis in enumerate(axes):
+            found += axis.reshape([-1 if own == number else 1 for own in range(len(axes))])
+        return found
+
+    def __str__(self) -> str:
+        return f"{_text(self.shape)}:{_text(self.stride)}"
+
+
+@dataclass(frozen=True)
+class Swizzle:
+    """The swizzle of CuTe, of an element's offset: `bits` bits, from `base` on, moved by `shift`.
+
+    The `bits` bits of an offset from bit `base + shift` on are added, without carry, to those from
+    bit `base` on: offset xor ((offset >> shift) & mask). With a negative `shift` they are those
+    from `base` on, added to those from `base - shift` on. `Swizzle<3,4,3>` of bytes is what the
+    hardware calls its mode of 128 bytes; of elements of 2 bytes that is `Swizzle(3, 3, 3)`, which
+    `of_bytes` finds. What is swizzled is what `layout` gives, row-major order unless it is given.
+
+    >>> Swizzle(1, 0, 1).offsets((2, 2)), Swizzle(3, 4, 3).of(0b1010000000)
+    (array([[0, 1],
+           [3, 2]]), 720)
+    """
+
+    bits: int
+    base: int
+    shift: int
+    layout: Base | None = None
+
+    def __post_init__(self) -> None:
+        name = "of a swizzle"
+        object.__setattr__(self, "bits", whole(self.bits, f"the number of bits {name}", 0, 31))
+        object.__setattr__(self, "base", whole(self.base, f"the first bit {name}", 0, 31))
+        object.__setattr__(self, "shift", whole(self.shift, f"the shift {name}", -31, 31))
+        if abs(self.shift) < self.bits:
+            raise LayoutError(
+                f"Swizzle<{self.bits},{self.base},{self.shift}> would mix bits with themselves; "
+                f"its shift has to be at least {self.bits}, or at most {-self.bits}"
+            )
+
+    @staticmethod
+    def of_bytes(row: int, size: int, layout: Base | None = None) -> Swizzle:
+        """The hardware's mode of 32, 64 or 128 bytes, for elements of `size` bytes.
+
+        >>> Swizzle.of_bytes(128, 2), Swizzle.of_bytes(32, 4)
+        (Swizzle(bits=3, base=3, shift=3, layout=None), Swizzle(bits=1, base=2, shift=3, layout=None))
+        """
+        if row not in (32, 64, 128):
+            raise LayoutError(f"swizzles have modes of 32, 64 and 128 bytes, not of {shown(row)}")
+        if size not in (1, 2, 4, 8, 16):
+            raise LayoutError(f"an element has 1, 2, 4, 8 or 16 bytes, not {shown(size)}")
+        return Swizzle(row.bit_length() - 5, 4 - (size.bit_length() - 1), 3, layout)
+
+    def of(self, offset: int) -> int:
+        """The offset that an offset becomes."""
+        return int(self.apply(np.array(offset, dtype=np.int64)))
+
+    def apply(self, offsets: Offsets) -> Offsets:
+        """The offsets that offsets become."""
+        mask = (1 << self.bits) - 1
+        if self.shift >= 0:
+            chosen = offsets & (mask << (self.base + self.shift))
+            result: Offsets = offsets ^ (chosen >> self.shift)
+            return result
+        chosen = offsets & (mask << self.base)
+        result = offsets ^ (chosen << -self.shift)
+        return result
+
+    def offsets(self, shape: Shape) -> Offsets:
+        """Word offset of every element."""
+        if self.layout is None:
+            plain = np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
+        else:
+            plain = self.layout.offsets(shape)
+        return self.apply(plain)
+
+    def __str__(self) -> str:
+        own = f"Swizzle<{self.bits},{self.base},{self.shift}>"
+        return own if self.layout is None else f"{own} o {self.layout}"
+
+
+@dataclass(frozen=True)
+class XorRows:
+    """Word j of row i lies where word j xor (i mod `width`) of a plain row would.
+
+    Rows have a power of two of words, at least `width`; blocks of `vector` neighbours stay
+    together.
+
+    >>> XorRows(2).offsets((2, 2))
+    array([[0, 1],
+           [3, 2]])
+    """
+
+    width: int = 32
+    vector: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("width", "vector"):
+            number = whole(getattr(self, name), f"the {name} of {type(self).__name__}", 1, 2**31)
+            if number & (number - 1):
+                raise LayoutError(f"the {name} of {type(self).__name__} is a power of two")
+            object.__setattr__(self, name, number)
+
+    def offsets(self, shape: Shape) -> Offsets:
+        """Word offset of every element."""
+        columns = shape[-1] if shape else 0
+        if columns & (columns - 1) or columns < self.width * self.vector:
+            raise LayoutError(
+                f"{self} needs rows of a power of two of words, at least "
+                f"{self.width * self.vector}, so it can't hold an array of shape {shape}"
+            )
+        rows = math.prod(shape[:-1])
+        row = np.arange(rows, dtype=np.int64)[:, None]
+        word = np.arange(columns, dtype=np.int64) ^ (row % self.width * self.vector)
+        return (row * columns + word).reshape(shape)
+
+
+# ------------------------------------------------------------ what CuTe prints
+
+_SWIZZLE = r"S(?:wizzle|w)<\s*(\d+)\s*,\s*(\d+)\s*,\s*(-?\d+)\s*>"
+
+
+@dataclass(frozen=True)
+class _Reader:
+    text: str
+    tokens: list[str] = field(default_factory=list)
+
+    def nested(self) -> Nested:
+        """A number or a tuple of such, from the tokens that are left."""
+        if not self.tokens:
+            raise self.wrong()
+        token = self.tokens.pop(0)
+        if token != "(":
+            if not token.lstrip("_").isdecimal():
+                raise self.wrong()
+            return int(token.lstrip("_"))
+        parts = [self.nested()]
+        while self.tokens and self.tokens[0] == ",":
+            self.tokens.pop(0)
+            parts.append(self.nested())
+        if not self.tokens or self.tokens.pop(0) != ")":
+            raise self.wrong()
+        return tuple(parts)
+
+    def wrong(self) -> LayoutError:
+        return LayoutError(
+            f"{shown(self.text)} is no layout of CuTe; write it as CuTe prints it, such as "
+            "'(8,8):(8,1)' or 'Swizzle<3,4,3> o (8,64):(64,1)'"
+        )
+
+
+def cute(text: str) -> Strided | Swizzle:
+    """The layout that CuTe prints as `text`: strides, and in front of them a swizzle, if any.
+
+    Static numbers may have CuTe's underscore. A pointer or an offset of 0 between the two, as CuTe
+    prints it, is left out; another offset is refused.
+
+    >>> cute("(_8,(2,4)):(8,(_1,2))")
+    Strided(shape=(8, (2, 4)), stride=(8, (1, 2)))
+    >>> str(cute("Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)"))
+    'Swizzle<3,4,3> o (8,64):(64,1)'
+    """
+    reader = _Reader(text)
+    parts = [part.strip() for part in re.split(r"\s+o\s+", text.strip())]
+    swizzle = re.fullmatch(_SWIZZLE, parts[0])
+    if swizzle is not None:
+        parts.pop(0)
+        if len(parts) == 2 and re.fullmatch(r"(smem_ptr.*|_?0)", parts[0]):
+            parts.pop(0)
+        if not parts:
+            return Swizzle(*map(int, swizzle.groups()))
+    if len(parts) != 1 or parts[0].count(":") != 1:
+        raise reader.wrong()
+    both = []
+    for half in parts[0].split(":"):
+        tokens = re.findall(r"[(),]|[^(),\s]+", half)
+        own = _Reader(text, tokens)
+        both.append(own.nested())
+        if own.tokens:
+            raise reader.wrong()
+    shape, stride = (one if isinstance(one, tuple) else (one,) for one in both)
+    strided = Strided(shape, stride)
+    return strided if swizzle is None else Swizzle(*map(int, swizzle.groups()), layout=strided)
+
+
+def _alike(shape: Nested, stride: Nested, whole_one: Strided) -> None:
+    """Refuse extents and strides that aren't nested alike, or are no numbers."""
+    if isinstance(shape, tuple) and isinstance(stride, tuple) and len(shape) == len(stride):
+        for one, own in zip(shape, stride, strict=True):
+            _alike(one, own, whole_one)
+    elif isinstance(shape, tuple) or isinstance(stride, tuple):
+        raise LayoutError(f"the extents and the strides of {whole_one} aren't nested alike")
+    else:
+        whole(shape, "an extent of a layout", 1, LARGEST)
+        whole(stride, "a stride of a layout", 0, LARGEST)
+
+
+def _size(extent: Nested) -> int:
+    return extent if isinstance(extent, int) else math.prod(map(_size, extent))
+
+
+def _axis(extent: Nested, stride: Nested) -> Offsets:
+    """What each index along an axis adds to the offset."""
+    if isinstance(extent, int) and isinstance(stride, int):
+        return np.arange(extent, dtype=np.int64) * stride
+    assert isinstance(extent, tuple)
+    assert isinstance(stride, tuple)
+    found = np.zeros(1, dtype=np.int64)
+    for part, own in zip(extent, stride, strict=True):  # the first moves fastest
+        found = (_axis(part, own)[:, None] + found).ravel()
+    return found
+
+
+def _text(nested: Nested) -> str:
+    if isinstance(nested, int):
+        return str(nested)
+    return f"({','.join(map(_text, nested))})"
+
+
+def whole(value: object, what: str, least: int | None = None, most: int | None = None) -> int:
+    """A whole number within its bounds, or a `LayoutError`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise LayoutError(f"{what} is a whole number, not {shown(value)}")
+    if least is not None and value < least:
+        raise LayoutError(f"{what} is at least {least}, not {shown(value)}")
+    if most is not None and value > most:
+        raise LayoutError(f"{what} is at most {most}, not {shown(value)}")
+    return int(value)
