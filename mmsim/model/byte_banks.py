@@ -134,7 +134,9 @@ class InPairs(InParts):
                 found += rule.stage_counts(addresses[own], warps[own], count, lanes[own])
         return found
 
-    def _paired(self, addresses: Integers, warps: Integers, count: int, lanes: Integers) -> Integers:
+    def _paired(
+        self, addresses: Integers, warps: Integers, count: int, lanes: Integers
+    ) -> Integers:
         """Whether the lanes of each request share their addresses in pairs."""
         asked = np.full((count, int(lanes.max()) // 4 * 4 + 4), -1, dtype=np.int64)
         asked[warps, lanes] = addresses

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LayoutError, shown
-from mmsim.model.tiles import Padded, Strided, Swizzle, XorRows, cute, whole
+from mmsim.model.tiles import whole
 from mmsim.tracebacks import said
 
 WIDEST = 2**31 - 1
@@ -395,7 +395,7 @@ def place(data: npt.ArrayLike, layout: Layout) -> Placed:
 
 
 def offsets_of(layout: Layout, shape: Shape) -> Offsets:
-    """`layout.offsets(shape)`, refused with a `LayoutError` unless each element has its own word."""
+    """`layout.offsets(shape)`; a `LayoutError` unless each element has a word of its own."""
     try:
         offsets = np.asarray(layout.offsets(shape))
     except (LayoutError, MemoryError):

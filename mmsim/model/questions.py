@@ -206,9 +206,7 @@ def swizzles(
                     yield swizzle
 
 
-def _of_threads_and_values(
-    layout: Strided, shape: Shape, vector: int
-) -> tuple[Access, int, int]:
+def _of_threads_and_values(layout: Strided, shape: Shape, vector: int) -> tuple[Access, int, int]:
     """What a thread-value layout of CuTe says: the element of each thread's values.
 
     It has two axes, threads and values, and gives numbers of elements, the first axis fastest, as

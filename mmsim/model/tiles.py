@@ -142,8 +142,8 @@ class Swizzle:
     def of_bytes(row: int, size: int, layout: Base | None = None) -> Swizzle:
         """The hardware's mode of 32, 64 or 128 bytes, for elements of `size` bytes.
 
-        >>> Swizzle.of_bytes(128, 2), Swizzle.of_bytes(32, 4)
-        (Swizzle(bits=3, base=3, shift=3, layout=None), Swizzle(bits=1, base=2, shift=3, layout=None))
+        >>> str(Swizzle.of_bytes(128, 2)), str(Swizzle.of_bytes(32, 4))
+        ('Swizzle<3,3,3>', 'Swizzle<1,2,3>')
         """
         if row not in (32, 64, 128):
             raise LayoutError(f"swizzles have modes of 32, 64 and 128 bytes, not of {shown(row)}")

@@ -1,0 +1,107 @@
+"""The question "is my tile free of conflicts?", answered without a program and without a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mmsim.errors import LayoutError
+from mmsim.model import questions
+from mmsim.model.layout import Layout
+from mmsim.model.questions import Access, Conflicts, Kind
+from mmsim.model.tiles import Shape, Strided, Swizzle, cute
+
+
+def conflicts(
+    layout: Layout | str,
+    access: Access | Strided | str,
+    shape: Shape | None = None,
+    *,
+    bytes: int = 4,  # as the field says it
+    vector: int = 1,
+    kind: Kind = "read",
+    threads: int = 32,
+    values: int = 1,
+) -> Conflicts:
+    """What the accesses of one warp to a tile in shared memory cost, phase by phase.
+
+    Parameters
+    ----------
+    layout
+        Where the elements of the tile lie: one of `mmsim.layout`'s, an object of your own with a
+        method `offsets(shape)`, or what CuTe prints.
+    access
+        Which element a thread accesses: a function of the thread (0 to `threads` - 1) and of the
+        number of its value (0 to `values` - 1) that gives an index, or a number in row-major order.
+        Or a thread-value layout of CuTe, or what CuTe prints of one: its first axis counts threads,
+        its second values, and it numbers the elements of the tile with its first axis fastest.
+    shape
+        The tile's extents. Those of `layout`, where it says them.
+    bytes
+        The bytes of an element: 1, 2, 4, 8 or 16.
+    vector
+        How many neighbours a thread accesses at once, from the one that `access` gives on; together
+        at most 16 bytes. They have to lie side by side, from a multiple of `vector` on.
+    kind
+        "read" or "write".
+
+    Banks are 32 of 4 bytes, as on NVIDIA's cards since 2014. Values are accessed one after the
+    other, each by one instruction. Raises `LayoutError` for what is no access to the tile.
+
+    >>> print(conflicts("(32,32):(32,1)", lambda thread, value: (thread, value)))
+    read of 4 bytes a thread: 1 request, 1 phase, 32 stages, 31 beyond the least
+    value  phase  threads  stages  bank  words
+        0      0  0-31         32     0     32
+    >>> conflicts("Swizzle<5,0,5> o (32,32):(32,1)", lambda t, v: (t, v)).free
+    True
+    """
+    placed: Layout = cute(layout) if isinstance(layout, str) else layout
+    if isinstance(access, str):
+        read = cute(access)
+        if isinstance(read, Swizzle):
+            raise LayoutError(f"{access} is no layout of threads and values: it is swizzled")
+        access = read
+    return questions.ask(
+        placed,
+        access,
+        shape_of(placed, shape),
+        size=bytes,
+        vector=vector,
+        kind=kind,
+        threads=threads,
+        values=values,
+    )
+
+
+def shape_of(layout: Layout, shape: Shape | None) -> Shape:
+    """The tile's shape: what is given, or what the layout says."""
+    inner = layout.layout if isinstance(layout, Swizzle) else layout
+    if shape is not None:
+        return tuple(shape)
+    if isinstance(inner, Strided):
+        return inner.extents
+    raise LayoutError(f"{layout} holds tiles of any shape; say which, as in shape=(64, 64)")
+
+
+def along(
+    shape: Shape, way: str, vector: int = 1, threads: int = 32
+) -> tuple[Callable[[int, int], tuple[int, int]], int]:
+    """The access to a whole tile by "rows" or "columns", and how many values each thread has.
+
+    Along rows the threads take vectors one after the other; along columns one below the other.
+
+    >>> by_columns, values = along((32, 32), "columns")
+    >>> by_columns(3, 1), values
+    ((3, 1), 32)
+    """
+    if len(shape) != 2:
+        raise LayoutError(f"a tile has rows and columns, but its shape is {shape}")
+    rows, columns = shape[0], shape[1] // vector
+    values = -(-rows * columns // threads)
+
+    def access(thread: int, value: int) -> tuple[int, int]:
+        number = (value * threads + thread) % (rows * columns)
+        if way == "rows":
+            return number // columns, number % columns * vector
+        return number % rows, number // rows * vector
+
+    return access, values
