@@ -57,7 +57,7 @@ def add_parser(commands: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """0 if all accesses are free of conflicts, or if something was found that frees them; else 1."""
+    """0 if all accesses are free of conflicts, or if something found frees them; else 1."""
     size = BYTES[arguments.type]
     layout = layout_of(arguments.layout, size)
     shape = shape_of(layout, tile_of(arguments.tile))

@@ -12,6 +12,9 @@ rotate row i by r_i, so that word j of row i lies at i*w + (j + r_i) mod w:
 - `OneP`, `R1P`, `ThreeP`, `W2P`, `OnePW2R`: RAP for w x w x w x w arrays, whose row (i, j, k) is
   rotated by f(i, j, k) (RAP section VII, where they are called 1P, R1P, 3P, w²P and 1Pw²R).
 
+Those of tiles in a card's shared memory, `Padded`, `Strided`, `Swizzle` and `XorRows`, stand in
+`mmsim.model.tiles`.
+
 Random shifts come from NumPy's frozen `RandomState`, so that a seed means the same everywhere.
 """
 
@@ -26,6 +29,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LayoutError, shown
+from mmsim.model.tiles import Padded as Padded
+from mmsim.model.tiles import Strided as Strided
+from mmsim.model.tiles import Swizzle as Swizzle
+from mmsim.model.tiles import XorRows as XorRows
+from mmsim.model.tiles import cute as cute
 from mmsim.model.tiles import whole
 from mmsim.tracebacks import said
 
