@@ -28,6 +28,7 @@ from numpy import (
     uint64,
 )
 
+from mmsim.api.conflicts import conflicts
 from mmsim.api.machines import DMM, HMM, UMM, Machine
 from mmsim.api.program import Program, program
 from mmsim.api.run import Run, total
@@ -70,6 +71,7 @@ __all__ = [
     "clz",
     "complex64",
     "complex128",
+    "conflicts",
     "ffs",
     "figures",
     "float32",

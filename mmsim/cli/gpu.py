@@ -35,6 +35,11 @@ def add_parser(commands: Any) -> None:
         metavar="PROGRAM",
         help="MODULE:NAME or FILE.py:NAME, with an example (default: all that are registered)",
     )
+    counted.add_argument(
+        "--banks",
+        action="store_true",
+        help="instead of programs, count patterns of addresses for each kind and width of access",
+    )
     text = "measure the machines that stand for this GPU"
     add(subcommands, "calibrate", text, calibrate)
     add(subcommands, "atomics", "set what atomics take beside the model's stages", atomics)
@@ -77,6 +82,8 @@ def about(arguments: argparse.Namespace) -> int:
 
 
 def counters(arguments: argparse.Namespace) -> int:
+    if arguments.banks:
+        return banks(arguments)
     from mmsim import gpu
     from mmsim.gpu.counting import registered_programs, to_record
     from mmsim.reports.gpu import counters_summary, counters_table, left_out
@@ -94,6 +101,20 @@ def counters(arguments: argparse.Namespace) -> int:
     output.print(counters_table(found))
     output.print(counters_summary(found), highlight=False)
     return 1 if found.unexplained else 0
+
+
+def banks(arguments: argparse.Namespace) -> int:
+    from mmsim.gpu.banks import measured
+    from mmsim.reports.gpu import banks_table
+
+    if arguments.programs:
+        raise CallError("--banks counts patterns of addresses; leave out the programs")
+    command = "mmsim gpu counters --banks"
+    with status("counting") as shown:
+        for record in measured(command, lambda text: shown.update(f"counting: {text}")):
+            save(record, arguments)  # what there is so far is not lost
+    console().print(banks_table(record))
+    return int(any(row["equal"] != row["patterns"] for row in record.rows))
 
 
 def calibrate(arguments: argparse.Namespace) -> int:

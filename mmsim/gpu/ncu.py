@@ -73,7 +73,7 @@ def profile(
     """
     log = folder / "ncu.csv"
     command = [ncu, "--csv", "--log-file", str(log), "--print-units", "base"]
-    command += ["--clock-control", "none", "--target-processes", "all"]
+    command += ["--clock-control", "none", "--cache-control", "none", "--target-processes", "all"]
     command += ["--kernel-name-base", "function", "--kernel-name", f"regex:^{names}"]
     command += ["--metrics", ",".join(metrics), sys.executable, "-m", module, *arguments]
     # The module must be found as it was found here; numbers must not follow a country's habits.

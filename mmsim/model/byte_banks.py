@@ -4,7 +4,9 @@ The papers' banks hold a word each, and a word holds an element. A card's 32 ban
 and an element takes the bytes that it has: four of 1 byte lie in one word, which is read once for
 all lanes that want a part of it; one of 16 bytes takes four banks. A warp's request for long
 elements is served in *phases*, one after the other: of 8 bytes by two half-warps, of 16 bytes by
-four quarter-warps. Reads take half the phases where lanes share addresses in pairs.
+four quarter-warps. Reads take half the phases where lanes share addresses in pairs. A matrix of
+8 rows of 16 bytes (`ldmatrix`, `stmatrix`) is a phase of its own. A compare and swap takes each
+stage twice. All this was measured: benchmarks/results/gpu/banks.json.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ class ByteBanks(Banks):
         rule = super().of_access(size, kind)
         if kind == "read" and isinstance(rule, InParts):
             return InPairs(rule.width, rule.rule)
-        return rule
+        return Twice(rule.width, rule) if kind == "cas" else rule
 
 
 @dataclass(frozen=True)
@@ -92,15 +94,48 @@ class Packed(OfAnother):
 
 
 @dataclass(frozen=True)
+class Twice(OfAnother):
+    """By another rule, with two stages for each of its: a compare and swap reads, then writes.
+
+    >>> Twice(4, Banks(4)).stages([0, 1, 4]), Twice(4, Banks(4)).stage_of([0, 1, 4])
+    (4, [1, 1, 3])
+    """
+
+    @property
+    def name(self) -> str:
+        return f"{self.rule.name} twice"
+
+    @property
+    def title(self) -> str:
+        return f"{self.rule.title}, each stage twice"
+
+    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+        return [2 * stage + 1 for stage in self.rule.stage_of(addresses, lanes)]
+
+    def stages(self, addresses: list[int], lanes: Integers | None = None) -> int:
+        return 2 * self.rule.stages(addresses, lanes)
+
+    def stage_counts(
+        self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
+    ) -> Integers:
+        return 2 * self.rule.stage_counts(addresses, warps, count, lanes)
+
+    def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
+        return np.repeat(self.rule.parts(firsts, lanes), 2)
+
+
+@dataclass(frozen=True)
 class InPairs(InParts):
     """In parts that are twice as long where lanes share addresses in pairs.
 
     That is where every lane t asks for the address of lane t xor 1, or every one for that of lane t
-    xor 2; two lanes of which neither asks count as a pair.
+    xor 2. A lane that doesn't ask shares with any other.
 
     >>> rule = InPairs(2, Banks(2))
     >>> rule.stages([0, 0, 1, 1]), rule.stages([0, 1, 0, 1]), rule.stages([0, 1, 1, 0])
     (1, 1, 2)
+    >>> rule.stages([0, 1], np.array([0, 2])), rule.stages([0, 1, 1], np.array([0, 1, 2]))
+    (1, 2)
     """
 
     @property
@@ -141,6 +176,9 @@ class InPairs(InParts):
         asked = np.full((count, int(lanes.max()) // 4 * 4 + 4), -1, dtype=np.int64)
         asked[warps, lanes] = addresses
         lane = np.arange(asked.shape[1])
-        ways = [(asked == asked[:, lane ^ apart]).all(axis=1) for apart in PAIRS]
+        ways = []
+        for apart in PAIRS:
+            other = asked[:, lane ^ apart]
+            ways.append(((asked == other) | (asked < 0) | (other < 0)).all(axis=1))
         result: Integers = np.logical_or(*ways)
         return result

@@ -89,9 +89,12 @@ class Conflict(ABC):
         return self
 
     def of_access(self, size: int, kind: str) -> Conflict:
-        """The rule for a "read", "write" or "atomic" of words of so many bytes."""
+        """The rule for accesses of a kind to words of so many bytes.
+
+        The kinds are "read", "write", "atomic" and, for an atomic compare and swap, "cas".
+        """
         rule = self.of_words(size)
-        return rule.of_atomics() if kind == "atomic" else rule
+        return rule.of_atomics() if kind in ("atomic", "cas") else rule
 
     def of_atomics(self) -> Conflict:
         """The rule for atomic accesses, whose requests for one address don't merge.

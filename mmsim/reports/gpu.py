@@ -97,6 +97,19 @@ def atomics_cycles(record: Record) -> Table:
     return rich_rows(columns, lines, "atomics: clock cycles beside the model's stages")
 
 
+def banks_table(record: Record) -> Table:
+    """Wavefronts of shared memory beside the rule of banks of 4 bytes, a row for each access."""
+    names = ("access", "bytes", "patterns", "equal", "hardware", "model")
+    columns = [Column(name, name != "access") for name in names]
+    lines = ([_cell(row[name]) for name in names] for row in record.rows)
+    return rich_rows(
+        columns,
+        lines,
+        "bank conflicts: what the GPU counts beside the rule, over all patterns",
+        "hardware: wavefronts; model: stages",
+    )
+
+
 def measured_table(record: Record, title: str) -> Table:
     """An experiment's rows, with the error of the model's prediction."""
     first = record.rows[0] if record.rows else {}

@@ -1,0 +1,103 @@
+"""Bank conflicts as the GPU counts them, beside the rule of banks of 4 bytes.
+
+Every kind of access of `bank_accesses` makes the requests of `bank_patterns`, and the profiler
+counts the wavefronts of shared memory: what a launch takes beyond one without requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mmsim.cuda_c.kernels import Kernel
+from mmsim.gpu import ncu
+from mmsim.gpu.bank_accesses import ACCESSES, Access, Index
+from mmsim.gpu.bank_patterns import patterns
+from mmsim.gpu.counting import NAME, profiled
+from mmsim.gpu.facts import facts
+from mmsim.gpu.ncu import NoCounters, Profiled
+from mmsim.gpu.record import Record, Row
+
+METRIC = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"
+PATTERNS = 1000
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What one kind of access took: a count for each of its patterns."""
+
+    access: Access
+    counts: tuple[int, ...]
+
+    def row(self) -> Row:
+        """It as plain data, beside the rule."""
+        model = self.model
+        return {
+            "access": self.access.name,
+            "bytes": self.access.size,
+            "patterns": len(self.counts),
+            "equal": sum(a == b for a, b in zip(self.counts, model, strict=True)),
+            "hardware": sum(self.counts),
+            "model": sum(model),
+            "counts": " ".join(map(str, self.counts)),
+        }
+
+    @property
+    def model(self) -> list[int]:
+        """What the rule says of the same patterns."""
+        return [self.access.stages(index) for index in requests(self.access, len(self.counts))]
+
+
+def requests(access: Access, count: int) -> list[Index]:
+    """The patterns of a kind of access; lanes that must take part, or give no address, do so."""
+    found = patterns(access.size, access.elements, count, SEED)
+    if access.whole:
+        found = [np.where(index < 0, 0, index).astype(np.int32) for index in found]
+    return found
+
+
+def measured(command: str, say: Callable[[str], None], count: int = PATTERNS) -> Iterator[Record]:
+    """The record so far, with one kind of access after the other.
+
+    Raises `NoGPU` without a GPU, `NoCounters` where its counters can't be read.
+    """
+    profiler = ncu.find()
+    known = {**facts(command), "ncu": ncu.version(profiler), "seed": SEED}
+    record = Record("banks", known, ())
+    for number, access in enumerate(ACCESSES):
+        say(access.name)
+        kernels = prepare(access, f"{NAME}{number}", count)
+        launches = profiled(profiler, [(kernel, (1,)) for kernel in kernels], [METRIC])
+        counted = Counted(access, tuple(read(access, launches, count)))
+        record = replace(record, rows=(*record.rows, counted.row()))
+        yield record
+
+
+def prepare(access: Access, name: str, count: int) -> list[Kernel]:
+    """The launches of a kind of access; the first makes no request."""
+    every = requests(access, count)
+    packs = [every[first : first + access.packed] for first in range(0, count, access.packed)]
+    return [access.kernel(name, pack) for pack in ([], *packs)]
+
+
+def read(access: Access, launches: Sequence[Profiled], count: int) -> Iterator[int]:
+    """The count of each request, a digit of its launch's.
+
+    Raises `NoCounters` if a launch is missing, or counted what can't be.
+    """
+    wanted = 1 + -(-count // access.packed)
+    counts = [launch.metrics[METRIC] for launch in launches if METRIC in launch.metrics]
+    if len(counts) != wanted:
+        raise NoCounters(f"ncu counted {len(counts)} launches of {wanted}; run it again")
+    none, *others = counts
+    for number, total in enumerate(others):
+        rest = total - none
+        digits = min(access.packed, count - number * access.packed)
+        for _ in range(digits):
+            rest, digit = divmod(rest, access.base)
+            yield digit
+        if rest:
+            raise NoCounters(f"{access.name}: {total:,} wavefronts don't belong to these requests")
