@@ -28,7 +28,7 @@ ENOUGH_THREADS = Precondition("w <= p", lambda w, p: w <= p)
 
 def machine(name: str, w: int, l: int) -> mm.Machine:
     """The machine of a case: "DMM" or "UMM" of width w and latency l."""
-    return {"DMM": mm.DMM, "UMM": mm.UMM}[name](w, l)
+    return mm.DMM(w, l) if name == "DMM" else mm.UMM(w, l)
 
 
 def widths_and_latencies() -> Iterator[tuple[int, int]]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import mmsim as mm
-from mmsim.gpu.words import CardBanks, CardGroups
+from mmsim.gpu.words import CardBanks
+from mmsim.model.byte_banks import ByteGroups
 from mmsim.model.conflicts import Banks, Conflict, Groups
 from mmsim.model.machines import Unit
 from reference import RefOwn
@@ -35,7 +36,7 @@ RULES = {
     "group": Groups,
     "sector": Sectors,
     "card bank": CardBanks,
-    "card group": CardGroups,
+    "card group": ByteGroups,
 }
 
 

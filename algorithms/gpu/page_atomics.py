@@ -102,7 +102,7 @@ def _instructions(rows: Sequence[Row]) -> str:
 
 
 def _long(rows: Sequence[Row]) -> list[str]:
-    """Words of 8 bytes, whose warps are served in halves."""
+    """Accesses of which the rule of banks of 4 bytes knows more than the papers' rule."""
     parts = []
     for access in values(rows, "access"):
         own = pick(rows, access=access)
@@ -110,8 +110,8 @@ def _long(rows: Sequence[Row]) -> list[str]:
             equal = sum(hardware(row) == row["model by size"] for row in own)
             parts.append(
                 paragraph(
-                    f"""By the rule for words of 8 bytes, two half-warps one after the other,
-                    {equal} of {count(len(own), "pattern")} of "{access}" are equal."""
+                    f"""By the rule of banks of 4 bytes (words of 8 bytes in two half-warps, each
+                    stage of a compare and swap twice), {equal} of {count(len(own), "pattern")} of "{access}" are equal."""
                 )
             )
     return parts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -11,8 +11,16 @@ from mmsim.api.report import Report
 from mmsim.api.run import Run
 from mmsim.errors import Brief
 from mmsim.model import machines
-from mmsim.model.conflicts import Banks, Groups
-from mmsim.model.machines import Engine, Schedule, Unit, Units, check_numbers
+from mmsim.model.byte_banks import ByteBanks, ByteGroups
+from mmsim.model.conflicts import Banks, Conflict, Groups
+from mmsim.model.machines import (
+    Engine,
+    Schedule,
+    Unit,
+    Units,
+    check_bank_bytes,
+    check_numbers,
+)
 from mmsim.model.threads import Given, asked
 
 
@@ -176,19 +184,29 @@ class Machine(machines.Machine):
 class DMM(Machine):
     """Discrete Memory Machine of `width` banks and `latency` time units (SMM section 2).
 
+    A word holds an element, unless `bank_bytes` says how many bytes a bank has, as 4 on a GPU: then
+    an element takes its own bytes, and long ones are served in parts (docs/machines.md).
+
     >>> DMM(width=32, latency=5)
     DMM(width=32, latency=5)
+    >>> DMM(32, 5, bank_bytes=4).memory.conflict
+    ByteBanks(width=32, bank_bytes=4)
     """
 
     width: int
     latency: int
+    bank_bytes: int | None = None
 
     def __post_init__(self) -> None:
         check_numbers(self, "width", "latency")
+        check_bank_bytes(self)
 
     @cached_property
     def memory(self) -> Unit:
-        return Unit("memory", Banks(self.width), self.latency)
+        return Unit("memory", _banks(self), self.latency)
+
+    def __repr__(self) -> str:
+        return _plain(self)
 
 
 @dataclass(frozen=True)
@@ -215,7 +233,9 @@ class HMM(Machine):
     """Hierarchical Memory Machine: `dmms` DMMs on one UMM (ICPP section II).
 
     Array parameters lie in the global memory (address groups, `global_latency`), `mm.shared` arrays
-    in the shared memory (banks, `shared_latency`) of the DMM that the block lives on.
+    in the shared memory (banks, `shared_latency`) of the DMM that the block lives on. With
+    `bank_bytes` elements take their own bytes in both: an address group has as many bytes as all
+    banks together.
 
     >>> HMM(dmms=2, width=32, global_latency=300)
     HMM(dmms=2, width=32, global_latency=300, shared_latency=1)
@@ -225,18 +245,46 @@ class HMM(Machine):
     width: int
     global_latency: int
     shared_latency: int = 1
+    bank_bytes: int | None = None
 
     def __post_init__(self) -> None:
         check_numbers(self, "dmms", "width", "global_latency", "shared_latency")
+        check_bank_bytes(self)
 
     @cached_property
     def memory(self) -> Unit:
-        return Unit("global", Groups(self.width), self.global_latency, None, "global")
+        rule = _groups(self)
+        return Unit("global", rule, self.global_latency, None, "global")
 
     @cached_property
     def shared(self) -> Units:
-        return Units((), self.dmms, self.shared_latency, Banks(self.width))
+        rule = _banks(self)
+        return Units((), self.dmms, self.shared_latency, rule)
+
+    def __repr__(self) -> str:
+        return _plain(self)
 
     @cached_property
     def units(self) -> Units:
         return Units((self.memory,), self.dmms, self.shared_latency, self.shared.conflict)
+
+
+def _banks(machine: Machine) -> Conflict:
+    """The rule of a machine's banks."""
+    if machine.bank_bytes is None:
+        return Banks(machine.width)
+    return ByteBanks(machine.width, machine.bank_bytes)
+
+
+def _groups(machine: Machine) -> Conflict:
+    """The rule of a machine's address groups."""
+    if machine.bank_bytes is None:
+        return Groups(machine.width)
+    return ByteGroups(machine.width, machine.bank_bytes)
+
+
+def _plain(machine: DMM | HMM) -> str:
+    """A machine as it is written, without the bytes of a bank where it has none."""
+    known = [(part.name, getattr(machine, part.name)) for part in fields(machine)]
+    text = ", ".join(f"{name}={value!r}" for name, value in known if value is not None)
+    return f"{type(machine).__name__}({text})"

@@ -111,7 +111,8 @@ def _blocks(drawn: np.random.Generator, elements: int, row: int) -> npt.NDArray[
     block = int(drawn.choice([4, 8, 16]))
     rows = drawn.integers(0, elements // row, WARP // block)
     columns = np.resize(drawn.permutation(row), block)
-    return rows[LANE // block] * row + columns[LANE % block]
+    index: npt.NDArray[np.int64] = rows[LANE // block] * row + columns[LANE % block]
+    return index
 
 
 def _few(drawn: np.random.Generator, elements: int, row: int) -> npt.NDArray[np.int64]:

@@ -1,9 +1,9 @@
 """Words of other sizes than a bank's: how arguments are narrowed, machines that serve the rest.
 
-A bank of a GPU is 4 bytes wide, an address group has 128 bytes. So the model's rule, 32 banks or 32
-words of a group, is for words of 4 bytes. A warp's request for words of 8 bytes is served as two
-half-warps, each with 16 banks of 8 bytes, or groups of 16 words; of words of 1 byte a group holds
-128.
+A bank of a GPU is 4 bytes wide, an address group has 128 bytes. So the papers' rule, 32 banks or 32
+words of a group, is for words of 4 bytes; machines with `bank_bytes=4` serve others as a GPU does.
+The CUDA C of a program keeps an element of shared memory in 4 bytes at least, as a word of the
+model takes a bank; the machines here do so too.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from mmsim.api.machines import DMM, HMM
-from mmsim.model.conflicts import Banks, Conflict, Groups, InParts
+from mmsim.model.byte_banks import BANK_BYTES, ByteBanks
+from mmsim.model.conflicts import Conflict
 from mmsim.model.layout import Placed
 from mmsim.model.machines import Unit, Units
 
-WORD_BYTES = 4
+WORD_BYTES = BANK_BYTES
 
 _FLOAT32 = float(np.finfo(np.float32).max)
 _NARROW: dict[str, tuple[type[np.generic], float, float]] = {
@@ -53,52 +54,32 @@ def narrowed(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class CardBanks(Banks):
-    """Banks of 4 bytes, in which a shorter word takes a bank too.
+class CardBanks(ByteBanks):
+    """Banks of 4 bytes, in which a shorter word takes a bank too, as in the CUDA C of a program.
 
     >>> banks = CardBanks(32)
-    >>> banks.of_words(4), banks.of_words(8)
+    >>> banks.of_words(1), banks.of_words(8)
     (Banks(width=32), InParts(width=16, rule=Banks(width=16)))
     """
 
-    by_lane = True
-
     def of_words(self, size: int) -> Conflict:
-        return _of_words(Banks, self.width, max(size, WORD_BYTES))
+        return super().of_words(max(size, WORD_BYTES))
 
 
-@dataclass(frozen=True)
-class CardGroups(Groups):
-    """Address groups of as many words of 4 bytes as a warp has lanes; they hold more shorter ones.
-
-    >>> CardGroups(32).of_words(1), CardGroups(32).of_words(8)
-    (Groups(width=128), InParts(width=16, rule=Groups(width=16)))
-    """
-
-    by_lane = True
-
-    def of_words(self, size: int) -> Conflict:
-        return _of_words(Groups, self.width, size)
-
-
-def _of_words(kind: type[Banks | Groups], width: int, size: int) -> Conflict:
-    """The rule for words of which `width` have 4 bytes each; a long one leaves room for fewer."""
-    words = max(width * WORD_BYTES // size, 1)
-    return InParts(words, kind(words)) if size > WORD_BYTES else kind(words)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CardDMM(DMM):
-    """The DMM that serves words of other sizes than 4 bytes as a GPU's shared memory does."""
+    """The DMM that serves words as a GPU's shared memory does, for the CUDA C of a program."""
+
+    bank_bytes: int | None = WORD_BYTES
 
     @cached_property
     def memory(self) -> Unit:
         return Unit("memory", CardBanks(self.width), self.latency)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CardHMM(HMM):
-    """The HMM that serves words of other sizes than 4 bytes as a GPU does.
+    """The HMM that serves words as a GPU does, for the CUDA C of a program.
 
     >>> import mmsim as mm
     >>> @mm.program
@@ -110,13 +91,7 @@ class CardHMM(HMM):
     [(2, 4, 4, 'coalesced'), (2, 4, 4, 'coalesced')]
     """
 
-    @property
-    def line(self) -> int:
-        return WORD_BYTES * self.width  # where an address group of single bytes may begin
-
-    @cached_property
-    def memory(self) -> Unit:
-        return Unit("global", CardGroups(self.width), self.global_latency, None, "global")
+    bank_bytes: int | None = WORD_BYTES
 
     @cached_property
     def shared(self) -> Units:

@@ -34,6 +34,11 @@ class Site:
     op: AtomicOp | None = None
     returns: bool = False
 
+    @property
+    def served_as(self) -> str:
+        """The kind of access that a unit's rule tells apart: see `Conflict.of_access`."""
+        return "cas" if self.op == "cas" else self.kind
+
 
 class Request:
     """One SIMD memory access of a sequencer, as it is yielded to the engine.

@@ -23,7 +23,7 @@ from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.numba_types import typed
 from mmsim.ir.promotion import SUPPORTED_TEXT, supported, type_of_number
 from mmsim.ir.walk import written_arrays
-from mmsim.meaning.frame import Kind, Site
+from mmsim.meaning.frame import Site
 from mmsim.meaning.meaning import Meaning
 from mmsim.model.conflicts import Conflict
 from mmsim.model.layout import MASKED, Placed, RowMajor
@@ -110,18 +110,21 @@ class Launch:
             found = self.kept["registers"] = registers(meaning.code.body, sizes)
         return found
 
-    def rule(self, unit: Conflict, array: str, kind: Kind) -> Conflict:
-        """A unit's rule for accesses of such a kind to an array."""
-        rule = unit.of_words(self.arrays[array].dtype.itemsize)
-        return rule.of_atomics() if kind == "atomic" else rule
+    def rule(self, unit: Conflict, site: Site) -> Conflict:
+        """A unit's rule for an access of the text."""
+        return unit.of_access(self.arrays[site.array].dtype.itemsize, site.served_as)
 
-    def conflict(self, array: str, kind: Kind) -> Conflict | None:
-        """The rule of the units in front of an array; None if those have several."""
+    def conflict(self, array: str, kind: str) -> Conflict | None:
+        """The rule of the units in front of an array, for accesses of such a kind.
+
+        The kinds are those of `Conflict.of_access`. None if the units have several rules.
+        """
         machine = self.machine
+        conflict: Conflict | None = machine.memory.conflict
         if machine.shared and self.arrays[array].shared:
             conflict = machine.shared_conflict
-            return None if conflict is None else self.rule(conflict, array, kind)
-        return self.rule(machine.memory.conflict, array, kind)
+        size = self.arrays[array].dtype.itemsize
+        return None if conflict is None else conflict.of_access(size, kind)
 
     def stage_counts(
         self,
@@ -137,29 +140,44 @@ class Launch:
         As `Conflict.stage_counts`; `units` are the numbers of the units that the lanes' requests go
         to.
         """
-        conflict = self.conflict(site.array, site.kind)
+        conflict = self.conflict(site.array, site.served_as)
         if conflict is not None:
             return conflict.stage_counts(addresses, warps, count, lanes)
         stages = np.zeros(count, dtype=np.int64)
         for unit in np.unique(units).tolist():
             own = units == unit
-            rule = self.rule(self.machine.units[unit].conflict, site.array, site.kind)
+            rule = self.rule(self.machine.units[unit].conflict, site)
             of_lanes = None if lanes is None else lanes[own]
             stages += rule.stage_counts(addresses[own], warps[own], count, of_lanes)
         return stages
 
-    def least(self, array: str, units: Integers, firsts: Integers, lanes: Integers | None) -> int:
-        """The fewest stages that the requests which begin at `firsts` can take together."""
+    def least(
+        self,
+        site: Site,
+        units: Integers,
+        firsts: Integers,
+        lanes: Integers | None,
+        stages: Integers,
+    ) -> int:
+        """The fewest stages that requests of one access of the text can take together.
+
+        They begin at `firsts`, and take so many `stages` each.
+        """
         if lanes is None:
             return len(firsts)
-        size = self.arrays[array].dtype.itemsize
         ends = np.append(firsts[1:], len(lanes))
         least = 0
         for unit in np.unique(units).tolist():
-            rule = self.machine.units[unit].conflict.of_words(size)
+            rule = self.rule(self.machine.units[unit].conflict, site)
             own = units[firsts] == unit
             lengths = (ends - firsts)[own]
-            least += len(rule.parts(np.cumsum(lengths) - lengths, lanes[units == unit]))
+            begin = np.cumsum(lengths) - lengths
+            parts = rule.parts(begin, lanes[units == unit])
+            of_request = np.bincount(
+                np.searchsorted(begin, parts, side="right") - 1, minlength=len(begin)
+            )
+            # Reads of lanes that share addresses in pairs take fewer stages than parts.
+            least += int(np.minimum(of_request, stages[own]).sum())
         return least
 
     @property

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mmsim.model.conflicts import Banks, Conflict, InParts, Integers, OfAnother
+from mmsim.model.conflicts import Banks, Conflict, Groups, InParts, Integers, OfAnother
 
 BANK_BYTES = 4
 SIZES = (1, 2, 4, 8, 16)
@@ -52,6 +52,23 @@ class ByteBanks(Banks):
         if kind == "read" and isinstance(rule, InParts):
             return InPairs(rule.width, rule.rule)
         return Twice(rule.width, rule) if kind == "cas" else rule
+
+
+@dataclass(frozen=True)
+class ByteGroups(Groups):
+    """Address groups of as many bytes as `width` banks have together.
+
+    >>> groups = ByteGroups(32)
+    >>> groups.of_words(1), groups.of_words(8)
+    (Groups(width=128), InParts(width=16, rule=Groups(width=16)))
+    """
+
+    bank_bytes: int = BANK_BYTES
+    by_lane = True
+
+    def of_words(self, size: int) -> Conflict:
+        words = max(self.width * self.bank_bytes // size, 1)
+        return InParts(words, Groups(words)) if size > self.bank_bytes else Groups(words)
 
 
 @dataclass(frozen=True)
@@ -139,8 +156,12 @@ class InPairs(InParts):
     """
 
     @property
+    def longest(self) -> int:
+        return 2 * self.width
+
+    @property
     def compiled(self) -> str | None:
-        return None
+        return f"paired_{self.rule.compiled}"
 
     def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
         own = np.arange(len(addresses)) if lanes is None else lanes

@@ -413,6 +413,11 @@ class InParts(OfAnother):
     by_lane = True
 
     @property
+    def longest(self) -> int:
+        """The lanes of a part at most."""
+        return self.width
+
+    @property
     def name(self) -> str:
         return f"{self.rule.name} in parts"
 

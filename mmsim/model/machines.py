@@ -5,6 +5,7 @@ Nothing else about a machine matters to an engine. `mmsim.api.machines` has the 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,10 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import MachineError, shown
+from mmsim.model.byte_banks import SIZES
 from mmsim.model.conflicts import Conflict
 
 LARGEST = 2**31 - 1
 """The largest width, latency or number of DMMs: times and addresses must fit into 64 bits."""
+
+LONGEST = max(SIZES)
+"""The bytes of the longest element."""
 
 Schedule = Literal["synchronous", "asynchronous"]
 Engine = Literal["array", "events"]
@@ -90,6 +95,8 @@ class Machine(ABC):
     """What an engine knows of a machine: a width and memory units."""
 
     width: int
+    bank_bytes: int | None = None
+    """The bytes of a bank; None where a word holds an element, whatever its bytes."""
 
     @property
     @abstractmethod
@@ -111,8 +118,14 @@ class Machine(ABC):
 
     @property
     def line(self) -> int:
-        """Arrays begin at multiples of so many words."""
-        return self.width
+        """Arrays begin at multiples of so many words; of so many bytes, where banks have those."""
+        if self.bank_bytes is None:
+            return self.width
+        return math.lcm(self.width * self.bank_bytes, LONGEST)
+
+    def room(self, size: int) -> int:
+        """What an element of so many bytes takes: a word, or its bytes where banks have those."""
+        return 1 if self.bank_bytes is None else size
 
     def latencies(self, count: int) -> npt.NDArray[np.int64]:
         """The latencies of the first `count` units."""
@@ -139,6 +152,16 @@ class Machine(ABC):
         if isinstance(self.shared, Units):
             return {self.shared.conflict}
         return {unit.conflict for unit in self.shared}
+
+
+def check_bank_bytes(machine: Machine) -> None:
+    """Refuse banks of other than 1, 2, 4, 8 or 16 bytes."""
+    value = machine.bank_bytes
+    if value is not None and (isinstance(value, bool) or value not in SIZES):
+        raise MachineError(
+            f"bank_bytes={shown(value)}, but a bank has 1, 2, 4, 8 or 16 bytes, as 4 on a GPU; "
+            "without bank_bytes a word holds an element"
+        )
 
 
 def check_numbers(machine: Machine, *names: str) -> None:

@@ -3,9 +3,12 @@
 A word holds one array element. Arrays lie in parameter order, each starting at the next multiple of
 w; shared arrays lie in their DMM's memory in the order of its blocks, each again at the next
 multiple of w. Where there is no shared memory (DMM, UMM) they follow the parameters in the
-machine's one memory. The contents are kept in row-major order and a layout only decides addresses:
-it gives each element a word of its own, so that there is no difference to see. Words that a layout
-leaves between them hold nothing.
+machine's one memory. Where banks have bytes (`bank_bytes`) all this is so of bytes: every array
+begins at bank 0, and an element's address is that of its first byte, divided by its bytes.
+
+The contents are kept in row-major order and a layout only decides addresses: it gives each element
+a word of its own, so that there is no difference to see. Words that a layout leaves between them
+hold nothing.
 """
 
 from __future__ import annotations
@@ -254,13 +257,15 @@ def lay_out(
 ) -> dict[str, ArrayInMemory]:
     """All arrays of a launch at their addresses, with nothing in them yet; see `fill`."""
     line = machine.line
-    free = 0  # the first free address among the parameters
+    free = 0  # the first free word, or byte, among the parameters
     arrays: dict[str, ArrayInMemory] = {}
 
     for parameter in parameters:
         data = parameter.data
-        base = -(-free // line) * line
-        free = base + parameter.words
+        room = machine.room(data.dtype.itemsize)
+        begin = -(-free // line) * line
+        base = begin // room
+        free = begin + parameter.words * room
         arrays[parameter.name] = ArrayInMemory(
             parameter.name,
             data.shape,
@@ -273,7 +278,11 @@ def lay_out(
             parameter.words,
         )
     shared = list(shared)
-    sizes = [-(-math.prod(array.shape) // line) * line for array in shared]
+    rooms = [machine.room(array.dtype.itemsize) for array in shared]
+    sizes = [
+        -(-math.prod(array.shape) * room // line) * line
+        for array, room in zip(shared, rooms, strict=True)
+    ]
     if grid.blocks * sum(sizes) > LARGEST_ADDRESS:
         raise RoomError(
             f"the shared arrays of {grid.blocks:,} blocks have more words than can be numbered; "
@@ -285,7 +294,7 @@ def lay_out(
     else:
         units, before, base = np.zeros_like(block), block, -(-free // line) * line
     for number, array in enumerate(shared):
-        bases = base + before * sum(sizes) + sum(sizes[:number])
+        bases = (base + before * sum(sizes) + sum(sizes[:number])) // rooms[number]
         arrays[array.name] = ArrayInMemory(
             array.name,
             array.shape,

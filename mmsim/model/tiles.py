@@ -268,7 +268,7 @@ def cute(text: str) -> Strided | Swizzle:
         if len(parts) == 2 and re.fullmatch(r"(smem_ptr.*|_?0)", parts[0]):
             parts.pop(0)
         if not parts:
-            return Swizzle(*map(int, swizzle.groups()))
+            return _swizzle(swizzle)
     if len(parts) != 1 or parts[0].count(":") != 1:
         raise reader.wrong()
     both = []
@@ -280,7 +280,12 @@ def cute(text: str) -> Strided | Swizzle:
             raise reader.wrong()
     shape, stride = (one if isinstance(one, tuple) else (one,) for one in both)
     strided = Strided(shape, stride)
-    return strided if swizzle is None else Swizzle(*map(int, swizzle.groups()), layout=strided)
+    return strided if swizzle is None else _swizzle(swizzle, strided)
+
+
+def _swizzle(found: re.Match[str], layout: Strided | None = None) -> Swizzle:
+    bits, base, shift = map(int, found.groups())
+    return Swizzle(bits, base, shift, layout)
 
 
 def _alike(shape: Nested, stride: Nested, whole_one: Strided) -> None:

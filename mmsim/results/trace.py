@@ -207,6 +207,22 @@ class Cycle:
         }
 
 
+def served_by(conflict: Conflict, size: int, dispatch: Dispatch, grid: Grid) -> Conflict:
+    """The rule of a unit by which a request for words of so many bytes was served.
+
+    A dispatch doesn't say which operation an atomic access was; its stages do, where a rule takes
+    more of them for a compare and swap.
+    """
+    rule = conflict.of_access(size, dispatch.kind)
+    if dispatch.kind != "atomic":
+        return rule
+    swap = conflict.of_access(size, "cas")
+    if swap == rule:
+        return rule
+    stages = swap.stage_of(list(dispatch.addresses), grid.lane[[*dispatch.threads]])
+    return swap if list(dispatch.stages) == stages else rule
+
+
 @dataclass(frozen=True, eq=False)
 class Trace:
     """The record of a run: dispatches in dispatch order, waits, barriers, memory at the start.
@@ -284,8 +300,9 @@ class Trace:
     def rule(self, dispatch: Dispatch) -> Conflict:
         """The rule by which a request was served, for words of its array's size."""
         array = next(one for one in self.arrays if one.name == dispatch.array)
-        rule = self.conflict(dispatch.unit).of_words(array.data.dtype.itemsize)
-        return rule.of_atomics() if dispatch.kind == "atomic" else rule
+        return served_by(
+            self.conflict(dispatch.unit), array.data.dtype.itemsize, dispatch, self.grid
+        )
 
     @cached_property
     def completions(self) -> tuple[Dispatch, ...]:

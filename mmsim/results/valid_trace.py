@@ -20,8 +20,14 @@ from mmsim.ir.promotion import supported
 from mmsim.model.conflicts import Conflict
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.rounds import completion
-from mmsim.results.rows import Kind
-from mmsim.results.trace import Dispatch, Trace, TracedArray, as_traced, units_named
+from mmsim.results.trace import (
+    Dispatch,
+    Trace,
+    TracedArray,
+    as_traced,
+    served_by,
+    units_named,
+)
 from mmsim.results.variables import TracedVariable
 
 Integers = npt.NDArray[np.int64]
@@ -98,12 +104,14 @@ def _check_arrays(trace: Trace) -> None:
             raise ValueError(f"{where} has {copies} copies")
         if array.units != _units_of(array, machine, copies):
             raise ValueError(f"{where} lies in other units than {machine} has for it")
+        room = machine.room(array.data.dtype.itemsize)
         if size:
             firsts, lasts = array.addresses.min(axis=1), array.addresses.max(axis=1)
             if (firsts < 0).any() or not _apart(array.addresses):
                 raise ValueError(f"{where} has elements that share an address")
             for unit, first, last in zip(array.units, firsts.tolist(), lasts.tolist(), strict=True):
-                parts.setdefault(unit, []).append((first, last + 1 - first, array.name))
+                part = (first * room, (last + 1 - first) * room, array.name)
+                parts.setdefault(unit, []).append(part)
     for unit, own in parts.items():
         free = 0
         for first, size, name in sorted(own):
@@ -157,13 +165,10 @@ def _check_dispatches(trace: Trace) -> None:
         [one.unit != arrays[one.array].units[one.copy] for one in dispatches],
         "goes to another unit than its array lies behind",
     )
-    rules: dict[tuple[str, str, str], Conflict] = {
-        (unit.name, name, kind): rule.of_atomics() if kind == "atomic" else rule
-        for unit in units.values()
-        for name, array in arrays.items()
-        for rule in [unit.conflict.of_words(array.data.dtype.itemsize)]
-        for kind in get_args(Kind)
-    }
+    rules = [
+        served_by(units[one.unit].conflict, arrays[one.array].data.dtype.itemsize, one, grid)
+        for one in dispatches
+    ]
     lines = _lines(trace.sources)
     refuse(
         [(one.function, one.line) not in lines for one in dispatches],
@@ -173,8 +178,7 @@ def _check_dispatches(trace: Trace) -> None:
     refuse(
         [
             list(one.stages) != rule.stage_of(list(one.addresses), grid.lane[[*one.threads]])
-            for one in dispatches
-            for rule in [rules[one.unit, one.array, one.kind]]
+            for one, rule in zip(dispatches, rules, strict=True)
         ],
         "has stages that nothing travels in, or others than its addresses",
     )
@@ -184,7 +188,7 @@ def _check_dispatches(trace: Trace) -> None:
     )
 
 
-def _check_lanes(trace: Trace, rules_of: dict[tuple[str, str, str], Conflict]) -> None:
+def _check_lanes(trace: Trace, rules: Sequence[Conflict]) -> None:
     """Each lane of a dispatch is a thread of its warp, with an element, its address and place.
 
     All lanes of all dispatches are checked at once; `owner` is the number of a lane's dispatch.
@@ -216,7 +220,6 @@ def _check_lanes(trace: Trace, rules_of: dict[tuple[str, str, str], Conflict]) -
     addresses = _lanes(one.addresses for one in dispatches)
     refuse(addresses != known[first[owner] + elements], "has other addresses than its array")
 
-    rules = [rules_of[one.unit, one.array, one.kind] for one in dispatches]
     places = np.zeros_like(addresses)
     for rule in set(rules):
         own = np.array([one == rule for one in rules])[owner]

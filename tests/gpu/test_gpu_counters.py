@@ -28,8 +28,9 @@ from mmsim.gpu.counting import METRICS, NAME, Counters, compare, prepare
 from mmsim.gpu.expected import Expected
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
-from mmsim.gpu.words import CardBanks, CardGroups, narrowed
+from mmsim.gpu.words import CardBanks, narrowed
 from mmsim.host import plugins
+from mmsim.model.byte_banks import ByteGroups
 from mmsim.reports.gpu import counters_summary, left_out
 from mmsim_algorithms import access, histogram, hmm_permutation, transpose
 from mmsim_algorithms.access import rounds as hmm_rounds
@@ -119,10 +120,10 @@ def test_words_of_other_sizes_are_served_by_other_rules():
     assert served(CardBanks, 8, [0] * 32) == 2  # each half reads it
     assert served(CardBanks, 8, [0, 16], [3, 9]) == 2  # one half, one bank
     assert served(CardBanks, 8, [0, 16], [3, 19]) == 2
-    assert served(CardGroups, 4, lanes) == 1
-    assert served(CardGroups, 8, lanes) == 2
-    assert served(CardGroups, 2, [2 * lane for lane in lanes]) == 1
-    assert served(CardGroups, 1, [5 * lane for lane in lanes]) == 2
+    assert served(ByteGroups, 4, lanes) == 1
+    assert served(ByteGroups, 8, lanes) == 2
+    assert served(ByteGroups, 2, [2 * lane for lane in lanes]) == 1
+    assert served(ByteGroups, 1, [5 * lane for lane in lanes]) == 2
 
 
 # ------------------------------------------------------------ what is expected

@@ -392,12 +392,14 @@ def test_the_page_tells_what_was_counted_of_atomics(with_atomics):
     head = next(line for line in shared.splitlines() if line.startswith("| pattern"))
     assert [cell.strip() for cell in head.split("|")[3:-1]] == [
         "int32 add of 1, unused",
+        "int32 cas, old value used",
         "int64 add, old value used",
         "float32 add, old value used",
         "float32 add, unused",
     ]
-    assert cells_of(shared, "one address") == ["32", "2", "32", "96", "96"]
-    assert cells_of(shared, "stride 2") == ["2", "2", "4", "6", "6"]
+    assert cells_of(shared, "one address") == ["32", "2", "64", "32", "96", "96"]
+    assert cells_of(shared, "stride 2") == ["2", "2", "4", "4", "6", "6"]
+    assert '12 of 12 patterns of "int32 cas, old value used" are equal' in " ".join(shared.split())
     assert '12 of 12 patterns of "int64 add, old value used" are equal' in " ".join(shared.split())
 
 

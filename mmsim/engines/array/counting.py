@@ -237,15 +237,35 @@ def parts_asking(lanes: Integers, count: int, width: int) -> int:
 
 
 @compiled
+def in_pairs(addresses: Integers, lanes: Integers, count: int) -> bool:
+    """Whether all lanes t share their addresses with t xor 1, or all with t xor 2, if both ask."""
+    for apart in (1, 2):
+        shared = True
+        for slot in range(count):
+            for other in range(slot + 1, min(slot + 3, count)):
+                if lanes[other] == lanes[slot] ^ apart and addresses[other] != addresses[slot]:
+                    shared = False
+        if shared:
+            return True
+    return False
+
+
+@compiled
 def stages_of_parts(
-    addresses: Integers, lanes: Integers, count: int, width: int, by_group: bool, tables: Integers
+    addresses: Integers,
+    lanes: Integers,
+    count: int,
+    at_once: int,
+    width: int,
+    by_group: bool,
+    tables: Integers,
 ) -> int:
-    """The stages of a request that is served `width` lanes at a time, for the `lanes` that ask."""
+    """The stages of a request that is served so many lanes at once, for the `lanes` that ask."""
     stages = first = 0
     while first < count:
-        part = lanes[first] // width
+        part = lanes[first] // at_once
         last = first + 1
-        while last < count and lanes[last] // width == part:
+        while last < count and lanes[last] // at_once == part:
             last += 1
         asked = addresses[first:last]
         if by_group:
@@ -261,7 +281,7 @@ def group_parts(
     addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
 ) -> int:
     """Of parts on address groups."""
-    return stages_of_parts(addresses, lanes, count, width, True, tables)
+    return stages_of_parts(addresses, lanes, count, width, width, True, tables)
 
 
 @inlined
@@ -269,7 +289,16 @@ def bank_parts(
     addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
 ) -> int:
     """Of parts on banks."""
-    return stages_of_parts(addresses, lanes, count, width, False, tables)
+    return stages_of_parts(addresses, lanes, count, width, width, False, tables)
+
+
+@inlined
+def paired_bank_parts(
+    addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
+) -> int:
+    """Of parts on banks that are twice as long where lanes share addresses in pairs."""
+    at_once = 2 * width if in_pairs(addresses, lanes, count) else width
+    return stages_of_parts(addresses, lanes, count, at_once, width, False, tables)
 
 
 @inlined
@@ -285,6 +314,12 @@ def row_of_group_parts(first: int, count: int, width: int) -> int:
 def row_of_bank_parts(first: int, count: int, width: int) -> int:
     """The same by bank: no part asks for more addresses than there are banks."""
     return (count + width - 1) // width
+
+
+@inlined
+def row_of_paired_bank_parts(first: int, count: int, width: int) -> int:
+    """The same for parts that may be twice as long: consecutive addresses aren't shared."""
+    return row_of_bank_parts(first, count, width)
 
 
 @compiled

@@ -74,7 +74,7 @@ class Counted:
         self.firsts = np.concatenate([[0], changes])
         self.warps = self.lane_warps[self.firsts]
         self.own_units = bool(self.array.shared and launch.machine.shared)
-        conflict = launch.conflict(request.site.array, request.site.kind)
+        conflict = launch.conflict(request.site.array, request.site.served_as)
         numbers = None
         if launch.machine.by_lane:
             numbers = grid.lane if lanes is None else grid.lane[lanes]
@@ -94,7 +94,7 @@ class Counted:
         self.stages = launch.stage_counts(
             request.site, units, addresses, warps, len(sizes), numbers
         )
-        self.least = launch.least(self.array.name, units, self.firsts, numbers)
+        self.least = launch.least(request.site, units, self.firsts, numbers, self.stages)
 
     def units(self, dmms: int, blocks: Integers) -> Integers:
         """The numbers of the units in front of the array's copies of such blocks."""

@@ -121,10 +121,10 @@ class Warp(Job):
     def count(self, unit: Unit) -> None:
         """Count the stages of its request at a unit that may have to know its lanes."""
         site = self.request.site
-        rule = self.driver.launch.rule(unit.conflict, site.array, site.kind)
+        rule = self.driver.launch.rule(unit.conflict, site)
         lanes = self.driver.grid.lane[self.threads()]
         self.stages = rule.stages(self.addresses.tolist(), lanes)
-        self.least = len(rule.parts(np.zeros(1, np.int64), lanes))
+        self.least = min(len(rule.parts(np.zeros(1, np.int64), lanes)), self.stages)
 
     def wait(self, at: Waiting) -> None:
         """Come to a barrier."""

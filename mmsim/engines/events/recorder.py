@@ -168,7 +168,7 @@ class Recorder(Listener):
         done = completion(now, stages, unit.latency)
         self._waited(warp, "turn", ready, now, unit.name, site.place.line)
         self._waited(warp, "latency", now, done, unit.name, site.place.line)
-        rule = self.launch.rule(unit.conflict, site.array, site.kind)
+        rule = self.launch.rule(unit.conflict, site)
         lanes = self.launch.grid.lane[access.threads] if rule.by_lane else None
         where = addresses.tolist()
         return Dispatch(

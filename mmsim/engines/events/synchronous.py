@@ -173,8 +173,9 @@ class Synchronous(Driver):
         counts = self.launch.stage_counts(site, units, addresses, warps, self.grid.warps, lanes)
         active = np.flatnonzero(counts)
         firsts = np.searchsorted(warps, active)
-        least = self.launch.least(array.name, units, firsts, lanes)
-        return Round(self.env, active, counts[active], units[firsts], firsts, least)
+        stages = counts[active]
+        least = self.launch.least(site, units, firsts, lanes, stages)
+        return Round(self.env, active, stages, units[firsts], firsts, least)
 
     def report(
         self,

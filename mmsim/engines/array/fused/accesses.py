@@ -283,7 +283,8 @@ class Accesses(Pieces):
         text.add("lane = 0")
         self._element(array, index, element, " - lanes + 1" if row == "row" else "")
         self._give_up()
-        rule = self._conflict(array, "read")  # atomics on consecutive elements cost no more
+        # Atomics on consecutive elements cost no more than reads.
+        rule = self._conflict(array, "write" if kind == "write" else "read")
         parts = "_part" if isinstance(rule, InParts) else ""
         rows = f"row_of_{rule.compiled}{parts}s({element}, lanes, {rule.width})"
         one = "lanes" if kind == "atomic" else self._least(rule, "lanes")
@@ -386,7 +387,7 @@ class Accesses(Pieces):
     def _least(self, rule: Conflict, count: str) -> str:
         """The text of the least stages of a request."""
         if isinstance(rule, InParts):
-            return f"parts_asking({'where' if self.mask else 'every'}, {count}, {rule.width})"
+            return f"parts_asking({'where' if self.mask else 'every'}, {count}, {rule.longest})"
         return "1"
 
     def _note(self, array: str, stages: str, count: str) -> None:
@@ -401,8 +402,8 @@ class Accesses(Pieces):
         text.add(f"sums[{'1 + dmm' if own else '0'}, {at}] += stages")
         text.add(f"requests[{at}] += 1")
         if self.launch.machine.by_lane:
-            least = self._least(self._conflict(array, "read"), count)
-            text.add(f"sums[-1, {at}] += {least}")
+            least = self._least(self._conflict(array, "write"), count)
+            text.add(f"sums[-1, {at}] += min({least}, stages)")
         text.add("if len(operations):")
         text.add(f"    operations[warp, {at}] = 2 * stages{' + 1' if own else ''}")
 

@@ -84,8 +84,12 @@ def write(launch: Launch) -> Fused:
 def _written(launch: Launch) -> Fused | str:
     """The program written out, or why it can't be."""
     machine = launch.machine
-    for conflict in {launch.conflict(name, "read") for name in launch.arrays}:
-        if conflict is None or not conflict.compiled or machine.line % conflict.width:
+    kinds = {(name, "read") for name in launch.arrays}
+    kinds |= {(site.array, site.served_as) for site in launch.meaning.sites}
+    for name, kind in kinds:
+        conflict = launch.conflict(name, kind)
+        begin = machine.line // machine.room(launch.arrays[name].dtype.itemsize)
+        if conflict is None or not conflict.compiled or begin % conflict.width:
             return "there is no compiled counter for a unit's rule"
         if conflict.width < machine.width and not isinstance(conflict, InParts):
             return "there is no compiled counter for a unit's rule"
