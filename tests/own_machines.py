@@ -7,7 +7,7 @@ from functools import cached_property
 
 import mmsim as mm
 from mmsim.gpu.words import CardBanks
-from mmsim.model.byte_banks import ByteGroups
+from mmsim.model.byte_banks import ByteBanks, ByteGroups
 from mmsim.model.conflicts import Banks, Conflict, Groups
 from mmsim.model.machines import Unit
 from reference import RefOwn
@@ -36,6 +36,7 @@ RULES = {
     "group": Groups,
     "sector": Sectors,
     "card bank": CardBanks,
+    "card byte bank": ByteBanks,
     "card group": ByteGroups,
 }
 

@@ -200,17 +200,48 @@ def count_atomic_stages(asked, conflict, width):
 
 
 def count_card_stages(access, threads, conflict, width, launch):
-    """A card's rule, `width` words of 4 bytes wide: longer words go by so many lanes as fit."""
+    """A card's rule, `width` words of 4 bytes wide: longer words go by so many lanes as fit.
+
+    Twice as many where lanes that read share their addresses in pairs. Shorter elements lie
+    several to a word on "byte bank", one to a word on "bank".
+    """
     size = access.array.copies[0].itemsize
+    times = 2 if access.op == "cas" and conflict != "group" else 1
+    if size <= 4 and conflict == "byte bank":
+        return times * count_packed_stages(access, threads, width, 4 // size)
+    conflict = conflict.removeprefix("byte ")
     if size <= 4:
         words = width * 4 // size if conflict == "group" else width
-        return count_stages(access, threads, conflict, words, launch)
+        return times * count_stages(access, threads, conflict, words, launch)
     words, total = width * 4 // size, 0
-    for first in range(0, launch.width, words):
-        part = [t for t in threads if first <= launch.attribute("lane", t) < first + words]
+    at_once = words
+    if access.kind == "read" and conflict == "bank" and in_pairs(access, threads, launch):
+        at_once = 2 * words
+    for first in range(0, launch.width, at_once):
+        part = [t for t in threads if first <= launch.attribute("lane", t) < first + at_once]
         if part:
             total += count_stages(access, part, conflict, words, launch)
-    return total
+    return times * total
+
+
+def count_packed_stages(access, threads, width, elements):
+    """Stages on banks whose words hold several elements, read or written together."""
+    asked = [int(access.array.offsets[access.index[t]]) // elements for t in threads]
+    if access.kind != "atomic":
+        asked = list(set(asked))
+    banks = [word % width for word in asked]
+    return max(banks.count(bank) for bank in banks)
+
+
+def in_pairs(access, threads, launch):
+    """Whether all lanes t and t xor 1, or all t and t xor 2, ask for one address, if both ask."""
+    asked = {
+        launch.attribute("lane", t): int(access.array.offsets[access.index[t]]) for t in threads
+    }
+    return any(
+        all(asked.get(lane ^ apart, address) == address for lane, address in asked.items())
+        for apart in (1, 2)
+    )
 
 
 def perform(access, threads, launch):

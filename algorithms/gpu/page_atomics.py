@@ -111,7 +111,8 @@ def _long(rows: Sequence[Row]) -> list[str]:
             parts.append(
                 paragraph(
                     f"""By the rule of banks of 4 bytes (words of 8 bytes in two half-warps, each
-                    stage of a compare and swap twice), {equal} of {count(len(own), "pattern")} of "{access}" are equal."""
+                    stage of a compare and swap twice), {equal} of {count(len(own), "pattern")} of
+                    "{access}" are equal."""
                 )
             )
     return parts

@@ -79,7 +79,8 @@ def _permuted_rows(drawn: np.random.Generator, elements: int, row: int) -> npt.N
 def _shared(drawn: np.random.Generator, elements: int, row: int) -> npt.NDArray[np.int64]:
     """Lanes that share addresses with those at a distance, some of them changed."""
     most = int(drawn.choice([32, 64, 256, elements]))
-    index = drawn.integers(0, most, WARP)[LANE & ~int(drawn.choice(POWERS))]
+    index: npt.NDArray[np.int64] = drawn.integers(0, most, WARP)
+    index = index[LANE & ~int(drawn.choice(POWERS))]
     changed = drawn.integers(0, WARP, int(drawn.integers(0, 3)))
     index[changed] = drawn.integers(0, most, len(changed))
     return index

@@ -155,14 +155,11 @@ class Launch:
         self,
         site: Site,
         units: Integers,
+        addresses: Integers,
         firsts: Integers,
         lanes: Integers | None,
-        stages: Integers,
     ) -> int:
-        """The fewest stages that requests of one access of the text can take together.
-
-        They begin at `firsts`, and take so many `stages` each.
-        """
+        """The fewest stages that requests of one access, which begin at `firsts`, can take."""
         if lanes is None:
             return len(firsts)
         ends = np.append(firsts[1:], len(lanes))
@@ -172,12 +169,8 @@ class Launch:
             own = units[firsts] == unit
             lengths = (ends - firsts)[own]
             begin = np.cumsum(lengths) - lengths
-            parts = rule.parts(begin, lanes[units == unit])
-            of_request = np.bincount(
-                np.searchsorted(begin, parts, side="right") - 1, minlength=len(begin)
-            )
-            # Reads of lanes that share addresses in pairs take fewer stages than parts.
-            least += int(np.minimum(of_request, stages[own]).sum())
+            here = units == unit
+            least += len(rule.phases(addresses[here], begin, lanes[here]))
         return least
 
     @property

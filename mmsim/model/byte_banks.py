@@ -138,7 +138,7 @@ class Twice(OfAnother):
         return 2 * self.rule.stage_counts(addresses, warps, count, lanes)
 
     def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
-        return np.repeat(self.rule.parts(firsts, lanes), 2)
+        return np.repeat(self.rule.parts(firsts, lanes), 2)  # a part is two stages at least
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,19 @@ class InPairs(InParts):
     def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
         own = np.arange(len(addresses)) if lanes is None else lanes
         return InParts(self.parted(addresses, own), self.rule).stage_of(addresses, own)
+
+    def phases(
+        self, addresses: Integers, firsts: Integers, lanes: Integers | None = None
+    ) -> Integers:
+        assert lanes is not None
+        request = np.zeros(len(lanes), dtype=np.int64)
+        request[firsts[1:]] = 1
+        request = np.cumsum(request)
+        width = np.where(self._paired(addresses, request, len(firsts), lanes), 2, 1) * self.width
+        part_of = lanes // width[request]
+        new = np.diff(part_of, prepend=-1) != 0
+        new[firsts] = True
+        return np.flatnonzero(new)
 
     def parted(self, addresses: list[int], lanes: Integers) -> int:
         warp = np.zeros(len(addresses), dtype=np.int64)

@@ -162,6 +162,12 @@ class Conflict(ABC):
         """
         return firsts
 
+    def phases(
+        self, addresses: Integers, firsts: Integers, lanes: Integers | None = None
+    ) -> Integers:
+        """As `parts`, where it matters which addresses the lanes ask for."""
+        return self.parts(firsts, lanes)
+
     def classify(self, least: int, stages: int) -> str:
         """The class of accesses that took so many stages, `least` at best (ICPP section III)."""
         return "casual" if stages > least else self.free

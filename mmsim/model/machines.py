@@ -157,7 +157,7 @@ class Machine(ABC):
 def check_bank_bytes(machine: Machine) -> None:
     """Refuse banks of other than 1, 2, 4, 8 or 16 bytes."""
     value = machine.bank_bytes
-    if value is not None and (isinstance(value, bool) or value not in SIZES):
+    if value is not None and (type(value) is not int or value not in SIZES):
         raise MachineError(
             f"bank_bytes={shown(value)}, but a bank has 1, 2, 4, 8 or 16 bytes, as 4 on a GPU; "
             "without bank_bytes a word holds an element"

@@ -30,7 +30,11 @@ UNITS = st.one_of(
     st.tuples(st.just("bank"), st.sampled_from([2, 4, 8, WIDTH]), st.integers(1, 5)),
     st.tuples(st.just("group"), st.sampled_from([4, WIDTH]), st.integers(1, 5)),
     st.tuples(st.just("sector"), st.just(8), st.integers(1, 5)),
-    st.tuples(st.sampled_from(["card bank", "card group"]), st.just(WIDTH), st.integers(1, 5)),
+    st.tuples(
+        st.sampled_from(["card bank", "card group", "card byte bank"]),
+        st.just(WIDTH),
+        st.integers(1, 5),
+    ),
 )
 
 

@@ -317,6 +317,13 @@ def row_of_bank_parts(first: int, count: int, width: int) -> int:
 
 
 @inlined
+def pairs_asking(addresses: Integers, lanes: Integers, count: int, width: int) -> int:
+    """As `parts_asking`, for parts that are twice as long where lanes share addresses in pairs."""
+    at_once = 2 * width if in_pairs(addresses, lanes, count) else width
+    return parts_asking(lanes, count, at_once)
+
+
+@inlined
 def row_of_paired_bank_parts(first: int, count: int, width: int) -> int:
     """The same for parts that may be twice as long: consecutive addresses aren't shared."""
     return row_of_bank_parts(first, count, width)

@@ -94,7 +94,7 @@ class Counted:
         self.stages = launch.stage_counts(
             request.site, units, addresses, warps, len(sizes), numbers
         )
-        self.least = launch.least(request.site, units, self.firsts, numbers, self.stages)
+        self.least = launch.least(request.site, units, addresses, self.firsts, numbers)
 
     def units(self, dmms: int, blocks: Integers) -> Integers:
         """The numbers of the units in front of the array's copies of such blocks."""

@@ -123,8 +123,9 @@ class Warp(Job):
         site = self.request.site
         rule = self.driver.launch.rule(unit.conflict, site)
         lanes = self.driver.grid.lane[self.threads()]
-        self.stages = rule.stages(self.addresses.tolist(), lanes)
-        self.least = min(len(rule.parts(np.zeros(1, np.int64), lanes)), self.stages)
+        addresses = self.addresses
+        self.stages = rule.stages(addresses.tolist(), lanes)
+        self.least = len(rule.phases(addresses, np.zeros(1, np.int64), lanes))
 
     def wait(self, at: Waiting) -> None:
         """Come to a barrier."""

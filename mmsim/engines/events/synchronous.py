@@ -174,7 +174,7 @@ class Synchronous(Driver):
         active = np.flatnonzero(counts)
         firsts = np.searchsorted(warps, active)
         stages = counts[active]
-        least = self.launch.least(site, units, firsts, lanes, stages)
+        least = self.launch.least(site, units, addresses, firsts, lanes)
         return Round(self.env, active, stages, units[firsts], firsts, least)
 
     def report(

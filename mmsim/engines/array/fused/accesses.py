@@ -16,6 +16,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import AtomicOp
 from mmsim.ir.promotion import is_int, no_index
 from mmsim.meaning.frame import Kind
+from mmsim.model.byte_banks import InPairs
 from mmsim.model.conflicts import Conflict, InParts
 
 BARRIER_SITE = -1
@@ -287,8 +288,12 @@ class Accesses(Pieces):
         rule = self._conflict(array, "write" if kind == "write" else "read")
         parts = "_part" if isinstance(rule, InParts) else ""
         rows = f"row_of_{rule.compiled}{parts}s({element}, lanes, {rule.width})"
-        one = "lanes" if kind == "atomic" else self._least(rule, "lanes")
-        self._note(array, one if row == "one" else rows, "lanes")
+        least = "1"
+        if isinstance(rule, InParts):
+            longest = rule.longest if row == "one" else rule.width
+            least = f"parts_asking(every, lanes, {longest})"
+        one = "lanes" if kind == "atomic" else least
+        self._note(array, one if row == "one" else rows, least)
         base = self._base(array)
         text.add(f"{first} = np.uint64({element}{f' + {base}' if base else ''})")
         return Words(self._in_row(array, row, first, "slot"), "lanes", element, row, first)
@@ -319,7 +324,8 @@ class Accesses(Pieces):
                 text.add(f"stages_{name}[np.uint64(start)] = {stages}")
             text.depth -= 1
         text.doubtful = doubtful
-        self._note(array, f"stages_{name}[np.uint64(start)]", "lanes")
+        least = self._least(array, part, "lanes", kind)
+        self._note(array, f"stages_{name}[np.uint64(start)]", least)
         place = self._based(array, f"places_{name}[np.uint64(start) + slot]")
         return Words(place, "lanes", f"elements_{name}[start : start + {width}]")
 
@@ -359,7 +365,8 @@ class Accesses(Pieces):
             addresses = "addresses"
             text.add(f"for slot in range(np.uint64({count})):")
             text.add(f"    addresses[slot] = offsets_{array}[places{of}[slot]]")
-        self._note(array, self._stages(array, addresses, count, kind), count)
+        least = self._least(array, addresses, count, kind)
+        self._note(array, self._stages(array, addresses, count, kind), least)
         return Words(self._based(array, f"places{of}[slot]"), count, f"elements{of}")
 
     def _based(self, array: str, place: str) -> str:
@@ -384,14 +391,18 @@ class Accesses(Pieces):
             return f"{rule.compiled}_parts({addresses}, {lanes}, {count}, {rule.width}, tables)"
         return f"{rule.compiled}_request({addresses}, {count}, {rule.width}, tables)"
 
-    def _least(self, rule: Conflict, count: str) -> str:
+    def _least(self, array: str, addresses: str, count: str, kind: Kind) -> str:
         """The text of the least stages of a request."""
-        if isinstance(rule, InParts):
-            return f"parts_asking({'where' if self.mask else 'every'}, {count}, {rule.longest})"
-        return "1"
+        rule = self._conflict(array, kind)
+        if not isinstance(rule, InParts):
+            return "1"
+        lanes = "where" if self.mask else "every"
+        if isinstance(rule, InPairs):
+            return f"pairs_asking({addresses}, {lanes}, {count}, {rule.width})"
+        return f"parts_asking({lanes}, {count}, {rule.width})"
 
-    def _note(self, array: str, stages: str, count: str) -> None:
-        """Count a request of `count` lanes that takes so many stages.
+    def _note(self, array: str, stages: str, least: str) -> None:
+        """Count a request that takes so many stages, and so many at best.
 
         Arrays begin at multiples of the rule's width, so that an address within the array will do.
         """
@@ -402,8 +413,7 @@ class Accesses(Pieces):
         text.add(f"sums[{'1 + dmm' if own else '0'}, {at}] += stages")
         text.add(f"requests[{at}] += 1")
         if self.launch.machine.by_lane:
-            least = self._least(self._conflict(array, "write"), count)
-            text.add(f"sums[-1, {at}] += min({least}, stages)")
+            text.add(f"sums[-1, {at}] += {least}")
         text.add("if len(operations):")
         text.add(f"    operations[warp, {at}] = 2 * stages{' + 1' if own else ''}")
 

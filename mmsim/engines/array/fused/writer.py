@@ -25,6 +25,7 @@ from mmsim.ir.promotion import INT, wide
 from mmsim.ir.ranges import EXTREMES, extremes
 from mmsim.ir.walk import parts
 from mmsim.meaning.launch import Launch
+from mmsim.model.byte_banks import InPairs
 from mmsim.model.conflicts import InParts
 
 GEOMETRY = (
@@ -91,6 +92,8 @@ def _written(launch: Launch) -> Fused | str:
         begin = machine.line // machine.room(launch.arrays[name].dtype.itemsize)
         if conflict is None or not conflict.compiled or begin % conflict.width:
             return "there is no compiled counter for a unit's rule"
+        if isinstance(conflict, InPairs) and conflict.width == 1:
+            return "two lanes that follow one another may be a part"
         if conflict.width < machine.width and not isinstance(conflict, InParts):
             return "there is no compiled counter for a unit's rule"
     writer = None

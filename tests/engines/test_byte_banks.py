@@ -1,0 +1,203 @@
+"""Machines whose banks have bytes: elements take their own, long ones are served in phases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from test_events_against_reference import run_mmsim
+from test_own_machines import seen
+
+import mmsim as mm
+from draws import draws
+from mmsim.engines.array import engine
+from mmsim.errors import MachineError
+from mmsim.gpu.words import CardHMM
+from mmsim.meaning.launch import Launch
+from race_free_programs import SCHEDULES, orderly_cases
+from random_programs import bits, races, run_case
+from reference import RefHMM, RefOwn, evaluate
+
+WAYS = ("array", "events")
+CARD = mm.DMM(32, 5, bank_bytes=4)
+
+
+@mm.program
+def read_rows(T, a, index, out):
+    out[T.id] = a[index[T.id]]
+
+
+def stages(dtype, index, machine=CARD, way="array"):
+    """The stages of the read of `a`, and the least that it could take."""
+    a, out = np.zeros(4096, dtype), np.zeros(32, dtype)
+    where = np.array(index, np.int32)
+    run = machine.run(read_rows, a, where, out, threads=len(where), engine=way)
+    (row,) = (row for row in run.accesses if row.array == "a")
+    return row.stages, row.least
+
+
+LANE = np.arange(32)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("dtype", "index", "expected"),
+    [
+        (np.int8, LANE, (1, 1)),
+        (np.int8, LANE * 4, (1, 1)),
+        (np.int8, LANE * 128, (32, 1)),
+        (np.int16, LANE * 2, (1, 1)),
+        (np.int16, LANE * 4, (2, 1)),
+        (np.float32, LANE * 32, (32, 1)),
+        (np.float64, LANE, (2, 2)),
+        (np.float64, LANE * 2, (4, 2)),
+        (np.float64, LANE // 2, (1, 1)),
+        (np.float64, LANE % 2, (1, 1)),
+        (np.float64, LANE % 4, (2, 2)),
+        (np.complex128, LANE, (4, 4)),
+        (np.complex128, LANE // 2 * 8, (16, 2)),
+        (np.complex128, LANE * 0, (2, 2)),
+        (np.float64, [7], (1, 1)),
+        (np.float64, [7, 7, 8], (2, 1)),
+    ],
+)
+def test_reads_take_their_phases(way, dtype, index, expected):
+    found = stages(dtype, index, way=way)
+    if len(index) == 3:  # lanes 0 and 1 share, lane 2 is alone: one phase, two banks
+        expected = (1, 1)
+    assert found == expected
+
+
+@mm.program
+def write_rows(T, a, index):
+    a[index[T.id]] = T.id
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_writes_are_never_paired(way):
+    for dtype, expected in ((np.float64, 2), (np.complex128, 4), (np.int8, 1)):
+        a = np.zeros(4096, dtype)
+        run = CARD.run(write_rows, a, LANE // 2, threads=32, engine=way)
+        (row,) = (row for row in run.accesses if row.array == "a")
+        assert (row.stages, row.least) == (expected, expected)
+
+
+@mm.program
+def swap(T, a, old):
+    old[T.id] = mm.atomic.cas(a, T.id % 4, 0, T.id)
+
+
+@mm.program
+def add(T, a, old):
+    old[T.id] = mm.atomic.add(a, T.id % 4, 1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("program", "dtype", "on_card", "in_papers"),
+    [(add, np.int32, 8, 8), (swap, np.int32, 16, 8), (add, np.int64, 8, 8)],
+)
+def test_atomics_on_a_card(way, program, dtype, on_card, in_papers):
+    for machine, expected in ((CARD, on_card), (mm.DMM(32, 5), in_papers)):
+        a, old = np.zeros(32, dtype), np.zeros(32, dtype)
+        run = machine.run(program, a, old, threads=32, engine=way, trace=way == "events")
+        (row,) = (row for row in run.accesses if row.kind == "atomic")
+        assert row.stages == expected
+        if way == "events":
+            assert mm.Run.from_json(run.to_json()) == run
+            (one,) = (one for one in run.trace.dispatches if one.kind == "atomic")
+            assert run.trace.rule(one).stages(list(one.addresses), LANE) == expected
+
+
+@mm.program
+def many_sizes(T, double, single, byte):
+    s = mm.shared(64)
+    t = mm.shared(64, dtype=np.int8)
+    s[(5 * T.index) % T.block_size] = double[T.id]
+    t[T.index] = single[T.id]
+    T.barrier()
+    byte[T.id] = s[T.index // 2] > t[0]
+    single[T.id] = t[(7 * T.index) % T.block_size]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("path", ["plain", "interpreted"])
+def test_engines_agree_on_words_of_many_sizes(schedule, path):
+    n = 512
+    rng = np.random.RandomState(0)
+    args = rng.rand(n), rng.randint(0, 2, n, np.int32), np.zeros(n, bool)
+    machine = mm.HMM(3, 32, 9, 2, bank_bytes=4)
+    how = {"threads": n, "block_size": 64, "schedule": schedule}
+    events = machine.run(many_sizes, *args, **how, engine="events")
+    assert mm.Run.from_json(events.to_json()) == events
+    if path == "interpreted":
+        launch = Launch(machine, many_sizes, args, n, 64, schedule, 100_000)
+        assert seen(engine.run(launch, path=path)) == seen(events)
+    assert seen(machine.run(many_sizes, *args, **how)) == seen(events)
+
+
+def test_arrays_begin_at_bank_0_of_their_bytes():
+    machine = mm.HMM(2, 32, 9, 2, bank_bytes=4)
+    args = np.zeros(65), np.zeros(65, np.int32), np.zeros(65, bool)
+    how = {"threads": 64, "block_size": 64, "engine": "events"}
+    run = machine.run(many_sizes, *args, **how)
+    begin = {array.name: array.addresses[0, 0] * array.data.itemsize for array in run.trace.arrays}
+    assert begin == {"double": 0, "single": 640, "byte": 1024, "s": 0, "t": 512}
+    plain = mm.HMM(2, 32, 9, 2).run(many_sizes, *args, **how)
+    begin = {array.name: array.addresses[0, 0] for array in plain.trace.arrays}
+    assert begin == {"double": 0, "single": 96, "byte": 192, "s": 0, "t": 64}
+
+
+def test_layouts_count_elements():
+    """A padded tile of doubles: rows of 32, one element longer, are read by columns at best."""
+
+    @mm.program
+    def columns(T, a, out):
+        out[T.id] = a[T.id, 3]
+
+    out = np.zeros(32)
+    for layout, expected in ((mm.layout.Padded(0), 32), (mm.layout.Padded(1), 2)):
+        a = mm.place(np.zeros((32, 32)), layout)
+        run = CARD.run(columns, a, out, threads=32)
+        assert next(row.stages for row in run.accesses if row.array == "a") == expected
+
+
+@pytest.mark.parametrize("wrong", [3, 0, -4, 32, 4.0, "4", True])
+def test_banks_have_a_power_of_two_of_bytes(wrong):
+    for make in (lambda: mm.DMM(4, 2, wrong), lambda: mm.HMM(1, 4, 2, bank_bytes=wrong)):
+        with pytest.raises(MachineError, match=r"bank_bytes=.*a bank has 1, 2, 4, 8 or 16 bytes"):
+            make()
+
+
+def test_machines_say_what_they_are():
+    assert repr(CARD) == "DMM(width=32, latency=5, bank_bytes=4)"
+    assert repr(mm.DMM(32, 5)) == "DMM(width=32, latency=5)"
+    assert repr(CardHMM(1, 32, 2)).startswith("CardHMM(dmms=1")
+    assert mm.DMM(32, 5) != CARD
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@settings(
+    max_examples=draws(25),
+    deadline=None,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.filter_too_much,
+    ],
+)
+@given(case=orderly_cases(40, 8).filter(lambda one: type(one.machine_spec) is RefHMM))
+def test_random_programs_take_what_the_reference_says(case, schedule):
+    units = ("card group", 8, 3), (("card byte bank", 8, 2),)
+    case = replace(case, machine_spec=RefOwn(8, *units))
+    how = case.source, case.name, case.machine_spec, case.args, case.threads, case.block_size
+    expected, actual = evaluate(*how, schedule, case.shape), run_mmsim(case, schedule)
+    assert sorted(actual.dispatches) == sorted(expected.dispatches)
+    assert (actual.time, actual.rounds) == (expected.time, expected.rounds)
+    for name, array in expected.arrays.items():
+        assert bits(actual.arrays[name]) == bits(array)
+    events = run_case(case, schedule, engine="events", trace=False, check=True)
+    if not races(events):
+        assert seen(run_case(case, schedule, engine="array")) == seen(events)
