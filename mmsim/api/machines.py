@@ -225,7 +225,7 @@ class UMM(Machine):
 
     @cached_property
     def memory(self) -> Unit:
-        return Unit("memory", Groups(self.width), self.latency)
+        return Unit("memory", _groups(self), self.latency)
 
 
 @dataclass(frozen=True)

@@ -588,7 +588,7 @@ def test_a_card_s_doubles_are_drawn_in_their_own_banks(show):
     assert "bank conflict of 4 stages: stage 1 enters" in shown.locator("#queue").inner_text()
     titles = [cell.get_attribute("title") for cell in shown.locator("td[data-address]").all()]
     assert titles[6].split("; ")[1] == "address 6, bank 2"
-    assert titles[16 + 6].split("; ")[1] == "address 22, bank 6"
+    assert titles[16 + 6].split("; ")[1] == "address 38, bank 6"  # byte 128 + 4 * 6
     shown.locator("#slider").fill(str(run.trace.dispatches[1].time))
     assert shown.locator(".load").all_inner_texts() == ["×2", ""] * 4
 
