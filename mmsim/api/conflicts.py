@@ -31,28 +31,36 @@ def conflicts(
         method `offsets(shape)`, or what CuTe prints.
     access
         Which element a thread accesses: a function of the thread (0 to `threads` - 1) and of the
-        number of its value (0 to `values` - 1) that gives an index, or a number in row-major order.
-        Or a thread-value layout of CuTe, or what CuTe prints of one: its first axis counts threads,
-        its second values, and it numbers the elements of the tile with its first axis fastest.
+        number of its value (0 to `values` - 1) that gives an index, or a number in row-major order,
+        or None where the thread takes no part. Or a thread-value layout of CuTe, or what CuTe
+        prints of one: its first axis counts threads, its second values, and it numbers the elements
+        of the tile with its first axis fastest.
     shape
         The tile's extents. Those of `layout`, where it says them.
     bytes
         The bytes of an element: 1, 2, 4, 8 or 16.
     vector
         How many neighbours a thread accesses at once, from the one that `access` gives on; together
-        at most 16 bytes. They have to lie side by side, from a multiple of `vector` on.
+        at most 16 bytes. They lie side by side, from a multiple of `vector` on, along the tile's
+        last axis or along its first. A thread-value layout names all of them.
     kind
-        "read" or "write".
+        "read" or "write"; "atomic", or "cas" for a compare and swap, of 4 or 8 bytes; "ldmatrix" or
+        "stmatrix", where `threads` is 8 (.x1), 16 (.x2) or 32 (.x4), and each thread gives the
+        first element of a row of 16 bytes.
 
-    Banks are 32 of 4 bytes, as on NVIDIA's cards since 2014. Values are accessed one after the
-    other, each by one instruction. Raises `LayoutError` for what is no access to the tile.
+    Banks are 32 of 4 bytes, by the rule measured on an NVIDIA H200 (docs/machines.md). Values are
+    accessed one after the other, each by one instruction. Raises `LayoutError` for what is no
+    access to the tile.
 
     >>> print(conflicts("(32,32):(32,1)", lambda thread, value: (thread, value)))
     read of 4 bytes a thread: 1 request, 1 phase, 32 stages, 31 beyond the least
-    value  phase  threads  stages  bank  words
-        0      0  0-31         32     0     32
+    values  phase  threads  stages  least  banks
+    0           0  0-31         32      1      1
     >>> conflicts("Swizzle<5,0,5> o (32,32):(32,1)", lambda t, v: (t, v)).free
     True
+    >>> rows = conflicts("(32,8):(8,1)", lambda t, v: (t, 0), bytes=2, kind="ldmatrix")
+    >>> rows.phases, rows.stages
+    (4, 4)
     """
     placed: Layout = cute(layout) if isinstance(layout, str) else layout
     if isinstance(access, str):
@@ -84,10 +92,11 @@ def shape_of(layout: Layout, shape: Shape | None) -> Shape:
 
 def along(
     shape: Shape, way: str, vector: int = 1, threads: int = 32
-) -> tuple[Callable[[int, int], tuple[int, int]], int]:
+) -> tuple[Callable[[int, int], tuple[int, int] | None], int]:
     """The access to a whole tile by "rows" or "columns", and how many values each thread has.
 
     Along rows the threads take vectors one after the other; along columns one below the other.
+    Threads that are left over in the last value take no part.
 
     >>> by_columns, values = along((32, 32), "columns")
     >>> by_columns(3, 1), values
@@ -96,10 +105,14 @@ def along(
     if len(shape) != 2:
         raise LayoutError(f"a tile has rows and columns, but its shape is {shape}")
     rows, columns = shape[0], shape[1] // vector
+    if columns * vector != shape[1]:
+        raise LayoutError(f"rows of {shape[1]} elements are no whole number of vectors of {vector}")
     values = -(-rows * columns // threads)
 
-    def access(thread: int, value: int) -> tuple[int, int]:
-        number = (value * threads + thread) % (rows * columns)
+    def access(thread: int, value: int) -> tuple[int, int] | None:
+        number = value * threads + thread
+        if number >= rows * columns:
+            return None
         if way == "rows":
             return number // columns, number % columns * vector
         return number % rows, number // rows * vector

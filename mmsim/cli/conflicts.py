@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from mmsim.api.conflicts import along, conflicts, shape_of
+from mmsim.api.conflicts import along, shape_of
 from mmsim.cli.numbers import at_least
-from mmsim.cli.output import console
+from mmsim.cli.output import console, save
 from mmsim.errors import LayoutError
-from mmsim.model import questions
 from mmsim.model.layout import Layout, RowMajor
-from mmsim.model.questions import Conflicts, Kind
+from mmsim.model.questions import KINDS, MATRICES, MATRIX_BYTES, Conflicts, Kind, Question, question
+from mmsim.model.searches import padding, swizzles
 from mmsim.model.tiles import Padded, Shape, Strided, Swizzle, XorRows, cute
 
 BYTES = {
-    **{"int8": 1, "uint8": 1, "fp8": 1, "half": 2, "bfloat16": 2, "int16": 2, "float": 4},
-    **{"int32": 4, "tf32": 4, "double": 8, "int64": 8, "complex64": 8, "complex128": 16},
+    **dict.fromkeys(("int8", "uint8", "char", "fp8", "float_e4m3", "float_e5m2"), 1),
+    **dict.fromkeys(("half", "bfloat16", "int16", "uint16", "short"), 2),
+    **dict.fromkeys(("float", "int", "int32", "uint32", "tf32", "tfloat32", "half2"), 4),
+    **dict.fromkeys(("double", "int64", "uint64", "complex64", "float2"), 8),
+    **dict.fromkeys(("complex128", "float4", "int4", "double2"), 16),
 }
+"""Names of CUDA, NumPy and CUTLASS, whose `_t` at the end may be there or not."""
 MOST = 20
 """Swizzles that are printed."""
+ASKED = {
+    "read": "read",
+    "write": "written",
+    "atomic": "updated atomically",
+    "cas": "compared and swapped atomically",
+    "ldmatrix": "read by ldmatrix, each thread a row of 16 bytes",
+    "stmatrix": "written by stmatrix, each thread a row of 16 bytes",
+}
 
 
 def add_parser(commands: Any) -> None:
@@ -31,59 +44,143 @@ def add_parser(commands: Any) -> None:
         help="tell whether a tile in shared memory is free of bank conflicts",
         description="Tell, phase by phase, what one warp's accesses to a tile in shared memory "
         "cost under a layout, or search for layouts that are free of conflicts.",
+        epilog="An ACCESS is 'rows', 'columns', or a thread-value layout of CuTe; each option may "
+        "be given several times. Without any, rows and columns are read. The exit status is 0 if "
+        "all accesses are free of conflicts, or if the search finds something; 1 if not; 2 for a "
+        "mistake in the call.",
     )
     parser.add_argument(
         "layout",
-        help="as CuTe prints it: '(64,64):(64,1)', 'Swizzle<3,4,3>'; or 'rows', 'padded N', "
-        "'xor N', '128B', '64B', '32B'",
+        nargs="?",
+        default="rows",
+        help="as CuTe prints it: '(64,64):(64,1)', 'Swizzle<3,3,3>'; or 'rows' (the default), "
+        "'padded N', 'xor N', or a mode of the hardware: '128B', '64B', '32B'",
     )
     parser.add_argument("--tile", metavar="ROWSxCOLUMNS", help="its shape, if the layout lacks it")
-    parser.add_argument("--type", choices=BYTES, default="float", help="of an element (float)")
+    parser.add_argument(
+        "--type",
+        default="float",
+        metavar="TYPE",
+        help="of an element: half, bfloat16, float, double, int8 and others of CUDA, or CUTLASS's "
+        "half_t (float)",
+    )
     parser.add_argument("--vector", type=at_least(1), default=1, help="elements at once (1)")
-    for kind in ("read", "write"):
+    for kind in KINDS:
         parser.add_argument(
             f"--{kind}",
             action="append",
             default=[],
             metavar="ACCESS",
-            help="'rows', 'columns', or a thread-value layout of CuTe; may be given several times",
+            help=f"how the tile is {ASKED[kind]}",
         )
     parser.add_argument(
         "--search",
         choices=("padding", "swizzles"),
         help="find the smallest padding, or all swizzles, that free all accesses of conflicts",
     )
+    parser.add_argument(
+        "--collisions",
+        action="store_true",
+        help="list which threads want which words of a bank",
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="save the answer as JSON")
     parser.set_defaults(command=command)
 
 
 def command(arguments: argparse.Namespace) -> int:
     """0 if all accesses are free of conflicts, or if something found frees them; else 1."""
-    size = BYTES[arguments.type]
+    size = bytes_of(arguments.type)
     layout = layout_of(arguments.layout, size)
     shape = shape_of(layout, tile_of(arguments.tile))
-    wanted = [("read", way) for way in arguments.read] + [("write", way) for way in arguments.write]
-    ask = [
-        (f"{kind} {way}", question(kind, way, shape, size, arguments.vector))
+    wanted = [(kind, way) for kind in KINDS for way in getattr(arguments, kind)]
+    asked = [
+        (kind, way, question_of(kind, way, shape, size, arguments.vector))
         for kind, way in wanted or [("read", "rows"), ("read", "columns")]
     ]
+    about = {"shape": list(shape), "type": arguments.type, "vector": arguments.vector}
+    if arguments.search is not None:
+        found = search(arguments.search, layout, [one for _, _, one in asked], arguments.vector)
+        keep(arguments.json, {**about, "search": arguments.search, "found": found})
+        return int(not found and found != 0)
     out = console()
-    if arguments.search == "padding":
-        by = questions.padding((one for _, one in ask), shape[-1], arguments.vector)
-        out.print("no padding frees them" if by is None else f"padding each row by {by} frees them")
-        return int(by is None)
-    if arguments.search == "swizzles":
-        found = list(questions.swizzles([one for _, one in ask]))
-        for one in found[:MOST]:
-            out.print(str(one))
-        more = f", of which {MOST} are shown" if len(found) > MOST else ""
-        out.print(f"{len(found)} swizzles free them{more}")
-        return int(not found)
-    free = True
-    for title, one in ask:
-        answer = one(layout)
-        free = free and answer.free
-        out.print(f"{title}: {answer}", highlight=False, markup=False)
+    answers = [(kind, way, one(layout)) for kind, way, one in asked]
+    for kind, way, answer in answers:
+        out.print(f"{kind} {way}: {answer}", highlight=False)
+        for line in collisions(answer) if arguments.collisions else ():
+            out.print(line, highlight=False)
+    free = all(answer.free for *_, answer in answers)
+    plain = [{"access": way, **plain_of(answer)} for _, way, answer in answers]
+    keep(arguments.json, {"layout": arguments.layout, **about, "free": free, "accesses": plain})
     return int(not free)
+
+
+def search(what: str, layout: Layout, asked: list[Question], vector: int) -> int | list[str] | None:
+    """Print what is found, and return it: a padding, or swizzles."""
+    out = console()
+    if what == "padding":
+        if not isinstance(layout, RowMajor):
+            raise LayoutError("a padding is searched for rows; leave out the layout")
+        by = padding(asked, step=vector)
+        text = "no padding frees them" if by is None else f"padding each row by {by} frees them"
+        out.print(text, highlight=False)
+        return by
+    if not isinstance(layout, RowMajor | Strided):
+        raise LayoutError(
+            "swizzles are searched for a layout that isn't swizzled; give its strides"
+        )
+    found = [str(one) for one in swizzles(asked, layout if isinstance(layout, Strided) else None)]
+    for one in found[:MOST]:
+        out.print(one, highlight=False)
+    more = f", of which {MOST} are shown" if len(found) > MOST else ""
+    many = "1 swizzle frees them" if len(found) == 1 else f"{len(found)} swizzles free them"
+    out.print(f"{many}{more}", highlight=False)
+    return found
+
+
+def collisions(answer: Conflicts) -> Iterator[str]:
+    """A line for each bank of which several words are wanted at once."""
+    for value, phase, bank, words in answer.collisions():
+        wants = ", ".join(
+            f"word {word} by {'thread' if len(threads) == 1 else 'threads'} "
+            f"{', '.join(map(str, threads))}"
+            for word, threads in words.items()
+        )
+        yield f"value {value}, phase {phase}, bank {bank}: {wants}"
+
+
+def plain_of(answer: Conflicts) -> dict[str, Any]:
+    """An answer as plain data."""
+    return {
+        "kind": answer.kind,
+        "bytes": answer.bytes,
+        "requests": len(answer.requests),
+        "phases": answer.phases,
+        "stages": answer.stages,
+        "least": answer.least,
+        "free": answer.free,
+        "collisions": [
+            {"value": value, "phase": phase, "bank": bank, "words": words}
+            for value, phase, bank, words in answer.collisions()
+        ],
+    }
+
+
+def keep(file: Path | None, answer: dict[str, Any]) -> None:
+    """Save an answer, if it is to be kept."""
+    if file is not None:
+        save(file, json.dumps(answer, indent=2) + "\n")
+
+
+def bytes_of(name: str) -> int:
+    """The bytes of a type.
+
+    >>> bytes_of("half"), bytes_of("cutlass::half_t"), bytes_of("double")
+    (2, 2, 8)
+    """
+    plain = name.rpartition("::")[2].removesuffix("_t")
+    if plain not in BYTES:
+        raise LayoutError(f"{name!r} is no type known here; write one of {', '.join(BYTES)}")
+    return BYTES[plain]
 
 
 def layout_of(text: str, size: int) -> Layout:
@@ -107,20 +204,20 @@ def tile_of(text: str | None) -> Shape | None:
     """The extents in a text such as 64x64."""
     if text is None:
         return None
-    if not re.fullmatch(r"\d+x\d+", text):
+    if not re.fullmatch(r"[1-9]\d{0,5}x[1-9]\d{0,5}", text):
         raise LayoutError(f"{text!r} is no tile; write ROWSxCOLUMNS, such as 64x64")
     rows, columns = map(int, text.split("x"))
     return rows, columns
 
 
-def question(
-    kind: Kind, way: str, shape: Shape, size: int, vector: int
-) -> Callable[[Layout], Conflicts]:
+def question_of(kind: Kind, way: str, shape: Shape, size: int, vector: int) -> Question:
     """What to ask of each layout."""
-    options: dict[str, Any] = {"bytes": size, "vector": vector, "kind": kind}
-    access: Any = way
+    if kind in MATRICES:
+        vector = MATRIX_BYTES // size
     if way in ("rows", "columns"):
-        access, options["values"] = along(shape, way, vector)
-    elif not isinstance(cute(way), Strided):
+        access, values = along(shape, way, vector)
+        return question(access, shape, size=size, vector=vector, kind=kind, values=values)
+    layout = cute(way)
+    if not isinstance(layout, Strided):
         raise LayoutError(f"{way!r} is no layout of threads and values")
-    return partial(conflicts, access=access, shape=shape, **options)
+    return question(layout, shape, size=size, vector=vector, kind=kind)

@@ -1,30 +1,47 @@
 """Is a tile free of conflicts? What the accesses of one warp to a tile cost, phase by phase.
 
 A tile lies in shared memory by a layout; each thread of a warp reads or writes some values of it.
-`ask` says which threads meet in which bank, for one instruction after the other, without a program
-and without a GPU; `padding` and `swizzles` look for layouts under which they don't.
+A `Question` is what the threads access; asked of a layout it says which threads meet in which bank,
+for one instruction after the other, without a program and without a GPU.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from mmsim.errors import LayoutError, shown
 from mmsim.model.byte_banks import BANK_BYTES, SIZES, ByteBanks
-from mmsim.model.conflicts import InParts
-from mmsim.model.layout import Layout
-from mmsim.model.tiles import Padded, Shape, Strided, Swizzle, whole
+from mmsim.model.conflicts import Conflict, InParts
+from mmsim.model.layout import Layout, offsets_of
+from mmsim.model.tiles import Shape, Strided, whole
+from mmsim.tracebacks import said
 
 THREADS = 32
+BANKS = 32
 MOST_VALUES = 1 << 16
-Access = Callable[[int, int], int | tuple[int, ...]]
-Kind = Literal["read", "write"]
+MATRIX_BYTES = 16
+"""A row of the matrices that `ldmatrix` and `stmatrix` move."""
+Index = int | tuple[int, ...]
+Access = Callable[[int, int], Index | None]
+"""Thread and value to an element's index, or to None where the thread takes no part."""
+Kind = Literal["read", "write", "atomic", "cas", "ldmatrix", "stmatrix"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+MATRICES = ("ldmatrix", "stmatrix")
+ATOMICS = ("atomic", "cas")
+Integers = npt.NDArray[np.int64]
+Words = dict[int, dict[int, tuple[int, ...]]]
+
+
+class Unaligned(LayoutError):
+    """A vector doesn't lie in one piece, or doesn't begin where it must."""
 
 
 @dataclass(frozen=True)
@@ -32,19 +49,17 @@ class Phase:
     """The threads that are served at once, and the words that they want of each bank.
 
     `words` has for each bank the words in it, counted from the tile's beginning, and for each of
-    these the threads that want it.
+    these the threads that want it. `least` is the fewest stages that the phase could take, wherever
+    the elements lay.
     """
 
     threads: tuple[int, ...]
-    words: dict[int, dict[int, tuple[int, ...]]]
+    words: Words
+    stages: int
+    least: int
 
     @property
-    def stages(self) -> int:
-        """The most words of one bank."""
-        return max(len(words) for words in self.words.values())
-
-    @property
-    def worst(self) -> dict[int, dict[int, tuple[int, ...]]]:
+    def worst(self) -> Words:
         """The banks of which several words are wanted."""
         return {bank: words for bank, words in self.words.items() if len(words) > 1}
 
@@ -58,6 +73,7 @@ class Request:
 
     @property
     def stages(self) -> int:
+        """The stages of its phases together."""
         return sum(phase.stages for phase in self.phases)
 
 
@@ -65,32 +81,48 @@ class Request:
 class Conflicts:
     """What the accesses of a warp to a tile cost; `print` it for a table.
 
-    >>> print(ask(Padded(0), lambda t, v: (t, v), (32, 32), size=4, values=1))
-    read of 4 bytes a thread: 1 request, 1 phase, 32 stages, 31 beyond the least
-    value  phase  threads  stages  bank  words
-        0      0  0-31         32     0     32
-    >>> ask(Padded(1), lambda t, v: (t, v), (32, 32), size=4).free
+    `bytes` is what a thread accesses at once. `addresses` has a row for each value, and in it the
+    address of each thread in units of so many bytes, -1 where the thread takes no part. `least` is
+    the fewest stages that these threads could take, wherever the elements lay: one for each phase,
+    and for atomic operations as many as one element of a phase is asked for.
+
+    >>> from mmsim.model.tiles import Padded
+    >>> print(ask(Padded(0), lambda t, v: (t, v), (32, 32), values=2))
+    read of 4 bytes a thread: 2 requests, 2 phases, 64 stages, 62 beyond the least
+    values  phase  threads  stages  least  banks
+    0-1         0  0-31         32      1      1
+    >>> ask(Padded(1), lambda t, v: (t, v), (32, 32)).free
     True
     """
 
     kind: Kind
     bytes: int
-    requests: tuple[Request, ...]
+    addresses: tuple[tuple[int, ...], ...]
+    least: int
+
+    @cached_property
+    def requests(self) -> tuple[Request, ...]:
+        """The requests, one for each value, in which any thread takes part."""
+        rule = _rule(self.bytes, self.kind)
+        found = []
+        for value, addresses in enumerate(self.addresses):
+            phases = tuple(_phase(rule, own, self.bytes) for own in _parts(rule, addresses))
+            if phases:
+                found.append(Request(value, phases))
+        return tuple(found)
 
     @property
     def phases(self) -> int:
-        """The phases of all requests together, which are the fewest stages possible."""
+        """The phases of all requests together."""
         return sum(len(request.phases) for request in self.requests)
 
-    @property
+    @cached_property
     def stages(self) -> int:
         """The stages of all requests together."""
-        return sum(request.stages for request in self.requests)
-
-    @property
-    def least(self) -> int:
-        """The fewest stages that these phases can take."""
-        return self.phases
+        every = np.array(self.addresses, dtype=np.int64)
+        warps, lanes = np.nonzero(every >= 0)
+        rule = _rule(self.bytes, self.kind)
+        return int(rule.stage_counts(every[warps, lanes], warps, len(every), lanes).sum())
 
     @property
     def free(self) -> bool:
@@ -98,35 +130,87 @@ class Conflicts:
         return self.stages == self.least
 
     def collisions(self) -> Iterator[tuple[int, int, int, dict[int, tuple[int, ...]]]]:
-        """Value, phase, bank, and the threads that want each of the bank's words, if several."""
+        """Value, phase, bank, and the threads that want each of the bank's words, if several.
+
+        >>> from mmsim.model.tiles import Padded
+        >>> found = ask(Padded(0), lambda t, v: (t % 2, 0), (2, 32), threads=4)
+        >>> list(found.collisions())
+        [(0, 0, 0, {0: (0, 2), 32: (1, 3)})]
+        """
         for request in self.requests:
             for number, phase in enumerate(request.phases):
                 for bank, words in sorted(phase.worst.items()):
                     yield request.value, number, bank, words
 
     def __str__(self) -> str:
-        wasted = self.stages - self.least
+        count = self.stages - self.least
         lines = [
             f"{self.kind} of {self.bytes} bytes a thread: {_many(len(self.requests), 'request')}, "
             f"{_many(self.phases, 'phase')}, {_many(self.stages, 'stage')}, "
-            + ("free of conflicts" if self.free else f"{wasted} beyond the least")
+            + ("free of conflicts" if self.free else f"{count} beyond the least")
         ]
         if not self.free:
-            lines.append("value  phase  threads  stages  bank  words")
-        for request in self.requests:
-            for number, phase in enumerate(request.phases):
-                if phase.stages == 1:
-                    continue
-                bank = max(phase.words, key=lambda one: (len(phase.words[one]), -one))
-                lines.append(
-                    f"{request.value:>5}  {number:>5}  {_span(phase.threads):<7}  "
-                    f"{phase.stages:>6}  {bank:>4}  {len(phase.words[bank]):>5}"
-                )
+            rows = list(self._rows())
+            wide = max(len("values"), *(len(values) for values, _ in rows))
+            lines.append(f"{'values':<{wide}}  phase  threads  stages  least  banks")
+            lines += [f"{values:<{wide}}  {row}" for values, row in rows]
         return "\n".join(lines)
 
+    def _rows(self) -> Iterator[tuple[str, str]]:
+        """The phases in conflict; values with the same row stand in one."""
+        merged: dict[str, list[int]] = defaultdict(list)
+        for request in self.requests:
+            for number, phase in enumerate(request.phases):
+                if phase.stages > phase.least:
+                    row = (
+                        f"{number:>5}  {_spans(phase.threads):<7}  {phase.stages:>6}  "
+                        f"{phase.least:>5}  {len(phase.worst):>5}"
+                    )
+                    merged[row].append(request.value)
+        for row, values in merged.items():
+            yield _spans(values), row
 
-def ask(
-    layout: Layout,
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What the threads of a warp access: a question to ask of layouts, as often as you like.
+
+    `ways` are the elements of each value of each thread, numbered in row-major order, -1 where the
+    thread takes no part. A vector has several; where they may lie side by side in one way or
+    another there are several ways.
+
+    >>> from mmsim.model.tiles import Padded
+    >>> columns = question(lambda t, v: (t, v), (32, 32))
+    >>> [columns(Padded(by)).stages for by in (0, 1, 2)]
+    [32, 1, 2]
+    """
+
+    kind: Kind
+    size: int
+    shape: Shape
+    ways: tuple[Integers, ...]
+
+    def __call__(self, layout: Layout) -> Conflicts:
+        """What it costs under a layout. Raises `Unaligned` if a vector isn't aligned there."""
+        vector = self.ways[0].shape[2]
+        addresses = _addresses(offsets_of(layout, self.shape).ravel(), self.ways)
+        rows = tuple(map(tuple, addresses.tolist()))
+        return Conflicts(self.kind, self.size * vector, rows, self.least)
+
+    @cached_property
+    def least(self) -> int:
+        """The fewest stages that it could take under any layout, each phase by itself."""
+        rule = _rule(self.size * self.ways[0].shape[2], self.kind)
+        firsts = self.ways[0][:, :, 0].tolist()
+        return sum(_least(rule, own) for first in firsts for own in _parts(rule, first))
+
+
+def ask(layout: Layout, access: Access | Strided, shape: Shape, **options: Any) -> Conflicts:
+    """What accesses to a tile of such a shape under a layout cost; `options` as for `question`."""
+    return question(access, shape, **options)(layout)
+
+
+def question(
     access: Access | Strided,
     shape: Shape,
     *,
@@ -135,79 +219,111 @@ def ask(
     kind: Kind = "read",
     threads: int = THREADS,
     values: int = 1,
-    banks: int = 32,
-) -> Conflicts:
-    """What accesses to a tile of such a shape under a layout cost: `mmsim.conflicts`."""
-    if kind not in ("read", "write"):
-        raise LayoutError(f"an access is a 'read' or a 'write', not {shown(kind)}")
-    size, vector = whole(size, "the bytes of an element", 1), whole(vector, "a vector", 1)
+) -> Question:
+    """The question that `mmsim.conflicts` asks of a layout; its parameters are explained there."""
+    vector = _vector(kind, whole(size, "the bytes of an element", 1), whole(vector, "a vector", 1))
+    if isinstance(access, Strided):
+        ways: tuple[Integers, ...] = (_of_threads_and_values(access, shape, vector),)
+        threads = ways[0].shape[1]
+    else:
+        threads = whole(threads, "the number of threads", 1, THREADS)
+        values = whole(values, "the number of values of a thread", 1, MOST_VALUES)
+        ways = _neighbours(_of_function(access, shape, threads, values), shape, vector)
+    if kind in MATRICES:
+        _check_rows(kind, threads, ways[0])
+    return Question(kind, size, shape, ways)
+
+
+# ------------------------------------------------------------ what is asked
+
+
+def _vector(kind: str, size: int, vector: int) -> int:
+    """The elements that a thread accesses at once, if there is such an access."""
+    if kind not in KINDS:
+        raise LayoutError(f"an access is one of {', '.join(KINDS)}, not {shown(kind)}")
+    if kind in MATRICES:
+        row = MATRIX_BYTES // size if size in SIZES else 0
+        if row == 0 or vector not in (1, row):
+            raise LayoutError(
+                f"{kind} moves rows of {MATRIX_BYTES} bytes, so leave out the vector, and give an "
+                f"element 1, 2, 4, 8 or 16 bytes; not {vector} times {size}"
+            )
+        return row
+    if kind in ATOMICS and (vector != 1 or size not in (4, 8)):
+        raise LayoutError(
+            f"an atomic operation on shared memory has one element of 4 or 8 bytes, not {vector} "
+            f"times {size}"
+        )
     if size * vector not in SIZES:
         raise LayoutError(
             f"a thread accesses 1, 2, 4, 8 or 16 bytes at once, not {vector} times {size}"
         )
-    if isinstance(access, Strided):
-        access, threads, values = _of_threads_and_values(access, shape, vector)
-    threads = whole(threads, "the number of threads", 1, THREADS)
-    values = whole(values, "the number of values of a thread", 1, MOST_VALUES)
-    offsets = layout.offsets(shape).reshape(-1)
-    rule = ByteBanks(banks).of_access(size * vector, kind)
-    requests = []
+    return vector
+
+
+def _check_rows(kind: str, threads: int, elements: Integers) -> None:
+    """Refuse what is no instruction for matrices: they take whole matrices of 8 rows."""
+    if threads not in (8, 16, 32):
+        raise LayoutError(f"{kind} takes the rows of 8, 16 or 32 threads, not of {threads}")
+    if (elements < 0).any():
+        value, thread, _ = np.argwhere(elements < 0)[0].tolist()
+        raise LayoutError(
+            f"{kind} needs a row from each of its {threads} threads, but the access gives none for "
+            f"value {value} of thread {thread}"
+        )
+
+
+def _of_function(access: Access, shape: Shape, threads: int, values: int) -> Integers:
+    """The number of the element of each value of each thread; -1 where it takes no part."""
+    found = np.empty((values, threads), dtype=np.int64)
     for value in range(values):
-        firsts = [_first(access(thread, value), shape) for thread in range(threads)]
-        words = [
-            _address(offsets, first, vector, thread, value) for thread, first in enumerate(firsts)
-        ]
-        requests.append(Request(value, tuple(_phases(rule, words, size * vector, banks))))
-    return Conflicts(kind, size * vector, tuple(requests))
+        for thread in range(threads):
+            where = f"value {value} of thread {thread}"
+            try:
+                given = access(thread, value)
+            except Exception as error:  # whatever the user's own code raises
+                raise LayoutError(f"the access failed for {where}: {said(error)}") from error
+            found[value, thread] = -1 if given is None else _number(given, shape, where)
+    return found
 
 
-def padding(
-    accesses: Iterable[Callable[[Layout], Conflicts]], most: int = 32, step: int = 1
-) -> int | None:
-    """The smallest padding of rows under which all accesses are free of conflicts, if there is one.
-
-    Each of `accesses` asks about a layout; `step` is what a padding is a multiple of, so that
-    vectors stay aligned.
-
-    >>> rows = lambda layout: ask(layout, lambda t, v: (0, t), (32, 32))
-    >>> columns = lambda layout: ask(layout, lambda t, v: (t, 0), (32, 32))
-    >>> padding([rows, columns])
-    1
-    """
-    every = list(accesses)
-    for by in range(0, most + 1, step):
-        if all(one(Padded(by)).free for one in every):
-            return by
-    return None
+def _number(given: Index, shape: Shape, where: str) -> int:
+    """The number of the element with that index, in row-major order."""
+    if not isinstance(given, tuple):
+        return whole(given, f"the element for {where}", 0, math.prod(shape) - 1)
+    if len(given) != len(shape):
+        raise LayoutError(
+            f"the access gives {len(given)} indices for {where}, {shown(given)}; the tile's shape "
+            f"is {shape}"
+        )
+    number = 0
+    for axis, (one, extent) in enumerate(zip(given, shape, strict=True)):
+        about = f"index {axis} of the element {shown(given)} for {where}"
+        number = number * extent + whole(one, about, 0, extent - 1)
+    return number
 
 
-def swizzles(
-    accesses: Iterable[Callable[[Layout], Conflicts]], layout: Strided | None = None
-) -> Iterator[Swizzle]:
-    """All swizzles of at most 5 bits under which all accesses are free of conflicts.
-
-    Those that split a vector are left out. The fewest bits come first.
-
-    >>> rows = lambda layout: ask(layout, lambda t, v: (0, t), (32, 32))
-    >>> columns = lambda layout: ask(layout, lambda t, v: (t, 0), (32, 32))
-    >>> [str(one) for one in swizzles([rows, columns])]
-    ['Swizzle<5,0,5>']
-    """
-    every = list(accesses)
-    for bits in range(1, 6):
-        for base in range(0, 8):
-            for shift in range(bits, 11):
-                swizzle = Swizzle(bits, base, shift, layout)
-                try:
-                    free = all(one(swizzle).free for one in every)
-                except LayoutError:  # it splits a vector
-                    continue
-                if free:
-                    yield swizzle
+def _neighbours(firsts: Integers, shape: Shape, vector: int) -> tuple[Integers, ...]:
+    """The vectors that begin at elements: along the last axis, or along the first one."""
+    if vector == 1:
+        return (firsts[:, :, None],)
+    count = math.prod(shape)
+    by_rows = np.arange(count)
+    by_columns = by_rows.reshape(shape).ravel(order="F")
+    ways = []
+    for order in (by_rows, by_columns):
+        place = np.empty(count, dtype=np.int64)
+        place[order] = by_rows
+        wanted = place[firsts][:, :, None] + np.arange(vector)
+        way = np.where(wanted < count, order[np.minimum(wanted, count - 1)], -1)
+        way[firsts < 0] = -1
+        way[:, :, 0] = firsts
+        ways.append(way)
+    return tuple(ways)
 
 
-def _of_threads_and_values(layout: Strided, shape: Shape, vector: int) -> tuple[Access, int, int]:
-    """What a thread-value layout of CuTe says: the element of each thread's values.
+def _of_threads_and_values(layout: Strided, shape: Shape, vector: int) -> Integers:
+    """What a thread-value layout of CuTe says: the elements of each thread's values.
 
     It has two axes, threads and values, and gives numbers of elements, the first axis fastest, as
     CuTe counts the elements of a tile.
@@ -218,67 +334,115 @@ def _of_threads_and_values(layout: Strided, shape: Shape, vector: int) -> tuple[
             f"{len(layout.extents)}; write it as ((threads),(values)):(...)"
         )
     threads, values = layout.extents
-    table = layout.offsets()
-    size = math.prod(shape)
-    if table.size and int(table.max()) >= size:
-        raise LayoutError(f"{layout} names element {int(table.max())} of a tile of {size} elements")
-    places = np.unravel_index(table, shape, order="F")
-
-    def access(thread: int, value: int) -> tuple[int, ...]:
-        return tuple(int(axis[thread, value * vector]) for axis in places)
-
-    return access, threads, -(-values // vector)
-
-
-def _first(given: int | tuple[int, ...], shape: Shape) -> int:
-    """The number of the element, in row-major order."""
-    index = given if isinstance(given, tuple) else (given,)
-    if isinstance(given, int) and len(shape) != 1:
-        flat = whole(given, "an element's number", 0, math.prod(shape) - 1)
-        return flat
-    if len(index) != len(shape):
-        raise LayoutError(f"the access gives {len(index)} indices for a tile of shape {shape}")
-    for one, extent in zip(index, shape, strict=True):
-        whole(one, "an index of the access", 0, extent - 1)
-    number = 0
-    for one, extent in zip(index, shape, strict=True):
-        number = number * extent + int(one)
-    return number
-
-
-def _address(offsets: np.ndarray, first: int, vector: int, thread: int, value: int) -> int:  # type: ignore[type-arg]
-    """The address of a vector, in vectors; refused where it isn't aligned or not in one piece."""
-    own = offsets[first : first + vector].tolist()
-    if len(own) < vector or own != list(range(own[0], own[0] + vector)) or own[0] % vector:
+    whole(threads, f"the number of threads of {layout}", 1, THREADS)
+    if values % vector:
         raise LayoutError(
-            f"value {value} of thread {thread} is no aligned vector: its {vector} elements lie at "
-            f"{', '.join(map(str, own))}; let vectors be neighbours that begin at multiples of "
+            f"the {values} values of a thread in {layout} are no whole number of vectors of "
             f"{vector}"
         )
-    first_one: int = own[0] // vector
-    return first_one
+    table = layout.offsets()
+    size = math.prod(shape)
+    if int(table.max()) >= size:
+        thread, value = np.argwhere(table >= size)[0].tolist()
+        raise LayoutError(
+            f"{layout} gives value {value} of thread {thread} element {int(table[thread, value])} "
+            f"of a tile of {size} elements"
+        )
+    by_columns = np.arange(size).reshape(shape).ravel(order="F")
+    elements: Integers = by_columns[table].reshape(threads, values // vector, vector)
+    return elements.transpose(1, 0, 2)
 
 
-def _phases(rule: object, addresses: list[int], size: int, banks: int) -> Iterator[Phase]:
-    """The parts that a request is served in, each with the words of its banks."""
-    lanes = np.arange(len(addresses))
-    if isinstance(rule, InParts):
-        per = rule.parted(addresses, lanes)
-    else:
-        per = len(addresses)
+# ------------------------------------------------------------ what it costs
+
+
+def _rule(size: int, kind: str) -> Conflict:
+    return ByteBanks(BANKS).of_access(size, kind)
+
+
+def _addresses(offsets: Integers, ways: tuple[Integers, ...]) -> Integers:
+    """The address of each vector, in vectors; refused where it isn't aligned or not in one piece.
+
+    -1 where a thread takes no part.
+    """
+    values, threads, vector = ways[0].shape
+    found = np.full((values, threads), -1, dtype=np.int64)
+    absent = ways[0][:, :, 0] < 0
+    for way in reversed(ways):  # the first way counts most
+        words = offsets[way]
+        aligned = (words == words[:, :, :1] + np.arange(vector)).all(axis=2)
+        aligned &= (words[:, :, 0] % vector == 0) & (way >= 0).all(axis=2)
+        found = np.where(aligned, words[:, :, 0] // vector, found)
+    wrong = np.argwhere((found < 0) & ~absent)
+    if wrong.size:
+        value, thread = wrong[0].tolist()
+        elements = ways[0][value, thread]
+        raise Unaligned(
+            f"value {value} of thread {thread} is no aligned vector: its {vector} elements lie at "
+            f"{', '.join(map(str, offsets[elements[elements >= 0]].tolist()))}; let vectors be "
+            f"neighbours that begin at multiples of {vector}"
+        )
+    return np.where(absent, -1, found)
+
+
+Part = dict[int, int]
+"""The addresses of the threads that are served at once."""
+
+
+def _parts(rule: Conflict, addresses: list[int] | tuple[int, ...]) -> Iterator[Part]:
+    """The phases that a request is served in; an address of -1 is of a thread without part."""
+    asked = {thread: address for thread, address in enumerate(addresses) if address >= 0}
+    per = len(addresses)
+    if isinstance(rule, InParts) and asked:
+        per = rule.parted(list(asked.values()), np.array(list(asked)))
     for start in range(0, len(addresses), per):
-        threads = tuple(range(start, min(start + per, len(addresses))))
-        words: dict[int, dict[int, tuple[int, ...]]] = defaultdict(dict)
-        for thread in threads:
-            first = addresses[thread] * size // BANK_BYTES
-            for word in range(first, first + max(size // BANK_BYTES, 1)):
-                of_bank = words[word % banks]
-                of_bank[word] = (*of_bank.get(word, ()), thread)
-        yield Phase(threads, dict(words))
+        part = {thread: own for thread, own in asked.items() if start <= thread < start + per}
+        if part:
+            yield part
 
 
-def _span(threads: tuple[int, ...]) -> str:
-    return f"{threads[0]}-{threads[-1]}" if len(threads) > 1 else str(threads[0])
+def _least(rule: Conflict, part: Part) -> int:
+    """The stages of a phase whose elements lie side by side."""
+    places = {address: place for place, address in enumerate(dict.fromkeys(part.values()))}
+    return rule.stages([places[address] for address in part.values()], np.array(list(part)))
+
+
+def _phase(rule: Conflict, part: Part, size: int) -> Phase:
+    """A phase with the words that its threads want of each bank."""
+    words: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for thread, address in part.items():
+        first = address * size // BANK_BYTES
+        for word in range(first, first + max(size // BANK_BYTES, 1)):
+            words[word % BANKS][word].append(thread)
+    plain = {
+        bank: {word: tuple(threads) for word, threads in sorted(own.items())}
+        for bank, own in sorted(words.items())
+    }
+    stages = rule.stages(list(part.values()), np.array(list(part)))
+    return Phase(tuple(part), plain, stages, _least(rule, part))
+
+
+# ------------------------------------------------------------ in words
+
+MOST_SPANS = 4
+
+
+def _spans(numbers: list[int] | tuple[int, ...]) -> str:
+    """Ascending numbers in few words.
+
+    >>> _spans([0, 1, 2, 5]), _spans(list(range(0, 20, 2)))
+    ('0-2, 5', '0, 2, 4, 6, ... 18')
+    """
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    words = [f"{first}-{last}" if last > first else str(first) for first, last in spans]
+    if len(words) > MOST_SPANS + 1:
+        words = [*words[:MOST_SPANS], f"... {words[-1]}"]
+    return ", ".join(words)
 
 
 def _many(count: int, what: str) -> str:

@@ -218,6 +218,7 @@ class XorRows:
 # ------------------------------------------------------------ what CuTe prints
 
 _SWIZZLE = r"S(?:wizzle|w)<\s*(\d+)\s*,\s*(\d+)\s*,\s*(-?\d+)\s*>"
+_POINTER = r"smem_ptr\[(8|16|32|64|128)b\]\(.*\)"
 
 
 @dataclass(frozen=True)
@@ -252,23 +253,30 @@ class _Reader:
 def cute(text: str) -> Strided | Swizzle:
     """The layout that CuTe prints as `text`: strides, and in front of them a swizzle, if any.
 
-    Static numbers may have CuTe's underscore. A pointer or an offset of 0 between the two, as CuTe
-    prints it, is left out; another offset is refused.
+    Static numbers may have CuTe's underscore. An offset of 0 between the two is left out; another
+    one is refused. Before a pointer, as in CuTe's layouts for `wgmma`, a swizzle is one of bytes:
+    it becomes the swizzle of elements of as many bits as the pointer says.
 
     >>> cute("(_8,(2,4)):(8,(_1,2))")
     Strided(shape=(8, (2, 4)), stride=(8, (1, 2)))
     >>> str(cute("Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)"))
-    'Swizzle<3,4,3> o (8,64):(64,1)'
+    'Swizzle<3,3,3> o (8,64):(64,1)'
     """
     reader = _Reader(text)
     parts = [part.strip() for part in re.split(r"\s+o\s+", text.strip())]
     swizzle = re.fullmatch(_SWIZZLE, parts[0])
+    bits = base = shift = 0
     if swizzle is not None:
+        bits, base, shift = map(int, swizzle.groups())
         parts.pop(0)
-        if len(parts) == 2 and re.fullmatch(r"(smem_ptr.*|_?0)", parts[0]):
+        pointer = re.fullmatch(_POINTER, parts[0]) if len(parts) == 2 else None
+        if pointer is not None:
+            base -= int(pointer[1]).bit_length() - 4
+            parts.pop(0)
+        elif len(parts) == 2 and re.fullmatch("_?0", parts[0]):
             parts.pop(0)
         if not parts:
-            return _swizzle(swizzle)
+            return Swizzle(bits, base, shift)
     if len(parts) != 1 or parts[0].count(":") != 1:
         raise reader.wrong()
     both = []
@@ -280,12 +288,7 @@ def cute(text: str) -> Strided | Swizzle:
             raise reader.wrong()
     shape, stride = (one if isinstance(one, tuple) else (one,) for one in both)
     strided = Strided(shape, stride)
-    return strided if swizzle is None else _swizzle(swizzle, strided)
-
-
-def _swizzle(found: re.Match[str], layout: Strided | None = None) -> Swizzle:
-    bits, base, shift = map(int, found.groups())
-    return Swizzle(bits, base, shift, layout)
+    return strided if swizzle is None else Swizzle(bits, base, shift, strided)
 
 
 def _alike(shape: Nested, stride: Nested, whole_one: Strided) -> None:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from mmsim.api.conflicts import along, conflicts
 from mmsim.errors import LayoutError
 from mmsim.model.layout import Padded, RowMajor, Strided, Swizzle, XorRows
-from mmsim.model.questions import padding, swizzles
+from mmsim.model.questions import question
+from mmsim.model.searches import padding, swizzles
 
 ROWS_64 = Strided((64, 64), (64, 1))
 
@@ -88,9 +89,18 @@ def test_threads_that_collide_are_named():
     assert list(found.collisions()) == [(0, 0, 0, {0: (0, 2), 32: (1, 3)})]
     assert str(found).splitlines() == [
         "read of 4 bytes a thread: 1 request, 1 phase, 2 stages, 1 beyond the least",
-        "value  phase  threads  stages  bank  words",
-        "    0      0  0-3           2     0      2",
+        "values  phase  threads  stages  least  banks",
+        "0           0  0-3           2      1      1",
     ]
+
+
+def test_equal_lines_of_several_values_are_one():
+    half = conflicts(RowMajor(), lambda t, v: (0 if v == 5 else t, v), (32, 32), values=8)
+    assert str(half).splitlines()[2:] == ["0-4, 6-7      0  0-31         32      1      1"]
+    long = conflicts(RowMajor(), lambda t, v: (t * (v % 2), v), (32, 32), values=32)
+    assert str(long).splitlines()[2].startswith("1, 3, 5, 7, ... 31      0")
+    access, values = along((64, 64), "columns")
+    assert len(str(conflicts(ROWS_64, access, values=values)).splitlines()) == 3
 
 
 def test_a_layout_of_threads_and_values_is_read_as_cute_does():
@@ -102,20 +112,140 @@ def test_a_layout_of_threads_and_values_is_read_as_cute_does():
     assert by_text.phases == 2
 
 
+def test_a_thread_without_part_shares_with_any():
+    """Of 8 bytes: lanes 0 and 1 share, and lane 2 with lane 3, which doesn't ask."""
+    found = conflicts(
+        RowMajor(), lambda t, v: None if t == 3 else t // 2 * 32, (64, 32), bytes=8, threads=4
+    )
+    assert found.addresses == ((0, 0, 32, -1),)
+    assert found.phases == 1
+    assert found.requests[0].phases[0].threads == (0, 1, 2)
+    assert found.stages == 2
+    assert found.least == 1
+
+
+def test_values_without_a_thread_are_no_requests():
+    found = conflicts(RowMajor(), lambda t, v: (0, t) if v else None, (2, 32), values=2)
+    assert [request.value for request in found.requests] == [1]
+    assert found.stages == found.least == 1
+    nothing = conflicts(RowMajor(), lambda t, v: None, (2, 32))
+    assert (nothing.stages, nothing.phases, nothing.free) == (0, 0, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "bytes_", "access", "stages", "least"),
+    [
+        ("atomic", 4, lambda t, v: (0, 0), 32, 32),  # no layout helps
+        ("atomic", 4, lambda t, v: (0, t), 1, 1),
+        ("atomic", 4, lambda t, v: (t, 0), 32, 1),
+        ("atomic", 4, lambda t, v: (t % 2, 0), 32, 16),
+        ("atomic", 8, lambda t, v: (0, t), 2, 2),
+        ("atomic", 8, lambda t, v: (0, 0), 32, 32),
+        ("cas", 4, lambda t, v: (0, t), 2, 2),
+        ("cas", 4, lambda t, v: (0, 0), 64, 64),
+    ],
+)
+def test_atomic_operations_are_one_request_each(kind, bytes_, access, stages, least):
+    found = conflicts(RowMajor(), access, (32, 32), bytes=bytes_, kind=kind)
+    assert (found.stages, found.least) == (stages, least)
+    assert found.stages == sum(phase.stages for one in found.requests for phase in one.phases)
+    assert found.least == sum(phase.least for one in found.requests for phase in one.phases)
+
+
+@pytest.mark.parametrize("kind", ["ldmatrix", "stmatrix"])
+@pytest.mark.parametrize("threads", [8, 16, 32])
+@pytest.mark.parametrize("bytes_", [1, 2, 4, 8, 16])
+def test_a_matrix_is_a_phase(kind, threads, bytes_):
+    shape = (threads, 128 // bytes_)
+    free = conflicts(
+        Swizzle.of_bytes(128, bytes_),
+        lambda t, v: (t, 0),
+        shape,
+        bytes=bytes_,
+        kind=kind,
+        threads=threads,
+    )
+    assert (free.bytes, free.phases, free.stages) == (16, threads // 8, threads // 8)
+    plain = conflicts(
+        RowMajor(), lambda t, v: (t, 0), shape, bytes=bytes_, kind=kind, threads=threads
+    )
+    assert (plain.stages, plain.least) == (threads, threads // 8)
+
+
+def test_rows_of_matrices_that_share_are_no_pairs():
+    """Unlike reads of 16 bytes, which take half the phases then."""
+    shared = {"shape": (32, 8), "bytes": 2}
+    matrix = conflicts(RowMajor(), lambda t, v: (t // 2, 0), kind="ldmatrix", **shared)
+    read = conflicts(RowMajor(), lambda t, v: (t // 2, 0), vector=8, **shared)
+    assert (matrix.phases, read.phases) == (4, 2)
+
+
+def test_vectors_run_along_the_first_axis_of_a_tile_that_lies_by_columns():
+    by_columns = conflicts("(128,8):(1,128)", lambda t, v: (t * 4, 0), vector=4)
+    assert by_columns.free
+    assert by_columns.phases == 4
+
+
+def test_the_vectors_of_threads_and_values_are_those_that_it_names():
+    assert conflicts("(8,32):(32,1)", "(32,(4,2)):(8,(1,4))", bytes=2).phases == 8
+    with pytest.raises(LayoutError, match="no aligned vector"):  # by columns in a tile by rows
+        conflicts("(8,32):(32,1)", "(32,8):(8,1)", bytes=2, vector=8)
+    assert conflicts("(8,32):(1,8)", "(32,8):(8,1)", bytes=2, vector=8).free
+
+
 @pytest.mark.parametrize(
     ("layout", "access", "options", "said"),
     [
-        (Padded(1), lambda t, v: (t, 0), {"vector": 2}, "no aligned vector"),
-        (RowMajor(), lambda t, v: (0, t + 1), {"vector": 2}, "no aligned vector"),
+        (Padded(1), lambda t, v: (t, 0), {"vector": 2}, "value 0 of thread 1 is no aligned vector"),
+        (RowMajor(), lambda t, v: (0, t + 1), {"vector": 2}, "0 of thread 0 is no aligned vector"),
+        (RowMajor(), lambda t, v: (63, 63), {"vector": 2}, "its 2 elements lie at 4095; let"),
         (RowMajor(), lambda t, v: (t, 0), {"bytes": 3}, "1, 2, 4, 8 or 16 bytes at once"),
         (RowMajor(), lambda t, v: (t, 0), {"bytes": 8, "vector": 4}, "not 4 times 8"),
-        (RowMajor(), lambda t, v: (t, 0), {"kind": "look"}, "'read' or a 'write'"),
-        (RowMajor(), lambda t, v: (t, 64), {}, "an index of the access is at most 63"),
-        (RowMajor(), lambda t, v: (t, 0, 0), {}, "gives 3 indices"),
-        (RowMajor(), lambda t, v: (0, "x"), {}, "an index of the access is a whole number"),
-        (RowMajor(), "(32,200):(1,32)", {}, "names element 6399 of a tile of 4096 elements"),
+        (RowMajor(), lambda t, v: (t, 0), {"bytes": "half"}, "the bytes of an element is a whole"),
+        (RowMajor(), lambda t, v: (t, 0), {"kind": "look"}, "read, write, atomic, .*, not 'look'"),
+        (
+            RowMajor(),
+            lambda t, v: (t * 2, 64),
+            {},
+            r"index 1 of the element \(0, 64\) for value 0 of thread 0 is at most 63, not 64",
+        ),
+        (
+            RowMajor(),
+            lambda t, v: (t * 3, v),
+            {"values": 2},
+            r"index 0 of the element \(66, 0\) for value 0 of thread 22 is at most 63, not 66",
+        ),
+        (RowMajor(), lambda t, v: t - 1, {}, "element for value 0 of thread 0 is at least 0"),
+        (RowMajor(), lambda t, v: (t, 0, 0), {}, r"3 indices for value 0 of thread 0, \(0, 0, 0\)"),
+        (RowMajor(), lambda t, v: (0, "x"), {}, "is a whole number, not 'x'"),
+        (
+            RowMajor(),
+            lambda t, v: (0, 8 // t),
+            {},
+            "failed for value 0 of thread 0: .*ZeroDivisionError",
+        ),
+        (
+            RowMajor(),
+            lambda t, v: (t, 0),
+            {"kind": "ldmatrix", "bytes": 2, "threads": 9},
+            "not of 9",
+        ),
+        (
+            RowMajor(),
+            lambda t, v: (t, 0) if t else None,
+            {"kind": "ldmatrix", "bytes": 2},
+            "none for value 0 of thread 0",
+        ),
+        (RowMajor(), lambda t, v: t, {"kind": "ldmatrix", "vector": 2}, "moves rows of 16 bytes"),
+        (RowMajor(), lambda t, v: t, {"kind": "atomic", "bytes": 2}, "4 or 8 bytes, not 1 times 2"),
+        (RowMajor(), lambda t, v: t, {"kind": "cas", "vector": 2}, "4 or 8 bytes, not 2 times 4"),
+        (RowMajor(), "(32,200):(1,32)", {}, "value 128 of thread 0 element 4096 of a tile of 4096"),
+        (RowMajor(), "(64,2):(1,64)", {}, r"threads of \(64,2\):\(1,64\) is at most 32"),
+        (RowMajor(), "(32,3):(1,32)", {"vector": 2}, "the 3 values .* no whole number of vectors"),
         (RowMajor(), "32:1", {}, "has two axes"),
         (RowMajor(), "Swizzle<1,0,1>", {}, "is swizzled"),
+        (RowMajor(), lambda t, v: t, {"threads": 33}, "the number of threads is at most 32"),
+        (Strided((8, 8), (8, 1)), lambda t, v: t, {}, r"can't hold an array of shape \(64, 64\)"),
     ],
 )
 def test_what_is_no_access_is_refused(layout, access, options, said):
@@ -146,6 +276,16 @@ def test_the_smallest_padding_is_found(size, vector, by):
 
 def test_no_padding_is_found_where_there_is_none():
     assert padding(questions((32, 32), 4, 1), most=0) is None
+
+
+def test_paddings_that_split_vectors_are_left_out():
+    assert padding(questions((32, 32), 4, 4)) == 4
+
+
+def test_a_search_hides_no_mistake():
+    ask = question(lambda t, v: (t, 0), (64, 64))
+    with pytest.raises(LayoutError, match="can't hold an array"):
+        list(swizzles([ask], Strided((8, 8), (8, 1))))
 
 
 def test_all_swizzles_that_free_are_found():

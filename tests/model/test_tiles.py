@@ -84,6 +84,18 @@ def test_the_first_part_of_a_nested_axis_moves_fastest():
         ("Sw<2,3,-4>", Swizzle(2, 3, -4)),
         ("Swizzle<3,3,3> o (8,64):(64,1)", Swizzle(3, 3, 3, Strided((8, 64), (64, 1)))),
         ("Sw<3,4,3> o _0 o (8,64):(64,1)", Swizzle(3, 4, 3, Strided((8, 64), (64, 1)))),
+        (  # of bytes before a pointer: what CUTLASS's GMMA::Layout_K_SW32_Atom<half_t> prints
+            "Sw<1,4,3> o smem_ptr[16b](unset) o (_64,_16):(_16,_1)",
+            Swizzle(1, 3, 3, Strided((64, 16), (16, 1))),
+        ),
+        (
+            "Sw<3,4,3> o smem_ptr[8b](unset) o (8,128):(128,1)",
+            Swizzle(3, 4, 3, Strided((8, 128), (128, 1))),
+        ),
+        (
+            "Sw<3,4,3> o smem_ptr[64b](0x7f00) o (8,16):(16,1)",
+            Swizzle(3, 1, 3, Strided((8, 16), (16, 1))),
+        ),
     ],
 )
 def test_what_cute_prints_is_read(text, layout):
@@ -100,6 +112,11 @@ def test_what_cute_prints_is_read(text, layout):
         ("(8,x):(8,1)", "is no layout of CuTe"),
         ("(8,8):(8,1) o 5", "is no layout of CuTe"),
         ("Swizzle<3,4,3> o _64 o (8,64):(64,1)", "is no layout of CuTe"),
+        ("Sw<3,4,3> o smem_ptr[4b](unset) o (8,64):(64,1)", "is no layout of CuTe"),
+        (
+            "Sw<1,2,3> o smem_ptr[64b](unset) o (8,64):(64,1)",
+            "first bit of a swizzle is at least 0",
+        ),
         ("(8,8):(8,(1,2))", "aren't nested alike"),
         ("(8,0):(8,1)", "an extent of a layout is at least 1"),
         ("Swizzle<3,4,2>", "would mix bits with themselves"),
