@@ -69,17 +69,25 @@ def measured(command: str, say: Callable[[str], None], count: int = PATTERNS) ->
     record = Record("banks", known, ())
     for number, access in enumerate(ACCESSES):
         say(access.name)
-        kernels = prepare(access, f"{NAME}{number}", count)
-        launches = profiled(profiler, [(kernel, (1,)) for kernel in kernels], [METRIC])
-        counted = Counted(access, tuple(read(access, launches, count)))
+        found = counts(profiler, access, f"{NAME}{number}", requests(access, count))
+        counted = Counted(access, tuple(found))
         record = replace(record, rows=(*record.rows, counted.row()))
         yield record
 
 
-def prepare(access: Access, name: str, count: int) -> list[Kernel]:
-    """The launches of a kind of access; the first makes no request."""
-    every = requests(access, count)
-    packs = [every[first : first + access.packed] for first in range(0, count, access.packed)]
+def counts(profiler: str, access: Access, name: str, every: Sequence[Index]) -> list[int]:
+    """The wavefronts of requests of one kind, each by itself; `name` begins as `NAME` does.
+
+    Raises `NoGPU` without a GPU, `NoCounters` where its counters can't be read.
+    """
+    launches = [(kernel, (1,)) for kernel in prepare(access, name, every)]
+    return list(read(access, profiled(profiler, launches, [METRIC]), len(every)))
+
+
+def prepare(access: Access, name: str, every: Sequence[Index]) -> list[Kernel]:
+    """The launches of requests of one kind of access; the first launch makes none."""
+    starts = range(0, len(every), access.packed)
+    packs = [list(every[first : first + access.packed]) for first in starts]
     return [access.kernel(name, pack) for pack in ([], *packs)]
 
 

@@ -80,7 +80,7 @@ def test_all_lanes_take_part_in_a_matrix():
 
 @pytest.mark.parametrize("access", ACCESSES, ids=lambda access: access.name)
 def test_a_launch_holds_the_requests_and_how_often_each_is_made(access):
-    none, *kernels = prepare(access, "mmsim_counted_0", 11)
+    none, *kernels = prepare(access, "mmsim_counted_0", requests(access, 11))
     assert (none.arguments[0].words() == -1).all()
     index = np.concatenate([kernel.arguments[0].words().reshape(-1, 32) for kernel in kernels])
     assert index[:11].tolist() == [one.tolist() for one in requests(access, 11)]

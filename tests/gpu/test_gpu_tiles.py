@@ -1,0 +1,116 @@
+"""Fifty tiles: what mmsim says, what a GPU counted, what tensor-layouts says.
+
+The GPU is only played; what one really counted is kept in benchmarks/results/gpu/tiles.json.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mmsim.gpu import banks, ncu
+from mmsim.gpu.bank_accesses import ACCESSES, BLOCKS
+from mmsim.gpu.ncu import Profiled
+from mmsim.gpu.record import Record
+from mmsim_algorithms.gpu import tiles
+from mmsim_algorithms.gpu.tile_cases import CASES
+from mmsim_algorithms.gpu.tiles import by_phases, by_tensor_layouts, main, of_one_kind, request
+
+BY_NAME = {case.name: case for case in CASES}
+each = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+
+
+def test_there_are_fifty_different_cases():
+    assert len(CASES) == len(BY_NAME) == 50
+    assert len({(c.layout, c.access, c.size, c.kind) for c in CASES}) == 50
+    assert {case.size * case.vector for case in CASES} == {1, 2, 4, 8, 16}
+    assert {case.kind for case in CASES} == {"read", "write", "ldmatrix", "stmatrix"}
+    assert 50 / 3 < sum(case.answer.free for case in CASES) < 2 * 50 / 3
+
+
+@each
+def test_a_kernel_makes_the_request_that_is_asked_about(case):
+    index = request(case)
+    (addresses,) = case.answer.addresses
+    assert index.dtype == np.int32
+    assert index[: len(addresses)].tolist() == list(addresses)
+    assert set(index[len(addresses) :].tolist()) <= {0 if case.instruction.whole else -1}
+    assert index.max() < case.instruction.elements
+    assert case.instruction.stages(index) == case.answer.stages
+    assert case.instruction.size == case.answer.bytes
+
+
+def test_every_case_is_counted_once():
+    counted = [case for cases in of_one_kind().values() for case in cases]
+    assert sorted(case.name for case in counted) == sorted(BY_NAME)
+
+
+@pytest.fixture
+def played(monkeypatch):
+    """A GPU that follows the rule, but for what is told it of one kind of access."""
+    wrong = {}
+
+    def launched(profiler, launches, metrics):
+        source = launches[0][0].source
+        (access,) = (one for one in ACCESSES if one.source(launches[0][0].name) == source)
+        totals = []
+        for kernel, _ in launches:
+            index = kernel.arguments[0].words().reshape(-1, 32)
+            stages = [access.stages(one) for one in index] if totals else []
+            if totals and wrong.get(access.name):
+                stages[0] += 1
+            total = sum(count * access.base**digit for digit, count in enumerate(stages))
+            totals.append(Profiled("mmsim_counted_0", {banks.METRIC: BLOCKS + total}))
+        return totals
+
+    monkeypatch.setattr(ncu, "find", lambda: "ncu")
+    monkeypatch.setattr(ncu, "version", lambda profiler: "1")
+    monkeypatch.setattr(tiles, "facts", lambda command: {"device": "Played", "command": command})
+    monkeypatch.setattr(banks, "profiled", launched)
+    return wrong
+
+
+def test_the_command_counts_and_compares(played, tmp_path, capsys):
+    file = tmp_path / "tiles.json"
+    assert main([str(file)]) == 0
+    assert capsys.readouterr().out == "50 of 50 as mmsim says\n"
+    kept = Record.read(file)
+    assert kept.experiment == "tiles"
+    assert [row["hardware"] for row in kept.rows] == [case.answer.stages for case in CASES]
+    played["ldmatrix .x2"] = True
+    assert main([str(file)]) == 1
+    assert capsys.readouterr().out == "49 of 50 as mmsim says\n"
+
+
+def test_without_a_profiler_the_command_says_so(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main([str(tmp_path / "tiles.json")]) == 2
+    assert "ncu is not on the PATH" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------ tensor-layouts
+
+
+@pytest.mark.parametrize(
+    ("name", "ways"),
+    [
+        ("column of floats", [32]),
+        ("column, rows padded by 1", [1]),
+        ("one float for all", [1]),
+        ("row of float4", [4]),  # which it calls a conflict: it has no phases
+        ("8 float4 for each quarter-warp", [1]),
+        ("ldmatrix.trans .x4, by columns", [16]),
+    ],
+)
+def test_tensor_layouts_counts_a_whole_warp(name, ways):
+    pytest.importorskip("tensor_layouts")
+    assert by_tensor_layouts(BY_NAME[name]) == ways
+
+
+def test_asked_phase_by_phase_it_differs_only_where_reads_share_in_pairs():
+    pytest.importorskip("tensor_layouts")
+    assert [case.name for case in CASES if by_phases(case) != case.answer.stages] == [
+        "one double for two threads",
+        "float2, shared with the next but one",
+        "one float4 for two threads",
+    ]
