@@ -1,6 +1,9 @@
 """`mmsim conflicts`: what it prints and saves, and the exit status that scripts use."""
 
 import json
+import re
+import shlex
+from pathlib import Path
 
 import pytest
 
@@ -185,3 +188,21 @@ def test_types_have_the_sizes_of_numpy(name):
     bits = "".join(filter(str.isdigit, name))
     if name.startswith(("int", "uint")) and name != "int4" and bits:
         assert bytes_of(name) * 8 == int(bits)
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "tiles.md"
+SHOWN = re.findall(
+    r"^```sh\n(mmsim conflicts [^\n]*)\n```\n\n```text\n(.*?)^```",
+    PAGE.read_text(encoding="utf-8"),
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def test_the_how_to_guide_shows_commands():
+    assert len(SHOWN) == 3
+
+
+@pytest.mark.parametrize(("command", "printed"), SHOWN)
+def test_the_how_to_guide_shows_what_they_print(capsys, command, printed):
+    main(shlex.split(command)[1:])
+    assert capsys.readouterr().out == printed
