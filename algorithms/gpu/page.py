@@ -15,10 +15,12 @@ from mmsim.gpu.record import Record
 from mmsim.gpu.replay import SAMPLES
 from mmsim_algorithms.gpu import (
     page_atomics,
+    page_banks,
     page_counts,
     page_global,
     page_machine,
     page_shared,
+    page_tiles,
 )
 from mmsim_algorithms.gpu.cfp_rap_tables import REPEAT, N
 from mmsim_algorithms.gpu.kept import Results
@@ -42,6 +44,8 @@ def page(results: Results) -> str:
             page_shared.section(results),
             page_global.section(results),
             page_counts.counters(results),
+            *page_banks.banks(results),
+            *page_tiles.tiles(results),
             *page_atomics.atomics(results),
             page_counts.random_programs(results),
             _not_covered(results),

@@ -14,6 +14,7 @@ from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu import page as page_module
 from mmsim_algorithms.gpu import (
     page_atomics,
+    page_banks,
     page_casual,
     page_counts,
     page_global,
@@ -21,6 +22,7 @@ from mmsim_algorithms.gpu import (
     page_machine,
     page_random,
     page_shared,
+    page_tiles,
     page_winners,
 )
 from mmsim_algorithms.gpu.kept import (
@@ -111,6 +113,8 @@ PARTS = (
     page_random,
     page_counts,
     page_atomics,
+    page_banks,
+    page_tiles,
 )
 
 

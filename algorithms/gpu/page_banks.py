@@ -1,0 +1,46 @@
+"""The page's section about banks of 4 bytes: what was counted of each kind of access."""
+
+from __future__ import annotations
+
+from mmsim.gpu.banks import METRIC
+from mmsim.gpu.record import Row
+from mmsim_algorithms.gpu.kept import Results, number
+from mmsim_algorithms.gpu.markdown import count, paragraph, table
+
+EXPERIMENT = "banks"
+
+
+def banks(results: Results) -> list[str]:
+    """What the card counted of patterns of addresses; nothing where no record is kept."""
+    if EXPERIMENT not in results.records:
+        return []
+    record = results[EXPERIMENT]
+    facts = record.facts
+    patterns, equal = (sum(int(number(row, field)) for row in record.rows) for field in PATTERNS)
+    parts = [
+        "## Banks of 4 bytes\n",
+        paragraph(
+            f"""The rule of [banks of 4 bytes](machines.md#banks-of-4-bytes) says how many stages
+            one request takes, for each width and kind of access. On one {facts["device"]} (driver
+            {facts["driver"]}, CUDA {facts["cuda"]}) `{facts["command"]}` made, on
+            {str(facts["date"])[:10]}, {patterns:,} requests by
+            {count(len(record.rows), "instruction")}: strides, blocks, permutations, exclusive ors,
+            addresses that lanes share, in pairs and otherwise, with all lanes and with some, and
+            random ones. The profiler counts the wavefronts of each,
+            `{METRIC}`. In {equal:,} of {patterns:,} requests they are as many as the rule's
+            stages."""
+        ),
+        table(
+            ("instruction", "bytes a lane", "requests", "equal", "wavefronts", "stages"),
+            map(_line, record.rows),
+        ),
+    ]
+    return ["\n".join(parts)]
+
+
+PATTERNS = ("patterns", "equal")
+
+
+def _line(row: Row) -> tuple[str, ...]:
+    numbers = (row[field] for field in ("bytes", *PATTERNS, "hardware", "model"))
+    return (str(row["access"]), *map(str, numbers))
