@@ -5,6 +5,8 @@ The GPU is only played; what one really counted is kept in benchmarks/results/gp
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,10 @@ from mmsim.gpu.bank_accesses import ACCESSES, BLOCKS
 from mmsim.gpu.ncu import Profiled
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu import tiles
+from mmsim_algorithms.gpu.kept import Results
+from mmsim_algorithms.gpu.page import page
+from mmsim_algorithms.gpu.page_tiles import SAID
+from mmsim_algorithms.gpu.page_tiles import tiles as tiles_section
 from mmsim_algorithms.gpu.tile_cases import CASES
 from mmsim_algorithms.gpu.tiles import by_phases, by_tensor_layouts, main, of_one_kind, request
 
@@ -88,6 +94,48 @@ def test_without_a_profiler_the_command_says_so(monkeypatch, tmp_path, capsys):
     assert "ncu is not on the PATH" in capsys.readouterr().err
 
 
+# ------------------------------------------------------------ what is kept
+
+RESULTS = Results.read()
+
+
+def test_the_kept_counts_are_of_these_cases():
+    kept = RESULTS["tiles"]
+    assert "NVIDIA" in kept.facts["device"]
+    of = [(row["layout"], row["access"], row["bytes"], row["instruction"]) for row in kept.rows]
+    assert of == [(c.layout, c.access, c.size, c.instruction.name) for c in CASES]
+
+
+def test_mmsim_says_what_the_gpu_counted():
+    counted = [row["hardware"] for row in RESULTS["tiles"].rows]
+    assert counted == [case.answer.stages for case in CASES]
+
+
+def test_the_page_shows_the_counts():
+    table = [
+        line.split("|") for line in page(RESULTS).splitlines() if "`(" in line or "o (" in line
+    ]
+    shown = {cells[1].strip(): [int(cell) for cell in cells[4:9]] for cells in table}
+    theirs = {row["case"]: row["ways"] for row in Record.read(SAID).rows}
+    assert shown == {
+        case.name: [
+            *(case.size, theirs[case.name], case.answer.stages),
+            *(row["hardware"], case.answer.least),
+        ]
+        for case, row in zip(CASES, RESULTS["tiles"].rows, strict=True)
+    }
+
+
+def test_other_counts_are_other_sentences():
+    kept = RESULTS["tiles"]
+    rows = ({**kept.rows[0], "hardware": 2}, *kept.rows[1:])
+    other = Results({**RESULTS.records, "tiles": replace(kept, rows=rows)})
+    (before,), (after,) = tiles_section(RESULTS), tiles_section(other)
+    assert "are the card's wavefronts in 50 of 50" in " ".join(before.split())
+    assert "are the card's wavefronts in 49 of 50" in " ".join(after.split())
+    assert tiles_section(Results({})) == []
+
+
 # ------------------------------------------------------------ tensor-layouts
 
 
@@ -114,3 +162,10 @@ def test_asked_phase_by_phase_it_differs_only_where_reads_share_in_pairs():
         "float2, shared with the next but one",
         "one float4 for two threads",
     ]
+
+
+def test_what_it_said_is_kept(tmp_path, capsys):
+    pytest.importorskip("tensor_layouts")
+    assert main([str(tmp_path / "said.json"), "--tensor-layouts"]) == 0
+    assert capsys.readouterr().out == "46 of 50 as mmsim says\n"
+    assert (tmp_path / "said.json").read_text() == SAID.read_text()
