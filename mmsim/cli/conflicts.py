@@ -100,8 +100,9 @@ def command(arguments: argparse.Namespace) -> int:
     about = {"shape": list(shape), "type": arguments.type, "vector": arguments.vector}
     if arguments.search is not None:
         found = search(arguments.search, layout, [one for _, _, one in asked], arguments.vector)
-        keep(arguments.json, {**about, "search": arguments.search, "found": found})
-        return int(not found and found != 0)
+        if arguments.json is not None:
+            keep(arguments.json, {**about, "search": arguments.search, "found": found})
+        return int(found is None or found == [])
     out = console()
     answers = [(kind, way, one(layout)) for kind, way, one in asked]
     for kind, way, answer in answers:
@@ -109,8 +110,9 @@ def command(arguments: argparse.Namespace) -> int:
         for line in collisions(answer) if arguments.collisions else ():
             out.print(line, highlight=False)
     free = all(answer.free for *_, answer in answers)
-    plain = [{"access": way, **plain_of(answer)} for _, way, answer in answers]
-    keep(arguments.json, {"layout": arguments.layout, **about, "free": free, "accesses": plain})
+    if arguments.json is not None:
+        plain = [{"access": way, **plain_of(answer)} for _, way, answer in answers]
+        keep(arguments.json, {"layout": arguments.layout, **about, "free": free, "accesses": plain})
     return int(not free)
 
 
@@ -165,10 +167,9 @@ def plain_of(answer: Conflicts) -> dict[str, Any]:
     }
 
 
-def keep(file: Path | None, answer: dict[str, Any]) -> None:
-    """Save an answer, if it is to be kept."""
-    if file is not None:
-        save(file, json.dumps(answer, indent=2) + "\n")
+def keep(file: Path, answer: dict[str, Any]) -> None:
+    """Save an answer as JSON."""
+    save(file, json.dumps(answer, indent=2) + "\n")
 
 
 def bytes_of(name: str) -> int:

@@ -27,6 +27,8 @@ from mmsim.tracebacks import said
 THREADS = 32
 BANKS = 32
 MOST_VALUES = 1 << 16
+MOST_ELEMENTS = 1 << 24
+"""Of a tile: more than any shared memory has bytes."""
 MATRIX_BYTES = 16
 """A row of the matrices that `ldmatrix` and `stmatrix` move."""
 Index = int | tuple[int, ...]
@@ -111,10 +113,11 @@ class Conflicts:
                 found.append(Request(value, phases))
         return tuple(found)
 
-    @property
+    @cached_property
     def phases(self) -> int:
         """The phases of all requests together."""
-        return sum(len(request.phases) for request in self.requests)
+        rule = _rule(self.bytes, self.kind)
+        return sum(1 for addresses in self.addresses for _ in _parts(rule, addresses))
 
     @cached_property
     def stages(self) -> int:
@@ -143,11 +146,12 @@ class Conflicts:
                     yield request.value, number, bank, words
 
     def __str__(self) -> str:
-        count = self.stages - self.least
+        requests = sum(max(addresses) >= 0 for addresses in self.addresses)
+        more = self.stages - self.least
         lines = [
-            f"{self.kind} of {self.bytes} bytes a thread: {_many(len(self.requests), 'request')}, "
+            f"{self.kind} of {self.bytes} bytes a thread: {_many(requests, 'request')}, "
             f"{_many(self.phases, 'phase')}, {_many(self.stages, 'stage')}, "
-            + ("free of conflicts" if self.free else f"{count} beyond the least")
+            + ("free of conflicts" if self.free else f"{more} beyond the least")
         ]
         if not self.free:
             rows = list(self._rows())
@@ -221,6 +225,7 @@ def question(
     values: int = 1,
 ) -> Question:
     """The question that `mmsim.conflicts` asks of a layout; its parameters are explained there."""
+    _check_shape(shape)
     vector = _vector(kind, whole(size, "the bytes of an element", 1), whole(vector, "a vector", 1))
     if isinstance(access, Strided):
         ways: tuple[Integers, ...] = (_of_threads_and_values(access, shape, vector),)
@@ -261,6 +266,17 @@ def _vector(kind: str, size: int, vector: int) -> int:
     return vector
 
 
+def _check_shape(shape: Shape) -> None:
+    """Refuse what is no tile."""
+    for extent in shape:
+        whole(extent, f"an extent of the tile's shape {shown(shape)}", 1, MOST_ELEMENTS)
+    if math.prod(shape) > MOST_ELEMENTS:
+        raise LayoutError(
+            f"a tile of shape {shown(shape)} is larger than any shared memory; ask about a tile of "
+            f"at most {MOST_ELEMENTS} elements"
+        )
+
+
 def _check_rows(kind: str, threads: int, elements: Integers) -> None:
     """Refuse what is no instruction for matrices: they take whole matrices of 8 rows."""
     if threads not in (8, 16, 32):
@@ -298,8 +314,10 @@ def _number(given: Index, shape: Shape, where: str) -> int:
         )
     number = 0
     for axis, (one, extent) in enumerate(zip(given, shape, strict=True)):
-        about = f"index {axis} of the element {shown(given)} for {where}"
-        number = number * extent + whole(one, about, 0, extent - 1)
+        if type(one) is not int or not 0 <= one < extent:  # worth it: the words take longest
+            about = f"index {axis} of the element {shown(given)} for {where}"
+            one = whole(one, about, 0, extent - 1)
+        number = number * extent + one
     return number
 
 

@@ -52,6 +52,7 @@ def test_stages_are_those_of_the_banks(size, kind, apart, data):
     found = conflicts(RowMajor(), lambda t, v: addresses[t], (256,), bytes=size, kind=kind)
     assert found.stages == stages(addresses, size, kind)
     assert found.phases == found.least <= found.stages
+    assert found.phases == sum(len(request.phases) for request in found.requests)
     assert sorted(t for phase in found.requests[0].phases for t in phase.threads) == list(range(32))
 
 
@@ -251,6 +252,21 @@ def test_the_vectors_of_threads_and_values_are_those_that_it_names():
 def test_what_is_no_access_is_refused(layout, access, options, said):
     with pytest.raises(LayoutError, match=said):
         conflicts(layout, access, (64, 64), **options)
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        ((0, 4), r"an extent of the tile's shape \(0, 4\) is at least 1"),
+        ((4, 2.5), r"an extent of the tile's shape \(4, 2.5\) is a whole number"),
+        ((10**6, 10**6), "is larger than any shared memory"),
+        ((2**40, 1), "is at most 16777216"),
+    ],
+)
+@pytest.mark.parametrize("access", [lambda t, v: t, "(32,1):(1,0)"])
+def test_what_is_no_tile_is_refused(shape, said, access):
+    with pytest.raises(LayoutError, match=said):
+        conflicts(RowMajor(), access, shape)
 
 
 def test_a_layout_without_a_shape_asks_for_one():
