@@ -334,8 +334,7 @@ def _neighbours(firsts: Integers, shape: Shape, vector: int) -> tuple[Integers, 
         place[order] = by_rows
         wanted = place[firsts][:, :, None] + np.arange(vector)
         way = np.where(wanted < count, order[np.minimum(wanted, count - 1)], -1)
-        way[firsts < 0] = -1
-        way[:, :, 0] = firsts
+        way[:, :, 0] = firsts  # -1 where a thread takes no part
         ways.append(way)
     return tuple(ways)
 
@@ -386,7 +385,7 @@ def _addresses(offsets: Integers, ways: tuple[Integers, ...]) -> Integers:
     values, threads, vector = ways[0].shape
     found = np.full((values, threads), -1, dtype=np.int64)
     absent = ways[0][:, :, 0] < 0
-    for way in reversed(ways):  # the first way counts most
+    for way in ways:  # all begin with the same element
         words = offsets[way]
         aligned = (words == words[:, :, :1] + np.arange(vector)).all(axis=2)
         aligned &= (words[:, :, 0] % vector == 0) & (way >= 0).all(axis=2)
@@ -400,7 +399,7 @@ def _addresses(offsets: Integers, ways: tuple[Integers, ...]) -> Integers:
             f"{', '.join(map(str, offsets[elements[elements >= 0]].tolist()))}; let vectors be "
             f"neighbours that begin at multiples of {vector}"
         )
-    return np.where(absent, -1, found)
+    return found
 
 
 Part = dict[int, int]

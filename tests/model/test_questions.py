@@ -54,6 +54,19 @@ def test_stages_are_those_of_the_banks(size, kind, apart, data):
     assert found.phases == found.least <= found.stages
     assert found.phases == sum(len(request.phases) for request in found.requests)
     assert sorted(t for phase in found.requests[0].phases for t in phase.threads) == list(range(32))
+    for phase in found.requests[0].phases:
+        wanted = {
+            (word % 32, word, t)
+            for t in phase.threads
+            for word in range(addresses[t] * size // 4, -(-(addresses[t] + 1) * size // 4))
+        }
+        assert wanted == {
+            (bank, word, t)
+            for bank, words in phase.words.items()
+            for word, threads in words.items()
+            for t in threads
+        }
+        assert phase.stages == max(map(len, phase.words.values()))
 
 
 @pytest.mark.parametrize(
@@ -123,6 +136,12 @@ def test_a_thread_without_part_shares_with_any():
     assert found.requests[0].phases[0].threads == (0, 1, 2)
     assert found.stages == 2
     assert found.least == 1
+
+
+def test_a_thread_without_part_has_no_vector():
+    found = conflicts(RowMajor(), lambda t, v: None if t % 3 else t * 4, (128,), vector=4)
+    assert found.addresses == (tuple(-1 if t % 3 else t for t in range(32)),)
+    assert (found.phases, found.stages) == (2, 2)  # every lane that asks is alone in its pair
 
 
 def test_values_without_a_thread_are_no_requests():
