@@ -41,8 +41,8 @@ ASKED = {
 def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "conflicts",
-        help="tell whether a tile in shared memory is free of bank conflicts",
-        description="Tell, phase by phase, what one warp's accesses to a tile in shared memory "
+        help="say whether a tile in shared memory is free of bank conflicts",
+        description="Say, phase by phase, what one warp's accesses to a tile in shared memory "
         "cost under a layout, or search for layouts that are free of conflicts.",
         epilog="An ACCESS is 'rows', 'columns', or a thread-value layout of CuTe; each option may "
         "be given several times. Without any, rows and columns are read. The exit status is 0 if "

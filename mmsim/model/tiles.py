@@ -64,9 +64,9 @@ class Padded:
 class Strided:
     """A stride for each axis, as a layout of CuTe: `Strided((8, 8), (1, 8))` goes by columns.
 
-    `shape` are the extents and `stride` the words from one index to the next, both nested alike:
-    an axis whose extent is a tuple is cut into parts, the first of which moves fastest. An array
-    has one axis for each entry of `shape`, of as many elements as the entry has all together.
+    `shape` are the extents and `stride` the words from one index to the next, nested in the same
+    way: an axis whose extent is a tuple is cut into parts, the first of which moves fastest. An
+    array has one axis for each entry of `shape`, of as many elements as the entry has all together.
 
     >>> Strided((2, 3), (1, 2)).offsets((2, 3))
     array([[0, 2, 4],
@@ -83,7 +83,7 @@ class Strided:
             given = getattr(self, name)
             if isinstance(given, int):
                 object.__setattr__(self, name, (given,))
-        _alike(self.shape, self.stride, self)
+        _check_nesting(self.shape, self.stride, self)
 
     @property
     def extents(self) -> Shape:
@@ -291,13 +291,15 @@ def cute(text: str) -> Strided | Swizzle:
     return strided if swizzle is None else Swizzle(bits, base, shift, strided)
 
 
-def _alike(shape: Nested, stride: Nested, whole_one: Strided) -> None:
-    """Refuse extents and strides that aren't nested alike, or are no numbers."""
+def _check_nesting(shape: Nested, stride: Nested, whole_one: Strided) -> None:
+    """Refuse extents and strides that aren't nested in the same way, or are no numbers."""
     if isinstance(shape, tuple) and isinstance(stride, tuple) and len(shape) == len(stride):
         for one, own in zip(shape, stride, strict=True):
-            _alike(one, own, whole_one)
+            _check_nesting(one, own, whole_one)
     elif isinstance(shape, tuple) or isinstance(stride, tuple):
-        raise LayoutError(f"the extents and the strides of {whole_one} aren't nested alike")
+        raise LayoutError(
+            f"the extents and the strides of {whole_one} aren't nested in the same way"
+        )
     else:
         whole(shape, "an extent of a layout", 1, LARGEST)
         whole(stride, "a stride of a layout", 0, LARGEST)

@@ -37,7 +37,7 @@ def place(i, j):
 answer = place
 
 # %% name="4"
-# Eight rows begin in one bank. A mode of 2^b times 16 bytes tells 2^b of them apart.
+# Eight rows begin in one bank. A mode of 2^b times 16 bytes puts 2^b of them into different banks.
 answer = [8, 4, 2, 1]
 
 # %% name="4" tags=["mistake"]

@@ -53,7 +53,7 @@ def test_every_case_is_counted_once():
 
 @pytest.fixture
 def played(monkeypatch):
-    """A GPU that follows the rule, but for what is told it of one kind of access."""
+    """A GPU that follows the rule, but takes a stage more for the kinds of access named."""
     wrong = {}
 
     def launched(profiler, launches, metrics):

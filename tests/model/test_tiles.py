@@ -117,7 +117,7 @@ def test_what_cute_prints_is_read(text, layout):
             "Sw<1,2,3> o smem_ptr[64b](unset) o (8,64):(64,1)",
             "first bit of a swizzle is at least 0",
         ),
-        ("(8,8):(8,(1,2))", "aren't nested alike"),
+        ("(8,8):(8,(1,2))", "aren't nested in the same way"),
         ("(8,0):(8,1)", "an extent of a layout is at least 1"),
         ("Swizzle<3,4,2>", "would mix bits with themselves"),
         ("Swizzle<3,99,3>", "the first bit of a swizzle is at most 31"),
