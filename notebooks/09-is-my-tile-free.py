@@ -188,10 +188,9 @@ check(answer, padding([of_vectors]))
 # %% [markdown]
 # ## 4. Swizzles
 #
-# Padding wastes memory, and the hardware that copies whole tiles can't do all of it. A *swizzle*
-# wastes nothing: it lets the elements of a row change places, in each row another way. The
-# simplest: element j of row i lies where element j xor i of a plain row would. The words of a tile
-# of 4 × 4:
+# Padding wastes memory. A *swizzle* wastes nothing: it lets the elements of a row change places, in
+# each row another way. The simplest: element j of row i lies where element j xor i of a plain row
+# would. The words of a tile of 4 × 4:
 
 # %%
 print(mm.layout.XorRows(4).offsets((4, 4)))
