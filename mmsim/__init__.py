@@ -32,6 +32,7 @@ from mmsim.api.conflicts import conflicts
 from mmsim.api.machines import DMM, HMM, UMM, Machine
 from mmsim.api.program import Program, program
 from mmsim.api.run import Run, total
+from mmsim.claims.fit import fit
 from mmsim.errors import LanguageError, MMSimError, ProgramError
 from mmsim.frontend import atomic, warp
 from mmsim.frontend.intrinsics import brev, clz, ffs, fma, popc
@@ -74,6 +75,7 @@ __all__ = [
     "conflicts",
     "ffs",
     "figures",
+    "fit",
     "float32",
     "float64",
     "fma",

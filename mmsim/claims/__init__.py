@@ -12,6 +12,7 @@ from mmsim.claims.claim import (
     cube_root,
     floor,
     gcd,
+    log2,
     maximum,
     minimum,
     named,
@@ -20,6 +21,7 @@ from mmsim.claims.claim import (
 )
 from mmsim.claims.contents import PrintedItem
 from mmsim.claims.drawing import Drawing
+from mmsim.claims.fit import Fit, FitError, fit
 from mmsim.claims.registry import choose, registered
 from mmsim.claims.table import Figure, PaperTable
 from mmsim.claims.verify import CaseResult, Verdict, verify, verify_claim
@@ -33,6 +35,8 @@ __all__ = [
     "Curve",
     "Drawing",
     "Figure",
+    "Fit",
+    "FitError",
     "Growth",
     "PaperTable",
     "Precondition",
@@ -44,8 +48,10 @@ __all__ = [
     "choose",
     "correct",
     "cube_root",
+    "fit",
     "floor",
     "gcd",
+    "log2",
     "maximum",
     "minimum",
     "named",

@@ -82,7 +82,7 @@ class Claim:
         What it is about, in words.
     formula
         The claimed value as a function of the parameters it needs, written so that it works on
-        both numbers and SymPy symbols (use `gcd`, `minimum`, `maximum`, `ceiling`, `root`).
+        both numbers and SymPy symbols (use `gcd`, `minimum`, `maximum`, `ceiling`, `root`, `log2`).
     kind
         "exact": the measured quantity equals the formula; "upper" (an O-claim): it is at most
         `constant` times the formula; "lower": at least `constant` times.
@@ -290,6 +290,19 @@ def root(value: Any) -> Any:
     import sympy
 
     return sympy.sqrt(value)
+
+
+def log2(value: Any) -> Any:
+    """The logarithm to the base 2: exact for powers of two, and within `ceiling` and `floor`.
+
+    >>> log2(8), ceiling(log2(9)), floor(log2(9))
+    (3, 4, 3)
+    """
+    import sympy
+
+    from mmsim.claims.formulas import Log2
+
+    return Log2(sympy.sympify(value))
 
 
 def cube_root(value: Any) -> Any:

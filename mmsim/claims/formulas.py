@@ -29,6 +29,25 @@ class GCD(sympy.Function):  # type: ignore[misc]  # SymPy has no types
         return f"gcd({a}, {b})"
 
 
+class Log2(sympy.Function):  # type: ignore[misc]  # SymPy has no types
+    """The logarithm to the base 2, an integer of a power of two; SymPy's own has no base."""
+
+    is_extended_real = True
+
+    @classmethod
+    def eval(cls, x: Any) -> Any:
+        if x.is_Integer and x > 0:
+            power = int(x).bit_length() - 1
+            return sympy.Integer(power) if x == 2**power else sympy.log(x, 2)
+        return None
+
+    def _latex(self, printer: Any) -> str:
+        return rf"\log_2 {{\left({printer.doprint(self.args[0])} \right)}}"
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"log2({printer.doprint(self.args[0])})"
+
+
 @cache
 def named(name: str, exact: Callable[..., Fraction]) -> Any:
     """A function that formulas show by its name; on integers it has the value of `exact`."""

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from mmsim.cli import bench, check, conflicts, cuda, gpu, reproduce, run, step, sweep, verify
+from mmsim.cli import bench, check, conflicts, cuda, fit, gpu, reproduce, run, step, sweep, verify
 from mmsim.cli.output import (
     STANDARD_OUTPUT,
     abandon,
@@ -20,7 +20,7 @@ from mmsim.errors import MMSimError
 from mmsim.host.version import VERSION
 
 INTERRUPTED = 130
-LONG = (verify, reproduce, sweep, bench)
+LONG = (verify, reproduce, sweep, fit, bench)
 """Commands that may work for minutes; the others end as any Python program does."""
 PIPE_CLOSED = 141
 """What a shell reports of a program that the closed pipe ended: 128 and the signal's number, 13."""
@@ -36,7 +36,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"mmsim {VERSION}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (verify, reproduce, run, check, sweep, step, conflicts, cuda, bench, gpu):
+    for module in (verify, reproduce, run, check, sweep, fit, step, conflicts, cuda, bench, gpu):
         module.add_parser(commands)
     return parser
 

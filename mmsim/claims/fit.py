@@ -1,0 +1,410 @@
+"""Finding the bound: which terms the times of many runs are made of.
+
+The terms are products of powers of the parameters. A search keeps the sets of terms that leave the
+least over, from one term to a few; the first set that leaves nothing over, in whole or simple
+coefficients and in exact arithmetic, is the formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.claims.claim import call_with
+from mmsim.claims.terms import Term, terms_of
+from mmsim.errors import MMSimError, shown
+from mmsim.frontend.program import Program
+from mmsim.results.run import Run
+
+Floats = npt.NDArray[np.float64]
+Case = Mapping[str, Any]
+
+MOST_TERMS = 6
+KEPT = 80
+"""Sets of terms of each size that the search goes on with."""
+LOOKED_AT = 250
+"""Cases that the search looks at; what it finds is then compared with all."""
+SIMPLE = 64
+"""The largest denominator of a coefficient of a formula."""
+MORE = 3
+"""A formula has to hold for so many more cases than it has terms."""
+ENOUGH = 0.9
+"""Another term has to leave less than this part of what was left over."""
+GIVEN_UP = ("b", "p", "n", "m", "k", "d")
+"""Parameters that are left out first where one is a product of powers of others."""
+
+
+class FitError(MMSimError):
+    """Runs that no formula can be found for: too few, or without numbers."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What was found of a quantity: a sum of terms with coefficients.
+
+    `exact` says whether the sum is the quantity in all `cases`, in whole arithmetic. Otherwise
+    `left_over` is the largest difference, `share` the largest part of the quantity that it is.
+    `tied` are equations that hold in all cases, as p = w: the formula has only the other
+    parameters, and what it would be without them can't be known from these cases. `others` are
+    formulas of as many terms that are exact in all cases as well.
+    """
+
+    quantity: str
+    terms: tuple[tuple[Fraction, Term], ...]
+    exact: bool
+    cases: int
+    left_over: Fraction
+    share: float
+    tied: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+    @property
+    def unique(self) -> bool:
+        """Whether it is exact and no other sum of as many terms is."""
+        return self.exact and not self.others
+
+    def value(self, case: Case) -> Fraction:
+        """The sum for a case."""
+        return sum((factor * term.value(case) for factor, term in self.terms), Fraction(0))
+
+    @cached_property
+    def statement(self) -> Any:
+        """It as a SymPy equation."""
+        import sympy
+
+        names = {name for _, term in self.terms for name, _ in term.powers}
+        names |= {term.log[0] for _, term in self.terms if term.log}
+        symbols = {name: sympy.Symbol(name, positive=True, integer=True) for name in names}
+        total = sum(
+            sympy.Rational(factor.numerator, factor.denominator) * term.expression(symbols)
+            for factor, term in self.terms
+        )
+        quantity = sympy.Symbol(self.quantity, positive=True, integer=True)
+        return sympy.Eq(quantity, sympy.factor_terms(total), evaluate=False)
+
+    @property
+    def formula(self) -> str:
+        """The sum as text: coefficients of an inexact one have four digits."""
+        parts = []
+        for factor, term in self.terms:
+            size = str(abs(factor)) if self.exact else f"{abs(float(factor)):.4g}"
+            name = str(term)
+            if name == "1" or name.startswith("1/"):
+                text = size + name[1:]
+            else:
+                text = name if size == "1" else f"{size}*{name}"
+            parts.append(("-" if factor < 0 else "+", text))
+        text = " ".join(f"{sign} {part}" for sign, part in parts)
+        return text.removeprefix("+ ") or "0"
+
+    def __str__(self) -> str:
+        sign = "=" if self.exact else "~"
+        lines = [f"{self.quantity} {sign} {self.formula}"]
+        if self.exact:
+            lines.append(f"exact in all {self.cases} cases")
+        else:
+            lines.append(
+                f"left over in {self.cases} cases: at most {float(self.left_over):.4g}, "
+                f"{self.share:.1%} of {self.quantity}"
+            )
+        lines += [f"so is {self.quantity} = {other}" for other in self.others]
+        if self.tied:
+            lines.append(f"in all cases {', '.join(self.tied)}")
+        return "\n".join(lines)
+
+
+def fit(
+    program: Program | Callable[..., Run],
+    grid: Mapping[str, Iterable[Any]] | Iterable[Case],
+    *,
+    machine: Callable[..., Any] | None = None,
+    arguments: Callable[..., tuple[Any, ...]] | None = None,
+    measure: Callable[[Run], int] | None = None,
+    quantity: str = "T",
+) -> Fit:
+    """Run a program over a grid and find the formula that its time is.
+
+    Parameters
+    ----------
+    program
+        A program; or a function that is called with the parameters of a case by name and returns a
+        `Run`, without `machine` and `arguments`.
+    machine, arguments
+        Of a program: functions of a case's parameters, by name, that give the machine and the
+        arguments after T. The number of threads is the case's `p`.
+    grid
+        A dictionary with a list of values for each parameter, of which every combination is a case;
+        or the cases themselves. Parameters that are whole numbers may stand in the formula. Give
+        each at least four values, and combinations in which none follows from others.
+    measure
+        What is measured of a run; its time unless given.
+    quantity
+        What the measured quantity is called.
+
+    Returns
+    -------
+    The fit; print it. Raises `FitError` for fewer than five cases or a grid without numbers.
+
+    Examples
+    --------
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def copy(T, a, b):
+    ...     for i in range(T.id, len(a), T.count):
+    ...         b[i] = a[i]
+    >>> grid = {"n": [128, 256, 512], "p": [16, 32, 64], "w": [4, 8, 16], "l": [1, 5, 8]}
+    >>> print(mm.fit(copy, grid, machine=lambda w, l: mm.UMM(w, l),
+    ...              arguments=lambda n: (np.arange(n), np.zeros(n, int))))
+    T = 2*l*n/p - 2*n/p + 2*n/w
+    exact in all 81 cases
+    """
+    from mmsim.sweeps.cases import make_cases
+
+    check_quantity(quantity)
+    function = program
+    if isinstance(program, Program):
+        if machine is None or arguments is None:
+            raise FitError(
+                f"say on which machines {program.name!r} runs, and on what: "
+                "machine=lambda w, l: mm.DMM(w, l), arguments=lambda n: (...)"
+            )
+        function = _launching(program, machine, arguments)
+    cases = [case.values for case in make_cases(function, grid)]
+    numbers = []
+    for case in cases:
+        run = function(**case)
+        numbers.append(run.time if measure is None else measure(run))
+    return fit_numbers(cases, numbers, quantity)
+
+
+def _launching(
+    program: Program, machine: Callable[..., Any], arguments: Callable[..., tuple[Any, ...]]
+) -> Callable[..., Run]:
+    """A function of a case that runs the program."""
+
+    def run(**case: Any) -> Run:
+        if "p" not in case:
+            raise FitError("the grid lacks p, the number of threads")
+        found: Run = call_with(machine, case).run(
+            program, *call_with(arguments, case), threads=case["p"]
+        )
+        return found
+
+    return run
+
+
+def fit_numbers(cases: Sequence[Case], numbers: Sequence[int], quantity: str = "T") -> Fit:
+    """The formula of a quantity that was measured for some cases.
+
+    >>> cases = [{"w": w, "l": l} for w in (2, 4, 8, 16) for l in (1, 2, 3, 5)]
+    >>> print(fit_numbers(cases, [case["w"] ** 2 + 2 * case["l"] - 2 for case in cases]))
+    T = w^2 + 2*l - 2
+    exact in all 16 cases
+    """
+    if len(cases) < 2 + MORE:
+        raise FitError(
+            f"{len(cases)} cases are too few for a formula; give a grid of at least {2 + MORE}"
+        )
+    columns = _numbers_of(cases)
+    if not columns:
+        raise FitError("no parameter takes two whole numbers from 1 on; vary one")
+    names, tied = _untied(columns)
+    terms = terms_of({name: columns[name] for name in names})
+    chosen = _spread(len(cases), LOOKED_AT)
+    looked_at = {name: np.array(columns[name], np.float64)[chosen] for name in names}
+    table = np.ones((len(chosen), len(terms)))
+    for at, term in enumerate(terms):
+        table[:, at] = term.values(looked_at)
+    wanted = np.array([float(numbers[at]) for at in chosen])
+    best: tuple[list[int], float] | None = None
+    for found in _search(table, wanted):
+        whole = [
+            (complexity, kept, factors)
+            for left, kept in found[:KEPT]
+            if left < 1e-7
+            for factors in [_exact(cases, numbers, [terms[at] for at in kept])]
+            if factors is not None
+            for complexity in [sum(terms[at].complexity for at in kept)]
+        ]
+        if whole:
+            first, *rest = [
+                _made(cases, numbers, quantity, [terms[at] for at in kept], factors, tied)
+                for _, kept, factors in sorted(whole, key=lambda one: (one[0], one[1]))
+            ]
+            return replace(first, others=tuple(other.formula for other in rest))
+        left, kept = found[0]
+        if best is None or left < ENOUGH * best[1]:
+            best = kept, left
+    assert best is not None
+    table = table[:, best[0]] / wanted[:, None] if (wanted > 0).all() else table[:, best[0]]
+    goal = np.ones(len(wanted)) if (wanted > 0).all() else wanted
+    rough = np.linalg.lstsq(table, goal, rcond=None)[0]
+    factors = [Fraction(float(factor)).limit_denominator(10**6) for factor in rough]
+    return _made(cases, numbers, quantity, [terms[at] for at in best[0]], factors, tied)
+
+
+def _made(
+    cases: Sequence[Case],
+    numbers: Sequence[int],
+    quantity: str,
+    terms: Sequence[Term],
+    factors: Sequence[Fraction],
+    tied: tuple[str, ...],
+) -> Fit:
+    """The fit of these terms, the largest powers first."""
+    both = [(factor, term) for factor, term in zip(factors, terms, strict=True) if factor]
+    both.sort(key=lambda one: (-one[1].complexity, str(one[1])))
+    both.sort(key=lambda one: one[0] < 0 and one[1].complexity == 0)
+    plain = Fit(quantity, tuple(both), False, len(cases), Fraction(0), 0.0, tied)
+    differences = [abs(plain.value(case) - n) for case, n in zip(cases, numbers, strict=True)]
+    worst = max(differences)
+    share = max(
+        float(apart / abs(n)) if n else float(apart > 0)
+        for apart, n in zip(differences, numbers, strict=True)
+    )
+    return Fit(quantity, tuple(both), worst == 0, len(cases), worst, share, tied)
+
+
+def _numbers_of(cases: Sequence[Case]) -> dict[str, list[int]]:
+    """The parameters that are whole numbers from 1 on in all cases, and not all the same."""
+    found = {}
+    for name in cases[0]:
+        given = [case.get(name) for case in cases]
+        whole = all(isinstance(v, int | np.integer) and not isinstance(v, bool) for v in given)
+        values = [int(value) for value in given if value is not None] if whole else []
+        if values and min(values) >= 1 and len(set(values)) > 1:
+            found[name] = values
+    return found
+
+
+def _untied(columns: Mapping[str, list[int]]) -> tuple[list[str], tuple[str, ...]]:
+    """The parameters that don't follow from others, and how the others do."""
+    names = sorted(columns, key=lambda name: (name not in GIVEN_UP, name))
+    names = [name for name in GIVEN_UP if name in columns] + [
+        name for name in names if name not in GIVEN_UP
+    ]
+    tied = []
+    left = list(names)
+    for name in names:
+        others = [other for other in left if other != name]
+        how = _follows(name, columns, others)
+        if how:
+            left.remove(name)
+            tied.append(how)
+    return sorted(left), tuple(tied)
+
+
+def _follows(name: str, columns: Mapping[str, list[int]], others: Sequence[str]) -> str:
+    """How a parameter follows from one or two others, "" where it doesn't."""
+    for count in (1, 2):
+        for chosen in combinations(others, count):
+            for term in terms_of({other: columns[other] for other in chosen}):
+                if term.log or len(term.powers) != count:
+                    continue
+                values = [
+                    term.value({other: columns[other][at] for other in chosen})
+                    for at in range(len(columns[name]))
+                ]
+                factor = Fraction(columns[name][0]) / values[0]
+                if all(n == factor * v for n, v in zip(columns[name], values, strict=True)):
+                    size = "" if factor == 1 else f"{factor}*"
+                    return f"{name} = {size}{term}"
+    return ""
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """At most so many of the cases, some of all."""
+    if count <= most:
+        return list(range(count))
+    chosen = np.random.default_rng(0).choice(count, most, replace=False)
+    return sorted(chosen.tolist())
+
+
+def _search(table: Floats, wanted: Floats) -> Iterator[list[tuple[float, list[int]]]]:
+    """For 1, 2, ... terms: the sets that leave the least over, with what they leave.
+
+    What is left over is the root mean square part of what is wanted.
+    """
+    rows, columns = table.shape
+    weights = 1 / np.maximum(np.abs(wanted), 1)
+    table, wanted = table * weights[:, None], wanted * weights
+    table = table / np.linalg.norm(table, axis=0)
+    kept: list[tuple[float, list[int]]] = [(1.0, [])]
+    for _ in range(min(MOST_TERMS, rows - MORE, columns)):
+        found: dict[tuple[int, ...], float] = {}
+        for _, chosen in kept:
+            basis = np.linalg.qr(table[:, chosen])[0] if chosen else np.zeros((rows, 0))
+            rest = wanted - basis @ (basis.T @ wanted)
+            others = table - basis @ (basis.T @ table)
+            norms = np.linalg.norm(others, axis=0)
+            usable = norms > 1e-6
+            usable[chosen] = False
+            gains = np.zeros(columns)
+            gains[usable] = (others[:, usable].T @ rest / norms[usable]) ** 2
+            left = np.sqrt(np.maximum(rest @ rest - gains, 0) / rows)
+            for at in np.argsort(left, kind="stable")[:KEPT].tolist():
+                if usable[at]:
+                    found.setdefault(tuple(sorted((*chosen, at))), float(left[at]))
+        if not found:
+            return
+        order = sorted((left, list(chosen)) for chosen, left in found.items())
+        kept = order[:KEPT]
+        yield kept
+
+
+def _exact(
+    cases: Sequence[Case], numbers: Sequence[int], terms: Sequence[Term]
+) -> list[Fraction] | None:
+    """The coefficients with which the sum of terms is the quantity in all cases, if simple."""
+    factors = _solved(cases, numbers, terms)
+    if factors is None or any(one.denominator > SIMPLE for one in factors):
+        return None
+    for case, number in zip(cases, numbers, strict=True):
+        if sum(f * term.value(case) for f, term in zip(factors, terms, strict=True)) != number:
+            return None
+    return factors
+
+
+def _solved(
+    cases: Sequence[Case], numbers: Sequence[int], terms: Sequence[Term]
+) -> list[Fraction] | None:
+    """The coefficients by as many cases as there are terms, by elimination."""
+    rows: list[list[Fraction]] = []
+    leading: list[int] = []
+    for case, number in zip(cases, numbers, strict=True):
+        row = [*(term.value(case) for term in terms), Fraction(number)]
+        for at, other in zip(leading, rows, strict=True):
+            factor = row[at]
+            if factor:
+                row = [one - factor * own for one, own in zip(row, other, strict=True)]
+        where = next((at for at in range(len(terms)) if row[at]), None)
+        if where is None:
+            if row[-1]:
+                return None
+            continue
+        row = [one / row[where] for one in row]
+        for number_of, other in enumerate(rows):
+            factor = other[where]
+            if factor:
+                rows[number_of] = [a - factor * b for a, b in zip(other, row, strict=True)]
+        rows.append(row)
+        leading.append(where)
+        if len(rows) == len(terms):
+            break
+    if len(rows) < len(terms):
+        return None
+    return [rows[leading.index(at)][-1] for at in range(len(terms))]
+
+
+def check_quantity(name: object) -> str:
+    """A name for a quantity."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise FitError(f"{shown(name)} can't be the name of a quantity; give letters, such as T")
+    return name

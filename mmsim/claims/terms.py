@@ -1,0 +1,109 @@
+"""The terms that a bound may be made of: products of powers of parameters, and of a logarithm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+POWERS = (0, 1, -1, 2)
+MOST_NUMERATOR, MOST_DENOMINATOR = 3, 2
+"""The degree of a term's numerator and of its denominator."""
+FEW_VALUES = 3
+"""A parameter with fewer values has the powers 0, 1 and -1 only, and no logarithm."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A product of powers of parameters, times a power of log2 of one.
+
+    >>> term = Term((("n", 1), ("w", -1)), ("n", 1))
+    >>> str(term), term.value({"n": 8, "w": 2})
+    ('n*log2(n)/w', Fraction(12, 1))
+    """
+
+    powers: tuple[tuple[str, int], ...] = ()
+    log: tuple[str, int] | None = None
+
+    @property
+    def complexity(self) -> int:
+        """How hard it is to read: a simpler term is preferred."""
+        return sum(abs(power) for _, power in self.powers) + (2 * self.log[1] if self.log else 0)
+
+    def value(self, case: Mapping[str, Any]) -> Fraction:
+        """Its value for a case, exact; a logarithm has to be whole."""
+        found = Fraction(1)
+        for name, power in self.powers:
+            found *= Fraction(int(case[name])) ** power
+        if self.log is not None:
+            name, power = self.log
+            found *= (int(case[name]).bit_length() - 1) ** power
+        return found
+
+    def values(self, columns: Mapping[str, npt.NDArray[np.float64]]) -> Any:
+        """About its values for many cases at once, or 1 for the term 1."""
+        found: Any = 1.0
+        for name, power in self.powers:
+            found = found * columns[name] ** power
+        if self.log is not None:
+            name, power = self.log
+            found = found * np.log2(columns[name]) ** power
+        return found
+
+    def expression(self, symbols: Mapping[str, Any]) -> Any:
+        """It in SymPy's symbols."""
+        from mmsim.claims.claim import log2
+
+        found: Any = 1
+        for name, power in self.powers:
+            found = found * symbols[name] ** power
+        return found * log2(symbols[self.log[0]]) ** self.log[1] if self.log else found
+
+    def __str__(self) -> str:
+        above = [_power(name, power) for name, power in self.powers if power > 0]
+        if self.log is not None:
+            above.append(_power(f"log2({self.log[0]})", self.log[1]))
+        below = [_power(name, -power) for name, power in self.powers if power < 0]
+        top = "*".join(above) or "1"
+        if not below:
+            return top
+        return f"{top}/{below[0]}" if len(below) == 1 else f"{top}/({'*'.join(below)})"
+
+
+def _power(name: str, power: int) -> str:
+    return name if power == 1 else f"{name}^{power}"
+
+
+def terms_of(values: Mapping[str, Sequence[int]]) -> list[Term]:
+    """All terms for parameters with such values, the simple ones first.
+
+    >>> [str(term) for term in terms_of({"n": [1, 2]})], len(terms_of({"n": [2, 4, 8, 16]}))
+    (['1', '1/n', 'n'], 12)
+    """
+    names = sorted(values)
+    few = {name for name in names if len(set(values[name])) < FEW_VALUES}
+    logs: list[tuple[str, int] | None] = [None]
+    for name in names:
+        if name not in few and all(is_power_of_2(value) for value in values[name]):
+            logs += [(name, 1), (name, 2)]
+    found = [Term(powers, log) for powers in _powers(names, few) for log in logs]
+    return sorted(found, key=lambda term: (term.complexity, str(term)))
+
+
+def is_power_of_2(value: int) -> bool:
+    return value > 0 and value & (value - 1) == 0
+
+
+def _powers(names: Sequence[str], few: Iterable[str]) -> Iterator[tuple[tuple[str, int], ...]]:
+    few = set(few)
+    choices = [POWERS[:3] if name in few else POWERS for name in names]
+    for powers in product(*choices):
+        above = sum(power for power in powers if power > 0)
+        below = -sum(power for power in powers if power < 0)
+        if above <= MOST_NUMERATOR and below <= MOST_DENOMINATOR:
+            yield tuple((name, power) for name, power in zip(names, powers, strict=True) if power)
