@@ -109,6 +109,9 @@ class Packed(OfAnother):
     def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
         return self.rule.parts(firsts, lanes)
 
+    def phase_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+        return self.rule.phase_of([address // self.elements for address in addresses], lanes)
+
 
 @dataclass(frozen=True)
 class Twice(OfAnother):
@@ -162,10 +165,6 @@ class InPairs(InParts):
     @property
     def compiled(self) -> str | None:
         return f"paired_{self.rule.compiled}"
-
-    def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
-        own = np.arange(len(addresses)) if lanes is None else lanes
-        return InParts(self.parted(addresses, own), self.rule).stage_of(addresses, own)
 
     def phases(
         self, addresses: Integers, firsts: Integers, lanes: Integers | None = None

@@ -168,6 +168,10 @@ class Conflict(ABC):
         """As `parts`, where it matters which addresses the lanes ask for."""
         return self.parts(firsts, lanes)
 
+    def phase_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+        """The number of the phase that serves each lane; empty where all are served at once."""
+        return []
+
     def classify(self, least: int, stages: int) -> str:
         """The class of accesses that took so many stages, `least` at best (ICPP section III)."""
         return "casual" if stages > least else self.free
@@ -335,6 +339,9 @@ class OfAnother(Conflict):
     def cells(self, addresses: Integers) -> Integers:
         return self.rule.cells(addresses)
 
+    def phase_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+        return self.rule.phase_of(addresses, lanes)
+
 
 @dataclass(frozen=True)
 class InTurn(OfAnother):
@@ -439,11 +446,11 @@ class InParts(OfAnother):
         return InParts(self.width, self.rule.of_atomics())
 
     def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
-        part_of = self._part_of(len(addresses) if lanes is None else lanes).tolist()
+        phase_of = self.phase_of(addresses, lanes)
         stage_of = [0] * len(addresses)
         before = 0
-        for part in sorted(set(part_of)):
-            here = [at for at, own in enumerate(part_of) if own == part]
+        for phase in range(max(phase_of) + 1):
+            here = [at for at, own in enumerate(phase_of) if own == phase]
             stages = self.rule.stage_of([addresses[at] for at in here])
             for at, stage in zip(here, stages, strict=True):
                 stage_of[at] = before + stage
@@ -456,7 +463,7 @@ class InParts(OfAnother):
         assert lanes is not None
         if len(addresses) == 0:
             return np.zeros(count, dtype=np.int64)
-        part_of = self._part_of(lanes)
+        part_of = lanes // self.width
         parts = int(part_of.max()) + 1
         stages = self.rule.stage_counts(addresses, warps * parts + part_of, count * parts)
         result: Integers = stages.reshape(count, parts).sum(axis=1)
@@ -464,18 +471,20 @@ class InParts(OfAnother):
 
     def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
         assert lanes is not None
-        new = np.diff(self._part_of(lanes), prepend=-1) != 0
+        new = np.diff(lanes // self.width, prepend=-1) != 0
         new[firsts] = True
         return np.flatnonzero(new)
+
+    def phase_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
+        """Phases are the parts that ask for something, counted from 0."""
+        own = np.arange(len(addresses)) if lanes is None else lanes
+        part_of = (own // self.parted(addresses, own)).tolist()
+        asking = sorted(set(part_of))
+        return [asking.index(part) for part in part_of]
 
     def parted(self, addresses: list[int], lanes: Integers) -> int:
         """How many lanes are served at a time in one request."""
         return self.width
-
-    def _part_of(self, lanes: Integers | int) -> Integers:
-        """The number of each lane's part."""
-        result: Integers = (np.arange(lanes) if isinstance(lanes, int) else lanes) // self.width
-        return result
 
 
 def _distinct(numbers: Integers, warps: Integers) -> tuple[Integers, Integers]:
@@ -484,9 +493,6 @@ def _distinct(numbers: Integers, warps: Integers) -> tuple[Integers, Integers]:
         return warps, numbers
     span = int(numbers.max()) + 1
     keys = np.sort(warps * span + numbers)
-    new = np.empty(len(keys), dtype=np.bool_)
-    new[0] = True
-    np.not_equal(keys[1:], keys[:-1], out=new[1:])
-    distinct = keys[new]
+    distinct = keys[np.append(True, keys[1:] != keys[:-1])]
     owner = distinct // span
     return owner, distinct - owner * span

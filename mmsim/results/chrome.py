@@ -63,6 +63,7 @@ def events(trace: Trace) -> Iterator[Event]:
             "line": dispatch.line,
             "array": printable(dispatch.array),
             "kind": dispatch.kind,
+            **({"phases": dispatch.phase_count} if dispatch.phases else {}),
         }
         accessed = f"line {dispatch.line}: {dispatch.kind} {about['array']}"
         yield _complete(

@@ -113,6 +113,8 @@ def _encode(value: Any) -> Any:
         }
     if is_dataclass(value) and not isinstance(value, type):
         content = {part.name: _encode(getattr(value, part.name)) for part in fields(value)}
+        if isinstance(value, trace.Dispatch) and not value.phases:
+            del content["phases"]
         return {"$class": type(value).__name__, **content}
     if isinstance(value, complex):
         return {"$complex": [value.real, value.imag]}

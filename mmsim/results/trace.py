@@ -37,6 +37,9 @@ class Dispatch:
     bank or the address group of each, `stages` the stage in which each travels, counted from 0,
     `values` what was read or written; of an atomic, what each lane left. `copy` is the block whose
     shared array it is, else 0.
+
+    `phases` are given where the unit's rule serves a request in several, one after the other, as a
+    GPU serves long words: the phase in which each thread's request travels, counted from 0.
     """
 
     time: int
@@ -54,6 +57,12 @@ class Dispatch:
     stages: tuple[int, ...]
     values: tuple[Scalar, ...]
     completion: int
+    phases: tuple[int, ...] = ()
+
+    @property
+    def phase_count(self) -> int:
+        """The phases in which the request is served: 1 where its rule knows none."""
+        return max(self.phases) + 1 if self.phases else 1
 
     @property
     def stage_count(self) -> int:

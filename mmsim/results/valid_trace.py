@@ -183,6 +183,14 @@ def _check_dispatches(trace: Trace) -> None:
         "has stages that nothing travels in, or others than its addresses",
     )
     refuse(
+        [
+            one.phases != ()  # as it is in earlier files
+            and list(one.phases) != rule.phase_of(list(one.addresses), grid.lane[[*one.threads]])
+            for one, rule in zip(dispatches, rules, strict=True)
+        ],
+        "has other phases than its addresses",
+    )
+    refuse(
         [not _fit(one.values, arrays[one.array].data.dtype) for one in dispatches],
         "has values that its array can't hold",
     )

@@ -182,12 +182,17 @@ def rounds_table(rows: Sequence[RoundRow]) -> Table:
 
 
 def profile_table(profile: Profile) -> Table:
-    """A program's source with the stages, the waste and the time of each line."""
+    """A program's source with the stages, the waste and the time of each line.
+
+    Where requests are served in phases, a column has the least stages that these take.
+    """
     lines = profile.lines
+    phased = any(line.least > line.requests for line in lines)
+    counts = ("requests", *(("least",) if phased else ()), "stages", "wasted")
     rows = [
         (
             line.line,
-            *((line.requests, line.stages, line.wasted) if line.requests else ("", "", "")),
+            *(getattr(line, name) if line.requests else "" for name in counts),
             line.time if line.requests and line.time is not None else "",
             line.text,
         )
@@ -197,7 +202,7 @@ def profile_table(profile: Profile) -> Table:
         f"{profile.program}: {profile.stages} stages, {profile.wasted} of them beyond the least "
         f"possible{_registers(profile.registers)}"
     )
-    columns = ("line", "requests", "stages", "wasted", "time")
+    columns = ("line", *counts, "time")
     return _table(
         caption,
         (*map(Column, columns), Column("source", numbers=False, whole=True)),

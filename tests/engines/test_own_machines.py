@@ -187,7 +187,22 @@ def test_what_a_card_makes_of_doubles_can_be_looked_at():
     first = run.trace.dispatches[0]
     assert first.places == (0, 2, 0, 2, 0, 2, 0, 2)
     assert first.stages == (0, 0, 1, 1, 2, 2, 3, 3)
+    assert first.phases == (0, 0, 0, 0, 1, 1, 1, 1)
+    assert [one.phase_count for one in run.trace.dispatches] == [2, 2, 2, 2]
     assert run.profile().wasted == 4
+    assert str(run.profile()).splitlines()[1].split()[1:5] == [
+        "requests",
+        "least",
+        "stages",
+        "wasted",
+    ]
+    axes = mm.figures.access(run, 0)
+    assert [label.get_text() for label in axes.get_yticklabels()][-4:] == [
+        "W(0), phase 1, stage 1",
+        "W(0), phase 1, stage 2",
+        "W(0), phase 2, stage 3",
+        "W(0), phase 2, stage 4",
+    ]
     assert [label.get_text() for label in mm.figures.access(run, 0).get_xticklabels()] == [
         "B[0]",
         "B[1]",
@@ -197,6 +212,33 @@ def test_what_a_card_makes_of_doubles_can_be_looked_at():
     told = player_data(run.trace)
     assert told["units"][0]["title"] == "8 banks"
     assert told["arrays"][0]["table"] == {"columns": [0, 1, 2, 3, 0, 1, 2, 3], "rows": False}
+    assert told["dispatches"]["phases"] == [2, 2, 2, 2]
+    assert told["lanes"]["phase"] == [0, 0, 0, 0, 1, 1, 1, 1] * 4
+
+
+def test_phases_are_kept_only_where_the_rule_has_some():
+    a = np.arange(32)
+    long, short = (
+        CardDMM(8, 3).run(doubled, b, b.copy(), threads=16, trace=True)
+        for b in (a, a.astype(np.int32))
+    )
+    for run, words in ((long, True), (short, False)):
+        text = run.to_json()
+        assert mm.Run.from_json(text) == run
+        assert ('"phases"' in text) is words
+        assert ("phases" in player_data(run.trace)["dispatches"]) is words
+        about = [event.get("args", {}) for event in events(run.trace)]
+        told = [one["phases"] for one in about if "phases" in one]
+        assert told == ([2] * 8 if words else [])
+    assert short.trace.dispatches[0].phase_count == 1
+    assert "least" not in str(short.profile()).splitlines()[1]
+    document = json.loads(long.to_json())
+    for one in document["value"]["record"]["dispatches"]:
+        del one["phases"]  # as earlier files
+    assert mm.Run.from_json(json.dumps(document)).trace.dispatches[0].phases == ()
+    document["value"]["record"]["dispatches"][0]["phases"] = [0, 0, 0, 1, 1, 1, 1, 1]
+    with pytest.raises(mm.MMSimError, match="has other phases than its addresses"):
+        mm.Run.from_json(json.dumps(document))
 
 
 def test_rounds_of_earlier_files_take_one_stage_a_request_at_best():

@@ -585,12 +585,43 @@ def test_a_card_s_doubles_are_drawn_in_their_own_banks(show):
     run = CardDMM(8, 3).run(read, np.zeros(16), np.zeros(16, np.int32), threads=8, trace=True)
     shown = show(run.trace.player())
     assert shown.locator(".load").all_inner_texts() == [""] * 8
-    assert "bank conflict of 4 stages: stage 1 enters" in shown.locator("#queue").inner_text()
+    assert "2 phases, 4 stages: stage 1 enters" in shown.locator("#queue").inner_text()
     titles = [cell.get_attribute("title") for cell in shown.locator("td[data-address]").all()]
     assert titles[6].split("; ")[1] == "address 6, bank 2"
     assert titles[16 + 6].split("; ")[1] == "address 38, bank 6"  # byte 128 + 4 * 6
     shown.locator("#slider").fill(str(run.trace.dispatches[1].time))
     assert shown.locator(".load").all_inner_texts() == ["×2", ""] * 4
+
+
+def test_phases_are_shown_where_a_request_has_several(show):
+    @mm.program
+    def read(T, a, b):
+        a[T.id]
+        a[2 * T.id]
+        b[2 * T.id]
+
+    run = CardDMM(8, 3).run(read, np.zeros(16), np.zeros(16, np.int32), threads=8, trace=True)
+    _, second, third = run.trace.dispatches
+    shown = show(run.trace.player())
+    assert "(line" in shown.locator("#status").inner_text()
+    assert "2 phases, 2 stages)" in shown.locator("#status").inner_text()
+    assert shown.locator(".register .phase").all_inner_texts() == ["phase 1 of 2"]
+    shown.keyboard.press("ArrowRight")
+    boxes = shown.locator(".register .phase").all_inner_texts()
+    assert boxes == ["phase 2 of 2", "phase 1 of 2"]
+    assert shown.locator("#lanes > *").all_inner_texts() == [
+        *("phase 1 of 2", "0", "1", "2", "3", "phase 2 of 2", "4", "5", "6", "7")
+    ]
+    shown.evaluate("mmsim.choose(5)")
+    assert "phase 2 of 2, on its way" in shown.locator("#held").inner_text()
+    stops = []  # without a conflict, a request takes a stage for each phase
+    for _ in range(2):
+        shown.keyboard.press("c")
+        stops.append(now(shown))
+    assert stops == [second.time, third.time]
+    assert "bank conflict of 2 stages" in shown.locator("#queue").inner_text()
+    assert shown.locator(".phase").count() == 0
+    assert states(shown, range(run.time + 1)) == list(expected(run.trace))
 
 
 def test_following_a_warp_a_cell_and_a_line(show):

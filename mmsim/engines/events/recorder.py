@@ -187,6 +187,7 @@ class Recorder(Listener):
             tuple(rule.stage_of(where, lanes)),
             tuple(access.values.tolist()),
             done,
+            tuple(rule.phase_of(where, lanes)),
         )
 
 

@@ -93,7 +93,7 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
             for address, threads in here.items():
                 gid = f"stage-{one.warp}-{stage}-{address}"
                 _cell(drawn, address % width, top, address, threads, gid, width)
-            ticks[top + 0.5] = f"W({one.warp}), stage {stage + 1}"
+            ticks[top + 0.5] = f"W({one.warp}), {_phase(one, stage)}stage {stage + 1}"
             top += 1
         drawn.set(xlim=(-0.05, width + 0.05), ylim=(top + 0.05, -0.05))
         drawn.set_yticks(list(ticks), list(ticks.values()))
@@ -141,6 +141,14 @@ def _groups(run: Run, chosen: list[Dispatch], width: int) -> list[int]:
                     range(int(addresses.min()) // width, int(addresses.max()) // width + 1)
                 )
     return sorted(whole if len(whole) <= FEW_ROWS else asked)
+
+
+def _phase(dispatch: Dispatch, stage: int) -> str:
+    """The phase of a stage, where the request has several."""
+    if dispatch.phase_count == 1:
+        return ""
+    later = zip(dispatch.stages, dispatch.phases, strict=True)
+    return f"phase {min(phase for own, phase in later if own >= stage) + 1}, "
 
 
 def _column_names(width: int, named: bool) -> list[str]:

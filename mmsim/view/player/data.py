@@ -89,6 +89,7 @@ def player_data(
     names = [array.name for array in trace.arrays]
     units = [unit.name for unit in trace.units]
     sites: dict[tuple[Any, ...], int] = {}
+    phased = any(dispatch.phases for dispatch in dispatches)
     return {
         "program": printable(trace.program),
         "machine": repr(trace.machine),
@@ -141,12 +142,16 @@ def player_data(
             "site": [sites.setdefault(_site(one, names), len(sites)) for one in dispatches],
             "lanes": [len(dispatch.threads) for dispatch in dispatches],
             "stages": [dispatch.stage_count for dispatch in dispatches],
+            **({"phases": [one.phase_count for one in dispatches]} if phased else {}),
         },
         "sites": list(sites),
         "lanes": {
             "thread": [thread for dispatch in dispatches for thread in dispatch.threads],
             "element": [element for dispatch in dispatches for element in dispatch.elements],
             "stage": [stage for dispatch in dispatches for stage in dispatch.stages],
+            **(
+                {"phase": [phase for one in dispatches for phase in _phases(one)]} if phased else {}
+            ),
         },
         "moved": [
             value
@@ -177,6 +182,11 @@ def player_data(
             if start <= release.time <= end
         ],
     }
+
+
+def _phases(dispatch: Dispatch) -> tuple[int, ...]:
+    """The phase of each lane; the first one where the rule of the unit knows none."""
+    return dispatch.phases or (0,) * len(dispatch.threads)
 
 
 def _file_name(file: str) -> str:

@@ -15,12 +15,14 @@ function registerBox(player, j, held) {
   if (data.dispatches.stages[dispatch] > 1) who.append(` ${stage + 1}/${data.dispatches.stages[dispatch]}`);
   box.append(who);
   const lanes = lanesOf(model, dispatch, stage);
+  const phase = lanes.length ? phaseText(model, dispatch, lanes[0]) : "";
+  if (phase) box.append(make("div", "phase", phase.slice(2)));
   const copy = data.dispatches.copy[dispatch];
   const texts = [...new Set(lanes.slice(0, 4 * REQUESTS).map((lane) => addressOf(model, dispatch, lane)))];
   const more = texts.length > REQUESTS ? ` +${texts.length - REQUESTS}` : "";
   box.append(make("div", "requests", `${kind === "read" ? "" : "→"}${data.arrays[array].name} ${texts.slice(0, REQUESTS).join(" ")}${more}`));
   box.title = [
-    `warp ${data.dispatches.warp[dispatch]}, ${name}, line ${line}: ${kind}, dispatched at ${data.dispatches.time[dispatch]}, completes at ${data.dispatches.completion[dispatch]}`,
+    `warp ${data.dispatches.warp[dispatch]}, ${name}, line ${line}: ${kind}, dispatched at ${data.dispatches.time[dispatch]}, completes at ${data.dispatches.completion[dispatch]}${phase}`,
     ...lanes.slice(0, 64).map((lane) => `thread ${data.lanes.thread[lane]}: ${elementName(data, array, copy, data.lanes.element[lane])} at address ${addressOf(model, dispatch, lane)}`),
   ].join("\n");
   if (follows(player, dispatch)) box.classList.add("followed");

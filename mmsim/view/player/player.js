@@ -47,14 +47,15 @@ function mount(host, data, { keys, time = data.start, moved = () => {} } = {}) {
   const body = document.createElement("template");
   body.innerHTML = SKELETON; // no text of the run is in it
   root.append(style, body.content);
+  const model = prepare(data);
   const inWindow = (one) => one >= data.start && one <= data.end;
   const player = {
     host, root, data, moved,
     part: (id) => root.getElementById(id),
-    model: prepare(data),
+    model,
     view: { time, follow: null, thread: 0, playing: false, whole: false, note: "" },
     boundaries: data.schedule === "synchronous" ? data.rounds : [...new Set(data.releases.map(([at]) => at))],
-    conflictTimes: data.dispatches.time.filter((at, d) => data.dispatches.stages[d] > 1 && inWindow(at)),
+    conflictTimes: data.dispatches.time.filter((at, d) => isConflict(model, d) && inWindow(at)),
     closing: new AbortController(),
     frame: 0,
   };

@@ -117,6 +117,16 @@ function lanesOf(model, dispatch, stage) {
   return found;
 }
 
+/** In how many phases a dispatch is served, one after the other. */
+function phasesOf(model, dispatch) {
+  return model.data.dispatches.phases?.[dispatch] ?? 1;
+}
+
+/** Whether a dispatch takes more stages than its phases, one each at least. */
+function isConflict(model, dispatch) {
+  return model.data.dispatches.stages[dispatch] > phasesOf(model, dispatch);
+}
+
 /** The address that a lane of a dispatch asks for. */
 function addressOf(model, dispatch, lane) {
   const { dispatches, sites, lanes } = model.data;

@@ -40,9 +40,13 @@ function drawThread(player) {
   player.part("thread-is").replaceChildren(
     `of ${data.threads}: lane ${thread - first} of `, badge(player, warp), `, block ${block}, index ${thread - block * data.blockSize} there${position(data, thread, block)}`,
   );
-  const asking = new Set(underway ? lanesOf(model, latest).map((lane) => data.lanes.thread[lane]) : []);
+  const asking = new Map(underway ? lanesOf(model, latest).map((lane) => [data.lanes.thread[lane], lane]) : []);
+  let above = "";
   const lanes = Array.from({ length: Math.min(count, LANES) }, (_, lane) => {
     const own = first + lane;
+    const phase = asking.has(own) ? phaseText(model, latest, asking.get(own)) : above;
+    const heading = phase === above ? [] : [make("span", "phase", phase.slice(2))];
+    above = phase;
     const button = make(
       "button", `lane ${asking.has(own) ? `w${warp % COLOURS.length}` : ""}`, String(own),
       `thread ${own}${asking.has(own) ? ", with a request on its way" : ""}; click to see what it holds`,
@@ -50,8 +54,8 @@ function drawThread(player) {
     button.dataset.thread = own;
     button.tabIndex = -1;
     button.setAttribute("aria-pressed", String(own === thread));
-    return button;
-  });
+    return [...heading, button];
+  }).flat();
   const more = count > LANES ? [make("span", "empty", `and ${count - LANES} more`)] : [];
   refill(player.part("lanes"), ...lanes, ...more);
   refill(player.part("held"), ...variablesOf(player), ...accessTable(player));
@@ -156,7 +160,7 @@ function accessTable(player) {
     const row = make("tr", underway ? "underway" : "");
     row.append(
       make("td", "", `${dispatches.time[dispatch]}–${dispatches.completion[dispatch]}`), what,
-      make("td", "", `line ${line}${underway ? ", on its way" : ""}`),
+      make("td", "", `line ${line}${phaseText(model, dispatch, lane)}${underway ? ", on its way" : ""}`),
     );
     table.append(row);
   }

@@ -34,9 +34,24 @@ function elementName(data, array, copy, element) {
   return `${name}${indexText(shape, element)}${arrayName(data, array, copy).slice(name.length)}`;
 }
 
-/** What a request of several stages has met at a unit. */
-function conflictOf(unit, stages) {
-  return unit.met.replace("{}", stages);
+/** So many of something: "1 phase", "2 phases". */
+function many(count, what) {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/** Why a request takes several stages: its phases, or what it has met at its unit. */
+function conflictOf(model, dispatch) {
+  const { dispatches, units } = model.data;
+  const phases = phasesOf(model, dispatch);
+  const stages = dispatches.stages[dispatch];
+  if (phases > 1) return `${many(phases, "phase")}, ${many(stages, "stage")}`;
+  return units[dispatches.unit[dispatch]].met.replace("{}", stages);
+}
+
+/** The phase in which a lane of a request travels: ", phase 2 of 2", or nothing if it has one. */
+function phaseText(model, dispatch, lane) {
+  const phases = phasesOf(model, dispatch);
+  return phases > 1 ? `, phase ${model.data.lanes.phase[lane] + 1} of ${phases}` : "";
 }
 
 /** Why a warp waits at time t: its reason, and the conflict behind it, if any. */
@@ -47,7 +62,7 @@ function explain(model, wait, t) {
   const unit = waits.unit[wait];
   if (reason === "round") return "round: others aren't done";
   if (reason === "barrier") return "barrier: others haven't come";
-  const conflict = (d) => conflictOf(data.units[unit], dispatches.stages[d]);
+  const conflict = (d) => conflictOf(model, d);
   if (reason === "turn") {
     const entering = inRegister(model, unit, 0, t);
     if (!entering) return `turn at ${data.units[unit].name}`;
@@ -78,9 +93,7 @@ function story(model, t) {
   list(completedAt(model, t), (d) => `warp ${dispatches.warp[d]}'s access completes`, "accesses complete");
   list(dispatchedAt(model, t), (d) => {
     const [, line, array, kind] = sites[dispatches.site[d]];
-    const stages = dispatches.stages[d];
-    const cost = stages === 1 ? "1 stage"
-      : conflictOf(units[dispatches.unit[d]], stages);
+    const cost = dispatches.stages[d] === 1 ? "1 stage" : conflictOf(model, d);
     return `warp ${dispatches.warp[d]} ${kind}s ${data.arrays[array].name} through ${units[dispatches.unit[d]].name} (line ${line}, ${dispatches.lanes[d]} threads, ${cost})`;
   }, "warps are dispatched");
   if (t === data.time) parts.push("everything has drained");
