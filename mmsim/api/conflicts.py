@@ -9,6 +9,7 @@ from mmsim.model import questions
 from mmsim.model.layout import Layout
 from mmsim.model.questions import Access, Conflicts, Kind
 from mmsim.model.tiles import Shape, Strided, Swizzle, cute
+from mmsim.model.tiles import shape_of as shape_of
 
 
 def conflicts(
@@ -78,16 +79,6 @@ def conflicts(
         threads=threads,
         values=values,
     )
-
-
-def shape_of(layout: Layout, shape: Shape | None) -> Shape:
-    """The tile's shape: what is given, or what the layout says."""
-    inner = layout.layout if isinstance(layout, Swizzle) else layout
-    if shape is not None:
-        return tuple(shape)
-    if isinstance(inner, Strided):
-        return inner.extents
-    raise LayoutError(f"{layout} holds tiles of any shape; say which, as in shape=(64, 64)")
 
 
 def along(

@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LayoutError, shown
+from mmsim.model.drawn import DrawnLayout
 from mmsim.model.tiles import Padded as Padded
 from mmsim.model.tiles import Strided as Strided
 from mmsim.model.tiles import Swizzle as Swizzle
@@ -64,7 +65,7 @@ class Layout(Protocol):
 
 
 @dataclass(frozen=True)
-class RowMajor:
+class RowMajor(DrawnLayout):
     """Elements in row-major order, one after the other: the papers' RAW.
 
     >>> RowMajor().offsets((2, 3))
@@ -77,7 +78,7 @@ class RowMajor:
 
 
 @dataclass(frozen=True)
-class _Rotating(ABC):
+class _Rotating(DrawnLayout, ABC):
     """Rows of `width` words, row i rotated by the shift r_i that a subclass chooses."""
 
     width: int
@@ -85,6 +86,10 @@ class _Rotating(ABC):
     def __post_init__(self) -> None:
         width = whole(self.width, f"the width of a {type(self).__name__} layout", 1, WIDEST)
         object.__setattr__(self, "width", width)
+
+    @property
+    def banks(self) -> int:
+        return self.width
 
     def offsets(self, shape: Shape) -> Offsets:
         """Word offset of every element of an array whose rows are `width` words wide.
@@ -200,6 +205,11 @@ class RAP(_Random):
                 f"0..{self.width - 1}, not {self.shifts}"
             )
 
+    @property
+    def extents(self) -> Shape:
+        """The rows and columns that it holds."""
+        return self.width, self.width
+
     def _shifts(self, rows: int) -> Offsets:
         if rows != self.width:
             raise LayoutError(
@@ -224,6 +234,11 @@ class _Higher(_Seeded):
 
     def __str__(self) -> str:
         return f"{self.paper_name}(width={self.width}, seed={self.seed})"
+
+    @property
+    def extents(self) -> Shape:
+        """The extents that it holds."""
+        return (self.width,) * 4
 
     @property
     @abstractmethod

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from mmsim.errors import LayoutError, shown
 from mmsim.model.byte_banks import BANK_BYTES, SIZES, ByteBanks
 from mmsim.model.conflicts import Conflict, InParts
+from mmsim.model.drawn import DrawnConflicts
 from mmsim.model.layout import Layout, offsets_of
 from mmsim.model.tiles import Shape, Strided, whole
 from mmsim.tracebacks import said
@@ -80,7 +81,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Conflicts:
+class Conflicts(DrawnConflicts):
     """What the accesses of a warp to a tile cost; `print` it for a table.
 
     `bytes` is what a thread accesses at once. `addresses` has a row for each value, and in it the

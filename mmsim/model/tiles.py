@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LayoutError, shown
+from mmsim.model.drawn import DrawnLayout
 
 Offsets = npt.NDArray[np.int64]
 Shape = tuple[int, ...]
@@ -37,7 +38,7 @@ class Base(Protocol):
 
 
 @dataclass(frozen=True)
-class Padded:
+class Padded(DrawnLayout):
     """Rows that are longer than their data: `by` unused words end each row.
 
     >>> Padded(1).offsets((2, 3))
@@ -61,7 +62,7 @@ class Padded:
 
 
 @dataclass(frozen=True)
-class Strided:
+class Strided(DrawnLayout):
     """A stride for each axis, as a layout of CuTe: `Strided((8, 8), (1, 8))` goes by columns.
 
     `shape` are the extents and `stride` the words from one index to the next, nested in the same
@@ -108,7 +109,7 @@ class Strided:
 
 
 @dataclass(frozen=True)
-class Swizzle:
+class Swizzle(DrawnLayout):
     """The swizzle of CuTe, of an element's offset: `bits` bits, from `base` on, moved by `shift`.
 
     The `bits` bits of an offset from bit `base + shift` on are added, without carry, to those from
@@ -180,7 +181,7 @@ class Swizzle:
 
 
 @dataclass(frozen=True)
-class XorRows:
+class XorRows(DrawnLayout):
     """Word j of row i lies where word j xor (i mod `width`) of a plain row would.
 
     Rows have a power of two of words, at least `width`; blocks of `vector` neighbours stay
@@ -213,6 +214,21 @@ class XorRows:
         row = np.arange(rows, dtype=np.int64)[:, None]
         word = np.arange(columns, dtype=np.int64) ^ (row % self.width * self.vector)
         return (row * columns + word).reshape(shape)
+
+
+def shape_of(layout: object, shape: Shape | None) -> Shape:
+    """The tile's shape: what is given, or what the layout says.
+
+    >>> shape_of(Strided((2, 3), (3, 1)), None), shape_of(Padded(1), (4, 4))
+    ((2, 3), (4, 4))
+    """
+    if shape is not None:
+        return tuple(shape)
+    inner = layout.layout if isinstance(layout, Swizzle) else layout
+    own: Shape | None = getattr(inner, "extents", None)
+    if own is None:
+        raise LayoutError(f"{layout} holds tiles of any shape; say which, as in shape=(64, 64)")
+    return own
 
 
 # ------------------------------------------------------------ what CuTe prints

@@ -471,6 +471,12 @@ def test_a_run_without_a_trace_says_how_to_get_one(figure):
 EVERY = {
     "access": lambda run, **options: figures.access(run, 5, **options),
     "banks": figures.banks,
+    "conflicts": lambda run, **options: figures.conflicts(
+        mm.conflicts("(32,32):(32,1)", lambda t, v: (t % 20, v)), **options
+    ),
+    "layout": lambda run, **options: figures.layout(
+        mm.layout.Padded(1), (9, 9), lambda t, v: (t % 9, t // 9), **options
+    ),
     "lines": figures.lines,
     "pipeline": figures.pipeline,
     "plot": figures.plot,

@@ -5,8 +5,11 @@ else new ones as wide as a column (3.3 inches; some are as wide as a page). No t
 colour alone. matplotlib is loaded when the first figure is drawn.
 """
 
+from mmsim.model.drawn import FIGURES
 from mmsim.view.figures.access import access
 from mmsim.view.figures.banks import banks
+from mmsim.view.figures.conflicts import conflicts
+from mmsim.view.figures.layout import layout
 from mmsim.view.figures.lines import lines
 from mmsim.view.figures.paper import save
 from mmsim.view.figures.pipeline import pipeline
@@ -19,6 +22,8 @@ from mmsim.view.figures.warps import warps
 __all__ = [
     "access",
     "banks",
+    "conflicts",
+    "layout",
     "lines",
     "pipeline",
     "plot",
@@ -28,3 +33,5 @@ __all__ = [
     "times",
     "warps",
 ]
+
+FIGURES.update(layout=layout, conflicts=conflicts)

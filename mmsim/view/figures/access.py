@@ -174,7 +174,7 @@ def _cell(
     cell = Rectangle((bank, top), 1, 1, facecolor=colour, edgecolor="#777777", linewidth=0.5)
     cell.set_gid(gid)
     axes.add_patch(cell)
-    threads = _threads((thread for _, thread in asked), width)
+    threads = threads_of((thread for _, thread in asked), width)
     own = str(address) if address is not None and width <= NARROW else ""
     label = "\n".join(part for part in (own, threads) if part)
     if label:
@@ -184,7 +184,7 @@ def _cell(
         )
 
 
-def _threads(threads: Iterable[int], width: int) -> str:
+def threads_of(threads: Iterable[int], width: int) -> str:
     """The threads of one cell, as briefly as they fit."""
     numbers = sorted(threads)
     if not numbers:

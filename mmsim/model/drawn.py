@@ -1,0 +1,78 @@
+"""What draws itself: `plot` hands it to the function that draws it, which stands in `mmsim.view`.
+
+The model knows no figures. `mmsim.view.figures` enters its functions in `FIGURES` when it is
+loaded, which it is with mmsim.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FIGURES: dict[str, Callable[..., Any]] = {}
+"""The functions that draw, by what they draw."""
+
+BANKS = 32
+"""The banks of a GPU's shared memory."""
+
+
+class DrawnLayout:
+    """A layout that draws the tiles that it holds."""
+
+    @property
+    def banks(self) -> int:
+        """The banks that it is drawn over unless others are given."""
+        return BANKS
+
+    def plot(
+        self,
+        shape: tuple[int, ...] | None = None,
+        access: Callable[[int, int], int | tuple[int, ...] | None]
+        | DrawnLayout
+        | str
+        | None = None,
+        *,
+        bytes: int = 4,  # as `mmsim.conflicts` calls it
+        vector: int = 1,
+        kind: str = "read",
+        value: int = 0,
+        threads: int = 32,
+        banks: int | None = None,
+        axes: Axes | None = None,
+    ) -> Axes:
+        """Draw a tile of such a shape, each element in the colour of its bank.
+
+        As `mmsim.figures.layout`, which describes the parameters.
+
+        >>> import mmsim as mm
+        >>> mm.layout.Padded(1).plot((4, 4), banks=4).texts[4].get_text()  # row 1: banks 1, 2, 3, 0
+        '1\\n5'
+        """
+        how = {"bytes": bytes, "vector": vector, "kind": kind, "value": value, "threads": threads}
+        drawn: Axes = FIGURES["layout"](self, shape, access, **how, banks=banks, axes=axes)
+        return drawn
+
+
+class DrawnConflicts:
+    """What accesses cost, which draws the words that one of them wants."""
+
+    def plot(self, value: int | None = None, *, axes: Axes | None = None) -> Axes:
+        """Draw one request, phase by phase, by the number of its value.
+
+        As `mmsim.figures.conflicts`, which describes the parameters.
+
+        >>> import mmsim as mm
+        >>> found = mm.conflicts("(32,32):(32,1)", lambda thread, value: (thread % 2, 0))
+        >>> [label.get_text() for label in found.plot().get_yticklabels()]
+        ['phase 0, stage 0', 'stage 1']
+        """
+        drawn: Axes = FIGURES["conflicts"](self, value, axes=axes)
+        return drawn
+
+    def _repr_html_(self) -> str:
+        """What `print` says, for a notebook."""
+        return f"<pre>{html.escape(str(self))}</pre>"

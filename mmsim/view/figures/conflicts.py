@@ -1,0 +1,141 @@
+"""What one access to a tile asks of the banks, phase by phase."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mmsim.errors import LaunchError, MMSimError, shown
+from mmsim.host.arguments import whole
+from mmsim.model.questions import ATOMICS, BANKS, Conflicts, Request
+from mmsim.view.figures.access import threads_of
+from mmsim.view.figures.paper import COLOURS, PAGE, drawing, ink
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ALONE, COLLIDES = COLOURS[0], COLOURS[5]
+"""Of a word that is the only one wanted of its bank, and of several."""
+HEIGHT, GAP = 0.19, 0.5
+"""Inches of a row of cells, and the rows between two phases."""
+
+
+def conflicts(conflicts: Conflicts, value: int | None = None, *, axes: Axes | None = None) -> Axes:
+    """Draw the words that one request wants, below their banks, phase by phase.
+
+    A column is a bank, and a cell one of its words that is wanted, with its thread (* stands for
+    more of them); of atomic operations each thread has a cell. A row is a stage, or two of a
+    compare and swap. Where several words of one bank are wanted they are red, with their number
+    above them. Phases and stages count from 0, as in what `print` says.
+
+    Parameters
+    ----------
+    conflicts
+        What `mmsim.conflicts` found.
+    value
+        Which value of the threads: the one whose request has the most stages, unless it is given.
+    axes
+        Where to draw.
+
+    Examples
+    --------
+    >>> import mmsim as mm
+    >>> found = mm.conflicts("(32,32):(32,1)", lambda thread, value: (thread % 4, thread // 4))
+    >>> axes = mm.figures.conflicts(found)
+    >>> [text.get_text() for text in axes.texts][:2]  # above bank 0; below it threads 0, 1, ...
+    ['×4', '0']
+    """
+    if not isinstance(conflicts, Conflicts):
+        raise LaunchError(
+            f"this figure is drawn of what mmsim.conflicts found, not of {shown(conflicts)}"
+        )
+    request = _request(conflicts, value)
+    drawn_of = [
+        {bank: _cells(conflicts, words) for bank, words in sorted(phase.words.items())}
+        for phase in request.phases
+    ]
+    tall = [max(map(len, cells.values())) for cells in drawn_of]
+    with drawing(axes, PAGE, 0.75 + HEIGHT * (sum(tall) + 2 * GAP * len(tall))) as drawn:
+        ticks: dict[float, str] = {}
+        top = 0.0
+        of_phases = zip(request.phases, drawn_of, tall, strict=True)
+        for number, (phase, cells, rows) in enumerate(of_phases):
+            top += GAP if number == 0 else 2 * GAP
+            each = phase.stages // rows
+            for row in range(rows):
+                stage = str(row) if each == 1 else f"{each * row}–{each * row + each - 1}"
+                name = f"phase {number}, " if row == 0 else ""
+                ticks[top + row + 0.5] = f"{name}stage{'' if each == 1 else 's'} {stage}"
+            _grid(drawn, top, rows)
+            for bank, own in cells.items():
+                colour = COLLIDES if bank in phase.worst else ALONE
+                if bank in phase.worst:
+                    _count(drawn, bank, top, len(own), f"count-{number}-{bank}")
+                for row, threads in enumerate(own):
+                    _cell(drawn, bank, top + row, threads, colour, f"word-{number}-{bank}-{row}")
+            top += rows
+        drawn.set(xlim=(-0.05, BANKS + 0.05), ylim=(top + 0.1, -0.6 * GAP))
+        drawn.set_yticks(list(ticks), list(ticks.values()))
+        drawn.set_xticks([bank + 0.5 for bank in range(BANKS)], list(map(str, range(BANKS))))
+        drawn.xaxis.tick_top()
+        drawn.xaxis.set_label_position("top")
+        drawn.tick_params(length=0)
+        for side in drawn.spines.values():
+            side.set_visible(False)
+        drawn.set_xlabel(_about(conflicts, request))
+    return drawn
+
+
+def _request(found: Conflicts, value: int | None) -> Request:
+    """The request to draw: that of a value, or the one with the most stages."""
+    if value is not None:
+        whole("value", value, 0)
+    chosen = [one for one in found.requests if value is None or one.value == value]
+    if not chosen:
+        raise MMSimError(
+            "no thread takes part, so there is nothing to draw"
+            if value is None
+            else f"no thread has a value {value} in this access; values count from 0"
+        )
+    return max(chosen, key=lambda one: (one.stages, -one.value))
+
+
+def _about(found: Conflicts, request: Request) -> str:
+    """What the columns are, and what is drawn."""
+    stages = f"{request.stages} stage{'' if request.stages == 1 else 's'}"
+    least = sum(phase.least for phase in request.phases)
+    of = f"value {request.value}, " if len(found.requests) > 1 else ""
+    return f"bank (cells show their thread; {of}{stages}, {least} at best)"
+
+
+def _cells(found: Conflicts, words: dict[int, tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """The threads of each cell of a bank: a word's, or one at a time where requests don't merge."""
+    every = [threads for _, threads in sorted(words.items())]
+    if found.kind in ATOMICS:
+        return [(thread,) for threads in every for thread in threads]
+    return every
+
+
+def _grid(axes: Axes, top: float, rows: int) -> None:
+    """The cells of all banks, empty."""
+    axes.vlines(range(BANKS + 1), top, top + rows, colors="#DDDDDD", linewidth=0.5, zorder=0)
+    levels = [top + row for row in range(rows + 1)]
+    axes.hlines(levels, 0, BANKS, colors="#DDDDDD", linewidth=0.5, zorder=0)
+
+
+def _count(axes: Axes, bank: int, top: float, count: int, gid: str) -> None:
+    """How many stages a bank takes, above it."""
+    text = axes.text(bank + 0.5, top - 0.05, f"×{count}", ha="center", va="bottom", gid=gid)
+    text.set(color=COLLIDES, fontweight="bold")
+
+
+def _cell(
+    axes: Axes, bank: int, top: float, threads: tuple[int, ...], colour: str, gid: str
+) -> None:
+    """A word with the threads that want it."""
+    from matplotlib.patches import Rectangle
+
+    cell = Rectangle((bank, top), 1, 1, facecolor=colour, edgecolor="#777777", linewidth=0.5)
+    cell.set_gid(gid)
+    axes.add_patch(cell)
+    text = axes.text(bank + 0.5, top + 0.53, threads_of(threads, BANKS), ha="center", va="center")
+    text.set_color(ink(colour))
