@@ -149,6 +149,24 @@ def test_wide_machines_leave_out_what_does_not_fit(width, words):
     assert len(patches(axes, "stage-")) == width
 
 
+def test_accesses_to_elements_of_several_sizes_are_drawn_one_by_one():
+    """Their addresses count elements of their own size."""
+    arguments = np.zeros(8), np.zeros(8, np.int32), np.zeros(8)
+    run = mm.DMM(8, 3, bank_bytes=4).run(add_sizes, *arguments, threads=8, trace=True)
+    with pytest.raises(mm.MMSimError, match="for elements of several sizes, of a, b; draw each"):
+        figures.access(run, [0, 1])
+    drawn = figures.access(run, [0, 2])
+    labels = [label.get_text() for label in drawn.get_yticklabels()]
+    assert labels[-2:] == ["W(0), phase 1, stage 1", "W(0), phase 2, stage 2"]
+    assert labels[-3] == "W(0), phase 2, stage 2"
+    assert figures.access(run, 1).get_yticklabels()[-1].get_text() == "W(0), stage 1"
+
+
+@mm.program
+def add_sizes(T, a, b, c):
+    c[T.id] = a[T.id] + b[T.id]
+
+
 def test_an_access_that_is_not_there():
     run = mm.DMM(4, 3).run(smm_figure_4, np.arange(16), threads=8, trace=True)
     with pytest.raises(mm.MMSimError, match="has 2 dispatches, none with number 2"):

@@ -419,7 +419,7 @@ def test_what_is_drawn_is_the_state(show, name):
         assert queue == [f"W{warp}" for warp in sorted(one["warp"] for one in state["waiting"])]
         cells = (
             shown.locator(".unit")
-            .first.locator("td[data-address]")
+            .first.locator("td[data-place]")
             .evaluate_all("all => all.map(cell => Number(cell.lastElementChild.textContent))")
         )
         first = run.trace.units[0].name
@@ -509,7 +509,7 @@ def test_much_memory_and_many_registers(show):
     assert "rows 1 to 64 of 600" in shown.locator(".pages").inner_text()
     shown.keyboard.press("End")
     assert "rows 577 to 600 of 600" in shown.locator(".pages").inner_text()
-    assert shown.locator("td[data-address='2399']").inner_text() == "1199.0"
+    assert shown.locator("td[data-place='2399']").inner_text() == "1199.0"
     shown.get_by_role("button", name="‹ rows").click()
     assert "rows 513 to 576 of 600" in shown.locator(".pages").inner_text()
     shown.click("#zoom")
@@ -568,7 +568,7 @@ def test_a_machine_of_one_s_own_is_drawn_by_its_rules(show):
     assert memory.locator("thead th").all_inner_texts()[1:] == [f"+{n}" for n in range(8)]
     assert "3 sectors: stage 1 enters" in shown.locator("#queue").inner_text()
     assert "4 banks, latency 2" in shared.inner_text()
-    assert shared.locator("td[data-address]").nth(6).get_attribute("title").endswith("6, bank 2")
+    assert shared.locator("td[data-place]").nth(6).get_attribute("title").endswith("6, bank 2")
     shown.locator("#slider").fill(str(run.trace.dispatches[1].time))
     names = shared.locator("thead th").all_inner_texts()[1:]
     assert [name.split() for name in names] == [
@@ -586,7 +586,7 @@ def test_a_card_s_doubles_are_drawn_in_their_own_banks(show):
     shown = show(run.trace.player())
     assert shown.locator(".load").all_inner_texts() == [""] * 8
     assert "2 phases, 4 stages: stage 1 enters" in shown.locator("#queue").inner_text()
-    titles = [cell.get_attribute("title") for cell in shown.locator("td[data-address]").all()]
+    titles = [cell.get_attribute("title") for cell in shown.locator("td[data-place]").all()]
     assert titles[6].split("; ")[1] == "address 6, bank 2"
     assert titles[16 + 6].split("; ")[1] == "address 38, bank 6"  # byte 128 + 4 * 6
     shown.locator("#slider").fill(str(run.trace.dispatches[1].time))
@@ -624,6 +624,37 @@ def test_phases_are_shown_where_a_request_has_several(show):
     assert states(shown, range(run.time + 1)) == list(expected(run.trace))
 
 
+def test_arrays_of_elements_of_several_sizes_have_rows_of_their_own(show):
+    """8 doubles from byte 0 on, 8 of 4 bytes from byte 64 on, doubles again from byte 96 on."""
+
+    @mm.program
+    def add(T, a, b, c):
+        c[T.id] = a[T.id] + b[T.id]
+
+    arguments = np.arange(8.0), np.arange(8, dtype=np.int32), np.zeros(8)
+    run = mm.DMM(8, 3, bank_bytes=4).run(add, *arguments, threads=8, trace=True)
+    assert [array.addresses[0, 0] for array in run.trace.arrays] == [0, 16, 12]
+    shown = show(run.trace.player())
+    assert "a column is a bank for elements of 4 bytes" in shown.locator(".unit").inner_text()
+    assert shown.locator("th.array").all_inner_texts() == ["a", "b", "c"]
+    cells = shown.locator("td[data-place]")
+    places = [int(cell.get_attribute("data-place")) for cell in cells.all()]
+    assert places == [*range(0, 64, 8), *range(64, 96, 4), *range(96, 160, 8)]
+    shown.keyboard.press("End")
+    values = cells.evaluate_all("all => all.map(one => Number(one.lastElementChild.textContent))")
+    assert values == [*range(8), *range(8), *range(0, 16, 2)]
+    shown.locator("td[data-place='64']").click()  # b[0], at the same address as c[4]
+    assert "b[0], memory 64" in shown.locator("#follow option:checked").inner_text()
+    assert shown.locator("td.followed").count() == 1
+    shown.keyboard.press("Home")
+    shown.keyboard.press("Shift+ArrowRight")
+    assert now(shown) == run.trace.dispatches[1].time
+    shown.get_by_label("follow byte").fill("128")
+    shown.get_by_label("follow byte").press("Enter")
+    assert "c[4], memory 128" in shown.locator("#follow option:checked").inner_text()
+    assert states(shown, range(run.time + 1)) == list(expected(run.trace))
+
+
 def test_following_a_warp_a_cell_and_a_line(show):
     run = permuting()
     dispatches = run.trace.dispatches
@@ -644,7 +675,7 @@ def test_following_a_warp_a_cell_and_a_line(show):
     assert stops() == times(lambda d: d.warp == 2)
     shown.keyboard.press("Escape")
     assert stops() == times(lambda d: True)
-    shown.locator("td[data-unit='0'][data-address='5']").click()
+    shown.locator("td[data-unit='0'][data-place='5']").click()
     assert stops() == times(lambda d: d.unit == "global" and 5 in d.addresses)
     assert "a[5], global 5" in shown.locator("#follow option:checked").inner_text()
     shown.keyboard.press("Escape")
@@ -747,12 +778,12 @@ def test_complex_numbers_are_shown_by_their_parts(show):
     a = np.array([1 - 2j, 1 / 3 + 0.25j, -1j, complex(np.inf, 0)])
     run = mm.DMM(4, 2).run(turned, a, np.zeros(4, complex), threads=4, trace=True)
     shown = show(run.trace.player())
-    cell = shown.locator("td[data-address='0']")
+    cell = shown.locator("td[data-place='0']")
     assert cell.locator("span").last.inner_text() == "1.0-2.0j"
     shown.keyboard.press("End")
-    title = shown.locator("td[data-address='1']").get_attribute("title")
+    title = shown.locator("td[data-place='1']").get_attribute("title")
     assert title.startswith("a[1] = 0.3333333333333333+0.25j; address 1")
-    assert shown.locator("td[data-address='4'] span").last.inner_text() == "2.0-1.0j"
+    assert shown.locator("td[data-place='4'] span").last.inner_text() == "2.0-1.0j"
     shown.get_by_label("thread", exact=True).fill("0")
     shown.get_by_label("thread", exact=True).press("Enter")
     assert shown.locator("tr[data-variable=z] .value").inner_text() == "2.0+1.0j"
@@ -763,7 +794,7 @@ def focus(shown):
     """The text and the address of what has the focus."""
     return shown.evaluate(
         "[document.querySelector('#player').shadowRoot.activeElement]"
-        ".map(one => [one.textContent, one.dataset.address ?? null])[0]"
+        ".map(one => [one.textContent, one.dataset.place ?? null])[0]"
     )
 
 
@@ -779,7 +810,7 @@ def test_a_panel_is_one_tab_stop_and_arrows_walk_in_it(show):
     for box in inside:
         within = f"({stops}.filter(one => one.closest('{box}')).length)()"
         assert shown.evaluate(within) == 1, box
-    shown.locator("td[data-address='0']").focus()
+    shown.locator("td[data-place='0']").focus()
     walk = {"ArrowRight": "1", "ArrowDown": "5", "ArrowLeft": "4", "ArrowUp": "0"}
     for key, address in walk.items():
         shown.keyboard.press(key)

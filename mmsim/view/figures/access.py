@@ -126,6 +126,17 @@ def _chosen(run: Run, given: int | Sequence[int]) -> list[Dispatch]:
     units = list(dict.fromkeys(one.unit for one in chosen))
     if len(units) > 1:
         raise MMSimError(f"these dispatches are of several units, {', '.join(units)}; draw each")
+    sizes = {
+        array.data.dtype.itemsize
+        for array in run.trace.arrays
+        for one in chosen
+        if one.array == array.name
+    }
+    if run.machine.bank_bytes is not None and len(sizes) > 1:
+        names = ", ".join(dict.fromkeys(one.array for one in chosen))
+        raise MMSimError(
+            f"these dispatches are for elements of several sizes, of {names}; draw each"
+        )
     return chosen
 
 

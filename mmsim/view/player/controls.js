@@ -102,7 +102,7 @@ function listen(player, keys) {
   keys.addEventListener("keydown", (event) => {
     const [target] = event.composedPath();
     if (event.defaultPrevented || event.altKey) return;
-    const cell = target.closest?.("td[data-address]");
+    const cell = target.closest?.("td[data-place]");
     if (cell && (event.key === "Enter" || event.key === " ")) {
       event.preventDefault();
       cell.click();
@@ -117,10 +117,10 @@ function listen(player, keys) {
   root.addEventListener("click", (event) => {
     // Cells, badges and elements are drawn anew again and again: one listener serves them.
     const warp = event.target.closest("[data-warp]");
-    const cell = event.target.closest("[data-address]");
+    const cell = event.target.closest("[data-place]");
     const move = event.target.closest("[data-go]");
     if (warp) toggle(player, { kind: "warp", warp: Number(warp.dataset.warp) });
-    else if (cell) toggle(player, { kind: "cell", unit: Number(cell.dataset.unit), address: Number(cell.dataset.address) });
+    else if (cell) toggle(player, { kind: "cell", unit: Number(cell.dataset.unit), place: Number(cell.dataset.place) });
     else if (move) player.moves[move.dataset.go]();
   });
   player.part("play").addEventListener("click", () => play(player, !player.view.playing));

@@ -19,6 +19,7 @@ from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import whole
 from mmsim.ir.nodes import Scalar
 from mmsim.model.conflicts import Conflict
+from mmsim.model.machines import Machine
 from mmsim.model.threads import launched
 from mmsim.printable import printable, printable_lines
 from mmsim.results.findings import Finding
@@ -94,6 +95,7 @@ def player_data(
         "program": printable(trace.program),
         "machine": repr(trace.machine),
         "width": trace.machine.width,
+        **({} if trace.machine.bank_bytes is None else {"bankBytes": trace.machine.bank_bytes}),
         "threads": trace.threads,
         "blockSize": trace.block_size,
         "launched": launched(trace.threads, trace.block_size, trace.shape),
@@ -174,7 +176,7 @@ def player_data(
             "unit": [-1 if wait.unit is None else units.index(wait.unit) for wait in waits],
             "line": [wait.line for wait in waits],
         },
-        "findings": [_finding(finding, trace.arrays, units) for finding in findings],
+        "findings": [_finding(finding, trace.arrays, units, trace.machine) for finding in findings],
         "rounds": [time for time in trace.rounds if start <= time <= end],
         "releases": [
             [release.time, release.block]
@@ -199,14 +201,17 @@ def _file_name(file: str) -> str:
     return "a cell of the notebook" if path.parent.name.startswith("ipykernel_") else path.name
 
 
-def _finding(finding: Finding, arrays: tuple[TracedArray, ...], units: list[str]) -> dict[str, Any]:
-    """A finding; `cell` is its element's unit and address."""
+def _finding(
+    finding: Finding, arrays: tuple[TracedArray, ...], units: list[str], machine: Machine
+) -> dict[str, Any]:
+    """A finding; `cell` is its element's unit and its place there, as `placeIn` gives it."""
     cell = None
     array = next((one for one in arrays if one.name == finding.array), None)
     if array is not None and finding.index is not None and _within(finding.index, array.shape):
         copy = finding.copy or 0
         element = int(np.ravel_multi_index(finding.index, array.shape))
-        cell = [units.index(array.units[copy]), int(array.addresses[copy, element])]
+        place = int(array.addresses[copy, element]) * machine.room(array.data.dtype.itemsize)
+        cell = [units.index(array.units[copy]), place]
     return {
         "title": finding.title,
         "element": finding.element,
@@ -264,6 +269,7 @@ def _array(
     rule = trace.conflict(array.units[0]).of_words(array.data.dtype.itemsize)
     return {
         "table": _table(rule, trace.machine.width),
+        **({} if trace.machine.bank_bytes is None else {"bytes": array.data.dtype.itemsize}),
         "name": printable(array.name),
         "shape": list(array.shape),
         "shared": array.shared,

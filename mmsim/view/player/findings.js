@@ -24,8 +24,8 @@ function goToFinding(player, finding, access) {
   const { view, data } = player;
   choose(player, access.thread);
   if (finding.cell) {
-    const [unit, address] = finding.cell;
-    const cell = { kind: "cell", unit, address };
+    const [unit, place] = finding.cell;
+    const cell = { kind: "cell", unit, place };
     if (JSON.stringify(view.follow) !== JSON.stringify(cell)) toggle(player, cell);
   }
   const outside = access.time < data.start || access.time > data.end;

@@ -10,15 +10,15 @@ function follows(player, dispatch) {
     return line === follow.line && name === follow.function;
   }
   return data.dispatches.unit[dispatch] === follow.unit
-    && lanesOf(model, dispatch).some((lane) => addressOf(model, dispatch, lane) === follow.address);
+    && lanesOf(model, dispatch).some((lane) => placeOf(model, dispatch, lane) === follow.place);
 }
 
 /** The name of what is followed. */
 function followName(player, follow) {
   if (follow.kind === "warp") return `warp ${follow.warp}`;
   if (follow.kind === "line") return `line ${follow.line}`;
-  const [array, copy, element] = player.panels[follow.unit].cells.get(follow.address);
-  return `${elementName(player.data, array, copy, element)}, ${player.data.units[follow.unit].name} ${follow.address}`;
+  const [array, copy, element] = player.panels[follow.unit].cells.get(follow.place);
+  return `${elementName(player.data, array, copy, element)}, ${player.data.units[follow.unit].name} ${follow.place}`;
 }
 
 /** Fill the list of what can be followed. */

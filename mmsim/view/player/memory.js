@@ -14,19 +14,19 @@ function buildUnit(player, u) {
   const pages = make("div", "pages");
   const memory = make("div", "memory");
   walkable(pipeline, ".badge");
-  walkable(memory, "td[data-address]", true);
+  walkable(memory, "td[data-place]", true);
   section.append(
     heading, make("h3", "", "Pipeline registers"), pipeline,
     make("h3", "", unit.rows ? `Memory: a row is ${withArticle(unit.place)}`
-      : unit.columns && new Set(unit.columns).size === data.width ? `Memory: a column is ${withArticle(unit.place)}` : "Memory"),
+      : unit.columns && new Set(unit.columns).size === data.width ? `Memory: a column is ${withArticle(unit.place)}${data.bankBytes ? ` for elements of ${data.bankBytes} bytes` : ""}` : "Memory"),
     pages, memory,
   );
   player.part("units").append(section);
   const cells = new Map();
   data.arrays.forEach((array, a) => array.units.forEach((of, copy) => {
-    if (of === u) model.addresses[a][copy].forEach((address, element) => cells.set(address, [a, copy, element]));
+    if (of === u) model.addresses[a][copy].forEach((address, element) => cells.set(placeIn(data, a, address), [a, copy, element]));
   }));
-  const rows = [...new Set([...cells.keys()].map((address) => Math.floor(address / data.width)))].sort((a, b) => a - b);
+  const rows = rowsOf(player, cells);
   const panel = { unit, u, pipeline, pages, memory, cells, rows, page: -1, shown: [], label: null };
   if (rows.length === 0) memory.append(make("p", "empty", "no array"));
   if (rows.length > ROWS) {
@@ -38,18 +38,34 @@ function buildUnit(player, u) {
     pages.append(back, next, panel.label);
   }
   if (rows.length) {
-    const label = make("label", "", "follow address");
+    const label = make("label", "", data.bankBytes ? "follow byte" : "follow address");
     const input = make("input", "number");
     input.type = "number";
     input.min = 0;
     input.addEventListener("change", () => {
-      if (cells.has(Number(input.value))) toggle(player, { kind: "cell", unit: u, address: Number(input.value) });
+      if (cells.has(Number(input.value))) toggle(player, { kind: "cell", unit: u, place: Number(input.value) });
     });
     label.append(input);
     pages.append(label);
     showPage(player, panel, 0);
   }
   return panel;
+}
+
+/** The row of a cell: the bytes of its elements, if that matters, and its number in such rows. */
+function rowOf(data, array, place) {
+  const bytes = data.arrays[array].bytes ?? 1;
+  return { bytes, number: Math.floor(place / bytes / data.width) };
+}
+
+/** The rows that have cells, in the order in which these lie: elements of one size to a row. */
+function rowsOf({ data }, cells) {
+  const rows = new Map();
+  for (const place of [...cells.keys()].sort((a, b) => a - b)) {
+    const row = rowOf(data, cells.get(place)[0], place);
+    rows.set(JSON.stringify(row), row);
+  }
+  return [...rows.values()];
 }
 
 /** A row that names the array of the rows below. */
@@ -88,17 +104,19 @@ function showPage(player, panel, page) {
   top.append(head);
   const body = make("tbody");
   let above = ""; // the array of the row before
-  for (const number of panel.rows.slice(page * ROWS, (page + 1) * ROWS)) {
+  for (const { bytes, number } of panel.rows.slice(page * ROWS, (page + 1) * ROWS)) {
     const row = make("tr");
     const label = make("th");
     label.scope = "row";
     row.append(label);
     for (let bank = 0; bank < data.width; bank++) {
       const address = number * data.width + bank;
-      const cell = panel.cells.get(address);
-      const box = make("td", cell ? "" : "none");
+      const place = address * bytes;
+      const cell = panel.cells.get(place);
+      const own = cell && (data.arrays[cell[0]].bytes ?? 1) === bytes;
+      const box = make("td", own ? "" : "none");
       row.append(box);
-      if (!cell) continue;
+      if (!own) continue;
       if (!label.textContent) {
         const [array, copy, element] = cell;
         const name = arrayName(data, array, copy);
@@ -111,9 +129,9 @@ function showPage(player, panel, page) {
       const value = make("span");
       box.append(who, value);
       box.dataset.unit = u;
-      box.dataset.address = address;
+      box.dataset.place = place;
       box.tabIndex = -1;
-      panel.shown.push({ box, who, value, address, cell, drawn: "" });
+      panel.shown.push({ box, who, value, address, place, cell, drawn: "" });
     }
     body.append(row);
   }
@@ -122,7 +140,7 @@ function showPage(player, panel, page) {
   if (panel.label) panel.label.textContent = `rows ${page * ROWS + 1} to ${Math.min((page + 1) * ROWS, panel.rows.length)} of ${panel.rows.length}`;
 }
 
-/** The requests of a unit on their way at the current time: address to warp, kind, newest first. */
+/** The requests of a unit on their way at the current time, by the places that they ask for. */
 function requested(player, panel) {
   const { data, model, view } = player;
   const found = new Map();
@@ -135,8 +153,8 @@ function requested(player, panel) {
       continue;
     }
     for (const lane of lanesOf(model, d)) {
-      const address = addressOf(model, d, lane);
-      if (!found.has(address)) found.set(address, d);
+      const place = placeOf(model, d, lane);
+      if (!found.has(place)) found.set(place, d);
     }
   }
   return found;
@@ -153,11 +171,11 @@ function drawMemory(player, panel) {
     const [array, copy, element] = one.cell;
     const isFloat = data.arrays[array].float;
     const value = valueAt(model, array, copy, element, t);
-    const dispatch = requests.get(one.address);
+    const dispatch = requests.get(one.place);
     const warp = dispatch === undefined ? -1 : data.dispatches.warp[dispatch];
     const kind = warp >= 0 ? data.sites[data.dispatches.site[dispatch]][3] : "read";
     const isWrite = kind !== "read";
-    const followed = (follow?.kind === "cell" && follow.unit === panel.u && follow.address === one.address)
+    const followed = (follow?.kind === "cell" && follow.unit === panel.u && follow.place === one.place)
       || (follow !== null && follow.kind !== "cell" && dispatch !== undefined && follows(player, dispatch));
     const drawn = `${value}|${warp}|${isWrite}|${followed}`;
     if (drawn === one.drawn) continue;
@@ -166,7 +184,7 @@ function drawMemory(player, panel) {
     one.box.style.color = warp < 0 || warp % COLOURS.length === 4 ? "" : "#000";
     one.who.textContent = warp < 0 ? "" : `W${warp} `;
     one.value.textContent = written(value, isFloat, true);
-    one.box.title = `${elementName(data, array, copy, element)} = ${written(value, isFloat, false)}; address ${one.address}${placeOf(player, panel.unit, array, one.address)}`
+    one.box.title = `${elementName(data, array, copy, element)} = ${written(value, isFloat, false)}; address ${one.address}${bankOf(player, panel.unit, array, one.address)}`
       + (warp < 0 ? "" : `; ${{ read: "read", write: "written", atomic: "changed" }[kind]} by warp ${warp}`);
   }
 }
@@ -179,7 +197,7 @@ function isApart(player, unit, dispatch) {
 }
 
 /** Where an address of an array lies by its unit's rule: ", bank 3". */
-function placeOf(player, unit, array, address) {
+function bankOf(player, unit, array, address) {
   const { data } = player;
   const { columns, rows } = data.arrays[array].table;
   const number = columns ? columns[address % data.width] : rows ? Math.floor(address / data.width) : null;
@@ -217,10 +235,11 @@ function seek(player, panel) {
   const position = after(model.unitTimes[panel.u], view.time) - 1;
   if (position < 0 || panel.rows.length === 0) return;
   const dispatch = model.byUnit[panel.u][position];
-  const address = addressOf(model, dispatch, model.firstLane[dispatch]);
-  const row = after(panel.rows, Math.floor(address / data.width)) - 1;
+  const place = placeOf(model, dispatch, model.firstLane[dispatch]);
+  const { bytes, number } = rowOf(data, panel.cells.get(place)[0], place);
+  const row = panel.rows.findIndex((one) => one.bytes === bytes && one.number === number);
   showPage(player, panel, Math.floor(row / ROWS));
-  const box = panel.memory.querySelector(`[data-address="${address}"]`);
+  const box = panel.memory.querySelector(`[data-place="${place}"]`);
   const head = panel.memory.querySelector("thead").offsetHeight;
   const { offsetTop, offsetHeight } = box.parentElement;
   if (offsetTop - head < panel.memory.scrollTop) panel.memory.scrollTop = offsetTop - head;

@@ -134,6 +134,19 @@ function addressOf(model, dispatch, lane) {
   return model.addresses[array][dispatches.copy[dispatch]][lanes.element[lane]];
 }
 
+/** Where an address of an array lies in its unit: the address, or where banks have bytes its byte.
+
+    There arrays count their addresses in elements of their own size. */
+function placeIn(data, array, address) {
+  return address * (data.arrays[array].bytes ?? 1);
+}
+
+/** Where what a lane of a dispatch asks for lies in its unit. */
+function placeOf(model, dispatch, lane) {
+  const { dispatches, sites } = model.data;
+  return placeIn(model.data, sites[dispatches.site[dispatch]][2], addressOf(model, dispatch, lane));
+}
+
 /** The waits that cover time t, as numbers, in their order. */
 function waitsAt(model, t) {
   const found = [];

@@ -152,7 +152,7 @@ function accessTable(player) {
     const address = addressOf(model, dispatch, lane);
     const button = make("button", "element", name, `address ${address} of ${data.units[dispatches.unit[dispatch]].name}; click to follow`);
     button.dataset.unit = dispatches.unit[dispatch];
-    button.dataset.address = address;
+    button.dataset.place = placeOf(model, dispatch, lane);
     button.tabIndex = -1;
     const what = make("td");
     what.append(kind === "atomic" ? "changes " : `${kind}s `, button, ` ${kind === "read" ? "→" : "←"} ${value}`);
