@@ -325,6 +325,10 @@ class OfAnother(Conflict):
     rule: Conflict
 
     @property
+    def by_lane(self) -> bool:  # type: ignore[override]
+        return self.rule.by_lane
+
+    @property
     def place(self) -> str:
         return self.rule.place
 
@@ -353,10 +357,6 @@ class InTurn(OfAnother):
     >>> InTurn(4, Groups(4)).stages([0, 0, 1, 9]), InTurn(4, Groups(4)).stage_of([9, 0, 1, 0])
     (3, [2, 0, 0, 1])
     """
-
-    @property
-    def by_lane(self) -> bool:  # type: ignore[override]
-        return self.rule.by_lane
 
     @property
     def name(self) -> str:

@@ -201,3 +201,18 @@ def test_random_programs_take_what_the_reference_says(case, schedule):
     events = run_case(case, schedule, engine="events", trace=False, check=True)
     if not races(events):
         assert seen(run_case(case, schedule, engine="array")) == seen(events)
+
+
+def test_a_trace_has_the_stages_of_a_compare_and_swap_of_some_lanes():
+    """Lanes 0 and 6 of 8 bytes are served by halves of 4 lanes, each stage twice."""
+
+    @mm.program
+    def swap(T, a):
+        if T.lane % 6 == 0:
+            mm.atomic.cas(a, T.id, 0.0, 1.0)
+
+    run = mm.DMM(8, 3, bank_bytes=4).run(swap, np.zeros(8), threads=8, trace=True)
+    (dispatch,) = run.trace.dispatches
+    assert run.stages == dispatch.stage_count == 4
+    assert (dispatch.stages, dispatch.phases) == ((1, 3), (0, 1))
+    assert mm.Run.from_json(run.to_json()) == run
