@@ -94,7 +94,7 @@ def test_threads_of_an_access_stand_in_their_cells():
     assert banks[3, 5] == (3 * 9 + 5) % 32
     lines = written(axes)
     assert [lines[row, 2][-1] for row in range(8)] == [
-        *("T0,8", "T1,9", "T2,10", "T3,11", "T4", "T5", "T6", "T7")
+        *("T0,8", "T1,9", "T2*", "T3*", "T4", "T5", "T6", "T7")
     ]
     assert lines[0, 3] == ["3", "3"]
     assert axes.get_xlabel() == "column (cells show bank, offset, thread)"
