@@ -37,6 +37,8 @@ MORE = 3
 """A formula has to hold for so many more cases than it has terms."""
 ENOUGH = 0.9
 """Another term has to leave less than this part of what was left over."""
+READABLE = 4
+"""The most complex term of a formula that only comes near."""
 GIVEN_UP = ("b", "p", "n", "m", "k", "d")
 """Parameters that are left out first where one is a product of powers of others."""
 
@@ -66,6 +68,12 @@ class Fit:
     others: tuple[str, ...] = ()
 
     @property
+    def parameters(self) -> set[str]:
+        """The names that its terms are made of."""
+        names = {name for _, term in self.terms for name, _ in term.powers}
+        return names | {term.log[0] for _, term in self.terms if term.log}
+
+    @property
     def unique(self) -> bool:
         """Whether it is exact and no other sum of as many terms is."""
         return self.exact and not self.others
@@ -79,9 +87,9 @@ class Fit:
         """It as a SymPy equation."""
         import sympy
 
-        names = {name for _, term in self.terms for name, _ in term.powers}
-        names |= {term.log[0] for _, term in self.terms if term.log}
-        symbols = {name: sympy.Symbol(name, positive=True, integer=True) for name in names}
+        symbols = {
+            name: sympy.Symbol(name, positive=True, integer=True) for name in self.parameters
+        }
         total = sum(
             sympy.Rational(factor.numerator, factor.denominator) * term.expression(symbols)
             for factor, term in self.terms
@@ -223,7 +231,6 @@ def fit_numbers(cases: Sequence[Case], numbers: Sequence[int], quantity: str = "
     for at, term in enumerate(terms):
         table[:, at] = term.values(looked_at)
     wanted = np.array([float(numbers[at]) for at in chosen])
-    best: tuple[list[int], float] | None = None
     for found in _search(table, wanted):
         whole = [
             (complexity, kept, factors)
@@ -239,15 +246,35 @@ def fit_numbers(cases: Sequence[Case], numbers: Sequence[int], quantity: str = "
                 for _, kept, factors in sorted(whole, key=lambda one: (one[0], one[1]))
             ]
             return replace(first, others=tuple(other.formula for other in rest))
-        left, kept = found[0]
-        if best is None or left < ENOUGH * best[1]:
-            best = kept, left
-    assert best is not None
-    table = table[:, best[0]] / wanted[:, None] if (wanted > 0).all() else table[:, best[0]]
-    goal = np.ones(len(wanted)) if (wanted > 0).all() else wanted
-    rough = np.linalg.lstsq(table, goal, rcond=None)[0]
+    simple = [at for at, term in enumerate(terms) if term.complexity <= READABLE]
+    near, rough = _near(table, wanted, simple)
     factors = [Fraction(float(factor)).limit_denominator(10**6) for factor in rough]
-    return _made(cases, numbers, quantity, [terms[at] for at in best[0]], factors, tied)
+    return _made(cases, numbers, quantity, [terms[at] for at in near], factors, tied)
+
+
+def _near(table: Floats, wanted: Floats, simple: Sequence[int]) -> tuple[list[int], Floats]:
+    """Terms whose sum comes near, each the best to add to those before, and their coefficients.
+
+    The coefficients are positive, as parts of a time are. Another term has to leave less than the
+    part `ENOUGH` of what was left over.
+    """
+    weights = 1 / np.maximum(np.abs(wanted), 1)
+    table, goal = table * weights[:, None], wanted * weights
+    chosen: list[int] = []
+    factors = np.zeros(0)
+    left = float(np.linalg.norm(goal))
+    while len(chosen) < MOST_TERMS:
+        best: tuple[float, int, Floats] | None = None
+        for at in simple:
+            columns = table[:, [*chosen, at]]
+            found: Floats = np.linalg.lstsq(columns, goal, rcond=None)[0].astype(np.float64)
+            rest = float(np.linalg.norm(goal - columns @ found))
+            if at not in chosen and (found > 0).all() and (best is None or rest < best[0]):
+                best = rest, at, found
+        if best is None or (chosen and best[0] >= ENOUGH * left):
+            break
+        left, chosen, factors = best[0], [*chosen, best[1]], best[2]
+    return chosen, factors
 
 
 def _made(

@@ -16,6 +16,7 @@ from mmsim.view.figures.pipeline import pipeline
 from mmsim.view.figures.plot import plot
 from mmsim.view.figures.rounds import rounds
 from mmsim.view.figures.sweep import sweep
+from mmsim.view.figures.terms import formulas, terms
 from mmsim.view.figures.times import times
 from mmsim.view.figures.warps import warps
 
@@ -23,6 +24,7 @@ __all__ = [
     "access",
     "banks",
     "conflicts",
+    "formulas",
     "layout",
     "lines",
     "pipeline",
@@ -30,6 +32,7 @@ __all__ = [
     "rounds",
     "save",
     "sweep",
+    "terms",
     "times",
     "warps",
 ]

@@ -1,0 +1,178 @@
+"""What a time is made of: the terms of formulas, over one of their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mmsim.claims.fit import Fit
+from mmsim.errors import LaunchError, MMSimError, shown
+from mmsim.host.arguments import several
+from mmsim.view.figures.paper import (
+    COLOURS,
+    COLUMN,
+    DARK_FIRST,
+    MARKERS,
+    drawing,
+    legend_above,
+    words,
+)
+from mmsim.view.figures.times import scale
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LONGEST = 44
+"""Letters of a formula in a legend."""
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo")
+
+
+def terms(
+    fit: Fit, over: str, values: Sequence[int], *, axes: Axes | None = None, **case: int
+) -> Axes:
+    """Draw which share of the time each term of a formula has, over a parameter.
+
+    So one sees which term binds where. Terms with a negative coefficient are left out.
+
+    Parameters
+    ----------
+    fit
+        What `mmsim.fit` found.
+    over, values
+        The parameter of the horizontal axis, and its values.
+    axes
+        Where to draw.
+    case
+        The other parameters of the formula.
+
+    Examples
+    --------
+    >>> import mmsim as mm
+    >>> from mmsim.claims.fit import fit_numbers
+    >>> cases = [{"n": n, "l": l} for n in (4, 8, 16, 32) for l in (1, 2, 3, 5)]
+    >>> found = fit_numbers(cases, [case["n"] + 2 * case["l"] for case in cases])
+    >>> axes = mm.figures.terms(found, "n", (4, 8, 16), l=2)
+    >>> [text.get_text() for text in axes.get_legend().get_texts()]
+    ['n', '2*l']
+    """
+    cases = _cases([fit], over, values, case)
+    added = [(factor, term) for factor, term in fit.terms if factor > 0]
+    if not added:
+        raise MMSimError("no term of this formula has a positive coefficient")
+    if len(added) > len(COLOURS):
+        raise MMSimError(f"{len(added)} terms, and {len(COLOURS)} can be distinguished")
+    heights = [[float(factor * term.value(one)) for one in cases] for factor, term in added]
+    sums = [sum(column) for column in zip(*heights, strict=True)]
+    shares = [
+        [100 * part / whole for part, whole in zip(row, sums, strict=True)] for row in heights
+    ]
+    with drawing(axes, COLUMN, 2.2) as drawn:
+        areas = drawn.stackplot(
+            [float(value) for value in values],
+            shares,
+            labels=[words(_named(factor, term)) for factor, term in added],
+            colors=COLOURS[: len(added)],
+            edgecolor="black",
+            linewidth=0.4,
+        )
+        for area, hatch in zip(areas, HATCHES, strict=False):
+            area.set_hatch(hatch)
+        _axis(drawn, over, values)
+        drawn.set_ylim(0, 100)
+        drawn.set_ylabel("share of the time (%)")
+        legend_above(drawn, columns=3)
+    return drawn
+
+
+def formulas(
+    fits: Mapping[str, Fit],
+    over: str,
+    values: Sequence[int],
+    *,
+    axes: Axes | None = None,
+    **case: int,
+) -> Axes:
+    """Draw the times by several formulas over a parameter, as of a naive program and a good one.
+
+    Parameters
+    ----------
+    fits
+        What `mmsim.fit` found, by names.
+    over, values
+        The parameter of the horizontal axis, and its values.
+    axes
+        Where to draw.
+    case
+        The other parameters of the formulas.
+
+    Examples
+    --------
+    >>> import mmsim as mm
+    >>> from mmsim.claims.fit import fit_numbers
+    >>> cases = [{"n": n} for n in (4, 8, 16, 32, 64)]
+    >>> fits = {
+    ...     "naive": fit_numbers(cases, [case["n"] ** 2 for case in cases]),
+    ...     "good": fit_numbers(cases, [3 * case["n"] for case in cases]),
+    ... }
+    >>> axes = mm.figures.formulas(fits, "n", (4, 8, 16))
+    >>> [text.get_text() for text in axes.get_legend().get_texts()]
+    ['naive: T = n^2', 'good: T = 3*n']
+    """
+    if not isinstance(fits, Mapping) or not fits:
+        raise LaunchError(f"fits is a dictionary of names and fits, not {shown(fits)}")
+    if len(fits) > len(MARKERS):
+        raise MMSimError(f"{len(fits)} formulas, and {len(MARKERS)} can be distinguished")
+    cases = _cases(list(fits.values()), over, values, case)
+    heights: list[float] = []
+    with drawing(axes, COLUMN, 2.2) as drawn:
+        for number, (name, fit) in enumerate(fits.items()):
+            times = [float(fit.value(one)) for one in cases]
+            heights += times
+            drawn.plot(
+                [float(value) for value in values],
+                times,
+                marker=MARKERS[number],
+                markersize=3,
+                color=DARK_FIRST[number % len(DARK_FIRST)],
+                label=words(_short(f"{name}: {str(fit).splitlines()[0]}")),
+            )
+        scale(drawn, [float(value) for value in values], heights)
+        drawn.set_xlabel(words(over), style="italic")
+        drawn.set_ylabel("time units")
+        drawn.grid(alpha=0.3)
+        legend_above(drawn, columns=1)
+    return drawn
+
+
+def _named(factor: Any, term: Any) -> str:
+    return Fit("T", ((factor, term),), True, 0, factor, 0.0).formula
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def _axis(drawn: Axes, over: str, values: Sequence[int]) -> None:
+    if min(values) > 0 and max(values) >= 8 * min(values):
+        drawn.set_xscale("log", base=2)
+    drawn.set_xlim(min(values), max(values))
+    drawn.set_xlabel(words(over), style="italic")
+
+
+def _cases(
+    fits: Sequence[object], over: str, values: Sequence[int], case: Mapping[str, int]
+) -> list[dict[str, int]]:
+    """A case for each value; all that the formulas need has to be there."""
+    chosen = several("values are those of a parameter", values)
+    if len(chosen) < 2:
+        raise MMSimError(f"give at least two values of {over}")
+    for fit in fits:
+        if not isinstance(fit, Fit):
+            raise LaunchError(f"this figure is drawn of what mmsim.fit found, not of {shown(fit)}")
+        lacking = sorted(fit.parameters - {over, *case})
+        if lacking:
+            raise MMSimError(
+                f"the formula has the parameters {', '.join(lacking)}, too; give them, as "
+                f"{lacking[0]}=32"
+            )
+    return [{**case, over: value} for value in chosen]
