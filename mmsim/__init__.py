@@ -36,7 +36,7 @@ from mmsim.claims.fit import fit
 from mmsim.errors import LanguageError, MMSimError, ProgramError
 from mmsim.frontend import atomic, warp
 from mmsim.frontend.intrinsics import brev, clz, ffs, fma, popc
-from mmsim.frontend.names import Array, Thread, registers, shared
+from mmsim.frontend.names import Array, Thread, registers, shared, vector
 from mmsim.frontend.program import Example
 from mmsim.host.version import VERSION
 from mmsim.model import layout
@@ -95,5 +95,6 @@ __all__ = [
     "uint16",
     "uint32",
     "uint64",
+    "vector",
     "warp",
 ]

@@ -223,6 +223,10 @@ class AddressError(ProgramError, IndexError):
     """An index outside its array, negative, or not an integer."""
 
 
+class VectorError(ProgramError):
+    """A vector that is not aligned, or that is longer than what one access takes."""
+
+
 class BarrierError(ProgramError):
     """A barrier that only part of a warp's live threads reach, or that can never open."""
 

@@ -116,6 +116,27 @@ ATOMIC(atomicSub, unsigned int, old - value)
 ATOMIC(atomicExch, float, value)
 ATOMIC(atomicInc, unsigned int, old >= value ? 0 : old + 1)
 ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
+// The vector types. A vector lies over the words of any array.
+
+#define VECTORS(Word, name)                                                             \
+    struct __attribute__((may_alias, aligned(2 * sizeof(Word)))) name##2 { Word x, y; }; \
+    static name##2 make_##name##2(Word x, Word y) { return {x, y}; }
+#define LONGER_VECTORS(Word, name)                                                      \
+    VECTORS(Word, name)                                                                 \
+    struct __attribute__((may_alias, aligned(4 * sizeof(Word)))) name##4 { Word x, y, z, w; }; \
+    static name##4 make_##name##4(Word x, Word y, Word z, Word w) { return {x, y, z, w}; }
+
+LONGER_VECTORS(signed char, char)
+LONGER_VECTORS(unsigned char, uchar)
+LONGER_VECTORS(short, short)
+LONGER_VECTORS(unsigned short, ushort)
+LONGER_VECTORS(int, int)
+LONGER_VECTORS(unsigned int, uint)
+LONGER_VECTORS(float, float)
+VECTORS(long long, longlong)
+VECTORS(unsigned long long, ulonglong)
+VECTORS(double, double)
+
 static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 static int __popc(unsigned int x) { return __builtin_popcount(x); }
 static int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll(x); }

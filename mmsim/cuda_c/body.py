@@ -10,27 +10,28 @@ from typing import Literal
 
 import numpy as np
 
-from mmsim.cuda_c import atomics
+from mmsim.cuda_c import atomics, vectors
 from mmsim.cuda_c.exchange import exchanged
 from mmsim.cuda_c.expressions import WRITER, Expressions
+from mmsim.cuda_c.fields import ranges_of_fields
 from mmsim.cuda_c.lanes import Lanes, exchanges, goes_again, jumps, leaves_more, through
 from mmsim.cuda_c.layouts import Placement
 from mmsim.cuda_c.lock_step import refuse_parting
 from mmsim.cuda_c.names import Names
 from mmsim.cuda_c.shape import Shape
-from mmsim.cuda_c.text import C_TYPES, literal_of
-from mmsim.errors import AddressError, LaunchError, Place
+from mmsim.cuda_c.text import C_TYPES, comment, literal_of, word_type
+from mmsim.errors import AddressError, LaunchError, Place, VectorError
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.promotion import UNSIGNED
+from mmsim.ir.promotion import UNSIGNED, Type
 from mmsim.ir.ranges import WHOLE, Ranges
 from mmsim.ir.tidy import tidy
 from mmsim.ir.walk import expressions, parts, statements, written_arrays
 from mmsim.meaning.launch import Launch
-from mmsim.model.threads import Extents
+from mmsim.meaning.vectors import fault_of_vectors
 
 Space = Literal["global", "shared"]
-Access = ir.Load | ir.Store | ir.Atomic | ir.RegisterWrite
+Access = ir.Access | ir.RegisterWrite
 
 
 class Body:
@@ -61,7 +62,7 @@ class Body:
         self.block = tidy(launch.program.code.body)  # with CUDA's own indices
         meaning = launch.meaning
         self.ranges = Ranges(
-            self.block, self.typing, _fields(launch), meaning.numbers, meaning.extent
+            self.block, self.typing, ranges_of_fields(launch), meaning.numbers, meaning.extent
         )
         self.lock_step = lock_step
         if lock_step:
@@ -175,6 +176,13 @@ class Body:
                     self._set(statement, target, access)
             case ir.Store(_, _, value) | ir.RegisterWrite(_, _, value):
                 self.add(f"{self._checked(statement)} = {write(value).code};")
+            case ir.VectorLoad():
+                self._vector_load(statement)
+            case ir.VectorStore(_, _, values):
+                brought = [write(value).code for value in values]
+                element, word = self._vector(statement, len(values))
+                for line in vectors.writes(element, word, brought):
+                    self.add(line)
             case ir.Atomic(target):
                 if target is None:
                     self.add(f"{self._atomic(statement)};")
@@ -213,6 +221,25 @@ class Body:
             case _:
                 assert_never(statement, WRITER)
 
+    def _vector_load(self, statement: ir.VectorLoad) -> None:
+        element, word = self._vector(statement, len(statement.targets))
+        held: list[str] = []
+        for kind, text, fields in vectors.reads(element, word, len(statement.targets)):
+            own = self.names.fresh("vector")
+            self.add(f"const {kind} {own} = {text};")
+            held += [f"{own}.{field}" for field in fields]
+        for target, text in zip(statement.targets, held, strict=True):
+            self._set(statement, target, text)
+
+    def _vector(self, statement: ir.VectorLoad | ir.VectorStore, count: int) -> tuple[str, Type]:
+        """A vector's first element in C, and the type of word that it is kept in."""
+        array, memory = statement.array, self.arrays[statement.array]
+        fault = fault_of_vectors(memory, count)
+        if fault is not None:
+            raise VectorError(fault, program=self.program, place=statement.place, array=array)
+        shared = self.space == "shared" or memory.shared
+        return self._checked(statement, count), word_type(memory.dtype, shared)
+
     def _atomic(self, statement: ir.Atomic) -> str:
         held, word = self.typing.arrays[statement.array].name, self._checked(statement)
         *compare, value = (self.expressions.write(one) for one in statement.operands)
@@ -226,7 +253,7 @@ class Body:
         )
 
     def _set(self, statement: ir.Stmt, target: str, text: str) -> None:
-        declared = statement.number in self.shape.declaring
+        declared = (statement.number, target) in self.shape.declaring
         kind = f"{self._kind(target)} " if declared else ""
         self.add(f"{kind}{self.names.of(target)} = {text};")
 
@@ -434,54 +461,25 @@ class Body:
             else (self.names.of(name))
         )
 
-    def _checked(self, statement: Access) -> str:
-        """An access in C; refused where its index can't be one."""
+    def _checked(self, statement: Access, vector: int = 1) -> str:
+        """An access in C, or a vector's first element; refused where its index can't be one."""
         array, index = statement.array, statement.index
         fault = self.expressions.index_faults(array, index, len(self.shapes[array]))
         if fault is not None:
             raise AddressError(fault, program=self.program, place=statement.place, array=array)
-        return self._element(array, index)
+        return self._element(array, index, vector)
 
-    def _element(self, array: str, index: tuple[ir.Expr, ...]) -> str:
+    def _element(self, array: str, index: tuple[ir.Expr, ...], vector: int = 1) -> str:
         own = self.names.of(array)
         texts = [
             self.expressions.index(part, extent if self.wraps else None)
             for part, extent in zip(index, self.shapes[array], strict=True)
         ]
+        if vector > 1:
+            plain = re.fullmatch(r"[\w.]+", texts[-1])
+            texts[-1] = f"{vector}LL * {texts[-1] if plain else f'({texts[-1]})'}"
         placement = self.placements.get(array)
         if placement is None:
             return own + "".join(f"[{text}]" for text in texts)
         table = [f"offsets_{own}"] if placement.table is not None else []
         return f"{own}[at_{own}({', '.join(table + texts)})]"
-
-
-def _fields(launch: Launch) -> dict[str, tuple[int, int]]:
-    """The ranges of the fields of T."""
-    grid = launch.grid
-    return {
-        "id": (0, grid.threads - 1),
-        "index": (0, grid.block_size - 1),
-        "block": (0, grid.blocks - 1),
-        "lane": (0, min(grid.width, grid.block_size) - 1),
-        "warp": (0, grid.warps - 1),
-        **_along("threadIdx", grid.extents.block),
-        **_along("blockIdx", grid.extents.grid),
-        **{field: (value, value) for field, value in grid.uniform.items()},
-    }
-
-
-def _along(name: str, extents: Extents) -> dict[str, tuple[int, int]]:
-    """The ranges of an index along each axis."""
-    return {
-        f"{name}.{axis}": (0, extent - 1) for axis, extent in zip(ir.AXES, extents, strict=True)
-    }
-
-
-def comment(text: str) -> str:
-    """A line of source as a comment that ends where the line does.
-
-    A backslash at its end, which ??/ may stand for, would swallow the next line, and a carriage
-    return or the like would end the comment.
-    """
-    line = "".join(letter if letter.isprintable() else " " for letter in text)
-    return re.sub(r"(\\|\?\?/|\s)+$", "", line).lstrip()

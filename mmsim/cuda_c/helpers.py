@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 
 from mmsim.cuda_c.complex_helpers import COMPLEX_HELPERS
+from mmsim.cuda_c.vectors import VECTOR_HELPERS
 
 HELPERS: dict[str, str] = {
     **COMPLEX_HELPERS,
+    **VECTOR_HELPERS,
     "add": """
 // x + y, which wraps around at 64 bits.
 __device__ long long add(long long x, long long y)
@@ -470,7 +472,7 @@ def called(text: str, is_line: bool) -> list[str]:
     needed: set[str] = set()
     pending = [text]
     while pending:
-        for name in re.findall(r"\b([a-z_]+)(?:<[A-Za-z ]+>|\()", pending.pop()):
+        for name in re.findall(r"\b([a-z_]+)(?:<[A-Za-z0-9 ]+>|\()", pending.pop()):
             if name in HELPERS and name not in needed:
                 needed.add(name)
                 pending.append(texts[name])

@@ -8,10 +8,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.cuda_c.body import Body, Space, comment
+from mmsim.cuda_c.body import Body, Space
 from mmsim.cuda_c.layouts import Placement, placement
 from mmsim.cuda_c.names import TAKEN, Names, identifier
-from mmsim.cuda_c.writer import Writer, word_type
+from mmsim.cuda_c.text import comment, word_type
+from mmsim.cuda_c.writer import Writer
 from mmsim.errors import LaunchError
 from mmsim.ir.nodes import AXES
 from mmsim.meaning.launch import Launch

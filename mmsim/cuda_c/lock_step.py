@@ -33,6 +33,8 @@ def _parts_threads(statement: ir.Stmt, ranges: Ranges) -> bool:
             ir.Assign()
             | ir.Load()
             | ir.Store()
+            | ir.VectorLoad()
+            | ir.VectorStore()
             | ir.Atomic()
             | ir.RegisterWrite()
             | ir.Forget()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mmsim.cuda_c.helpers import HELPERS
+from mmsim.cuda_c.vectors import VECTOR_TYPES
 from mmsim.ir.functions import FUNCTIONS
 
 _KEYWORDS = """
@@ -33,7 +34,9 @@ srand swab swap sync system tan tanh tgamma time tmpfile tmpnam trunc wait write
 
 _CALLED = [one.c for one in FUNCTIONS.values() if one.takes != "complex"]
 _MATHEMATICAL = {name for called in _CALLED for name in (called, f"{called}f")}
-RESERVED = frozenset((_KEYWORDS + _KNOWN).split()) | set(HELPERS) | _MATHEMATICAL
+_VECTORS = {f"{name}{length}" for name in VECTOR_TYPES.values() for length in (2, 4)}
+_MADE = {f"make_{name}" for name in _VECTORS}
+RESERVED = frozenset((_KEYWORDS + _KNOWN).split()) | {*HELPERS, *_MATHEMATICAL, *_VECTORS, *_MADE}
 """What a variable or an array can't be called."""
 
 TAKEN = RESERVED | set(_FUNCTIONS.split())

@@ -18,8 +18,8 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.promotion import INT
 from mmsim.ir.ranges import WHOLE, Ranges, fits
-from mmsim.ir.tidy import SETTING, read_by, set_by
-from mmsim.ir.walk import expressions, inside, operands, parts
+from mmsim.ir.tidy import read_by, set_by
+from mmsim.ir.walk import expressions, inside, operands, parts, targets
 from mmsim.ir.walk import statements as all_statements
 
 Path = tuple[tuple[int, int], ...]
@@ -31,14 +31,14 @@ class Shape:
 
     Statements go by their numbers: `folded` are the loads that stand inside the next statement,
     `plain_loops` the loops that C can write as Python does, `declaring` the statements that declare
-    the variable that they set. `before` gives the variables declared in front of a statement. With
+    a variable that they set, with that variable. `before` gives the variables declared in front of a statement. With
     `apart` every access is a statement of its own.
     """
 
     def __init__(self, body: ir.Block, ranges: Ranges, apart: bool = False) -> None:
         everything = list(all_statements(body))
         self._reads = Counter(name for one in everything for name in read_by(one))
-        self._settings = Counter(one.target for one in everything if isinstance(one, SETTING))
+        self._settings = Counter(name for one in everything for name in targets(one))
         self._ranges = ranges
         self.folded: set[int] = set()
         self._gone: set[str] = set()  # variables that need no declaration
@@ -49,7 +49,7 @@ class Shape:
         self.plain_loops = {one.number for one in loops if one.target in plain}
         self._gone |= plain
         self.before: dict[int, list[str]] = {}
-        self.declaring: set[int] = set()
+        self.declaring: set[tuple[int, str]] = set()
         self._blocks: list[list[ir.Stmt]] = []
         self._loops: set[int] = set()  # blocks that are bodies of loops
         self._met: dict[str, list[Path]] = {}
@@ -133,9 +133,8 @@ class Shape:
                 case ir.Assign(target) | ir.Load(target) | ir.Atomic(target):
                     if target is not None and not self.is_folded(statement):
                         names.append(target)
-                case ir.Exchange(target) | ir.Barrier(target=target):
-                    if target is not None:
-                        names.append(target)
+                case ir.Exchange() | ir.Barrier() | ir.VectorLoad():
+                    names += targets(statement)
                 case ir.For(target):
                     if statement.number not in self.plain_loops:
                         names.append(target)
@@ -147,6 +146,7 @@ class Shape:
                     names += [name for load in prelude for name in read_by(load)]
                 case (
                     ir.Store()
+                    | ir.VectorStore()
                     | ir.RegisterWrite()
                     | ir.If()
                     | ir.Break()
@@ -181,11 +181,11 @@ class Shape:
         first = min(paths, key=lambda path: path[depth][1])
         block, position = first[depth]
         statement = self._blocks[block][position]
-        sets = isinstance(statement, SETTING) and statement.target == name
+        sets = name in targets(statement)
         if isinstance(statement, ir.For):
             sets = False
         if sets and name not in read_by(statement):
-            self.declaring.add(statement.number)
+            self.declaring.add((statement.number, name))
             return
         for outer in range(depth):
             if first[outer + 1][0] in self._loops:

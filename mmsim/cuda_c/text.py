@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import NamedTuple
+
+import numpy as np
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.promotion import BOOL, COMPLEX, FLOAT, INT, Type, limits, part
@@ -40,6 +43,15 @@ C_TYPES = {
     "complex64": "complex<float>",
     "complex128": "complex<double>",
 }
+
+
+def word_type(dtype: Type, shared: bool) -> Type:
+    """What an element is kept in: in shared memory a word of one bank at least, as in the model."""
+    if dtype.kind == "b":
+        return np.dtype(np.int32) if shared else np.dtype(np.uint8)
+    if shared and dtype.itemsize < 4:
+        return np.dtype(np.uint32) if dtype.kind == "u" else np.dtype(np.int32)
+    return dtype
 
 
 def literal(number: ir.Scalar, always_long: bool = False) -> Text:
@@ -98,3 +110,13 @@ def literal_of(number: ir.Scalar, type_: Type) -> Text:
         return cast(type_, literal(number))
     low, _ = limits(type_)
     return Text(f"({low + 1} - 1)", PRIMARY) if number == low else literal(number)
+
+
+def comment(text: str) -> str:
+    """A line of source as a comment that ends where the line does.
+
+    A backslash at its end, which ??/ may stand for, would swallow the next line, and a carriage
+    return or the like would end the comment.
+    """
+    line = "".join(letter if letter.isprintable() else " " for letter in text)
+    return re.sub(r"(\\|\?\?/|\s)+$", "", line).lstrip()

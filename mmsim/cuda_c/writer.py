@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
-from mmsim.cuda_c.body import Body, comment
+from mmsim.cuda_c.body import Body
 from mmsim.cuda_c.helpers import called
-from mmsim.cuda_c.text import C_TYPES
+from mmsim.cuda_c.text import C_TYPES, comment, word_type
 from mmsim.ir import nodes as ir
-from mmsim.ir.promotion import Type
 from mmsim.ir.walk import expressions, parts, statements, written_arrays
 from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Extents, written
@@ -25,22 +22,13 @@ ALIGNMENT = 128
 """Shared arrays start at a multiple of so many bytes: at bank 0, as in the model."""
 
 
-def word_type(dtype: Type, shared: bool) -> Type:
-    """What an element is kept in: in shared memory a word of one bank at least, as in the model."""
-    if dtype.kind == "b":
-        return np.dtype(np.int32) if shared else np.dtype(np.uint8)
-    if shared and dtype.itemsize < 4:
-        return np.dtype(np.uint32) if dtype.kind == "u" else np.dtype(np.int32)
-    return dtype
-
-
 def waits_between_repetitions(code: ir.Code) -> bool:
     """Whether all threads must have ended a repetition of the program before one begins the next.
 
     So it is if the program reads what it writes, and if threads leave it before a barrier.
     """
     everything = list(statements(code.body))
-    read = {one.array for one in everything if isinstance(one, ir.Load | ir.Atomic)}
+    read = {one.array for one in everything if isinstance(one, ir.Load | ir.VectorLoad | ir.Atomic)}
     written = written_arrays(code.body)
     kinds = {type(one) for one in everything}
     return bool(read & written) or {ir.Return, ir.Barrier} <= kinds

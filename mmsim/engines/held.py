@@ -60,6 +60,11 @@ def _statement(meaning: Meaning, statement: ir.Stmt) -> int:
             return VALUE * _most(meaning, index)
         case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
             return VALUE * (2 + _most(meaning, (*index, value)))
+        case ir.VectorLoad(targets, _, index):
+            return VALUE * _most(meaning, index) + (len(targets) - 1) * ACCESS
+        case ir.VectorStore(_, index, values):
+            brought = VALUE * (2 * len(values) + _most(meaning, (*index, *values)))
+            return brought + (len(values) - 1) * ACCESS
         case ir.Atomic(index=index):
             return VALUE * (6 + _most(meaning, (*index, *statement.operands)))
         case ir.If(test, then, orelse):

@@ -31,6 +31,10 @@ class Arrays:
             raise self.function.refuse(
                 node, "an element needs an index", "write a number for each axis"
             )
+        return array, self.index(indices)
+
+    def index(self, indices: list[ast.expr]) -> tuple[ir.Expr, ...]:
+        """The numbers of an index."""
         for index in indices:
             if isinstance(index, ast.Slice):
                 raise self.lowering.refuse_kind(index)
@@ -38,7 +42,7 @@ class Arrays:
                 raise self.function.refuse(
                     index, f"{written(index)!r} is no index", "write a number"
                 )
-        return array, tuple(self.lowering.operands(*indices))
+        return tuple(self.lowering.operands(*indices))
 
     def no_array(self, owner: ast.expr) -> LanguageError:
         """The error for an element of what has none, or whose values can't be set."""

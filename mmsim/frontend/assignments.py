@@ -58,6 +58,8 @@ class Assignments:
                     self.assign(part, own, node)
             case ast.Name():
                 self.assign_name(target, value, node)
+            case ast.Subscript() if self.values.vectors.stands_in(target):
+                self.assign_vector(target, value, node)
             case ast.Subscript():
                 number, place = self.values.single(value, target), self.function.place(node)
                 with self.lowering.aside() as before:
@@ -70,6 +72,23 @@ class Assignments:
                 raise self.function.refuse(target, f"{written(target)!r} can't be assigned")
             case _:
                 raise self.lowering.refuse_kind(target)
+
+    def assign_vector(self, target: ast.Subscript, value: Value, node: ast.AST) -> None:
+        """Write a vector of an array; its values are in variables of their own already."""
+        source = node.value if isinstance(node, ast.Assign) else node
+        count = self.values.vectors.count(target)
+        if not isinstance(value, tuple):
+            raise self.function.refuse(
+                source,
+                f"a vector of {count} elements takes a tuple",
+                "write as many values as it has elements, as in x, y, z, w",
+            )
+        if len(value) != count:
+            raise self.function.refuse(
+                source, f"{len(value)} values for a vector of {count} elements"
+            )
+        numbers = tuple(self.values.single(one, target) for one in value)
+        self.values.vectors.write(target, numbers)
 
     def unpacked(self, target: ast.Tuple, value: Value, node: ast.AST) -> tuple[Value, ...]:
         """The values of a tuple for as many targets."""
@@ -166,6 +185,12 @@ class Assignments:
         if isinstance(node.target, ast.Name):
             self.augmented_name(node, node.target, op, place)
             return
+        if self.values.vectors.stands_in(node.target):
+            raise self.function.refuse(
+                node,
+                "the elements of a vector are not changed all at once",
+                "read them, as in x, y = mm.vector(a, 2)[i], and write them by an assignment",
+            )
         if not isinstance(node.target, ast.Subscript):
             raise self.function.refuse(node.target, f"{written(node.target)!r} can't be assigned")
         array, index = self.arrays.element(node.target)
@@ -193,4 +218,4 @@ class Assignments:
 
 def changes(statement: ir.Stmt) -> bool:
     """Whether a hoisted statement may change what an earlier expression reads."""
-    return not isinstance(statement, ir.Load | ir.Assign)
+    return not isinstance(statement, ir.Load | ir.VectorLoad | ir.Assign)

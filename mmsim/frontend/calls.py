@@ -169,6 +169,10 @@ class Calls:
         if helper is not None:
             return helper
         text = written(node.func)
+        if self.values.vectors.is_call(node):
+            raise self.function.refuse(
+                node, "the vectors of an array have an index", f"write {written(node)}[i]"
+            )
         remedy = self.lowering.dialect.remedy(node.func, self.function)
         if isinstance(target, types.BuiltinFunctionType) and target.__module__ == "math":
             raise self.function.refuse(

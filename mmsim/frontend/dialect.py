@@ -86,6 +86,12 @@ class Dialect(Protocol):
     def atomic(self, called: Any) -> AtomicOp | None:
         """What an outside object does to a word in one go when it is called, None of any other."""
 
+    def vector(self, call: ast.Call, function: Function) -> tuple[ast.expr, int] | None:
+        """The array whose vectors a call stands for, and their length; None for any other call.
+
+        Raises `LanguageError` where its arguments can't be.
+        """
+
     def helper(self, called: Any) -> types.FunctionType | None:
         """The function that a call of an outside object inlines; None for what can't be inlined."""
 

@@ -1,4 +1,4 @@
-"""The names that a program uses: `Thread`, `Array`, `shared`, `registers`.
+"""The names that a program uses: `Thread`, `Array`, `shared`, `registers`, `vector`.
 
 They exist for the reader, the type checker and the editor. A program is parsed, never called, so
 nothing here ever runs; calling one outside a program says so.
@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from mmsim.frontend.intrinsics import outside
+
+LENGTHS = (2, 4, 8, 16)
+"""The elements that a vector can have."""
 
 
 class Triple(Protocol):
@@ -133,3 +136,22 @@ def registers(size: int | Sequence[int], dtype: Any = None) -> Array:
     They hold 0 until they are written.
     """
     outside("mm.registers")
+
+
+def vector(array: Array, count: int) -> Any:
+    """The vectors of an array: `mm.vector(a, 4)[i]` accesses four neighbours at once.
+
+    Vector i holds the elements 4 * i .. 4 * i + 3, and of an array of several axes the last index
+    counts vectors. A read gives a tuple of `count` numbers, a write takes one. `count` is 2, 4, 8
+    or 16. All the words are one access of the warp, as CUDA's `float4`.
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def doubled(T, a, b):
+    ...     x, y, z, w = mm.vector(a, 4)[T.id]
+    ...     mm.vector(b, 4)[T.id] = 2 * x, 2 * y, 2 * z, 2 * w
+    >>> run = mm.DMM(4, 1).run(doubled, np.arange(16), np.zeros(16, int), threads=4)
+    >>> run.arrays["b"][:8].tolist(), [(row.requests, row.stages) for row in run.accesses]
+    ([0, 2, 4, 6, 8, 10, 12, 14], [(1, 4), (1, 4)])
+    """
+    outside("mm.vector")

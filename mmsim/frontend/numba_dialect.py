@@ -61,6 +61,10 @@ class NumbaDialect:
         """None: calls have parts of their own."""
         return None
 
+    def vector(self, call: ast.Call, function: Function) -> tuple[ast.expr, int] | None:
+        """None: Numba has no access to several elements at once."""
+        return None
+
     def atomic(self, called: Any) -> AtomicOp | None:
         """None: an atomic is known by its dotted name."""
         return None

@@ -20,6 +20,7 @@ class Statements:
         self.function = lowering.function
         self.lowering = lowering
         self.arrays = values.arrays
+        self.vectors = values.vectors
         self.calls = calls
         self.merging = merging
 
@@ -46,6 +47,9 @@ class Statements:
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
             return  # a docstring
         if isinstance(value, ast.Call) and self.called(node, value):
+            return
+        if isinstance(value, ast.Subscript) and self.vectors.stands_in(value):
+            self.vectors.read(value)
             return
         if isinstance(value, ast.Subscript) and self.function.array(root(value)) is not None:
             array, index = self.arrays.element(value)

@@ -136,6 +136,20 @@ class ThreadDialect:
         """The functions of mm.atomic."""
         return next((op for known, op in atomic.OPERATIONS if called is known), None)
 
+    def vector(self, call: ast.Call, function: Function) -> tuple[ast.expr, int] | None:
+        """mm.vector(array, count)."""
+        if function.captured(call.func) is not names.vector:
+            return None
+        array, given = operands_of(call, "mm.vector", ("array", "count"), function)
+        count = given.value if isinstance(given, ast.Constant) else function.captured(given)
+        if type(count) is not int or count not in names.LENGTHS:
+            raise function.refuse(
+                given,
+                "a vector has 2, 4, 8 or 16 elements, a number that is known before the launch",
+                "write mm.vector(a, 4)[i]",
+            )
+        return array, count
+
     def helper(self, called: Any) -> types.FunctionType | None:
         """A plain function, or one that is decorated with `mm.program`; none of mmsim's own."""
         if isinstance(called, Program):

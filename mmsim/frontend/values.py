@@ -25,6 +25,7 @@ from mmsim.frontend.scope import (
 from mmsim.frontend.source import written
 from mmsim.frontend.trees import constant_index, root
 from mmsim.frontend.tuples import Tuples
+from mmsim.frontend.vector_accesses import VectorAccesses
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import writes_registers
 
@@ -44,13 +45,15 @@ class Values:
         self.arrays = arrays
         self.tuples = tuples
         self.call = call
+        self.vectors = VectorAccesses(lowering, arrays, self.alias)
 
     def value(self, node: ast.expr, target: ast.expr | None = None) -> Value:
         """What an expression gives, a tuple and an array too; `target` is what it is assigned to.
 
         An array is meant where the target names arrays.
         """
-        if isinstance(target, ast.Subscript):  # an element is a number
+        if isinstance(target, ast.Subscript) and not self.vectors.stands_in(target):
+            # an element is a number
             return self.lowering.expression(node)
         if isinstance(target, ast.Name):
             role = self.function.role(target.id)
@@ -145,6 +148,8 @@ class Values:
         if shape is not None:
             return shape
         owner = root(node)
+        if self.vectors.is_call(owner):
+            return self.vectors.read(node)
         if self.function.array(owner) is None and self.tuples.has_values(owner):
             whole = self.value(owner)
             if isinstance(whole, tuple):

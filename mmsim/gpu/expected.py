@@ -16,7 +16,7 @@ from mmsim.api.machines import DMM, HMM
 from mmsim.api.run import Run
 from mmsim.cuda_c.body import Space
 from mmsim.cuda_c.kernels import WARP, Kernel
-from mmsim.cuda_c.writer import word_type
+from mmsim.cuda_c.text import word_type
 from mmsim.frontend.program import Program
 from mmsim.gpu.words import WORD_BYTES, CardDMM, CardHMM
 from mmsim.ir import nodes as ir

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.walk import expressions, names, operands, statements
+from mmsim.ir.walk import expressions, names, operands, statements, targets
 
 READER = "the count of registers"
 
@@ -119,6 +119,15 @@ class _Graph:
                 return self._add(_Step((after,), target, asks=index, access=True, reads=True))
             case ir.Store(_, index, value):
                 return self._add(_Step((after,), None, value=value, asks=index, access=True))
+            case ir.VectorLoad(several, _, index):
+                for target in several[1:]:
+                    after = self._add(_Step((after,), target, reads=True))
+                read_first = _Step((after,), several[0], asks=index, access=True, reads=True)
+                return self._add(read_first)
+            case ir.VectorStore(_, index, values):
+                for value in values[1:]:
+                    after = self._add(_Step((after,), None, value=value))
+                return self._add(_Step((after,), None, value=values[0], asks=index, access=True))
             case ir.Atomic(target, _, _, index, value, compare):
                 read = self._add(_Step((after,), target, reads=True))
                 asks = index if compare is None else (*index, compare)
@@ -171,7 +180,7 @@ class _Graph:
         The target is the counter, unless the body sets it.
         """
         back, place = self._add(_Step(())), loop.place
-        own = any(getattr(one, "target", None) == loop.target for one in statements(loop.body))
+        own = any(loop.target in targets(one) for one in statements(loop.body))
         counter = ir.Var(f"counter {back}" if own else loop.target, place)
         stop, step = ir.Var(f"stop {back}", place), ir.Var(f"step {back}", place)
         following = ir.Binary("+", counter, step, place)

@@ -1,6 +1,6 @@
 """The intermediate representation: what a program looks like to everything that runs it.
 
-Parsing gives a tree of statements over *pure* expressions. Memory is touched by `Load` and `Store`
+Parsing gives a tree of statements over *pure* expressions. Memory is touched by `Access`
 statements alone, in Python's order of evaluation, so a reader of this file meets every memory
 access, barrier, exchange and branch of a program as a statement of its own, and an expression never
 touches the memory. Calls to other functions of the language are inlined; a `Scope` is what is left
@@ -264,6 +264,29 @@ class Store(MemoryAccess):
 
 
 @dataclass(frozen=True, slots=True)
+class VectorLoad(MemoryAccess):
+    """targets = mm.vector(array, n)[index]: one access to n neighbours, n = len(targets).
+
+    The last number of the index counts vectors: element k of the vector is n * last + k.
+    """
+
+    targets: tuple[str, ...]
+    array: str
+    index: tuple[Expr, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class VectorStore(MemoryAccess):
+    """mm.vector(array, n)[index] = values: one access to n neighbours, n = len(values)."""
+
+    array: str
+    index: tuple[Expr, ...]
+    values: tuple[Expr, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class Atomic(MemoryAccess):
     """target = mm.atomic.op(array, index, value): one access that reads and writes a word.
 
@@ -403,23 +426,11 @@ class Exchange(Numbered):
     place: Place
 
 
+Access = Load | Store | VectorLoad | VectorStore | Atomic
+"""The statements that access memory."""
+Jump = Break | Continue | Return | Leave
 Stmt = (
-    Assign
-    | Load
-    | Store
-    | Atomic
-    | RegisterWrite
-    | If
-    | While
-    | For
-    | Break
-    | Continue
-    | Return
-    | Forget
-    | Scope
-    | Leave
-    | Barrier
-    | Exchange
+    Access | Assign | RegisterWrite | If | While | For | Jump | Scope | Forget | Barrier | Exchange
 )
 Block = tuple[Stmt, ...]
 

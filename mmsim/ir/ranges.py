@@ -104,6 +104,9 @@ class Ranges:
                 case ir.Load(target, array) | ir.Atomic(target, _, array):
                     if target is not None and self._counts(target):
                         yield target, partial(self._element, array)
+                case ir.VectorLoad(targets, array):
+                    for target in filter(self._counts, targets):
+                        yield target, partial(self._element, array)
                 case ir.For(target, start, stop, step, body):
                     if self._counts(target):
                         yield target, partial(self._trips, start, stop, step)
@@ -123,6 +126,7 @@ class Ranges:
                         yield target, partial(_always, (0, most))
                 case (
                     ir.Store()
+                    | ir.VectorStore()
                     | ir.RegisterWrite()
                     | ir.Break()
                     | ir.Continue()

@@ -18,6 +18,7 @@ from mmsim.ir.walk import (
     parts,
     reads_registers,
     statements,
+    targets,
     with_expressions,
     with_inside,
     with_operands,
@@ -26,7 +27,7 @@ from mmsim.ir.walk import (
 
 _TEMPORARY = re.compile(r"t(_\d+)?")
 SETTING = (ir.Assign, ir.Load, ir.Atomic, ir.For, ir.Exchange, ir.Barrier)
-"""The statements that set a variable."""
+"""The statements that set one variable."""
 DEEPEST = 20
 """Levels that an expression may have to be put into another: the parser keeps long chains flat."""
 
@@ -48,21 +49,17 @@ def read_by(statement: ir.Stmt) -> list[str]:
 
 def set_by(statement: ir.Stmt) -> set[str]:
     """The variables that a statement sets, or one inside it."""
-    return {
-        one.target
-        for one in statements((statement,))
-        if isinstance(one, SETTING) and one.target is not None
-    }
+    return {name for one in statements((statement,)) for name in targets(one)}
 
 
 def tidy(body: ir.Block) -> ir.Block:
     """The program without the variables that can be spared."""
     reads = Counter(name for one in statements(body) for name in read_by(one))
-    settings = Counter(one.target for one in statements(body) if isinstance(one, SETTING))
+    settings = Counter(name for one in statements(body) for name in targets(one))
     spare = {
         name: reads[name]
         for name, times in settings.items()
-        if name and times == 1 and _TEMPORARY.fullmatch(name)
+        if times == 1 and _TEMPORARY.fullmatch(name)
     }
     return _block(body, spare)
 
@@ -79,10 +76,16 @@ def _block(block: ir.Block, spare: dict[str, int]) -> ir.Block:
                 changed = _into_its_readers(result, position, statement, spare[statement.target])
             else:
                 once = spare[statement.target] == 1
-                changed = once and _into_its_variable(result, position, statement)
+                changed = once and _into_its_variable(result, position, statement.target)
             if changed:
                 position = max(position - 1, 0) if isinstance(statement, ir.Assign) else position
                 continue
+        if isinstance(statement, ir.VectorLoad):
+            for at in range(len(statement.targets)):
+                while spare.get(targets(result[position])[at]) == 1:
+                    name = targets(result[position])[at]
+                    if not _into_its_variable(result, position, name, at):
+                        break
         position += 1
     return tuple(result)
 
@@ -119,25 +122,35 @@ def _into_its_readers(
     return False
 
 
-def _into_its_variable(
-    block: list[ir.Stmt], position: int, statement: ir.Load | ir.Atomic | ir.Exchange | ir.Barrier
-) -> bool:
+def _into_its_variable(block: list[ir.Stmt], position: int, name: str, at: int = 0) -> bool:
     """Load or exchange straight into the variable that is set to this value, and to nothing else, a
-    few lines later, if nothing asks for it in between."""
+    few lines later, if nothing asks for it in between; `at` is its number among the targets."""
+    statement = block[position]
     for later in range(position + 1, len(block)):
         reader = block[later]
-        if not isinstance(reader, ir.Assign | ir.Load | ir.Store | ir.Atomic):
+        if not isinstance(reader, ir.Assign | ir.Access):
             return False
-        if isinstance(reader, ir.Assign) and _is(reader.value, statement.target):
+        if isinstance(reader, ir.Assign) and _is(reader.value, name):
             target, between = reader.target, block[position + 1 : later]
             if any(target in (*set_by(one), *read_by(one)) for one in between):
                 return False
-            block[position] = replace(statement, target=target)
+            if target in targets(statement):
+                return False
+            block[position] = _with_target(statement, target, at)
             del block[later]
             return True
-        if statement.target in read_by(reader):
+        if name in read_by(reader):
             return False
     return False
+
+
+def _with_target(statement: ir.Stmt, target: str, at: int) -> ir.Stmt:
+    """A statement that sets another variable, that of such a number."""
+    if isinstance(statement, ir.VectorLoad):
+        several = (*statement.targets[:at], target, *statement.targets[at + 1 :])
+        return replace(statement, targets=several)
+    assert isinstance(statement, SETTING)
+    return replace(statement, target=target)
 
 
 def _is(value: ir.Expr, variable: str | None) -> bool:

@@ -137,6 +137,13 @@ class Typing:
             case ir.Store(array, _, value) | ir.RegisterWrite(array, _, value):
                 if array not in self._fixed:
                     self._widen(self.arrays, array, self._of(value))
+            case ir.VectorLoad(targets, array):
+                for target in targets:
+                    self._widen(self.variables, target, self._held(self.arrays, array))
+            case ir.VectorStore(array, _, values):
+                if array not in self._fixed:
+                    for value in values:
+                        self._widen(self.arrays, array, self._of(value))
             case ir.Atomic(target, _, array):
                 if array not in self._fixed:
                     for operand in statement.operands:
@@ -235,8 +242,13 @@ class Typing:
             case ir.Assign(target, value, place):
                 self._check_expression(value)
                 self._check_fits(value, self.variables[target], place)
-            case ir.Load(_, _, index):
+            case ir.Load(_, _, index) | ir.VectorLoad(_, _, index):
                 self._check_index(index)
+            case ir.VectorStore(array, index, values, place):
+                self._check_index(index)
+                for value in values:
+                    self._check_expression(value)
+                    self._check_store(array, value, place)
             case ir.Store(array, index, value, place) | ir.RegisterWrite(
                 array, index, value, place
             ):

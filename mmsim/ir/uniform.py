@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.walk import expressions, inside, parts, statements
+from mmsim.ir.walk import expressions, inside, parts, statements, targets
 
 READER = "the search for uniform values"
 Path = tuple[tuple[int, int], ...]
@@ -50,9 +50,9 @@ class Uniformity:
     def __init__(self, body: ir.Block) -> None:
         self._body = body
         every = list(statements(body))
-        targets = {one.target for one in every if isinstance(one, ir.Assign | ir.For)}
-        brought = ir.Load | ir.Atomic | ir.Exchange | ir.Barrier
-        self.uniform = targets - {one.target for one in every if isinstance(one, brought)}
+        brought = ir.Load | ir.VectorLoad | ir.Atomic | ir.Exchange | ir.Barrier
+        varying = {name for one in every if isinstance(one, brought) for name in targets(one)}
+        self.uniform = {name for one in every for name in targets(one)} - varying
         while varying := self._varying():
             self.uniform -= varying
 
@@ -104,6 +104,8 @@ class Uniformity:
                 ir.Assign()
                 | ir.Load()
                 | ir.Store()
+                | ir.VectorLoad()
+                | ir.VectorStore()
                 | ir.Atomic()
                 | ir.RegisterWrite()
                 | ir.While()

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.walk import accesses, expressions, names, statements, written_arrays
+from mmsim.ir.walk import accesses, expressions, names, statements, targets, written_arrays
 
 READER = "the search for waits"
 READ = "memory"
@@ -46,15 +46,15 @@ class _Dependences:
 
     def __init__(self, loop: ir.While) -> None:
         self.on: dict[str, set[str]] = {}
-        self.loads: list[ir.Load | ir.Atomic] = []
+        self.loads: list[ir.Load | ir.VectorLoad | ir.Atomic] = []
         self.end = names((loop.test,))
         self._block(loop.prelude, set(), True)
         self._block(loop.body, _jumps(loop.body), True)
 
-    def loads_of_the_end(self) -> list[ir.Load | ir.Atomic]:
+    def loads_of_the_end(self) -> list[ir.Load | ir.VectorLoad | ir.Atomic]:
         """The reads whose values decide whether the loop ends."""
         behind = self._behind(self.end)
-        return [load for load in self.loads if load.target in behind]
+        return [load for load in self.loads if not behind.isdisjoint(targets(load))]
 
     def moves(self, index: Iterable[ir.Expr]) -> bool:
         """Whether an index follows from what was read, or from its own last value."""
@@ -92,9 +92,9 @@ class _Dependences:
                 case ir.Exchange(target) | ir.Barrier(target=target):
                     if target is not None:
                         self._assigned(target, read, control)
-                case ir.Load(target) | ir.Atomic(target):
+                case ir.Load() | ir.VectorLoad() | ir.Atomic():
                     self.loads.append(one)
-                    if target is not None:
+                    for target in targets(one):
                         self._assigned(target, read, control, {READ})
                 case ir.If():
                     self._block(one.then, control | read, own)
@@ -112,7 +112,7 @@ class _Dependences:
                 case ir.Break():
                     if own:
                         self.end |= control
-                case ir.Store() | ir.Continue() | ir.Forget() | ir.Leave():
+                case ir.Store() | ir.VectorStore() | ir.Continue() | ir.Forget() | ir.Leave():
                     pass
                 case _:
                     assert_never(one, READER)
@@ -143,6 +143,8 @@ def _jumps(block: ir.Block, control: frozenset[str] = frozenset(), loop: bool = 
                 ir.Assign()
                 | ir.Load()
                 | ir.Store()
+                | ir.VectorLoad()
+                | ir.VectorStore()
                 | ir.Atomic()
                 | ir.RegisterWrite()
                 | ir.Return()

@@ -25,6 +25,8 @@ def inside(statement: ir.Stmt) -> tuple[ir.Block, ...]:
             ir.Assign()
             | ir.Load()
             | ir.Store()
+            | ir.VectorLoad()
+            | ir.VectorStore()
             | ir.Atomic()
             | ir.RegisterWrite()
             | ir.Break()
@@ -53,6 +55,8 @@ def with_inside(statement: ir.Stmt, changed: Callable[[ir.Block], ir.Block]) -> 
             ir.Assign()
             | ir.Load()
             | ir.Store()
+            | ir.VectorLoad()
+            | ir.VectorStore()
             | ir.Atomic()
             | ir.RegisterWrite()
             | ir.Break()
@@ -78,7 +82,7 @@ def numbered(body: ir.Block) -> ir.Block:
     def one(statement: ir.Stmt) -> ir.Stmt:
         number = next(numbers)
         statement = with_inside(statement, block)
-        if isinstance(statement, ir.Load | ir.Store | ir.Atomic):
+        if isinstance(statement, ir.Access):
             return replace(statement, number=number, site=next(sites))
         return replace(statement, number=number)
 
@@ -93,15 +97,41 @@ def statements(block: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
             yield from statements(inner)
 
 
-def accesses(block: Iterable[ir.Stmt]) -> Iterator[ir.Load | ir.Store | ir.Atomic]:
+def accesses(block: Iterable[ir.Stmt]) -> Iterator[ir.Access]:
     """All memory accesses of a block, in the order of the text."""
-    kinds = ir.Load | ir.Store | ir.Atomic
-    return (one for one in statements(block) if isinstance(one, kinds))
+    return (one for one in statements(block) if isinstance(one, ir.Access))
 
 
 def written_arrays(block: Iterable[ir.Stmt]) -> set[str]:
     """The arrays that a block's statements may change."""
-    return {one.array for one in accesses(block) if not isinstance(one, ir.Load)}
+    return {one.array for one in accesses(block) if not isinstance(one, ir.Load | ir.VectorLoad)}
+
+
+def targets(statement: ir.Stmt) -> tuple[str, ...]:
+    """The variables that a statement itself sets."""
+    match statement:
+        case ir.Assign(target) | ir.For(target):
+            return (target,)
+        case ir.Load(target) | ir.Atomic(target) | ir.Exchange(target) | ir.Barrier(target=target):
+            return () if target is None else (target,)
+        case ir.VectorLoad(several):
+            return several
+        case (
+            ir.Store()
+            | ir.VectorStore()
+            | ir.RegisterWrite()
+            | ir.If()
+            | ir.While()
+            | ir.Break()
+            | ir.Continue()
+            | ir.Return()
+            | ir.Forget()
+            | ir.Scope()
+            | ir.Leave()
+        ):
+            return ()
+        case _:
+            assert_never(statement, WALK)
 
 
 def expressions(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
@@ -109,8 +139,10 @@ def expressions(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
     match statement:
         case ir.Assign(_, value):
             return (value,)
-        case ir.Load(_, _, index):
+        case ir.Load(_, _, index) | ir.VectorLoad(_, _, index):
             return index
+        case ir.VectorStore(_, index, values):
+            return (*index, *values)
         case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
             return (*index, value)
         case ir.Atomic(index=index):
@@ -134,8 +166,11 @@ def with_expressions(statement: ir.Stmt, changed: Callable[[ir.Expr], ir.Expr]) 
     match statement:
         case ir.Assign(_, value):
             return replace(statement, value=changed(value))
-        case ir.Load(_, _, index):
+        case ir.Load(_, _, index) | ir.VectorLoad(_, _, index):
             return replace(statement, index=tuple(map(changed, index)))
+        case ir.VectorStore(_, index, values):
+            at, brought = tuple(map(changed, index)), tuple(map(changed, values))
+            return replace(statement, index=at, values=brought)
         case ir.Store(_, index, value) | ir.RegisterWrite(_, index, value):
             return replace(statement, index=tuple(map(changed, index)), value=changed(value))
         case ir.Atomic(index=index, value=value, compare=compare):

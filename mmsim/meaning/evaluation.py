@@ -17,6 +17,7 @@ from mmsim.errors import (
     ProgramError,
     TypeFault,
     UnassignedError,
+    VectorError,
 )
 from mmsim.ir import nodes as ir
 from mmsim.ir.fold import Constants
@@ -148,14 +149,23 @@ class Expressions:
         shape = self.shapes[array]
         return f"{array!r} has {dimensions(len(shape))} (shape {shape}) but is used with {rank}"
 
-    def _elements(self, array: str, index: tuple[ir.Expr, ...], place: Place) -> Elements:
-        """A function that gives the element number of each active lane, all in range."""
+    def _elements(
+        self, array: str, index: tuple[ir.Expr, ...], place: Place, vector: int = 1
+    ) -> Elements:
+        """A function that gives the element number of each active lane, all in range.
+
+        Of vectors of so many elements, it gives the number of the vector.
+        """
         shape = self.shapes[array]
         if len(index) != len(shape):
             return self._refused(array, index, place, self._wrong_rank(array, len(index)))
         message = no_index(map(self.typing.of, index))
         if message is not None:
             return self._refused(array, index, place, message)
+        if shape[-1] % vector:
+            message = uneven(shape, vector)
+            return self._refused(array, index, place, message, VectorError)
+        shape = (*shape[:-1], shape[-1] // vector)
         parts = [(self._wide(part), extent) for part, extent in zip(index, shape, strict=True)]
         wraps = self.wraps
 
@@ -173,7 +183,7 @@ class Expressions:
                         unsigned = value.view(np.uint64)
                         if unsigned.item(unsigned.argmax()) >= extent:
                             if not wraps or not ((-extent <= value) & (value < extent)).all():
-                                self._out_of_range(array, parts, place, frame, mask)
+                                self._out_of_range(array, parts, place, frame, mask, vector)
                             value = np.where(value < 0, value + extent, value)
                         if lanes is None:
                             frame.within = value, extent
@@ -181,7 +191,7 @@ class Expressions:
                         value = value[lanes]
                 elif not 0 <= value < extent:
                     if not wraps or not -extent <= value < 0:
-                        self._out_of_range(array, parts, place, frame, mask)
+                        self._out_of_range(array, parts, place, frame, mask, vector)
                     value += extent
                 number = value if number is None else number * extent + value
             if isinstance(number, np.ndarray):
@@ -191,7 +201,12 @@ class Expressions:
         return elements
 
     def _refused(
-        self, array: str, index: tuple[ir.Expr, ...], place: Place, message: str
+        self,
+        array: str,
+        index: tuple[ir.Expr, ...],
+        place: Place,
+        message: str,
+        kind: type[ProgramError] = AddressError,
     ) -> Elements:
         """An index that can't be: an error for the first thread that gets there."""
         parts = [self._evaluate(part) for part in index]
@@ -204,7 +219,7 @@ class Expressions:
             at = tuple(value.item() for value in values)
             shown = ", ".join(map(str, at))
             self._fault(
-                AddressError,
+                kind,
                 f"index [{shown}] of {array!r}: {message}",
                 place,
                 frame,
@@ -222,6 +237,7 @@ class Expressions:
         place: Place,
         frame: Frame,
         mask: Mask,
+        vector: int,
     ) -> NoReturn:
         index = [np.broadcast_to(evaluate(frame, mask), frame.lanes) for evaluate, _ in parts]
         outside = [
@@ -233,11 +249,14 @@ class Expressions:
         at = tuple(int(value[lane]) for value in index)
         shown = ", ".join(map(str, at))
         wrong = next(axis for axis, out in enumerate(outside) if out[lane])
-        extent = self.shapes[array][wrong]
+        extent = parts[wrong][1]
         if extent == 0:
             reason = "the array is empty"
         else:
-            reason = f"{f'axis {wrong}' if len(at) > 1 else 'the array'} has {extent} elements"
+            of = "elements"
+            if vector > 1 and wrong == len(at) - 1:
+                of = f"vectors of {vector} elements"
+            reason = f"{f'axis {wrong}' if len(at) > 1 else 'the array'} has {extent} {of}"
             if at[wrong] < 0 and not self.wraps:
                 reason = "an address is not negative, and indices don't wrap"
             reason += f"; indices run from {-extent if self.wraps else 0} to {extent - 1}"
@@ -436,6 +455,16 @@ class Expressions:
 def active_lanes(mask: Mask) -> npt.NDArray[np.int64] | None:
     """Positions of the active lanes, None for all."""
     return None if mask is True else np.flatnonzero(mask)
+
+
+def uneven(shape: tuple[int, ...], vector: int) -> str:
+    """Why an array of such a shape has no vectors of so many elements, and what to do."""
+    rows = "rows of" if len(shape) > 1 else ""
+    return (
+        f"vectors of {vector} elements need {rows or 'an array of'} a multiple of {vector} "
+        f"elements, not {shape[-1]}; make {'them' if rows else 'it'} longer, or access the "
+        "elements one by one"
+    )
 
 
 def dimensions(count: int) -> str:

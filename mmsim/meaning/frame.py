@@ -22,9 +22,10 @@ NONE: dict[Any, Any] = {}
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """One memory access of the program's text: a `Load`, a `Store` or an `Atomic`.
+    """One memory access of the program's text.
 
-    Of an atomic, `op` is what it does, and `returns` says whether its old value is used.
+    Of an atomic, `op` is what it does, and `returns` says whether its old value is used. A lane
+    accesses `vector` neighbours at once, most often one.
     """
 
     number: int
@@ -33,6 +34,7 @@ class Site:
     place: Place
     op: AtomicOp | None = None
     returns: bool = False
+    vector: int = 1
 
     @property
     def served_as(self) -> str:
@@ -46,7 +48,8 @@ class Request:
     `elements` holds, for each active lane in order, the row-major number of the element in its
     array; `lanes` the positions of those lanes in the sequencer (None: all of them); `values` what
     a write stores or an atomic computes with, `compare` what it compares with, of the array's type.
-    For a read the engine sends the values back, for an atomic that `returns` the old ones.
+    For a read the engine sends the values back, for an atomic that `returns` the old ones. Of a
+    vector each element has an entry, in ascending order, and `lanes` has the lane for each.
     """
 
     __slots__ = ("compare", "elements", "lanes", "site", "values")
@@ -89,13 +92,14 @@ class Frame:
     and trips of loops; `watched` is called with it at each, `synced` with the lanes of each
     `mm.warp.sync()`. `within` is the latest index of all
     lanes that was found in range, and of which extent, at first T.id: arrays of a frame don't
-    change.
+    change. `offsets` are the word offsets of the arrays that have a layout of their own.
     """
 
     __slots__ = (
         "fields",
         "lanes",
         "live",
+        "offsets",
         "partial",
         "registers",
         "steps",
@@ -118,6 +122,7 @@ class Frame:
         self.partial: dict[int, npt.NDArray[np.bool_]] = NONE
         self.registers = registers
         self.live: Mask = True
+        self.offsets: dict[str, Integers] = NONE
         self.steps = 0
         self.watched: Callable[[int], None] | None = None
         self.synced: Callable[[Mask], None] | None = None

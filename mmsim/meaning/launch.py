@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations
 from typing import Any
 
@@ -23,13 +23,15 @@ from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.numba_types import typed
 from mmsim.ir.promotion import SUPPORTED_TEXT, supported, type_of_number
 from mmsim.ir.walk import written_arrays
-from mmsim.meaning.frame import Site
+from mmsim.meaning.frame import Frame, Site, frame_fields
 from mmsim.meaning.meaning import Meaning
+from mmsim.meaning.vectors import check_lengths
 from mmsim.model.conflicts import Conflict
 from mmsim.model.layout import MASKED, Placed, RowMajor
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_out
 from mmsim.model.threads import Grid, Shape, make_grid
+from mmsim.model.vectors import fewest_of_vectors
 
 Integers = npt.NDArray[np.int64]
 ROW_MAJOR = RowMajor()
@@ -100,6 +102,20 @@ class Launch:
             self.placed = frozenset(placed)
         self.parameters = bound.parameters
 
+    def frame(self, warp: int | None) -> Frame:
+        """The state of a warp's lanes, or (None) of all threads, before their first statement."""
+        meaning = self.meaning
+        frame = meaning.frame(*frame_fields(self.grid, warp, meaning.fields))
+        if self.placed:
+            frame.offsets = self.offsets
+        return frame
+
+    @cached_property
+    def offsets(self) -> dict[str, Integers]:
+        """The word offsets of the arrays that have a layout of their own."""
+        found = ((name, self.arrays[name].offsets) for name in self.placed)
+        return {name: offsets for name, offsets in found if offsets is not None}
+
     @property
     def registers(self) -> Registers:
         """How many registers a thread needs, found once for equal launches."""
@@ -112,19 +128,20 @@ class Launch:
 
     def rule(self, unit: Conflict, site: Site) -> Conflict:
         """A unit's rule for an access of the text."""
-        return unit.of_access(self.arrays[site.array].dtype.itemsize, site.served_as)
+        return _served(unit, self.arrays[site.array].dtype.itemsize, site.served_as, site.vector)
 
-    def conflict(self, array: str, kind: str) -> Conflict | None:
+    def conflict(self, array: str, kind: str, vector: int = 1) -> Conflict | None:
         """The rule of the units in front of an array, for accesses of such a kind.
 
-        The kinds are those of `Conflict.of_access`. None if the units have several rules.
+        The kinds are those of `Conflict.of_access`; a lane accesses `vector` neighbours. None if
+        the units have several rules.
         """
         machine = self.machine
         conflict: Conflict | None = machine.memory.conflict
         if machine.shared and self.arrays[array].shared:
             conflict = machine.shared_conflict
         size = self.arrays[array].dtype.itemsize
-        return None if conflict is None else conflict.of_access(size, kind)
+        return None if conflict is None else _served(conflict, size, kind, vector)
 
     def stage_counts(
         self,
@@ -140,7 +157,7 @@ class Launch:
         As `Conflict.stage_counts`; `units` are the numbers of the units that the lanes' requests go
         to.
         """
-        conflict = self.conflict(site.array, site.served_as)
+        conflict = self.conflict(site.array, site.served_as, site.vector)
         if conflict is not None:
             return conflict.stage_counts(addresses, warps, count, lanes)
         stages = np.zeros(count, dtype=np.int64)
@@ -158,11 +175,15 @@ class Launch:
         addresses: Integers,
         firsts: Integers,
         lanes: Integers | None,
+        stages: Integers,
     ) -> int:
-        """The fewest stages that requests of one access, which begin at `firsts`, can take."""
-        if lanes is None:
+        """The fewest stages that requests of one access, which begin at `firsts`, can take.
+
+        They take so many `stages` each.
+        """
+        if lanes is None and site.vector == 1:
             return len(firsts)
-        ends = np.append(firsts[1:], len(lanes))
+        ends = np.append(firsts[1:], len(addresses))
         least = 0
         for unit in np.unique(units).tolist():
             rule = self.rule(self.machine.units[unit].conflict, site)
@@ -170,8 +191,13 @@ class Launch:
             lengths = (ends - firsts)[own]
             begin = np.cumsum(lengths) - lengths
             here = units == unit
-            least += len(rule.phases(addresses[here], begin, lanes[here]))
-        return least
+            of_lanes = None if lanes is None else lanes[here]
+            if site.vector == 1:
+                least += len(rule.phases(addresses[here], begin, of_lanes))
+                continue
+            own_stages = stages[own]
+            least += fewest_of_vectors(rule, addresses[here], begin, of_lanes, own_stages).sum()
+        return int(least)
 
     @property
     def ordered(self) -> bool:
@@ -190,6 +216,11 @@ class Launch:
     def results(self) -> dict[str, npt.NDArray[Any]]:
         """The array parameters as they stand now."""
         return {name: self.arrays[name].contents() for name in self.parameters}
+
+
+def _served(unit: Conflict, size: int, kind: str, vector: int) -> Conflict:
+    """A unit's rule for accesses of a kind to so many neighbours of so many bytes at once."""
+    return unit.of_access(size, kind) if vector == 1 else unit.of_vectors(size, kind, vector)
 
 
 class _Bound:
@@ -220,6 +251,7 @@ class _Bound:
         self.meaning = Meaning(
             code, typing, numbers, shapes, grid.uniform, max_accesses, grid.width
         )
+        check_lengths(machine, self.meaning, self.meaning.sites)
         self.shared = [
             SharedArray(local.name, self.meaning.locals[local.name], typing.arrays[local.name])
             for local in code.locals

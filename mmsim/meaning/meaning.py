@@ -62,12 +62,11 @@ from mmsim.meaning.jumps import (
     scope_lanes,
 )
 from mmsim.meaning.storing import fitting, stored_words
+from mmsim.meaning.vectors import Begin, Finish, vector_load, vector_store
 from mmsim.model.memory import zeros
 
 Evaluate = Callable[[Frame, Mask], Value]
 Execute = Callable[[Frame, Mask], Mask]
-Begin = Callable[[Frame, Mask], Request]
-Finish = Callable[[Frame, Request, Any, Mask], None]
 Elements = Callable[[Frame, Mask, npt.NDArray[np.int64] | None], npt.NDArray[np.int64]]
 
 
@@ -182,6 +181,10 @@ class Meaning(Expressions):
                 return self._load(statement)
             case ir.Store():
                 return self._store(statement)
+            case ir.VectorLoad():
+                return Access(*vector_load(self, self.sites[statement.site], statement))
+            case ir.VectorStore():
+                return Access(vector_store(self, self.sites[statement.site], statement), None)
             case ir.Atomic():
                 return self._atomic(statement)
             case ir.RegisterWrite():
@@ -473,10 +476,19 @@ class Meaning(Expressions):
         return run
 
 
-def _site(access: ir.Load | ir.Store | ir.Atomic) -> Site:
+def _site(access: ir.Access) -> Site:
     """What engines know of an access of the text."""
     number, array, place = access.site, access.array, access.place
-    if isinstance(access, ir.Atomic):
-        returns = access.target is not None
-        return Site(number, array, "atomic", place, access.op, returns)
-    return Site(number, array, "read" if isinstance(access, ir.Load) else "write", place)
+    match access:
+        case ir.Atomic(target, op):
+            return Site(number, array, "atomic", place, op, target is not None)
+        case ir.Load():
+            return Site(number, array, "read", place)
+        case ir.Store():
+            return Site(number, array, "write", place)
+        case ir.VectorLoad(targets):
+            return Site(number, array, "read", place, vector=len(targets))
+        case ir.VectorStore(_, _, values):
+            return Site(number, array, "write", place, vector=len(values))
+        case _:
+            assert_never(access, "the interpreter")

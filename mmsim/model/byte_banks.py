@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mmsim.model.conflicts import Banks, Conflict, Groups, InParts, Integers, OfAnother
+from mmsim.model.vectors import Vectors
 
 BANK_BYTES = 4
 SIZES = (1, 2, 4, 8, 16)
@@ -53,6 +54,9 @@ class ByteBanks(Banks):
             return InPairs(rule.width, rule.rule)
         return Twice(rule.width, rule) if kind == "cas" else rule
 
+    def of_vectors(self, size: int, kind: str, count: int) -> Conflict:
+        return _as_elements(self, size, kind, count)
+
 
 @dataclass(frozen=True)
 class ByteGroups(Groups):
@@ -69,6 +73,19 @@ class ByteGroups(Groups):
     def of_words(self, size: int) -> Conflict:
         words = max(self.width * self.bank_bytes // size, 1)
         return InParts(words, Groups(words)) if size > self.bank_bytes else Groups(words)
+
+    def of_vectors(self, size: int, kind: str, count: int) -> Conflict:
+        return _as_elements(self, size, kind, count)
+
+
+def _as_elements(unit: Conflict, size: int, kind: str, count: int) -> Conflict:
+    """The rule of banks of bytes for vectors: each is served as an element of as many bytes.
+
+    >>> _as_elements(ByteBanks(32), 4, "write", 4)
+    Vectors(width=32, rule=InParts(width=8, rule=Banks(width=8)), count=4)
+    """
+    rule = unit.of_access(size * count, kind)
+    return Vectors(rule.width * count, rule, count)
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,13 @@ class Conflict(ABC):
         rule = self.of_words(size)
         return rule.of_atomics() if kind in ("atomic", "cas") else rule
 
+    def of_vectors(self, size: int, kind: str, count: int) -> Conflict:
+        """The rule where each lane accesses `count` neighbours at once, words of so many bytes.
+
+        The addresses are those of all words. In the papers' memories each is a word as any other.
+        """
+        return self.of_access(size, kind)
+
     def of_atomics(self) -> Conflict:
         """The rule for atomic accesses, whose requests for one address don't merge.
 
@@ -231,7 +238,7 @@ class Banks(Conflict):
         loads = self._loads(addresses, warps, count)
         if int(loads.max()) == 1:
             return loads  # conflict-free, the common case: equal addresses would be two loads
-        owner, distinct = _distinct(addresses, warps)
+        owner, distinct = distinct_of(addresses, warps)
         return loads if len(distinct) == len(addresses) else self._loads(distinct, owner, count)
 
     def _loads(self, addresses: Integers, warps: Integers, count: int) -> Integers:
@@ -314,7 +321,7 @@ class Groups(Conflict):
     def stage_counts(
         self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
     ) -> Integers:
-        owner, _ = _distinct(addresses // self.width, warps)
+        owner, _ = distinct_of(addresses // self.width, warps)
         return np.bincount(owner, minlength=count)
 
 
@@ -487,7 +494,7 @@ class InParts(OfAnother):
         return self.width
 
 
-def _distinct(numbers: Integers, warps: Integers) -> tuple[Integers, Integers]:
+def distinct_of(numbers: Integers, warps: Integers) -> tuple[Integers, Integers]:
     """The distinct numbers of each warp, all in one list, and the warp of each."""
     if len(numbers) == 0:
         return warps, numbers

@@ -13,6 +13,7 @@ from mmsim.errors import (
     ProgramError,
     TypeFault,
     UnassignedError,
+    VectorError,
 )
 from mmsim.meaning.launch import Launch
 from mmsim.monitors.deadlock import Read
@@ -25,6 +26,7 @@ KINDS: dict[type[ProgramError], FindingKind] = {
     ArithmeticFault: "arithmetic",
     UnassignedError: "unassigned",
     TypeFault: "type",
+    VectorError: "vector",
     EndlessError: "endless",
     BarrierError: "barrier",
     ExchangeError: "exchange",

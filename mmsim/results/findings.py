@@ -31,6 +31,7 @@ FindingKind = Literal[
     "arithmetic",
     "unassigned",
     "type",
+    "vector",
     "capacity",
     "placement",
 ]
@@ -68,6 +69,7 @@ TITLES: dict[FindingKind, str] = {
     "arithmetic": "operation without a value",
     "unassigned": "variable without a value",
     "type": "value of a wrong type",
+    "vector": "vector that cannot be accessed",
     "capacity": "too much shared memory",
     "placement": "array placed for another width",
 }
@@ -88,6 +90,7 @@ ADVICE: dict[FindingKind, str] = {
     "arithmetic": "test the operands first",
     "unassigned": "assign the variable on every way that leads here",
     "type": "convert the value, or give the array a wider type",
+    "vector": "an access of one element needs no alignment",
     "capacity": "take smaller blocks, fewer of them at once, or smaller shared arrays",
     "placement": "give the layout the machine's width",
 }

@@ -33,6 +33,8 @@ _MAKING = RLock()
 class Dispatch:
     """One warp's request, dispatched at `time` by `unit`; entry j belongs to thread `threads[j]`.
 
+    A thread that accesses a vector has an entry for each of its elements, one after the other.
+
     `elements` are row-major element numbers in the array, `addresses` word addresses, `places` the
     bank or the address group of each, `stages` the stage in which each travels, counted from 0,
     `values` what was read or written; of an atomic, what each lane left. `copy` is the block whose
@@ -63,6 +65,11 @@ class Dispatch:
     def phase_count(self) -> int:
         """The phases in which the request is served: 1 where its rule knows none."""
         return max(self.phases) + 1 if self.phases else 1
+
+    @property
+    def vector(self) -> int:
+        """How many neighbours each thread accesses at once; most often one."""
+        return self.threads.count(self.threads[0])
 
     @property
     def stage_count(self) -> int:
@@ -220,8 +227,11 @@ def served_by(conflict: Conflict, size: int, dispatch: Dispatch, grid: Grid) -> 
     """The rule of a unit by which a request for words of so many bytes was served.
 
     A dispatch doesn't say which operation an atomic access was; its stages do, where a rule takes
-    more of them for a compare and swap.
+    more of them for a compare and swap. How many neighbours a lane accesses at once say the entries
+    that a thread has.
     """
+    if dispatch.vector > 1:
+        return conflict.of_vectors(size, dispatch.kind, dispatch.vector)
     rule = conflict.of_access(size, dispatch.kind)
     if dispatch.kind != "atomic":
         return rule

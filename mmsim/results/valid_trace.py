@@ -214,13 +214,20 @@ def _check_lanes(trace: Trace, rules: Sequence[Conflict]) -> None:
     stop = _column(range_of[one.warp].stop for one in dispatches)
     refuse((threads < start[owner]) | (threads >= stop[owner]), "has threads of another warp")
     falls = np.zeros(len(threads), np.bool_)
-    falls[1:] = (np.diff(threads) <= 0) & (np.diff(owner) == 0)
+    falls[1:] = (np.diff(threads) < 0) & (np.diff(owner) == 0)
     refuse(falls, "has threads that are not in ascending order")
+    elements = _lanes(one.elements for one in dispatches)
+    vector = _column(one.vector for one in dispatches)[owner]
+    at = np.arange(len(owner)) - np.searchsorted(owner, owner)  # the number of the entry
+    head = np.arange(len(owner)) - at % vector
+    of_another = (threads != threads[head]) | (elements - elements[head] != at % vector)
+    again = np.zeros(len(threads), np.bool_)
+    again[1:] = (threads[1:] == threads[:-1]) & (at % vector == 0)[1:] & (at[1:] > 0)
+    refuse(of_another | again, "has vectors that differ in length or are no neighbours")
 
     numbers = {array.name: number for number, array in enumerate(trace.arrays)}
     array = _column(numbers[one.array] for one in dispatches)
     size = _column(one.data.shape[1] for one in trace.arrays)[array]
-    elements = _lanes(one.elements for one in dispatches)
     refuse((elements < 0) | (elements >= size[owner]), "leaves its array")
     first = np.cumsum([0, *(one.addresses.size for one in trace.arrays)])[array]
     first += _column(one.copy for one in dispatches) * size

@@ -649,6 +649,16 @@ class Walk:
                 self.accesses.append(self.now)
                 if target is not None:
                     self.holds[target] = self.value(True)
+            case ir.VectorLoad(targets, _, index):
+                self.uses(index)
+                self.accesses.append(self.now)
+                for target in targets:
+                    self.holds[target] = self.value(True)
+            case ir.VectorStore(_, index, values):
+                self.uses(index)
+                for data, words in map(self.evaluate, values):
+                    self.used += [(self.now, one, one in data) for one in words]
+                self.accesses.append(self.now)
             case ir.Store(_, index, value):
                 self.uses(index)
                 data, words = self.evaluate(value)

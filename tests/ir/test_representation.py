@@ -71,6 +71,8 @@ def every_kind(T, a, b, n):
         k += 1
         s[T.index] = TABLE[k % 3]
     T.barrier()
+    u, v = mm.vector(a, 2)[T.id % 4]
+    mm.vector(b, 2)[T.id % 4] = u, v
     mm.atomic.cas(b, T.index, k, x)
     if T.barrier_or(mm.warp.shuffle_up(x, n) > k):
         mm.warp.sync()
@@ -214,7 +216,7 @@ def with_a_riddle(node):
             yield replace(node, **{field.name: Riddle()})
             for changed in with_a_riddle(value):
                 yield replace(node, **{field.name: changed})
-        elif isinstance(value, tuple) and field.name != "values":
+        elif isinstance(value, tuple) and (type(node), field.name) != (ir.Lookup, "values"):
             for position, one in enumerate(value):
                 if isinstance(one, (*EXPRESSIONS, *get_args(ir.Stmt))):
                     inside = list(with_a_riddle(one))

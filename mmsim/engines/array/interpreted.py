@@ -29,7 +29,7 @@ from mmsim.host.progress import Progress
 from mmsim.ir.atomics import UFUNCS
 from mmsim.ir.nodes import BarrierOp
 from mmsim.meaning.barriers import in_lock_step, tests_of, together
-from mmsim.meaning.frame import Frame, Request, Waiting, frame_fields
+from mmsim.meaning.frame import Frame, Request, Waiting
 from mmsim.meaning.jumps import Steps
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth, check_memory, copies, shared
@@ -74,12 +74,13 @@ class Counted:
         self.firsts = np.concatenate([[0], changes])
         self.warps = self.lane_warps[self.firsts]
         self.own_units = bool(self.array.shared and launch.machine.shared)
-        conflict = launch.conflict(request.site.array, request.site.served_as)
+        site = request.site
+        conflict = launch.conflict(site.array, site.served_as, site.vector)
         numbers = None
         if launch.machine.by_lane:
             numbers = grid.lane if lanes is None else grid.lane[lanes]
         self.least = len(self.firsts)
-        counted = conflict is not None and conflict.compiled in COUNTED
+        counted = conflict is not None and conflict.compiled in COUNTED and site.vector == 1
         if len(addresses) >= MANY and counted and COLD.pays(len(addresses)):
             assert conflict is not None
             parts = conflict.parts(self.firsts, numbers)
@@ -91,10 +92,8 @@ class Counted:
         sizes = np.diff(self.firsts, append=len(addresses))
         warps = np.repeat(np.arange(len(sizes)), sizes)
         units = self.units(grid.dmms, self.lane_blocks)
-        self.stages = launch.stage_counts(
-            request.site, units, addresses, warps, len(sizes), numbers
-        )
-        self.least = launch.least(request.site, units, addresses, self.firsts, numbers)
+        self.stages = launch.stage_counts(site, units, addresses, warps, len(sizes), numbers)
+        self.least = launch.least(site, units, addresses, self.firsts, numbers, self.stages)
 
     def units(self, dmms: int, blocks: Integers) -> Integers:
         """The numbers of the units in front of the array's copies of such blocks."""
@@ -219,10 +218,9 @@ class Interpreted:
 
     def lock_step(self, operations: InStep | None = None) -> Iterator[tuple[Request, Counted]]:
         """The program over all threads; barriers idle, or are noted in `operations`."""
-        meaning = self.launch.meaning
-        frame = meaning.frame(*frame_fields(self.grid, None, meaning.fields))
+        frame = self.launch.frame(None)
         frame.watched = self.step
-        steps = meaning.start(frame)
+        steps = self.launch.meaning.start(frame)
         values: Any = None
         try:
             while True:
@@ -317,9 +315,8 @@ class Interpreted:
 
     def start(self, warp: int) -> tuple[Frame, Steps]:
         """A warp's own sequencer."""
-        meaning = self.launch.meaning
-        frame = meaning.frame(*frame_fields(self.grid, warp, meaning.fields))
-        return frame, meaning.start(frame)
+        frame = self.launch.frame(warp)
+        return frame, self.launch.meaning.start(frame)
 
     def given(
         self, running: dict[int, tuple[Frame, Steps]], waiting: dict[int, Waiting]

@@ -18,11 +18,12 @@ from mmsim.engines.events.units import Job, MemoryUnit
 from mmsim.errors import MMSimError
 from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import tests_of
-from mmsim.meaning.frame import Request, Waiting, frame_fields
+from mmsim.meaning.frame import Request, Waiting
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.turns import DMMsInTurn, Turns, WarpsInTurn
+from mmsim.model.vectors import fewest_of_vectors
 from mmsim.monitors.listener import Access, Listener
 
 Integers = npt.NDArray[np.int64]
@@ -34,7 +35,6 @@ class Asynchronous(Driver):
     def __init__(self, launch: Launch, listeners: Sequence[Listener]) -> None:
         super().__init__(launch, listeners)
         self.by_lane = launch.machine.by_lane
-        self.fields = launch.meaning.fields
         arrays = [launch.arrays[site.array] for site in launch.meaning.sites]
         self.ways = [(array, self.units_of_blocks(array)) for array in arrays]
         """Of each site the array, and for each block the unit in front of its copy."""
@@ -81,9 +81,9 @@ class Warp(Job):
 
     def begin(self, event: Event) -> None:
         """Make the warp's sequencer and let it go on to its first request or barrier."""
-        driver, meaning = self.driver, self.driver.launch.meaning
-        self.frame = meaning.frame(*frame_fields(driver.grid, self.warp, driver.fields))
-        self.steps = meaning.start(self.frame)
+        driver = self.driver
+        self.frame = driver.launch.frame(self.warp)
+        self.steps = driver.launch.meaning.start(self.frame)
         for listener in driver.listeners:
             listener.began(self.frame, range(self.warp, self.warp + 1))
         if driver.listeners:
@@ -114,7 +114,7 @@ class Warp(Job):
         self.elements = want.elements
         self.stages = 0
         unit = units[self.block]
-        if driver.by_lane or want.site.kind == "atomic":
+        if driver.by_lane or want.site.kind == "atomic" or want.site.vector > 1:
             self.count(unit.unit)
         unit.submit(self)
 
@@ -125,7 +125,12 @@ class Warp(Job):
         lanes = self.driver.grid.lane[self.threads()]
         addresses = self.addresses
         self.stages = rule.stages(addresses.tolist(), lanes)
-        self.least = len(rule.phases(addresses, np.zeros(1, np.int64), lanes))
+        first = np.zeros(1, np.int64)
+        if site.vector == 1:
+            self.least = len(rule.phases(addresses, first, lanes))
+        else:
+            stages = np.array([self.stages])
+            self.least = fewest_of_vectors(rule, addresses, first, lanes, stages).item()
 
     def wait(self, at: Waiting) -> None:
         """Come to a barrier."""

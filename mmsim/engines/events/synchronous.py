@@ -15,7 +15,7 @@ from mmsim.engines.events.moment import COMPLETION, Moment
 from mmsim.engines.events.units import Job
 from mmsim.errors import MMSimError
 from mmsim.meaning.barriers import in_lock_step
-from mmsim.meaning.frame import Request, Site, frame_fields
+from mmsim.meaning.frame import Request, Site
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
@@ -86,8 +86,7 @@ class Synchronous(Driver):
 
     def __init__(self, launch: Launch, listeners: Sequence[Listener]) -> None:
         super().__init__(launch, listeners)
-        meaning = launch.meaning
-        self.frame = meaning.frame(*frame_fields(self.grid, None, meaning.fields))
+        self.frame = launch.frame(None)
         self.round: Round
         self.parts: dict[int, Part] = {}
         self.env.process(self.sequencer())
@@ -174,7 +173,7 @@ class Synchronous(Driver):
         active = np.flatnonzero(counts)
         firsts = np.searchsorted(warps, active)
         stages = counts[active]
-        least = self.launch.least(site, units, addresses, firsts, lanes)
+        least = self.launch.least(site, units, addresses, firsts, lanes, stages)
         return Round(self.env, active, stages, units[firsts], firsts, least)
 
     def report(

@@ -64,7 +64,8 @@ def straighten(block: ir.Block, tail: bool = True, scope: str | None = None) -> 
                 ir.Assign()
                 | ir.Load()
                 | ir.Store()
-                | ir.Atomic()
+                | ir.VectorLoad()
+                | ir.VectorStore()
                 | ir.Atomic()
                 | ir.RegisterWrite()
                 | ir.Break()
@@ -105,6 +106,8 @@ def _breaks(statement: ir.Stmt) -> bool:
             ir.Assign()
             | ir.Load()
             | ir.Store()
+            | ir.VectorLoad()
+            | ir.VectorStore()
             | ir.Atomic()
             | ir.RegisterWrite()
             | ir.While()
@@ -237,7 +240,7 @@ def gathered(body: ir.Block, array: str, held: Type) -> str | None:
     return ALIKE[atomics[0].op]
 
 
-def _one_form(uses: Iterable[ir.Load | ir.Store | ir.Atomic], inlined: dict[str, ir.Expr]) -> bool:
+def _one_form(uses: Iterable[ir.Access], inlined: dict[str, ir.Expr]) -> bool:
     """Whether all these indices are the same expression."""
     return len({tuple(behind(part, inlined) for part in use.index) for use in uses}) == 1
 

@@ -196,6 +196,8 @@ class _Writer(Accesses):
                 if self.mask:
                     raise CannotFuse("a barrier under a condition")
                 self._barrier()
+            case ir.VectorLoad() | ir.VectorStore():
+                raise CannotFuse("it accesses several neighbours at once")
             case ir.Return() | ir.Scope() | ir.Leave():
                 raise CannotFuse("a call in the test of a loop")  # else it has been straightened
             case _:

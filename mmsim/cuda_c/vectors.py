@@ -1,0 +1,84 @@
+"""Vector accesses in CUDA C: through `float4` and its siblings, which nvcc makes one access of.
+
+CUDA has vector types of 2 and 4 numbers with at most 16 bytes. A longer vector takes several of
+them, one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mmsim.errors import LaunchError
+from mmsim.ir.promotion import Type
+
+VECTOR_TYPES = {
+    "int8": "char",
+    "int16": "short",
+    "int32": "int",
+    "int64": "longlong",
+    "uint8": "uchar",
+    "uint16": "ushort",
+    "uint32": "uint",
+    "uint64": "ulonglong",
+    "float32": "float",
+    "float64": "double",
+}
+"""What CUDA calls the vectors of numbers, without their length."""
+LONGEST = 16
+"""Bytes of one access of a lane."""
+FIELDS = "xyzw"
+
+VECTOR_HELPERS = {
+    "read_vector": """
+// Neighbours in memory, read at once; no access moves past another one.
+template <class Vector, class Word> __device__ Vector read_vector(const volatile Word *from)
+{
+    asm volatile("" ::: "memory");
+    return *(const Vector *)from;
+}
+""",
+    "write_vector": """
+// Neighbours in memory, written at once; no access moves past another one.
+template <class Vector, class Word> __device__ void write_vector(volatile Word *to, Vector from)
+{
+    *(Vector *)to = from;
+    asm volatile("" ::: "memory");
+}
+""",
+}
+
+
+def parts(word: Type, count: int) -> tuple[str, int]:
+    """CUDA's type for neighbours of a type of word, and its length: `count` or a part of that.
+
+    >>> import numpy as np
+    >>> parts(np.dtype("float32"), 4), parts(np.dtype("float32"), 8), parts(np.dtype("int64"), 2)
+    (('float4', 4), ('float4', 4), ('longlong2', 2))
+    """
+    if word.name not in VECTOR_TYPES:
+        raise LaunchError(
+            f"CUDA C has no vectors of {word.name}; access the elements one by one, or keep the "
+            "parts of complex numbers in two arrays"
+        )
+    length = min(count, 4, LONGEST // word.itemsize)
+    return f"{VECTOR_TYPES[word.name]}{length}", length
+
+
+def first_word(element: str, before: int) -> str:
+    """A pointer to a vector's word before which there are so many."""
+    return f"&{element} + {before}" if before else f"&{element}"
+
+
+def reads(element: str, word: Type, count: int) -> Iterator[tuple[str, str, str]]:
+    """Of each access that a vector read takes: its type, its text, and the fields that it has."""
+    kind, length = parts(word, count)
+    for before in range(0, count, length):
+        yield kind, f"read_vector<{kind}>({first_word(element, before)})", FIELDS[:length]
+
+
+def writes(element: str, word: Type, values: Sequence[str]) -> Iterator[str]:
+    """The statements that a vector write takes."""
+    kind, length = parts(word, len(values))
+    for before in range(0, len(values), length):
+        made = f"make_{kind}({', '.join(values[before : before + length])})"
+        yield f"write_vector({first_word(element, before)}, {made});"

@@ -1,0 +1,166 @@
+"""Vector accesses: a lane reads or writes n neighbours of an array in one SIMD access.
+
+Vector i of an array's last axis holds the elements n*i .. n*i + n-1. The request has an entry for
+each of them, so that memory, monitors and traces see words as of any other access; what it costs
+says the unit's `Conflict.of_vectors`. A vector is aligned: its words lie side by side, the first
+one at a multiple of n words from the beginning of its array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import Place, VectorError
+from mmsim.ir import nodes as ir
+from mmsim.ir.operators import Mask
+from mmsim.ir.promotion import Type
+from mmsim.meaning.evaluation import Expressions, active_lanes, uneven
+from mmsim.meaning.frame import Frame, Request, Site
+from mmsim.meaning.storing import stored_words
+from mmsim.model.machines import LONGEST, Machine
+from mmsim.model.memory import ArrayInMemory
+
+Begin = Callable[[Frame, Mask], Request]
+Finish = Callable[[Frame, Request, Any, Mask], None]
+Integers = npt.NDArray[np.int64]
+
+
+def vector_load(meaning: Expressions, site: Site, statement: ir.VectorLoad) -> tuple[Begin, Finish]:
+    """How a vector read makes its request, and how its variables take what was read."""
+    count, array, place = len(statement.targets), statement.array, statement.place
+    firsts = _first_elements(meaning, array, statement.index, place, count)
+    slots = list(map(meaning._slot, statement.targets))
+    wanted = [meaning.typing.variables[target] for target in statement.targets]
+
+    def begin(frame: Frame, mask: Mask) -> Request:
+        meaning._step(frame, mask, place)
+        lanes = active_lanes(mask)
+        return _request(site, frame, lanes, firsts(frame, mask, lanes), None)
+
+    def finish(frame: Frame, request: Request, values: Any, mask: Mask) -> None:
+        assert request.lanes is not None
+        lanes = None if mask is True else request.lanes[::count]
+        for column, slot, type_ in zip(values.reshape(-1, count).T, slots, wanted, strict=True):
+            frame.assign(slot, _spread(column, type_, lanes, frame.lanes), mask)
+
+    return begin, finish
+
+
+def vector_store(meaning: Expressions, site: Site, statement: ir.VectorStore) -> Begin:
+    """How a vector write makes its request."""
+    count, array, place = len(statement.values), statement.array, statement.place
+    firsts = _first_elements(meaning, array, statement.index, place, count)
+    stored = [stored_words(meaning, array, value, place) for value in statement.values]
+
+    def begin(frame: Frame, mask: Mask) -> Request:
+        meaning._step(frame, mask, place)
+        lanes = active_lanes(mask)
+        first = firsts(frame, mask, lanes)
+        columns = [one(frame, mask, lanes, first + at) for at, one in enumerate(stored)]
+        return _request(site, frame, lanes, first, np.stack(columns, axis=1).reshape(-1))
+
+    return begin
+
+
+def _request(
+    site: Site, frame: Frame, lanes: Integers | None, first: Integers, values: Any
+) -> Request:
+    """A request with an entry for each element of each lane's vector."""
+    own = np.arange(frame.lanes) if lanes is None else lanes
+    elements = (first[:, None] + np.arange(site.vector)).reshape(-1)
+    return Request(site, elements, own.repeat(site.vector), values)
+
+
+def _spread(
+    column: npt.NDArray[Any], type_: Type, lanes: Integers | None, count: int
+) -> npt.NDArray[Any]:
+    """A variable of so many lanes that takes what the active ones have read."""
+    if lanes is None:
+        return column.astype(type_)
+    spread: npt.NDArray[Any] = np.zeros(count, type_)
+    spread[lanes] = column
+    return spread
+
+
+def _first_elements(
+    meaning: Expressions, array: str, index: tuple[ir.Expr, ...], place: Place, count: int
+) -> Callable[[Frame, Mask, Integers | None], Integers]:
+    """A function that gives the first element of each active lane's vector, all aligned."""
+    number = meaning._elements(array, index, place, count)
+
+    def firsts(frame: Frame, mask: Mask, lanes: Integers | None) -> Integers:
+        first = number(frame, mask, lanes) * count
+        offsets = frame.offsets.get(array)
+        if offsets is not None:
+            bad = unaligned(offsets[first[:, None] + np.arange(count)])
+            if bad.any():
+                at = int(np.argmax(bad))
+                lane = at if lanes is None else int(lanes[at])
+                axes = np.unravel_index(first[at], meaning.shapes[array])
+                where = (*map(int, axes[:-1]), int(axes[-1]) // count)
+                shown = ", ".join(map(str, where))
+                meaning._fault(
+                    VectorError,
+                    f"vector [{shown}] of {array!r} is not aligned: {misplaced(array, count)}",
+                    place,
+                    frame,
+                    lane,
+                    array=array,
+                    index=where,
+                )
+        return first
+
+    return firsts
+
+
+def fault_of_vectors(array: ArrayInMemory, count: int) -> str | None:
+    """What is wrong with an array's vectors wherever they are accessed, None if nothing is."""
+    if array.shape[-1] % count:
+        return uneven(array.shape, count)
+    if array.offsets is None or not unaligned(array.offsets.reshape(-1, count)).any():
+        return None
+    return misplaced(array.name, count)
+
+
+def misplaced(array: str, count: int) -> str:
+    """What is wrong with a layout that takes vectors apart, and what to do."""
+    return (
+        f"the layout of {array!r} does not put the {count} elements of a vector side by side at a "
+        f"multiple of {count} words; take a layout that moves groups of {count} elements as a "
+        "whole, or access the elements one by one"
+    )
+
+
+def unaligned(words: Integers) -> npt.NDArray[np.bool_]:
+    """Which vectors, one a row, do not lie side by side or do not begin at a multiple.
+
+    >>> unaligned(np.array([[4, 5], [5, 6], [6, 8]]))
+    array([False,  True,  True])
+    """
+    count = words.shape[1]
+    apart = words != words[:, :1] + np.arange(count)
+    result: npt.NDArray[np.bool_] = (words[:, 0] % count != 0) | apart.any(axis=1)
+    return result
+
+
+def check_lengths(machine: Machine, meaning: Expressions, sites: Iterable[Site]) -> None:
+    """Refuse vectors that are longer than what banks of bytes serve as one element."""
+    if machine.bank_bytes is None:
+        return
+    for site in sites:
+        size = meaning.typing.arrays[site.array].itemsize
+        if site.vector > 1 and site.vector * size > LONGEST:
+            most = LONGEST // size
+            advice = f"take vectors of {most}" if most > 1 else "access the elements one by one"
+            meaning._fault(
+                VectorError,
+                f"a vector of {site.vector} elements of {site.array!r} has "
+                f"{site.vector * size} bytes, but an access takes at most {LONGEST} bytes of a "
+                f"lane where banks have bytes; {advice}",
+                site.place,
+                array=site.array,
+            )
