@@ -135,6 +135,7 @@ def rotate(author, arrays):
     same = all(array.shape == first.shape for array in group)
     known = replace(narrow, shape=first.shape if same else None)
     known = replace(known, writable=all(array.writable for array in group))
+    known = replace(known, placed=any(array.placed for array in group))
     for array in group:
         arrays[arrays.index(array)] = replace(known, name=array.name)
     author.rotating = [array.name for array in group]

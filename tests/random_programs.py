@@ -23,6 +23,7 @@ import random_complex
 import random_exchange as exchange
 import random_forms as forms
 import random_typed as typed
+import random_vectors as vectors
 from reference import RefDMM, RefHMM, RefOwn, RefPlaced, RefUMM, evaluate
 
 INDENT = "    "
@@ -194,6 +195,7 @@ class ArrayName:
     dimensions: int
     shape: tuple | None
     writable: bool = True
+    placed: bool = False  # it has a layout of its own
 
     @property
     def type(self):
@@ -534,6 +536,7 @@ class Author:
     def statement(self, s, depth):
         kinds = ["store", "store", "store", "assign", "assign", "read", "augment", "tuple"]
         kinds += ["name", "pair", "atomic", "atomic", "typed", "typed", "complex"]
+        kinds += ["vector"] * 2
         kinds += ["swap"] * 2 * bool(self.rotating or s.registers)
         kinds += ["register"] * bool(s.registers) + ["call"] * bool(s.helpers)
         kinds += ["barrier"] * 2 * s.barriers
@@ -556,16 +559,20 @@ class Author:
             return [f"{target} {self.pick('%=', '//=', '&=')} {self.number(1, 9)}"]
         if augmented and array.type == "float":
             return [f"{target} {self.pick('+=', '-=')} ({self.float(s, 1)}) % 16.0"]
+        if array.type == "complex" and augmented:
+            return [f"{target} {self.pick('+=', '-=', '*=')} {self.pick('1j', '-1j')}"]
+        return [f"{target} = {self.stored(array, s)}"]
+
+    def stored(self, array, s):
+        """What an array can hold."""
         if array.type == "complex":
-            if augmented:
-                return [f"{target} {self.pick('+=', '-=', '*=')} {self.pick('1j', '-1j')}"]
-            return [f"{target} = {random_complex.small(self, 'complex', s, self.pick(1, 0, 2))}"]
+            return random_complex.small(self, "complex", s, self.pick(1, 0, 2))
         value = self.expression(array.type, s, self.pick(1, 0, 2))
         if array.type == "float":  # what is kept stays small
             value = f"({value}) % {self.pick('1000.0', '-8.0')}"
         if array.dtype == "int32":
             value = f"({value}) % {self.pick('1000', '-50')}"
-        return [f"{target} = {value}"]
+        return value
 
     def target(self, s, type_):
         """A variable to assign to: a new one (known only afterwards) or an old one."""
@@ -620,6 +627,9 @@ class Author:
 
     def atomic_statement(self, s, depth):
         return atomics.statement(self, s) or self.assign_statement(s, depth)
+
+    def vector_statement(self, s, depth):
+        return vectors.statement(self, s) or self.store_statement(s, depth)
 
     def read_statement(self, s, depth):
         arrays = self.readable(s)
@@ -754,6 +764,7 @@ def arrays(draw, name, shapes=SHAPES):
     known = ArrayName(name, dtype, len(shape), shape)
     if len(shape) == 2 and draw(st.booleans()):
         data = RefPlaced(data, RotatingRows(draw(st.integers(1, 3))).offsets(shape))
+        known = replace(known, placed=True)
     return known, data
 
 

@@ -162,6 +162,35 @@ class Row:
         return self.array.shape[len(self.index) :]
 
 
+@dataclass(frozen=True)
+class Vectors:
+    """The vectors of so many elements of an array, or of a row of one."""
+
+    row: Row
+    count: int
+
+    @property
+    def shape(self):
+        *outer, last = self.row.shape
+        assert last % self.count == 0
+        return (*outer, last // self.count)
+
+
+@dataclass(frozen=True)
+class Vector:
+    """Neighbours in an array, the first one at an index."""
+
+    array: Array
+    index: tuple
+    fixed: int
+    count: int
+
+    def indices(self):
+        """The index of each, in ascending order."""
+        *outer, first = self.index
+        return [(*outer, first + k) for k in range(self.count)]
+
+
 THREAD = object()  # what the first parameter, T, is bound to
 
 
@@ -172,15 +201,20 @@ class Access:
     line: int
     array: Array
     kind: str
-    index: dict  # active thread -> index
+    index: dict  # active thread -> index, or the Vector of neighbours
     values: dict  # active thread -> value to write, or the numbers of an atomic
     op: str = ""
+
+    def indices(self, thread):
+        """The indices that a thread accesses."""
+        index = self.index[thread]
+        return index.indices() if isinstance(index, Vector) else [index]
 
 
 def count_stages(access, threads, conflict, width, launch):
     if conflict.startswith("card "):
         return count_card_stages(access, threads, conflict.removeprefix("card "), width, launch)
-    asked = [int(access.array.offsets[access.index[t]]) for t in threads]
+    asked = [int(access.array.offsets[i]) for t in threads for i in access.indices(t)]
     if access.kind == "atomic":
         return count_atomic_stages(asked, conflict, width)
     addresses = set(asked)
@@ -248,7 +282,8 @@ def perform(access, threads, launch):
     """Let the request of these threads (of one warp) take effect; what they read."""
     if access.kind == "read":
         cells = {t: access.array.cells(launch.block_of(t)) for t in threads}
-        return {t: cells[t][access.index[t]].item() for t in threads}
+        read = {t: tuple(cells[t][i].item() for i in access.indices(t)) for t in threads}
+        return {t: read[t] if isinstance(access.index[t], Vector) else read[t][0] for t in threads}
     if access.kind == "atomic":
         received = {}
         for t in sorted(threads):
@@ -257,7 +292,9 @@ def perform(access, threads, launch):
             cells[index] = changed(access.op, cells[index], *access.values[t])
         return received
     for t in sorted(threads, reverse=True):  # the lowest-numbered thread's write stays
-        access.array.cells(launch.block_of(t))[access.index[t]] = access.values[t]
+        values = access.values[t] if isinstance(access.index[t], Vector) else [access.values[t]]
+        for i, value in zip(access.indices(t), values, strict=True):
+            access.array.cells(launch.block_of(t))[i] = value
     return {}
 
 
@@ -566,6 +603,11 @@ BUILTINS = {
 }
 
 
+def index_of(place):
+    """What an access asks for in a thread: an index, or a Vector."""
+    return place if isinstance(place, Vector) else place.index
+
+
 def item_of(values, index):
     """An item of a tuple or of a table, as Python counts."""
     for one in index if type(index) is tuple and not isinstance(values, np.ndarray) else [index]:
@@ -736,12 +778,17 @@ class Sequencer:
                 index = {t: slice(*bounds) for t in lanes}
             case _:
                 index = yield from self.value(node.slice, lanes, frame)
-        return {
-            t: self.row(node, thing[t], index[t], t)
-            if isinstance(thing[t], Row)
-            else item_of(thing[t], index[t])
-            for t in lanes
-        }
+        return {t: self.part(node, thing[t], index[t], t) for t in lanes}
+
+    def part(self, node, thing, index, thread):
+        """What an index leaves of an array, of its vectors, of a tuple or of a table."""
+        if isinstance(thing, Vectors):
+            *outer, last = index if type(index) is tuple else (index,)
+            row = self.row(node, thing, (*outer, last), thread)
+            return Vector(row.array, (*row.index[:-1], last * thing.count), row.fixed, thing.count)
+        if isinstance(thing, Row):
+            return self.row(node, thing, index, thread)
+        return item_of(thing, index)
 
     def row(self, node, row, index, thread):
         """What an index, or several, leave of an array; all of them leave one element."""
@@ -750,6 +797,7 @@ class Sequencer:
             if type(i) is not int or not 0 <= i < size:
                 raise IndexError(f"{ast.unparse(node)} at {index} in thread {thread}")
         assert len(index) <= len(row.shape)
+        row = row.row if isinstance(row, Vectors) else row
         return Row(row.array, row.index + index, len(row.index))
 
     def groups(self, place, lanes):
@@ -767,8 +815,9 @@ class Sequencer:
         """The values in a place; what is no element stays what it is."""
         result = {t: place[t] for t in lanes}
         elements = [t for t in lanes if isinstance(place[t], Row) and not place[t].shape]
+        elements = elements or [t for t in lanes if isinstance(place[t], Vector)]
         for array, some in self.groups(place, elements):
-            index = {t: place[t].index for t in some}
+            index = {t: index_of(place[t]) for t in some}
             if isinstance(array, Array):
                 result |= yield Access(node.lineno, array, "read", index, {})
             else:
@@ -777,7 +826,7 @@ class Sequencer:
 
     def write(self, node, place, values, lanes):
         for array, some in self.groups(place, lanes):
-            index = {t: place[t].index for t in some}
+            index = {t: index_of(place[t]) for t in some}
             if isinstance(array, Array):
                 yield Access(node.lineno, array, "write", index, {t: values[t] for t in some})
             else:
@@ -852,7 +901,7 @@ class Sequencer:
                     values.append((yield from self.value(argument, lanes, frame)))
                 return {t: quiet(BUILTINS[name], *[v[t] for v in values]) for t in lanes}
             case ast.Call(ast.Attribute(ast.Name("math" | "mm" as module), name), arguments) if (
-                name not in ("shared", "registers", "barrier")
+                name not in ("shared", "registers", "barrier", "vector")
             ):
                 values = []
                 for argument in arguments:
@@ -866,6 +915,9 @@ class Sequencer:
             case ast.Call(ast.Attribute(ast.Name("mm"), "shared"), [shape], keywords):
                 shape = yield from self.value(shape, lanes, frame)
                 return dict.fromkeys(lanes, Row(self.declare(node, shape[lanes[0]], keywords), ()))
+            case ast.Call(ast.Attribute(ast.Name("mm"), "vector"), [array, ast.Constant(count)]):
+                rows = yield from self.value(array, lanes, frame)
+                return {t: Vectors(rows[t], count) for t in lanes}
             case ast.Call(ast.Attribute(ast.Name("mm"), "registers"), [size]):
                 size = yield from self.value(size, lanes, frame)
                 return dict.fromkeys(lanes, Row(Registers(size[lanes[0]], lanes), ()))

@@ -30,9 +30,9 @@ class Shape:
     """What the writer has to know of a tidied program before it writes.
 
     Statements go by their numbers: `folded` are the loads that stand inside the next statement,
-    `plain_loops` the loops that C can write as Python does, `declaring` the statements that declare
-    a variable that they set, with that variable. `before` gives the variables declared in front of a statement. With
-    `apart` every access is a statement of its own.
+    `plain_loops` the loops that C can write as Python does. `declaring` are the statements that
+    declare a variable that they set, each with that variable, and `before` gives the variables
+    declared in front of a statement. With `apart` every access is a statement of its own.
     """
 
     def __init__(self, body: ir.Block, ranges: Ranges, apart: bool = False) -> None:

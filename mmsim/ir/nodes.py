@@ -428,10 +428,9 @@ class Exchange(Numbered):
 
 Access = Load | Store | VectorLoad | VectorStore | Atomic
 """The statements that access memory."""
-Jump = Break | Continue | Return | Leave
-Stmt = (
-    Access | Assign | RegisterWrite | If | While | For | Jump | Scope | Forget | Barrier | Exchange
-)
+Jump = Break | Continue | Return
+Inlined = Forget | Scope | Leave
+Stmt = Assign | Access | RegisterWrite | If | While | For | Jump | Inlined | Barrier | Exchange
 Block = tuple[Stmt, ...]
 
 

@@ -385,6 +385,22 @@ class PlainArray:
         self.data[index] = value
 
 
+class PlainVectors:
+    """The vectors of an array: each is one access."""
+
+    def __init__(self, array, count):
+        self.log, self.name = array.log, array.name
+        self.data = array.data.reshape(*array.shape[:-1], -1, count)
+
+    def __getitem__(self, index):
+        self.log.append((self.name, "read"))
+        return tuple(self.data[index].tolist())
+
+    def __setitem__(self, index, values):
+        self.log.append((self.name, "write"))
+        self.data[index] = values
+
+
 def plain_atomic(op):
     """An atomic of one thread: it reads a word and writes it back."""
 
@@ -461,6 +477,7 @@ def test_one_thread_means_what_python_means(case):
         shared=lambda shape, dtype: PlainArray(next(names), np.zeros(shape, dtype), log),
         registers=lambda size: [0] * size,
         program=lambda function: function,
+        vector=PlainVectors,
         atomic=SimpleNamespace(**{op: plain_atomic(op) for op in ATOMICS}),
         warp=ONE_LANE,
     )
