@@ -108,6 +108,9 @@ SLICE = Remedy(
     "give one index for each dimension, in a loop where there are several",
 )
 
+VECTORS = ("float2", "float4", "int2", "int4", "uint2", "uint4", "double2", "longlong2")
+"""CUDA's types of neighbours that programs have as tuples."""
+
 REMEDIES = (
     _index("place of a thread in its block", "threadIdx"),
     _index("place of a block in the grid", "blockIdx"),
@@ -186,6 +189,14 @@ REMEDIES = (
         "r = cuda.local.array(4, float32)",
         "r = mm.registers(4, dtype=np.float32)",
         ("local.array",),
+    ),
+    Remedy(
+        "neighbours at once",
+        "((float4 *)a)[i]",
+        "",
+        "mm.vector(a, 4)[i]",
+        tuple(f"{made}{kind}" for kind in VECTORS for made in ("", "make_")),
+        "write x, y = mm.vector(a, 2)[i]; a vector is a tuple",
     ),
     Remedy(
         "constant table",

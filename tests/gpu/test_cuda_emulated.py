@@ -68,6 +68,37 @@ def whole_numbers(T, x, y, out):
     out[11, i] = ~x[i] & y[i] | 5
 
 
+WORDS = {
+    dtype: (np.arange(96) * 7 % 61).astype(dtype)
+    for dtype in ("int8", "uint16", "int32", "uint64", "float32", "float64", "bool")
+}
+
+
+def vectors_of(count):
+    """A program that reads and writes vectors of so many elements."""
+
+    def vectors(T, a, b, x):
+        s = mm.shared(96, dtype=a.dtype)
+        if T.id % 3 < 2:
+            mm.vector(s, count)[T.id] = mm.vector(a, count)[T.id]
+        T.barrier()
+        v = mm.vector(s, count)[T.id ^ 1]
+        mm.vector(b, count)[T.id % 2, T.id // 2] = v
+        p, q = mm.vector(x, 2)[T.id // 2 % 8, T.id % 2]
+        if T.id < 16:
+            mm.vector(x, 2)[T.id // 2, T.id % 2] = q - 0.5, p + v[0]
+
+    return vectors
+
+
+for dtype, words in WORDS.items():
+    for count in (2, 4, 8, 16):
+        own = words, np.zeros((2, 48), dtype), np.arange(256.0).reshape(8, 32)
+        rule(*own, threads=96 // count)(vectors_of(count))
+swizzled = mm.place(np.arange(256.0).reshape(8, 32), mm.layout.Swizzle(3, 2, 3))
+rule(WORDS["float64"], np.zeros((2, 48)), swizzled, threads=24)(vectors_of(4))
+
+
 def rows(count, dtype, size):
     """The same words in so many rows."""
     return np.tile(np.resize(WHOLE, size).astype(dtype), (count, 1))

@@ -244,6 +244,55 @@ def test_unused_reads_stay_and_each_is_an_access_of_its_own():
         """)
 
 
+def test_neighbours_are_accessed_at_once():
+    @mm.program
+    def halves(T, a, b):
+        x, y, z, w = mm.vector(a, 4)[T.block, T.index]
+        mm.vector(b, 8)[T.id] = x, y, z, w, 0, 0, 0, 1
+
+    text = halves.cuda(np.zeros((2, 16), "float32"), np.zeros(64), threads=8, block_size=4)
+    assert body(text).split(";\n", 1)[1] == lines("""
+        // x, y, z, w = mm.vector(a, 4)[T.block, T.index]
+        const float4 vector = read_vector<float4>(&a[T.block][4LL * T.index]);
+        float x = vector.x;
+        float y = vector.y;
+        float z = vector.z;
+        float w = vector.w;
+        // mm.vector(b, 8)[T.id] = x, y, z, w, 0, 0, 0, 1
+        write_vector(&b[8LL * T.id], make_double2(x, y));
+        write_vector(&b[8LL * T.id] + 2, make_double2(z, w));
+        write_vector(&b[8LL * T.id] + 4, make_double2(0, 0));
+        write_vector(&b[8LL * T.id] + 6, make_double2(0, 1));
+        """)
+    assert "    return *(const Vector *)from;" in text
+    assert "    *(Vector *)to = from;" in text
+
+
+def test_narrow_elements_make_vectors_of_the_words_that_they_are_kept_in():
+    @mm.program
+    def narrow(T, a):
+        s = mm.shared(64, dtype=a.dtype)
+        mm.vector(s, 4)[T.id] = mm.vector(a, 4)[T.id]
+
+    text = narrow.cuda(np.zeros(64, "uint8"), threads=16)
+    assert "const uchar4 vector = read_vector<uchar4>(&a[4LL * T.id]);" in text
+    assert "write_vector(&s[4LL * T.id], make_uint4(" in text
+
+
+def test_no_variable_is_called_like_a_vector():
+    @mm.program
+    def named(T, a):
+        float2, vector = 1, 2
+        make_float2 = T.id
+        x, y = mm.vector(a, 2)[T.id]
+        mm.vector(a, 2)[T.id] = float2 + vector + x, make_float2 + y
+
+    text = named.cuda(np.zeros(8, "float32"), threads=4)
+    assert "long long float2_ = 1;" in text
+    assert "const float2 vector_2 = read_vector<float2>(&a[2LL * T.id]);" in text
+    assert "long long make_float2_ = T.id;" in text
+
+
 def test_a_returned_thread_still_comes_to_the_barriers_of_shared_space():
     @mm.program
     def leaves(T, a):
