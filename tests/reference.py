@@ -212,12 +212,18 @@ class Access:
 
 
 def count_stages(access, threads, conflict, width, launch):
+    asked = {t: [int(access.array.offsets[i]) for i in access.indices(t)] for t in threads}
     if conflict.startswith("card "):
-        return count_card_stages(access, threads, conflict.removeprefix("card "), width, launch)
-    asked = [int(access.array.offsets[i]) for t in threads for i in access.indices(t)]
-    if access.kind == "atomic":
-        return count_atomic_stages(asked, conflict, width)
-    addresses = set(asked)
+        return count_card_stages(access, asked, conflict.removeprefix("card "), width, launch)
+    return count_asked(asked, access.kind, conflict, width)
+
+
+def count_asked(asked, kind, conflict, width):
+    """Stages of a request in which threads ask for such addresses."""
+    every = [address for own in asked.values() for address in own]
+    if kind == "atomic":
+        return count_atomic_stages(every, conflict, width)
+    addresses = set(every)
     if conflict in ("group", "sector"):
         return len({address // width for address in addresses})
     banks = [address % width for address in addresses]
@@ -233,48 +239,50 @@ def count_atomic_stages(asked, conflict, width):
     return max(banks.count(bank) for bank in banks)
 
 
-def count_card_stages(access, threads, conflict, width, launch):
+def count_card_stages(access, asked, conflict, width, launch):
     """A card's rule, `width` words of 4 bytes wide: longer words go by so many lanes as fit.
 
     Twice as many where lanes that read share their addresses in pairs. Shorter elements lie
-    several to a word on "byte bank", one to a word on "bank".
+    several to a word on "byte bank", one to a word on "bank". Neighbours are one long element,
+    but each a word on "bank".
     """
-    size = access.array.copies[0].itemsize
+    size, kind = access.array.copies[0].itemsize, access.kind
+    neighbours = len(next(iter(asked.values())))
+    if neighbours > 1 and conflict != "bank":
+        size *= neighbours
+        asked = {t: [own[0] // neighbours] for t, own in asked.items()}
     times = 2 if access.op == "cas" and conflict != "group" else 1
     if size <= 4 and conflict == "byte bank":
-        return times * count_packed_stages(access, threads, width, 4 // size)
+        return times * count_packed_stages(asked, kind, width, 4 // size)
     conflict = conflict.removeprefix("byte ")
     if size <= 4:
         words = width * 4 // size if conflict == "group" else width
-        return times * count_stages(access, threads, conflict, words, launch)
-    words, total = width * 4 // size, 0
+        return times * count_asked(asked, kind, conflict, words)
+    words, total = max(width * 4 // size, 1), 0
     at_once = words
-    if access.kind == "read" and conflict == "bank" and in_pairs(access, threads, launch):
+    lane = {t: launch.attribute("lane", t) for t in asked}
+    if kind == "read" and conflict == "bank" and in_pairs({lane[t]: asked[t] for t in asked}):
         at_once = 2 * words
     for first in range(0, launch.width, at_once):
-        part = [t for t in threads if first <= launch.attribute("lane", t) < first + at_once]
+        part = {t: own for t, own in asked.items() if first <= lane[t] < first + at_once}
         if part:
-            total += count_stages(access, part, conflict, words, launch)
+            total += count_asked(part, kind, conflict, words)
     return times * total
 
 
-def count_packed_stages(access, threads, width, elements):
+def count_packed_stages(asked, kind, width, elements):
     """Stages on banks whose words hold several elements, read or written together."""
-    asked = [int(access.array.offsets[access.index[t]]) // elements for t in threads]
-    if access.kind != "atomic":
-        asked = list(set(asked))
-    banks = [word % width for word in asked]
+    words = [address // elements for own in asked.values() for address in own]
+    if kind != "atomic":
+        words = list(set(words))
+    banks = [word % width for word in words]
     return max(banks.count(bank) for bank in banks)
 
 
-def in_pairs(access, threads, launch):
-    """Whether all lanes t and t xor 1, or all t and t xor 2, ask for one address, if both ask."""
-    asked = {
-        launch.attribute("lane", t): int(access.array.offsets[access.index[t]]) for t in threads
-    }
+def in_pairs(asked):
+    """Whether all lanes t and t xor 1, or all t and t xor 2, ask for the same, if both ask."""
     return any(
-        all(asked.get(lane ^ apart, address) == address for lane, address in asked.items())
-        for apart in (1, 2)
+        all(asked.get(lane ^ apart, own) == own for lane, own in asked.items()) for apart in (1, 2)
     )
 
 

@@ -55,7 +55,7 @@ class ByteBanks(Banks):
         return Twice(rule.width, rule) if kind == "cas" else rule
 
     def of_vectors(self, size: int, kind: str, count: int) -> Conflict:
-        return _as_elements(self, size, kind, count)
+        return _as_elements(self, size, kind, count, self.bank_bytes)
 
 
 @dataclass(frozen=True)
@@ -75,17 +75,17 @@ class ByteGroups(Groups):
         return InParts(words, Groups(words)) if size > self.bank_bytes else Groups(words)
 
     def of_vectors(self, size: int, kind: str, count: int) -> Conflict:
-        return _as_elements(self, size, kind, count)
+        return _as_elements(self, size, kind, count, self.bank_bytes)
 
 
-def _as_elements(unit: Conflict, size: int, kind: str, count: int) -> Conflict:
+def _as_elements(unit: Conflict, size: int, kind: str, count: int, bank_bytes: int) -> Conflict:
     """The rule of banks of bytes for vectors: each is served as an element of as many bytes.
 
-    >>> _as_elements(ByteBanks(32), 4, "write", 4)
+    >>> _as_elements(ByteBanks(32), 4, "write", 4, bank_bytes=4)
     Vectors(width=32, rule=InParts(width=8, rule=Banks(width=8)), count=4)
     """
-    rule = unit.of_access(size * count, kind)
-    return Vectors(rule.width * count, rule, count)
+    words = max(unit.width * bank_bytes // size, 1)
+    return Vectors(words, unit.of_access(size * count, kind), count)
 
 
 @dataclass(frozen=True)
