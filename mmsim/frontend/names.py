@@ -11,9 +11,6 @@ from typing import Any, Protocol
 
 from mmsim.frontend.intrinsics import outside
 
-LENGTHS = (2, 4, 8, 16)
-"""The elements that a vector can have."""
-
 
 class Triple(Protocol):
     """Three numbers, in CUDA's words."""

@@ -142,7 +142,7 @@ class ThreadDialect:
             return None
         array, given = operands_of(call, "mm.vector", ("array", "count"), function)
         count = given.value if isinstance(given, ast.Constant) else function.captured(given)
-        if type(count) is not int or count not in names.LENGTHS:
+        if type(count) is not int or count not in ir.VECTORS:
             raise function.refuse(
                 given,
                 "a vector has 2, 4, 8 or 16 elements, a number that is known before the launch",

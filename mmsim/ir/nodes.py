@@ -28,6 +28,8 @@ EXTENTS = tuple(f"{name}.{axis}" for name in ("blockDim", "gridDim") for axis in
 NUMBERS = ("id", "index", "block", "lane", "warp", "count", "block_size", "blocks")
 """The fields of T in the papers' words."""
 THREAD_FIELDS = (*NUMBERS, *INDICES, *EXTENTS)
+VECTORS = (2, 4, 8, 16)
+"""The elements that a vector can have."""
 Use = Literal["array", "number", "unused"]
 UNIFORM_FIELDS = ("count", "block_size", "blocks", *EXTENTS)
 AtomicOp = Literal[

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.walk import expressions, operands, statements
+from mmsim.ir.walk import expressions, operands, statements, targets
 
 HARMLESS = ("min", "max", "&", "|")
 """Operators that give the same when they are done once more with the same value."""
@@ -30,11 +30,13 @@ def updates(code: ir.Code) -> dict[int, Update]:
     flows = _Flows(code)
     found = {}
     for one in statements(code.body):
-        if isinstance(one, ir.Store):
-            loads, harmless = flows.behind(one.value)
+        if isinstance(one, ir.Store | ir.VectorStore):
+            values = (one.value,) if isinstance(one, ir.Store) else one.values
+            behind = [flows.behind(value) for value in values]
+            loads = (load for loads, _ in behind for load in loads)
             reads = frozenset(load.site for load in loads if load.array == one.array)
             if reads:
-                found[one.site] = Update(reads, harmless)
+                found[one.site] = Update(reads, all(harmless for _, harmless in behind))
     return found
 
 
@@ -43,7 +45,7 @@ class _Flows:
 
     def __init__(self, code: ir.Code) -> None:
         self.values: dict[str, list[ir.Expr]] = {}
-        self.loads: dict[str, list[ir.Load]] = {}
+        self.loads: dict[str, list[ir.Load | ir.VectorLoad]] = {}
         self.exchanged: set[str] = set()  # set by a warp's exchange, or by a barrier
         for one in statements(code.body):
             if isinstance(one, ir.Assign):
@@ -53,12 +55,13 @@ class _Flows:
             elif isinstance(one, ir.Exchange | ir.Barrier) and one.target is not None:
                 self.values.setdefault(one.target, []).extend(expressions(one))
                 self.exchanged.add(one.target)
-            elif isinstance(one, ir.Load) and one.target is not None:
-                self.loads.setdefault(one.target, []).append(one)
+            elif isinstance(one, ir.Load | ir.VectorLoad):
+                for target in targets(one):
+                    self.loads.setdefault(target, []).append(one)
 
-    def behind(self, value: ir.Expr) -> tuple[list[ir.Load], bool]:
+    def behind(self, value: ir.Expr) -> tuple[list[ir.Load | ir.VectorLoad], bool]:
         """The reads from which a value follows, and whether only harmless operators are between."""
-        found: list[ir.Load] = []
+        found: list[ir.Load | ir.VectorLoad] = []
         harmless = True
         met: set[str] = set()
         left = [value]

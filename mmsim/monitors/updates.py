@@ -37,14 +37,17 @@ class LostUpdates(Listener):
         self.threads, self.blocks = launch.grid.threads, launch.grid.block
         self.growth = Growth(launch, "the list of elements whose updates get lost")
         self.updates = launch.program.kept("updates", lambda: updates(launch.program.code))
+        self.sites = launch.meaning.sites
         self.reads = {site for one in self.updates.values() for site in one.reads}
         self.forget()
 
     def forget(self) -> None:
         """Forget all accesses: the run begins anew."""
         self.now = 0
-        # By the site of a read, for each thread: which cell it read last, and when.
-        self.cell = {site: np.full(self.threads, -1, np.int64) for site in self.reads}
+        # By the site of a read, for each thread: which cells it read last, and when.
+        self.cell = {
+            site: np.full((self.threads, self.sites[site].vector), -1) for site in self.reads
+        }
         self.when = {site: np.zeros(self.threads, np.int64) for site in self.reads}
         # By array, for each cell: when it was updated last, by whom, and with which bits.
         self.updated: dict[str, tuple[Integers, Integers, Integers]] = {}
@@ -55,7 +58,8 @@ class LostUpdates(Listener):
         self.now += 1
         site = access.site.number
         if site in self.reads:
-            self.cell[site][access.threads] = self._cells(access)
+            vector = access.site.vector
+            self.cell[site][access.threads[::vector]] = self._cells(access).reshape(-1, vector)
             self.when[site][access.threads] = self.now
         elif site in self.updates:
             self._update(access, self.updates[site])
@@ -72,7 +76,7 @@ class LostUpdates(Listener):
         cells, threads = self._cells(access), access.threads
         read = np.zeros(len(cells), np.int64)
         for site in update.reads:
-            same = self.cell[site][threads] == cells
+            same = (self.cell[site][threads] == cells[:, None]).any(axis=1)
             read[same] = np.maximum(read[same], self.when[site][threads[same]])
         lanes = np.flatnonzero(read)
         if not len(lanes):

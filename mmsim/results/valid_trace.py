@@ -15,7 +15,7 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.ir.nodes import Source
+from mmsim.ir.nodes import VECTORS, Source
 from mmsim.ir.promotion import supported
 from mmsim.model.conflicts import Conflict
 from mmsim.model.machines import Machine, Schedule
@@ -223,7 +223,11 @@ def _check_lanes(trace: Trace, rules: Sequence[Conflict]) -> None:
     of_another = (threads != threads[head]) | (elements - elements[head] != at % vector)
     again = np.zeros(len(threads), np.bool_)
     again[1:] = (threads[1:] == threads[:-1]) & (at % vector == 0)[1:] & (at[1:] > 0)
-    refuse(of_another | again, "has vectors that differ in length or are no neighbours")
+    lengths = np.array([1, *VECTORS])
+    refuse(
+        of_another | again | ~np.isin(vector, lengths),
+        "has vectors that differ in length or are no neighbours",
+    )
 
     numbers = {array.name: number for number, array in enumerate(trace.arrays)}
     array = _column(numbers[one.array] for one in dispatches)

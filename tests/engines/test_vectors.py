@@ -337,6 +337,23 @@ def test_the_checker_finds_races_word_by_word(apart, racing):
         assert finding.elements == len(racing)
 
 
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_the_checker_finds_updates_of_a_word_that_get_lost(schedule):
+    def bump(T, a):
+        x, y = mm.vector(a, 2)[T.id // 2]
+        mm.vector(a, 2)[T.id // 2] = x + 1, y + T.id
+
+    def own(T, a):
+        x, y = mm.vector(a, 2)[T.id]
+        mm.vector(a, 2)[T.id] = x + 1, y + T.id
+
+    options = {"threads": 4, "schedule": schedule}
+    report = mm.DMM(4, 1).check(mm.program(bump), np.zeros(8, int), **options)
+    (lost,) = (one for one in report.findings if one.kind == "lost-update")
+    assert (lost.array, lost.index, lost.elements) == ("a", (0,), 4)
+    assert mm.DMM(4, 1).check(mm.program(own), np.zeros(8, int), **options).findings == ()
+
+
 def test_the_checker_finds_words_that_nobody_has_written():
     def partly(T, b):
         s = mm.shared(8, dtype=int)
