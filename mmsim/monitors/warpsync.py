@@ -60,8 +60,8 @@ class WarpSyncCheck(Listener):
         # had passed, and its time.
         self.requests = np.zeros((4, 1), np.int64)
         self.count = 0
-        # Of each thread its latest plain write: the number of the request, and the element.
-        self.own = np.full((launch.grid.threads, 2), NOBODY, np.int64)
+        # Of each thread its latest plain write: the number of the request, and the elements.
+        self.own = np.full((launch.grid.threads, 3), NOBODY, np.int64)
         self.order = LaneOrder(launch)
         self.first: dict[tuple[int, int], tuple[int, ...]] = {}
         self.cells: dict[tuple[int, int], set[int]] = {}
@@ -103,8 +103,11 @@ class WarpSyncCheck(Listener):
         self.requests[:, self.count] = line, access.of_lane(access.intervals, 0), events, time
         self.latest[key].note(cells, access.threads, self.count)
         if kind == "write":
-            self.own[access.threads, 0] = self.count
-            self.own[access.threads, 1] = cells
+            first = slice(None, None, access.site.vector)
+            own = access.threads[first]
+            self.own[own, 0] = self.count
+            self.own[own, 1] = cells[first]
+            self.own[own, 2] = cells[first] + access.site.vector
         self.count += 1
 
     def _look(self, access: Access, cells: Integers, earlier: str) -> None:
@@ -124,7 +127,8 @@ class WarpSyncCheck(Listener):
             lines, intervals, events, times = self.requests[:, requests]
             bad &= intervals == interval
             if earlier == "write" and kind != "write":
-                bad &= (self.own[threads, 0] != requests) | (self.own[threads, 1] != cells)
+                of_others = (cells < self.own[threads, 1]) | (cells >= self.own[threads, 2])
+                bad &= (self.own[threads, 0] != requests) | of_others
             known = self.order.latest(
                 warp, np.where(bad, others, lanes.start) - lanes.start, threads - lanes.start
             )

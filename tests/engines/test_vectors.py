@@ -354,6 +354,24 @@ def test_the_checker_finds_updates_of_a_word_that_get_lost(schedule):
     assert mm.DMM(4, 1).check(mm.program(own), np.zeros(8, int), **options).findings == ()
 
 
+def test_a_lane_may_read_the_words_that_it_has_written_itself():
+    def again(T, b):
+        s = mm.shared(4, dtype=int)
+        mm.vector(s, 2)[T.id // 2] = 1, 2
+        mm.vector(b, 2)[T.id] = mm.vector(s, 2)[T.id // 2]
+
+    def neighbours(T, b):
+        s = mm.shared(8, dtype=int)
+        mm.vector(s, 2)[T.id] = 1, 2
+        mm.vector(b, 2)[T.id] = mm.vector(s, 2)[T.id ^ 1]
+
+    options = {"threads": 4, "schedule": "asynchronous"}
+    check = mm.DMM(4, 1).check
+    assert check(mm.program(again), np.zeros(8, int), **options).findings == ()
+    (finding,) = check(mm.program(neighbours), np.zeros(8, int), **options).findings
+    assert (finding.kind, finding.array, finding.elements) == ("warp-sync", "s", 8)
+
+
 def test_the_checker_finds_words_that_nobody_has_written():
     def partly(T, b):
         s = mm.shared(8, dtype=int)
