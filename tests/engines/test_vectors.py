@@ -77,6 +77,15 @@ def test_a_round_takes_its_stages_and_the_latency():
     assert [(row.stages, row.time) for row in run.rounds] == [(2, 2 + 3 - 1), (8, 8 + 3 - 1)]
 
 
+def test_an_access_behind_a_vectors_takes_one_stage_at_best():
+    def behind(T, a, b):
+        mm.vector(a, 4)[T.id]
+        b[2 * T.id % 8]
+
+    run = on_all(mm.DMM(4, 3), mm.program(behind), np.zeros(32), np.zeros(8), threads=8)
+    assert counted(run) == [(2, 8, 8, "conflict-free"), (2, 4, 2, "casual")]
+
+
 def test_banks_of_bytes_serve_a_vector_as_one_long_element():
     every = list(range(32))
     assert stages(CARD, write_at, every) == (4, 4, "conflict-free")  # by quarter-warps

@@ -107,6 +107,19 @@ def transposing(layout):
     return mm.DMM(4, 2).run(transpose.straightforward, a, b, threads=16, trace=True)
 
 
+@mm.program
+def pairs(T, a, b):
+    x, y = mm.vector(a, 2)[T.id ^ 1]
+    mm.vector(b, 2)[T.id] = y, x
+
+
+def pairing(machine=None, schedule="asynchronous"):
+    machine = machine or mm.DMM(4, 3)
+    return machine.run(
+        pairs, np.arange(16), np.zeros(16, int), threads=8, schedule=schedule, trace=True
+    )
+
+
 RUNS = {
     "SMM Figure 4, DMM": lambda: mm.DMM(4, 3).run(
         figures.smm_figure_4, np.arange(16), threads=8, trace=True
@@ -125,6 +138,8 @@ RUNS = {
     "transpose, RAP, DMM": lambda: transposing(mm.layout.RAP(4, seed=3)),
     "permutation, DMM": lambda: permuting(machine=mm.DMM(4, 3)),
     "atomics, DMM": changing,
+    "vectors, DMM": pairing,
+    "vectors, card": lambda: pairing(mm.DMM(4, 3, bank_bytes=4)),
 }
 all_runs = pytest.mark.parametrize("make", RUNS.values(), ids=RUNS.keys())
 WITH_VARIABLES = {
@@ -765,6 +780,19 @@ def test_a_chosen_thread_shows_what_it_holds_and_touches(show, schedule):
     shown.select_option("#follow", label="warp 0")
     assert shown.locator(".lane[aria-pressed=true]").inner_text() == "0"
     assert shown.locator(".function").all_inner_texts() == ["all_kinds", "halve", "halve, call 2"]
+
+
+def test_a_thread_shows_each_element_of_a_vector(show):
+    shown = show(pairing().trace.player())
+    shown.get_by_label("thread", exact=True).fill("5")
+    shown.get_by_label("thread", exact=True).press("Enter")
+    shown.locator("h1").click()
+    shown.keyboard.press("End")
+    seen = [what.split() for _, what, _ in texts(shown.locator(".accesses tr"))]
+    assert seen == [
+        *(["writes", "b[10]", "←", "9"], ["writes", "b[11]", "←", "8"]),
+        *(["reads", "a[8]", "→", "8"], ["reads", "a[9]", "→", "9"]),
+    ]
 
 
 def test_complex_numbers_are_shown_by_their_parts(show):

@@ -112,7 +112,7 @@ class Warp(Job):
         self.request = want
         self.array, units = driver.ways[want.site.number]
         self.elements = want.elements
-        self.stages = 0
+        self.stages, self.least = 0, 1
         unit = units[self.block]
         if driver.by_lane or want.site.kind == "atomic" or want.site.vector > 1:
             self.count(unit.unit)

@@ -192,14 +192,16 @@ function heldAt(model, variable, element, thread, t) {
   return { value: start === null ? first : start[thread * elements + element], since: null };
 }
 
-/** The accesses of a thread that were dispatched up to time t, the newest first: dispatch and lane. */
+/** The accesses of a thread that were dispatched up to time t, the newest first: dispatch and lane.
+    Of a vector there is one for each element. */
 function accessesOf(model, thread, t, most) {
   const warp = warpOf(model, thread);
   const found = [];
   for (let i = after(model.warpTimes[warp], t) - 1; i >= 0 && found.length < most; i--) {
     const dispatch = model.warpDispatches[warp][i];
-    const lane = lanesOf(model, dispatch).find((one) => model.data.lanes.thread[one] === thread);
-    if (lane !== undefined) found.push({ dispatch, lane });
+    for (const lane of lanesOf(model, dispatch)) {
+      if (model.data.lanes.thread[lane] === thread) found.push({ dispatch, lane });
+    }
   }
   return found;
 }
