@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
 APART = ("reports", "drawings", "bench", "gpu")
 """The folders that measure and print, as above: no families."""
-PAPERS = ("SMM", "CFP", "ICPP", "IEICE", "RAP")
+PAPERS = (
+    *("SMM", "CFP", "ICPP", "IEICE", "RAP"),
+    *("SUM", "SCAN", "SAT", "MATMUL", "SORT"),
+)
+"""The five papers by their short names, then the families that draw on several papers."""
 
 
 def claims() -> list[Claim]:

@@ -9,6 +9,9 @@ import mmsim as mm
 from mmsim.claims import Precondition
 
 WIDTHS = (2, 3, 4, 5, 8, 12, 16, 32)
+BINARY_WIDTHS = (2, 4, 8, 16, 32)
+"""Those that are powers of two."""
+BOTH = ("DMM", "UMM")
 LATENCIES = (1, 2, 5, 30)
 
 # The papers' own sizes.
@@ -23,6 +26,7 @@ RAP_WIDTH = 256
 
 FULL_WARPS = Precondition("w divides p", lambda w, p: p % w == 0)
 WHOLE_SHARES = Precondition("p divides n", lambda n, p: n % p == 0)
+POWERS_OF_TWO = Precondition("n, p and w are powers of two", lambda n, p, w: power_of_two(n, p, w))
 ENOUGH_THREADS = Precondition("w <= p", lambda w, p: w <= p)
 
 
@@ -34,3 +38,15 @@ def machine(name: str, w: int, l: int) -> mm.Machine:
 def widths_and_latencies() -> Iterator[tuple[int, int]]:
     """Every width with every latency."""
     return product(WIDTHS, LATENCIES)
+
+
+def powers(least: int, most: int, factor: int = 2) -> Iterator[int]:
+    """least, factor least, factor^2 least, ... up to `most`."""
+    while least <= most:
+        yield least
+        least *= factor
+
+
+def power_of_two(*numbers: int) -> bool:
+    """Whether each of the numbers is a power of two."""
+    return all(number > 0 and number & (number - 1) == 0 for number in numbers)

@@ -20,7 +20,9 @@ from mmsim.claims import (
     ceiling,
     choose,
     correct,
+    floor,
     gcd,
+    log2,
     maximum,
     minimum,
     root,
@@ -207,6 +209,19 @@ def test_formulas_are_exact():
     exact = claim(formula=lambda n, w: gcd(n, w) + ceiling(n / w) + maximum(n, w) + root(n))
     assert exact.evaluate({"n": 9, "w": 6}) == 3 + 2 + 9 + 3
     assert claim(formula=lambda n, w: n / w).evaluate({"n": 1, "w": 3}) == sympy.Rational(1, 3)
+
+
+def test_a_logarithm_is_printed_as_it_is_written_and_exact_for_powers_of_two():
+    stated = claim(formula=lambda n, w: n / w + log2(n) * log2(log2(w)))
+    assert stated.text == "T = n/w + log2(n)*log2(log2(w))"
+    assert r"\log_2 {\left(n \right)}" in sympy.latex(stated.statement)
+    assert stated.evaluate({"n": 2**40, "w": 16}) == 2**36 + 40 * 2
+    up, down = ceiling(log2(9)), floor(log2(9))
+    assert (up, down, ceiling(log2(8)), floor(log2(8))) == (4, 3, 3, 3)
+    assert ceiling(log2(2**200 + 1)) == 201
+    assert claim(formula=lambda n, w: ceiling(log2(n) / log2(w))).evaluate({"n": 9, "w": 4}) == 2
+    with pytest.raises(ClaimError, match="no positive number"):
+        verify_claim(claim(formula=lambda n: log2(n + 1)))
 
 
 def test_choosing_claims_by_id():

@@ -1,0 +1,120 @@
+"""The sums: what they leave, how long they take, and where their barriers are needed."""
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim.claims import ClaimError
+from mmsim_algorithms.errors import PreconditionError
+from mmsim_algorithms.sums import block_sums, columns, few_barriers, strided_tree, tree
+from mmsim_algorithms.sums.cases import PROGRAMS, adding_up, barriers, by_columns, by_warps, on_hmm
+from mmsim_algorithms.sums.programs import numbers, summed
+
+MACHINES = (mm.DMM(4, 3), mm.UMM(4, 3))
+schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+machines = pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: type(machine).__name__)
+
+
+@machines
+@pytest.mark.parametrize(
+    ("program", "stages"), [(tree, (2, 1, 1, 1)), (strided_tree, (4, 4, 2, 1))]
+)
+def test_a_tree_of_16_words_by_hand(machine, program, stages):
+    """8 threads, w = 4, l = 3: at each of four steps two reads and a write of so many stages."""
+    run = machine.run(program, numbers(16), threads=8)
+    assert run.arrays["a"][0] == numbers(16).sum()
+    assert [one.stages for one in run.rounds] == [one for one in stages for _ in range(3)]
+    assert run.time == 3 * (sum(stages) + 4 * 2)
+
+
+@machines
+def test_columns_of_32_words_by_hand(machine):
+    """8 threads, w = 4, l = 3: 4 reads and a write of 2 stages; 3 steps of a read and a write."""
+    run = machine.run(columns, numbers(32), np.zeros(8, int), threads=8)
+    assert run.arrays["c"][0] == numbers(32).sum()
+    assert run.time == 5 * (2 + 2) + 3 * 2 * (1 + 2)
+
+
+@schedules
+@machines
+def test_no_sum_has_a_race(machine, schedule):
+    """What a barrier of the programs keeps in order is looked for in every access."""
+    a = numbers(64)
+    for program, more, threads in (
+        (strided_tree, (), 16),
+        (tree, (), 16),
+        (columns, (np.zeros(16, int),), 16),
+        (few_barriers, (np.zeros((3, 64), int), 4), 64),
+        (block_sums, (np.zeros(1, int),), 16),
+    ):
+        run = machine.run(program, a, *more, threads=threads, schedule=schedule, check=True)
+        assert run.findings == ()
+        left = run.arrays["b" if program is block_sums else "c" if more else "a"]
+        assert left.flat[0] == a.sum()
+
+
+def test_the_checker_finds_the_race_of_a_single_row_of_sums():
+    """Warps that read and write the sums in one row: a late warp reads what is no more there."""
+
+    @mm.program
+    def one_row(T, a, c, w):
+        c[T.warp] = a[T.id]
+        T.barrier()
+        if T.id < 2 * w:
+            s = c[T.id]
+            c[T.warp] = s
+
+    run = mm.DMM(2, 1).run(
+        one_row, numbers(8), np.zeros(8, int), 2, threads=8, schedule="asynchronous", check=True
+    )
+    assert run.findings
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 7, 12])
+@pytest.mark.parametrize("share", [1, 2, 5])
+def test_columns_take_any_number_of_threads(p, share):
+    for machine in MACHINES:
+        run = machine.run(columns, numbers(p * share), np.zeros(p, int), threads=p)
+        assert run.arrays["c"][0] == numbers(p * share).sum()
+
+
+@pytest.mark.parametrize(("l", "expected"), [(1, 0), (2, 1), (4, 1), (5, 2), (16, 2), (17, 3)])
+def test_the_sum_with_few_barriers_has_a_barrier_for_each_power_of_w(l, expected):
+    run = by_warps("asynchronous", "DMM", 4 * l, 4, l, trace=True)
+    assert barriers(run) == expected
+    assert barriers(by_columns("asynchronous", "DMM", 64, 64, 4, l, trace=True)) == 6
+
+
+@schedules
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_an_hmm_adds_in_its_dmms_and_then_the_sums_of_these(d, schedule):
+    run = on_hmm(schedule, 256, 64, 4, d, 100)
+    assert len(run.arrays["b"]) == 1
+    naive = mm.HMM(d, 4, 100).run(
+        columns, numbers(256), np.zeros(64, int), threads=64, schedule=schedule
+    )
+    assert run.time < naive.time  # 4 waits for the global memory against 12
+
+
+@pytest.mark.parametrize(
+    ("d", "n", "p"), [(3, 96, 32), (2, 96, 24), (2, 100, 32), (4, 16, 4), (2, 0, 4)]
+)
+def test_what_the_hmm_sum_does_not_take_is_refused(d, n, p):
+    with pytest.raises(PreconditionError, match="SUM"):
+        summed(mm.HMM(d, 4, 10), np.arange(n), p)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_wrong_sum_is_refused(program):
+    run = PROGRAMS[program]("synchronous", on="DMM", n=16, p=4, w=4, l=1)
+    with pytest.raises(ClaimError, match="found 1, the sum is"):
+        adding_up(run, 1, numbers(16))
+
+
+@pytest.mark.parametrize("program", [tree, strided_tree, columns, few_barriers, block_sums])
+@pytest.mark.parametrize("width", [2, 3, 8])
+def test_the_examples_run(program, width):
+    for size in (0, 100):
+        example = program.prepare(width, size=size)
+        for machine in (mm.DMM(width, 2), mm.UMM(width, 2), mm.HMM(2, width, 9)):
+            assert machine.run(program, *example.arguments, **example.launch).time > 0
