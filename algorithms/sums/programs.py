@@ -76,9 +76,9 @@ def columns(T: mm.Thread, a: mm.Array, c: mm.Array) -> None:
 def few_barriers(T: mm.Thread, a: mm.Array, c: mm.Array, w: int) -> None:
     """Columns, then each warp adds its own threads' sums, then the warps' sums, and so on.
 
-    Within a warp of w threads no barrier is needed, only before the sums of warps are read. c has
-    three rows of p words: one in which warps add, and two that take turns to hold their sums.
-    w >= 2 divides p. The sum comes to c[0, 0].
+    Within a warp of w threads no barrier is needed, only before the sums of warps are read. (The
+    lanes of a GPU's warp wait for each other at `mm.warp.sync`.) c has three rows of p words: one
+    in which warps add, and two that take turns to hold their sums. w >= 2 divides p. The sum comes to c[0, 0].
     """
     n, p, i = a.size, T.count, T.id
     s = a[i]
@@ -90,6 +90,7 @@ def few_barriers(T: mm.Thread, a: mm.Array, c: mm.Array, w: int) -> None:
         m = w
         while m > 1:
             h = (m + 1) // 2
+            mm.warp.sync()
             if T.lane + h < m:
                 s += c[0, i + h]
                 c[0, i] = s
