@@ -78,7 +78,8 @@ def few_barriers(T: mm.Thread, a: mm.Array, c: mm.Array, w: int) -> None:
 
     Within a warp of w threads no barrier is needed, only before the sums of warps are read. (The
     lanes of a GPU's warp wait for each other at `mm.warp.sync`.) c has three rows of p words: one
-    in which warps add, and two that take turns to hold their sums. w >= 2 divides p. The sum comes to c[0, 0].
+    in which warps add, and two that take turns to hold their sums. w >= 2 divides p. The sum comes
+    to c[0, 0].
     """
     n, p, i = a.size, T.count, T.id
     s = a[i]

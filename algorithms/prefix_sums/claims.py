@@ -1,0 +1,143 @@
+"""What is claimed of prefix sums on the DMM and the UMM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+import mmsim as mm
+from mmsim.claims import Case, Claim, ClaimError, Precondition, log2, maximum
+from mmsim_algorithms.grids import (
+    BINARY_WIDTHS,
+    BOTH,
+    POWERS_OF_TWO,
+    machine,
+    power_of_two,
+    powers,
+)
+from mmsim_algorithms.prefix_sums.programs import by_doubling, by_tree
+
+SECTION = 1
+PAPER = "SCAN, ICA3PP 2012 and IEICE E96-D 2013"
+DERIVED = "SCAN, derived here"
+WAYS: dict[str, Callable[..., Any]] = {"doubling": by_doubling, "tree": by_tree}
+
+PAIRS = Precondition("w <= p <= n/2", lambda n, p, w: w <= p <= n // 2)
+THREADS = Precondition("w <= p <= n", lambda n, p, w: w <= p <= n)
+BINARY = Precondition("n and p are powers of two", lambda n, p: power_of_two(n, p))
+
+
+def prefix_sums(way: str, schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
+    """Prefix sums of n numbers by one of `WAYS`, checked."""
+    a = (np.arange(n) * 7919 + 13) % 1009
+    run, sums = WAYS[way](machine(on, w, l), a, p, schedule=schedule)
+    if not np.array_equal(sums, np.cumsum(a)):
+        raise ClaimError(f"{run.program} on {run.machine} left wrong prefix sums")
+    return run
+
+
+def either(schedule: mm.Schedule, way: str, **case: Any) -> mm.Run:
+    """Prefix sums by the way that the case names."""
+    return prefix_sums(way, schedule, **case)
+
+
+def cases(*on: str, pairs: bool) -> Iterator[Case]:
+    """Powers of two: n up to 2048, p up to a thread for each pair (or each number)."""
+    for name, w, l in product(on, BINARY_WIDTHS, (1, 5, 30)):
+        for n in powers(2 * w, 2048, 4):
+            most = n // 2 if pairs else n
+            for p in sorted({max(w, n // 16), most}):
+                yield {"on": name, "n": n, "p": p, "w": w, "l": l}
+
+
+def any_width(factor: int = 2) -> Iterator[Case]:
+    """n and p powers of two, any width up to p; n grows by the factor."""
+    for on, w, l in product(BOTH, (3, 5, 12, 32), (1, 30)):
+        for n in powers(64, 4096, factor):
+            for p in sorted({max(32, n // 16), n // 2}):
+                yield {"on": on, "n": n, "p": p, "w": w, "l": l}
+
+
+def _claims() -> Iterator[Claim]:
+    for on in BOTH:
+        second = log2 if on == "UMM" else lambda w: 0
+        yield Claim(
+            id=f"SCAN-doubling.{on}",
+            source=DERIVED,
+            title=f"simple prefix sums, {on}",
+            formula=_doubling(second),
+            kind="exact",
+            grid=partial(cases, on, pairs=False),
+            run=partial(prefix_sums, "doubling"),
+            requires=(POWERS_OF_TWO, THREADS),
+            note="n words are read and written at each of log n steps, and those that have one h "
+            "words before them read it: 3 log n - 1 times n words"
+            + (
+                "; for h < w the words of each warp but the first lie in two groups"
+                if on == "UMM"
+                else ""
+            ),
+        )
+    yield Claim(
+        id="SCAN-doubling.O",
+        source=PAPER,
+        title="simple prefix sums, DMM and UMM, any width",
+        formula=lambda n, p, w, l: n * log2(n) / w + n * l * log2(n) / p + l * log2(n),
+        kind="upper",
+        constant=6,
+        grid=any_width,
+        run=partial(prefix_sums, "doubling"),
+        requires=(BINARY, THREADS),
+        note="three accesses; where w is no power of two, a warp's words may lie in two groups",
+    )
+    yield Claim(
+        id="SCAN-tree",
+        source=DERIVED,
+        title="optimal prefix sums, DMM and UMM",
+        formula=lambda n, p, w, l: (
+            12 * (n / w - 1) + 7 * (log2(w) + (n / p - 1 + log2(p)) * (l - 1))
+        ),
+        kind="exact",
+        grid=lambda: cases(*BOTH, pairs=True),
+        run=partial(prefix_sums, "tree"),
+        requires=(POWERS_OF_TWO, PAIRS),
+        note="at a level of k nodes seven accesses, five of them to every other word, which has "
+        "two stages for a warp: 2 * 1 + 5 * 2 = 12 for n/w - 1 warps in all",
+    )
+    yield Claim(
+        id="SCAN-tree.O",
+        source=PAPER,
+        title="optimal prefix sums, DMM and UMM, any width",
+        formula=lambda n, p, w, l: n / w + n * l / p + l * log2(n),
+        kind="upper",
+        constant=24,
+        grid=any_width,
+        run=partial(prefix_sums, "tree"),
+        requires=(BINARY, PAIRS),
+        note="12 stages for each w words, and twice as many at most where w is no power of two",
+    )
+    yield Claim(
+        id="SCAN-LB",
+        source=PAPER,
+        title="lower bound for prefix sums, DMM and UMM",
+        formula=lambda n, p, w, l: maximum(2 * n / w + l - 1, 2 * n * l / p, l * log2(n)),
+        kind="lower",
+        grid=lambda: ({"way": way, **case} for way, case in product(WAYS, any_width(8))),
+        run=either,
+        requires=(BINARY, PAIRS),
+        note="n words are read and n written; the last prefix sum is the sum (SUM-LB)",
+    )
+
+
+def _doubling(second: Callable[[Any], Any]) -> Callable[..., Any]:
+    """`second` counts the steps in which all warps but one ask for a second group."""
+    return lambda n, p, w, l: (
+        (3 * log2(n) - 1) * (n / w + (l - 1) * n / p) + l + (n / w - 1) * second(w)
+    )
+
+
+CLAIMS = list(_claims())

@@ -1,0 +1,114 @@
+"""Prefix sums of n numbers on the DMM and the UMM.
+
+Nakano, "An Optimal Parallel Prefix-Sums Algorithm on the Memory Machine Models for GPUs", ICA3PP
+2012, and the longer IEICE Trans. E96-D, 2013. All threads are one block.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import mmsim as mm
+from mmsim_algorithms.errors import require
+from mmsim_algorithms.grids import power_of_two
+
+SOURCE = "SCAN, host code"
+
+
+@mm.program
+def doubling(T: mm.Thread, a: mm.Array, b: mm.Array) -> None:
+    """The simple prefix sums: add the word 1 before, then 2 before, 4 before and so on.
+
+    A step reads one of the two arrays and writes the other. The sums are in b after an odd number
+    of steps, log n rounded up, else in a.
+    """
+    n, p, i = a.size, T.count, T.id
+    h = 1
+    while h < n:
+        for k in range(i, n, p):
+            x = a[k]
+            if k >= h:
+                x += a[k - h]
+            b[k] = x
+        T.barrier()
+        a, b = b, a
+        h = 2 * h
+
+
+@mm.program
+def tree(T: mm.Thread, s: mm.Array) -> None:
+    """The optimal prefix sums: up a binary tree with sums, and down with sums of prefixes.
+
+    Node v has the children 2v and 2v + 1. The n numbers are the leaves s[n], ..., s[2n - 1], where
+    their prefix sums come. On the way down a node holds the sum of everything up to its last leaf:
+    that is the right child's, and less the right child's own sum it is the left child's.
+    """
+    n, p, i = s.size // 2, T.count, T.id
+    k = n // 2
+    while k > 0:
+        for v in range(k + i, 2 * k, p):
+            s[v] = s[2 * v] + s[2 * v + 1]
+        T.barrier()
+        k = k // 2
+    k = 1
+    while k < n:
+        for v in range(k + i, 2 * k, p):
+            prefix = s[v]
+            s[2 * v] = prefix - s[2 * v + 1]
+            s[2 * v + 1] = prefix
+        T.barrier()
+        k = 2 * k
+
+
+def by_doubling(
+    machine: mm.Machine, a: npt.ArrayLike, p: int, *, schedule: mm.Schedule = "synchronous"
+) -> tuple[mm.Run, npt.NDArray[Any]]:
+    """The run of the simple prefix sums by p threads, and the sums.
+
+    >>> run, sums = by_doubling(mm.DMM(4, 3), np.arange(8), 8)
+    >>> run.time, sums
+    (35, array([ 0,  1,  3,  6, 10, 15, 21, 28]))
+    """
+    data = np.asarray(a)
+    require(data.ndim == 1 and data.size > 0, f"a is a row of numbers, not {data.shape}", SOURCE)
+    run = machine.run(doubling, data, np.zeros_like(data), threads=p, schedule=schedule)
+    steps = (data.size - 1).bit_length()
+    return run, run.arrays["b" if steps % 2 else "a"]
+
+
+def by_tree(
+    machine: mm.Machine, a: npt.ArrayLike, p: int, *, schedule: mm.Schedule = "synchronous"
+) -> tuple[mm.Run, npt.NDArray[Any]]:
+    """The run of the optimal prefix sums by p threads, and the sums.
+
+    Raises `PreconditionError` unless n is a power of two.
+
+    >>> run, sums = by_tree(mm.DMM(4, 3), np.arange(8), 4)
+    >>> run.time, sums
+    (68, array([ 0,  1,  3,  6, 10, 15, 21, 28]))
+    """
+    data = np.asarray(a)
+    require(data.ndim == 1 and power_of_two(data.size), f"n is a power of two: {data.size}", SOURCE)
+    nodes = np.concatenate([np.zeros_like(data), data])
+    run = machine.run(tree, nodes, threads=p, schedule=schedule)
+    return run, run.arrays["s"][data.size :]
+
+
+# What `mmsim run` starts from.
+
+
+@doubling.example
+def doubling_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
+    """`size` numbers (default: 8w), a thread for each."""
+    n = size or 8 * width
+    return mm.Example(np.arange(n), np.zeros(n, int), threads=n)
+
+
+@tree.example
+def tree_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
+    """At least `size` numbers (default: 8w), a power of two, and a thread for each pair."""
+    n = 1 << (max(2, size or 8 * width) - 1).bit_length()
+    return mm.Example(np.arange(2 * n), threads=n // 2)

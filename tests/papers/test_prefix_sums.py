@@ -1,0 +1,81 @@
+"""Prefix sums: what they leave, how long they take, and that nothing races."""
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim.claims import ClaimError
+from mmsim_algorithms.errors import PreconditionError
+from mmsim_algorithms.prefix_sums import claims, doubling, tree
+from mmsim_algorithms.prefix_sums.programs import by_doubling, by_tree
+
+MACHINES = (mm.DMM(4, 3), mm.UMM(4, 3))
+machines = pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: type(machine).__name__)
+
+
+@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+@machines
+def test_the_sums_are_right_for_any_number_of_words_and_threads(machine, schedule):
+    for n in (1, 2, 3, 5, 8, 16, 31, 64):
+        for p in (1, 3, 4, n):
+            a = np.arange(n)[::-1] - 3
+            _, sums = by_doubling(machine, a, p, schedule=schedule)
+            assert (sums == np.cumsum(a)).all()
+            if n & (n - 1) == 0:
+                _, sums = by_tree(machine, a, p, schedule=schedule)
+                assert (sums == np.cumsum(a)).all()
+
+
+@machines
+def test_no_prefix_sum_has_a_race(machine):
+    for program, arguments in ((doubling, (np.arange(32), np.zeros(32, int))), (tree, (np.arange(64),))):
+        for schedule in ("synchronous", "asynchronous"):
+            run = machine.run(program, *arguments, threads=16, schedule=schedule, check=True)
+            assert run.findings == ()
+
+
+def test_a_scan_of_8_words_by_hand():
+    """w = 4, l = 3. By doubling with 8 threads: 3 steps of two rounds of 2 stages, and a read.
+
+    Those who read a word before them are in 2, 2 and 1 warps of a DMM; on a UMM the second warp
+    asks for two groups in the first two steps.
+    """
+    dmm, umm = (by_doubling(machine, np.arange(8), 8)[0].time for machine in MACHINES)
+    assert dmm == 3 * 2 * (2 + 2) + (2 + 2) + (2 + 2) + (1 + 2)
+    assert umm == dmm + 1 + 1
+
+
+@machines
+def test_a_tree_of_8_words_by_hand(machine):
+    """w = 4, l = 3, 4 threads: levels of 4, 2 and 1 nodes. Every other of 8 words is two stages."""
+    run, _ = by_tree(machine, np.arange(8), 4)
+    up = [2, 2, 1] + [1, 1, 1] * 2
+    down = [1, 1, 1, 1] * 2 + [1, 2, 2, 2]
+    assert [one.stages for one in run.rounds] == up + down
+    assert run.time == sum(up + down) + 2 * len(up + down)
+
+
+def test_what_is_not_taken_is_refused():
+    with pytest.raises(PreconditionError, match="n is a power of two"):
+        by_tree(mm.DMM(4, 1), np.arange(12), 4)
+    with pytest.raises(PreconditionError, match="a row of numbers"):
+        by_doubling(mm.DMM(4, 1), np.zeros((2, 2)), 4)
+
+
+def test_wrong_sums_are_refused(monkeypatch):
+    def wrong(machine, a, p, schedule):
+        run, sums = by_tree(machine, a, p, schedule=schedule)
+        return run, sums + 1
+
+    monkeypatch.setitem(claims.WAYS, "tree", wrong)
+    with pytest.raises(ClaimError, match="wrong prefix sums"):
+        claims.prefix_sums("tree", "synchronous", "DMM", 8, 4, 2, 1)
+
+
+@pytest.mark.parametrize("program", [doubling, tree])
+@pytest.mark.parametrize("width", [1, 3, 8])
+def test_the_examples_run(program, width):
+    for size in (0, 50):
+        example = program.prepare(width, size=size)
+        for machine in (mm.DMM(width, 2), mm.UMM(width, 2), mm.HMM(2, width, 9)):
+            assert machine.run(program, *example.arguments, **example.launch).time > 0
