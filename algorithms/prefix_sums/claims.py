@@ -24,7 +24,7 @@ from mmsim_algorithms.prefix_sums.programs import by_doubling, by_tree
 SECTION = 1
 PAPER = "SCAN, ICA3PP 2012 and IEICE E96-D 2013"
 DERIVED = "SCAN, derived here"
-WAYS: dict[str, Callable[..., Any]] = {"doubling": by_doubling, "tree": by_tree}
+WAYS: dict[str, Callable[..., tuple[mm.Run, Any]]] = {"doubling": by_doubling, "tree": by_tree}
 
 PAIRS = Precondition("w <= p <= n/2", lambda n, p, w: w <= p <= n // 2)
 THREADS = Precondition("w <= p <= n", lambda n, p, w: w <= p <= n)

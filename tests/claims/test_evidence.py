@@ -65,6 +65,8 @@ UNTOUCHED = set().union(*STAND.values())
 SERIAL_KEEPS = {"SMM-ST.UMM": "its bound is that of a stage for each word, the most there is"}
 OTHER_QUANTITIES = {
     "words": "of requests, whatever their stages",
+    "R": "of requests, whatever their stages",
+    "B": "of barriers, which no stage changes",
     "cells": "of ICPP Table I, by class: casual is casual at two stages",
 }
 

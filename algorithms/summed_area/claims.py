@@ -1,0 +1,177 @@
+"""What is claimed of summed area tables: accesses for each word, and times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+import mmsim as mm
+from mmsim.claims import Case, Claim, Precondition, ceiling, correct, root
+from mmsim.claims.claim import call_with
+from mmsim_algorithms.summed_area.tables import WAYS
+
+SECTION = 1
+PAPER = "SAT, ICPP 2014"
+DERIVED = "SAT, derived here"
+
+TILES = Precondition("w divides sqrt n", lambda n, w: isqrt(n) ** 2 == n and isqrt(n) % w == 0)
+SHARES = Precondition("d divides n/w^2", lambda n, w, d: n // (w * w) % d == 0)
+WAVES = Precondition("d divides sqrt(n)/w", lambda n, w, d: isqrt(n) // w % d == 0)
+CORNERS = Precondition(
+    "w divides sqrt(n)/w, or is a multiple of it",
+    lambda n, w: w % (isqrt(n) // w) == 0 or isqrt(n) // w % w == 0,
+)
+FAST = Precondition("l = 1", lambda l: l == 1)
+REQUIRES: dict[str, tuple[Precondition, ...]] = {
+    "2R2W": (TILES,),
+    "4R4W": (TILES, SHARES),
+    "2R1W": (TILES, SHARES, CORNERS),
+    "1R1W": (TILES, WAVES),
+}
+
+
+def table(way: str, schedule: mm.Schedule, n: int, w: int, d: int, L: int, l: int) -> mm.Run:
+    """The summed area table of n words by one of `WAYS`, checked."""
+    a = ((np.arange(n) * 7919 + 13) % 1009).reshape(isqrt(n), isqrt(n))
+    run = WAYS[way](mm.HMM(d, w, L, l), a, schedule=schedule)
+    return correct(run, b=a.cumsum(axis=0).cumsum(axis=1))
+
+
+def any_way(schedule: mm.Schedule, way: str, **case: Any) -> mm.Run:
+    """The table by the way that the case names."""
+    return table(way, schedule, **case)
+
+
+def requests(kind: str, run: mm.Run) -> int:
+    """Requests of warps to the global memory; one of a full warp is for w words."""
+    rows = (row for row in run.accesses if row.space == "global" and row.kind == kind)
+    return sum(row.requests for row in rows)
+
+
+def matrices(way: str) -> Iterator[Case]:
+    """Matrices of up to 32 x 32 words that meet what the way asks for."""
+    for w, m, d in product((2, 3, 4, 8, 16), (1, 2, 4, 8), (1, 2, 3, 4)):
+        sizes = {"n": (w * m) ** 2, "w": w, "d": d}
+        if w * m <= 32 and all(call_with(one.holds, sizes) for one in REQUIRES[way]):
+            yield sizes
+
+
+def cases(way: str) -> Iterator[Case]:
+    """Those with a small and a large latency, and a shared latency of 1 and more."""
+    for sizes, (L, l) in product(matrices(way), ((1, 1), (100, 1), (10, 3))):
+        yield {**sizes, "L": L, "l": l}
+
+
+def one_latency(way: str) -> Iterator[Case]:
+    """Those on one and two DMMs, for counts that no latency changes."""
+    for sizes in matrices(way):
+        if sizes["d"] <= 2:
+            yield {**sizes, "L": 10, "l": 1}
+
+
+def growing(way: str) -> Iterator[Case]:
+    """Matrices of 1 to 16 tiles on a side, l = 1."""
+    for w, m, L in product((2, 4), (1, 2, 4, 8, 16), (1, 100)):
+        sizes = {"n": (w * m) ** 2, "w": w, "d": 1}
+        if all(call_with(one.holds, sizes) for one in REQUIRES[way]):
+            yield {**sizes, "L": L, "l": 1}
+
+
+TIMES: dict[str, Callable[..., Any]] = {
+    "2R2W": lambda n, w, L: 2 * n + 2 * n / w + 4 * root(n) * (L - 1),
+    "4R4W": lambda n, w, d, L, l: (
+        8 * n / w + 4 * n / (d * w) + 4 * (root(n) + 1) * (L - 1) + 4 * (l - 1)
+    ),
+    "2R1W": lambda n, w, d, L, l: (
+        3 * n / w
+        + 10 * n / w**2
+        + 10 * n / (d * w)
+        + root(n) / w * ceiling(root(n) / w**2)
+        + (6 * root(n) / w + 8) * (L - 1)
+        + (7 * w + 3) * (l - 1)
+    ),
+    "1R1W": lambda n, w, d, L, l: (
+        2 * n / w
+        + 4 * n / w**2
+        + 6 * (n / (d * w) + root(n) * (1 - 1 / d))
+        + (2 * root(n) / w - 1) * (6 * (L - 1) + (4 * w + 2) * (l - 1))
+    ),
+}
+NOTES = {
+    "2R2W": "the rows are read and written with an address group for each word: 2n stages",
+    "4R4W": "the naive way without casual accesses: columns, transpose, columns, transpose",
+    "2R1W": "three launches over the borders of the tiles take 6n/w^2 and most of the latency",
+    "1R1W": "wave k has T tiles: 2wT + 4T global stages and 6w ceil(T/d) shared ones",
+}
+READS: dict[str, Callable[..., Any]] = {
+    "2R2W": lambda n, w: 2 * n / w,
+    "4R4W": lambda n, w: 4 * n / w,
+    "2R1W": lambda n, w: 2 * n / w + 5 * n / w**2 + root(n) / w * ceiling(root(n) / w**2),
+    "1R1W": lambda n, w: n / w + 2 * n / w**2,
+}
+WRITES: dict[str, Callable[..., Any]] = {
+    "2R2W": lambda n, w: 2 * n / w,
+    "4R4W": lambda n, w: 4 * n / w,
+    "2R1W": lambda n, w: n / w + 4 * n / w**2 + root(n) / w * ceiling(root(n) / w**2),
+    "1R1W": lambda n, w: n / w + 2 * n / w**2,
+}
+
+
+def _claims() -> Iterator[Claim]:
+    for way in WAYS:
+        for kind, formulas in (("read", READS), ("write", WRITES)):
+            yield Claim(
+                id=f"SAT-{way}.{kind}s",
+                source=PAPER if way in ("2R2W", "2R1W", "1R1W") else DERIVED,
+                title=f"{way}: requests that {kind} up to w words of the global memory",
+                formula=formulas[way],
+                kind="exact",
+                grid=partial(one_latency, way),
+                run=partial(table, way),
+                measure=partial(requests, kind),
+                quantity="R",
+                requires=REQUIRES[way],
+                note=f"n/w for each {way[0] if kind == 'read' else way[2]} of the name"
+                + ("" if way in ("2R2W", "4R4W") else ", and the borders of n/w^2 tiles"),
+            )
+        yield Claim(
+            id=f"SAT-{way}",
+            source=DERIVED,
+            title=f"summed area table by {way} on d DMMs",
+            formula=TIMES[way],
+            kind="exact",
+            grid=partial(cases, way),
+            run=partial(table, way),
+            requires=REQUIRES[way],
+            note=NOTES[way],
+        )
+    yield Claim(
+        id="SAT-1R1W.O",
+        source=PAPER,
+        title="1R1W is optimal but for the waves, whatever d is",
+        formula=lambda n, w, L: n / w + root(n) * L / w,
+        kind="upper",
+        constant=16,
+        grid=partial(growing, "1R1W"),
+        run=partial(table, "1R1W"),
+        requires=(*REQUIRES["1R1W"], FAST),
+        note="n/w is the time of reading; the latency counts once for each of 2 sqrt(n)/w waves",
+    )
+    yield Claim(
+        id="SAT-LB",
+        source=PAPER,
+        title="lower bound: each word is read and each is written",
+        formula=lambda n, w, L: 2 * n / w + L - 1,
+        kind="lower",
+        grid=lambda: ({"way": way, **case} for way in WAYS for case in growing(way)),
+        run=any_way,
+        requires=(TILES,),
+    )
+
+
+CLAIMS = list(_claims())
