@@ -41,8 +41,9 @@ class Log2(sympy.Function):  # type: ignore[misc]  # SymPy has no types
             return sympy.Integer(power) if x == 2**power else sympy.log(x, 2)
         return None
 
-    def _latex(self, printer: Any) -> str:
-        return rf"\log_2 {{\left({printer.doprint(self.args[0])} \right)}}"
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        power = "" if exp is None else f"^{{{exp}}}"
+        return rf"\log_2{power} {{\left({printer.doprint(self.args[0])} \right)}}"
 
     def _sympystr(self, printer: Any) -> str:
         return f"log2({printer.doprint(self.args[0])})"

@@ -215,6 +215,8 @@ def test_a_logarithm_is_printed_as_it_is_written_and_exact_for_powers_of_two():
     stated = claim(formula=lambda n, w: n / w + log2(n) * log2(log2(w)))
     assert stated.text == "T = n/w + log2(n)*log2(log2(w))"
     assert r"\log_2 {\left(n \right)}" in sympy.latex(stated.statement)
+    squared = claim(formula=lambda n: log2(n) ** 2).statement
+    assert r"\log_2^{2} {\left(n \right)}" in sympy.latex(squared)
     assert stated.evaluate({"n": 2**40, "w": 16}) == 2**36 + 40 * 2
     up, down = ceiling(log2(9)), floor(log2(9))
     assert (up, down, ceiling(log2(8)), floor(log2(8))) == (4, 3, 3, 3)

@@ -28,7 +28,10 @@ def test_the_sums_are_right_for_any_number_of_words_and_threads(machine, schedul
 
 @machines
 def test_no_prefix_sum_has_a_race(machine):
-    for program, arguments in ((doubling, (np.arange(32), np.zeros(32, int))), (tree, (np.arange(64),))):
+    for program, arguments in (
+        (doubling, (np.arange(32), np.zeros(32, int))),
+        (tree, (np.arange(64),)),
+    ):
         for schedule in ("synchronous", "asynchronous"):
             run = machine.run(program, *arguments, threads=16, schedule=schedule, check=True)
             assert run.findings == ()

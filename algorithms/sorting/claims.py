@@ -1,0 +1,247 @@
+"""What is claimed of bitonic sort and of pairwise merge sort."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from math import gcd
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import mmsim as mm
+from mmsim.claims import Case, Claim, Precondition, ceiling, correct, log2
+from mmsim_algorithms.grids import (
+    BINARY_WIDTHS,
+    BOTH,
+    POWERS_OF_TWO,
+    machine,
+    power_of_two,
+    powers,
+)
+from mmsim_algorithms.sorting.bitonic import bitonic, bitonic_without_conflicts
+from mmsim_algorithms.sorting.merging import merge_sorted, serial_pass, worst
+
+SECTION = 1
+DERIVED = "SORT, derived here"
+WORST = "SORT, IPDPS 2020"
+CONFLICT_FREE = "SORT, ESA 2015"
+
+PAIRS = Precondition("w <= p <= n/2", lambda n, p, w: w <= p <= n // 2)
+BINARY = Precondition("n and p are powers of two", lambda n, p: power_of_two(n, p))
+NARROW = Precondition("2E <= w", lambda w, E: w >= 2 * E)
+PART = Precondition("n is twice a run", lambda n, run: n == 2 * run)
+ROWS = Precondition(
+    "the runs are wE words times a power of two",
+    lambda w, E, run: run % (w * E) == 0 and power_of_two(run // (w * E)),
+)
+PRIME = Precondition("gcd(E, w) = 1", lambda w, E: gcd(E, w) == 1)
+THREADS = Precondition(
+    "p = n/E >= w, and p and w are powers of two",
+    lambda n, w, E: n % E == 0 and n // E >= w and power_of_two(n // E, w),
+)
+LONG = Precondition("E >= w log n", lambda n, w, E: n**w <= 2**E)
+
+
+def shuffled(n: int) -> npt.NDArray[Any]:
+    """The numbers 0 .. n - 1 in disorder, the same each time."""
+    return np.random.default_rng(n).permutation(n)
+
+
+def bitonically(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
+    """Bitonic sort, checked."""
+    run = machine(on, w, l).run(bitonic, shuffled(n), threads=p, schedule=schedule)
+    return correct(run, a=np.arange(n))
+
+
+def bitonically_free(schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> mm.Run:
+    """Bitonic sort without bank conflicts, checked."""
+    run = machine(on, w, l).run(
+        bitonic_without_conflicts, shuffled(n), w, threads=p, schedule=schedule
+    )
+    return correct(run, a=np.arange(n))
+
+
+def last_pass(schedule: mm.Schedule, n: int, w: int, E: int, run: int, l: int) -> mm.Run:
+    """The pass that merges the two runs of the worst input, checked."""
+    halves = np.sort(worst(n, w, E).reshape(2, run), axis=1)
+    done = mm.DMM(w, l).run(
+        *(serial_pass, halves.ravel(), np.zeros(n, int), run, E),
+        threads=n // E,
+        schedule=schedule,
+    )
+    return correct(done, b=np.arange(n))
+
+
+def merging_stages(run: mm.Run) -> int:
+    """Stages of the reads of a serial merge: a word for each word that is written."""
+    return sum(row.stages for row in run.accesses if row.function == "following")
+
+
+INPUTS: dict[str, Callable[[int], npt.NDArray[Any]]] = {
+    "random": shuffled,
+    "in order": np.arange,
+    "reversed": lambda n: np.arange(n)[::-1],
+}
+
+
+def free_of_conflicts(schedule: mm.Schedule, n: int, w: int, E: int, l: int, words: str) -> mm.Run:
+    """Merge sort without conflicts of one of `INPUTS`, or of the worst, checked."""
+    a = worst(n, w, E) if words == "worst" else INPUTS[words](n)
+    run = merge_sorted(mm.DMM(w, l), a, E, conflicts=False, schedule=schedule)
+    return correct(run, b=np.arange(n))
+
+
+def moving_stages(run: mm.Run) -> int:
+    """Stages of all accesses but those of the searches."""
+    return sum(row.stages for row in run.accesses if row.function != "begin")
+
+
+def binary(*on: str) -> Iterator[Case]:
+    """Powers of two: n up to 256, p up to a thread for each pair."""
+    for name, w, l in product(on, BINARY_WIDTHS, (1, 30)):
+        for n in powers(2 * w, 256, 2):
+            for p in sorted({max(w, n // 8), n // 2}):
+                yield {"on": name, "n": n, "p": p, "w": w, "l": l}
+
+
+def any_width() -> Iterator[Case]:
+    """n and p powers of two, any width up to p."""
+    for on, w, l in product(BOTH, (3, 12, 32), (1, 30)):
+        for n in powers(64, 1024, 2):
+            yield {"on": on, "n": n, "p": n // 2, "w": w, "l": l}
+
+
+def worst_cases() -> Iterator[Case]:
+    """All E up to w/2, two warps' words and more."""
+    for w, parts in product((4, 8, 12, 16, 32), (1, 2)):
+        for E in range(1, w // 2 + 1):
+            if w < 32 or E in (3, 7, 15, 16):
+                run = parts * w * E
+                yield {"n": 2 * run, "w": w, "E": E, "run": run, "l": 5}
+
+
+def any_input() -> Iterator[Case]:
+    """Odd E, from one warp on; the worst input where there is one."""
+    for w, E, warps in product((2, 4, 8, 16), (1, 3, 5), (1, 8)):
+        for words in (*INPUTS, "worst"):
+            if words != "worst" or w >= 2 * E:
+                yield {"n": warps * w * E, "w": w, "E": E, "l": 3, "words": words}
+
+
+def long_runs() -> Iterator[Case]:
+    """E of w log n words and more, for 2 to 64 threads."""
+    for (w, E), l, words in product(((2, 25), (4, 49)), (1, 30), ("random", "reversed")):
+        for p in powers(w, 64):
+            yield {"n": p * E, "w": w, "E": E, "l": l, "words": words}
+
+
+def _steps(n: Any) -> Any:
+    """Steps of bitonic sort."""
+    return log2(n) * (log2(n) + 1) / 2
+
+
+def _claims() -> Iterator[Claim]:
+    yield Claim(
+        id="SORT-bitonic",
+        source=DERIVED,
+        title="bitonic sort, DMM and UMM",
+        formula=lambda n, p, w, l: (
+            2 * n / w * (_steps(n) + log2(w) * log2(n) - log2(w) * (log2(w) - 1) / 2)
+            + 2 * n / p * (l - 1) * _steps(n)
+        ),
+        kind="exact",
+        grid=lambda: binary(*BOTH),
+        run=bitonically,
+        requires=(POWERS_OF_TWO, PAIRS),
+        note="four accesses at each of log n (log n + 1)/2 steps, in two stages where words less "
+        "than w apart are compared: at log n - j steps they are 2^j apart",
+    )
+    yield Claim(
+        id="SORT-bitonic.free",
+        source=DERIVED,
+        title="bitonic sort without bank conflicts, DMM",
+        formula=lambda n, p, w, l: 2 * (n / w + n * (l - 1) / p) * _steps(n),
+        kind="exact",
+        grid=lambda: binary("DMM"),
+        run=bitonically_free,
+        requires=(POWERS_OF_TWO, PAIRS),
+        note="of a pair in an odd row of w words the second word comes first",
+    )
+    yield Claim(
+        id="SORT-bitonic.O",
+        source="SORT, textbook",
+        title="bitonic sort, DMM and UMM, any width",
+        formula=lambda n, p, w, l: (n / w + n * l / p) * log2(n) ** 2,
+        kind="upper",
+        constant=8,
+        grid=any_width,
+        run=bitonically,
+        requires=(BINARY, PAIRS),
+    )
+    yield Claim(
+        id="SORT-LB",
+        source="SORT, textbook",
+        title="lower bound: each word is read and written",
+        formula=lambda n, w, l: 2 * n / w + l - 1,
+        kind="lower",
+        grid=any_width,
+        run=bitonically,
+    )
+    yield Claim(
+        id="SORT-merge.worst",
+        source=DERIVED,
+        title="pairwise merge sort, the worst input: stages of a pass's merging reads",
+        formula=lambda n, w, E: n * E / w,
+        kind="exact",
+        grid=worst_cases,
+        run=last_pass,
+        measure=merging_stages,
+        quantity="S",
+        requires=(NARROW, PART, ROWS),
+        note="E stages for each of a warp's E reads: E threads go side by side through the same "
+        "banks. Without conflicts it is n/w",
+    )
+    yield Claim(
+        id="SORT-merge.worst.threads",
+        source=WORST,
+        title="pairwise merge sort, the worst input: at most ceil(w/E) effective threads of a warp",
+        formula=lambda n, w, E: n / ceiling(w / E),
+        kind="lower",
+        grid=worst_cases,
+        run=last_pass,
+        measure=merging_stages,
+        quantity="S",
+        requires=(NARROW, PART, ROWS),
+        note="n reads in S stages are n/S threads at work; for E <= w/2",
+    )
+    yield Claim(
+        id="SORT-merge.free",
+        source=DERIVED,
+        title="merge sort without bank conflicts, any input: stages that move the words",
+        formula=lambda n, w, E: 2 * n / w * (1 + log2(n / E)),
+        kind="exact",
+        grid=any_input,
+        run=free_of_conflicts,
+        measure=moving_stages,
+        quantity="S",
+        requires=(PRIME, THREADS),
+        note="all accesses but those of the binary searches; the worst input is among them",
+    )
+    yield Claim(
+        id="SORT-merge.free.O",
+        source=CONFLICT_FREE,
+        title="merge sort without bank conflicts: its time with the searches, long runs",
+        formula=lambda n, w, E, l: (n / w + E * l) * (1 + log2(n / E)),
+        kind="upper",
+        constant=6,
+        grid=long_runs,
+        run=free_of_conflicts,
+        requires=(PRIME, THREADS, LONG),
+        note="n/p = E. A search reads 2 log n words, which may all be in one bank: with E >= w log "
+        "n that is no more than what moves the words",
+    )
+
+
+CLAIMS = list(_claims())

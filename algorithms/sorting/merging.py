@@ -1,0 +1,213 @@
+"""Pairwise merge sort on the DMM: with the conflicts of its data, and without any.
+
+p threads sort n = pE words. Each sorts E words in registers; then pairs of runs are merged, and a
+thread makes E words of each merged run. By a binary search it finds which words these are.
+
+The serial merge is that of GPU libraries, which Berney and Sitchinava, "Engineering Worst-Case
+Inputs for Pairwise Merge Sort on GPUs", IPDPS 2020, take for their model. That bank conflicts can
+be avoided altogether was shown by Afshani and Sitchinava, "Sorting and Permuting without Bank
+Conflicts on GPUs", ESA 2015; `conflict_free_pass` has a simpler way, for gcd(E, w) = 1.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import mmsim as mm
+from mmsim_algorithms.errors import require
+from mmsim_algorithms.grids import power_of_two
+
+SOURCE = "SORT, host code"
+
+
+@mm.program
+def sort_runs(T: mm.Thread, a: mm.Array, b: mm.Array, E: int, turned: int) -> None:
+    """Each thread sorts E words in registers. If turned = 1, odd threads leave theirs downwards."""
+    x = mm.registers(E, dtype=a.dtype)
+    for r in range(E):
+        v = a[T.id * E + r]
+        q = r
+        while q > 0 and x[max(q - 1, 0)] > v:
+            x[q] = x[q - 1]
+            q -= 1
+        x[q] = v
+    for r in range(E):
+        b[T.id * E + r] = x[E - 1 - r if turned == 1 and T.id % 2 == 1 else r]
+
+
+def begin(a: mm.Array, k: int, run: int, d: int, turned: int) -> int:
+    """How many of the first d words of two merged runs come from the first run, by a search.
+
+    The runs have `run` words each, from word k on; if turned = 1, the second lies downwards.
+    """
+    low, high = max(0, d - run), min(d, run)
+    while low < high:
+        q = (low + high) // 2
+        other = d - 1 - q
+        if a[k + q] <= a[k + 2 * run - 1 - other if turned == 1 else k + run + other]:
+            low = q + 1
+        else:
+            high = q
+    return low
+
+
+def following(a: mm.Array, q: int) -> Any:
+    """The word that a serial merge reads next; the last one has none behind it."""
+    return a[min(q, a.size - 1)]
+
+
+@mm.program
+def serial_pass(T: mm.Thread, a: mm.Array, b: mm.Array, run: int, E: int) -> None:
+    """Merge pairs of runs: each thread goes through its part of both runs, word by word."""
+    k = T.id * E // (2 * run) * 2 * run
+    d = T.id * E - k
+    i = begin(a, k, run, d, 0)
+    j = d - i
+    x, y = a[min(k + i, a.size - 1)], a[min(k + run + j, a.size - 1)]
+    for r in range(E):
+        first = j == run or (i < run and x <= y)
+        b[T.id * E + r] = x if first else y
+        if first:
+            i += 1
+        else:
+            j += 1
+        v = following(a, k + i if first else k + run + j)
+        if first:
+            x = v
+        else:
+            y = v
+
+
+@mm.program
+def conflict_free_pass(T: mm.Thread, a: mm.Array, b: mm.Array, run: int, E: int) -> None:
+    """Merge pairs of runs, of which the second lies downwards: fetch, merge in registers, write.
+
+    Of its words in the pair a thread fetches that in place q of the pair at step q mod E. Each
+    residue occurs once: the thread's words of the first run end where, modulo E, those of the
+    second, counted from behind, begin. So a warp reads w words E apart. Odd pairs leave their words
+    downwards, for the next pass.
+    """
+    N = 2 * run
+    k = T.id * E // N * N
+    d = T.id * E - k
+    i, end = begin(a, k, run, d, 1), begin(a, k, run, d + E, 1)
+    j, behind = N - (d - i), N - (d + E - end)
+    x = mm.registers(E, dtype=a.dtype)
+    y = mm.registers(E, dtype=a.dtype)
+    for r in range(E):
+        q = i + (r - i) % E
+        x[r] = a[k + (q if q < end else behind + (r - behind) % E)]
+    for r in range(E):
+        if j == behind or (i < end and x[i % E] <= x[(j - 1) % E]):
+            y[r] = x[i % E]
+            i += 1
+        else:
+            j -= 1
+            y[r] = x[j % E]
+    downwards = k // N % 2 == 1
+    for r in range(E):
+        b[k + (N - E - d if downwards else d) + r] = y[E - 1 - r if downwards else r]
+
+
+def merge_sorted(
+    machine: mm.Machine,
+    a: npt.ArrayLike,
+    E: int,
+    conflicts: bool = True,
+    *,
+    schedule: mm.Schedule = "synchronous",
+) -> mm.Run:
+    """Sort n = pE words by p threads: log p passes. b of the run has the words in order.
+
+    Raises `PreconditionError` unless p is a power of two, and without `conflicts` gcd(E, w) = 1.
+
+    >>> run = merge_sorted(mm.DMM(4, 2), np.arange(24)[::-1], 3, conflicts=False)
+    >>> bool((run.arrays["b"] == np.arange(24)).all())
+    True
+    """
+    data = np.asarray(a)
+    require(data.ndim == 1 and E > 0 and data.size % E == 0, f"E={E} divides {data.shape}", SOURCE)
+    p = data.size // E
+    require(power_of_two(p), f"p = n/E is a power of two, not {p}", SOURCE)
+    w = machine.width
+    require(conflicts or gcd(E, w) == 1, f"gcd(E, w) = 1, but E={E} and w={w}", SOURCE)
+    launch: dict[str, Any] = {"threads": p, "schedule": schedule}
+    turned = 0 if conflicts else 1
+    runs = [machine.run(sort_runs, data, np.zeros_like(data), E, turned, **launch)]
+    length = E
+    while length < data.size:
+        merge = serial_pass if conflicts else conflict_free_pass
+        data = runs[-1].arrays["b"]
+        runs.append(machine.run(merge, data, np.zeros_like(data), length, E, **launch))
+        length *= 2
+    return mm.total(runs)
+
+
+def worst(n: int, w: int, E: int) -> npt.NDArray[Any]:
+    """The numbers 0 .. n - 1 in an order that is worst for `serial_pass` in its later passes.
+
+    Those are the passes that merge runs of wE words and more. Raises `PreconditionError` unless
+    2E <= w and n is wE times a power of two.
+    """
+    require(0 < 2 * E <= w, f"2E <= w, but E={E} and w={w}", SOURCE)
+    even = n % (w * E) == 0 and power_of_two(n // (w * E))
+    require(even, f"n is wE times a power of two, but n={n}, w={w}, E={E}", SOURCE)
+    return _parted(np.arange(n), from_first(w, E), w * E)
+
+
+def _parted(words: npt.NDArray[Any], first: npt.NDArray[Any], least: int) -> npt.NDArray[Any]:
+    """Words in order, parted into two runs whose merge gives them, and these parted in turn."""
+    if len(words) <= least:
+        return words
+    of_first = np.resize(np.concatenate([first, ~first]), len(words))
+    parts = (words[of_first], words[~of_first])
+    return np.concatenate([_parted(part, first, least) for part in parts])
+
+
+def from_first(w: int, E: int) -> npt.NDArray[Any]:
+    """Which of wE merged words, made by a warp, come from the first run, for E <= w/2.
+
+    Both runs are rows of w words, a word for each bank. Each row is begun by a thread that takes E
+    words of it. So E threads go through the same E banks side by side, one in each of the E rows.
+    The other threads take the rest: E words of one row, or the end of one and E - c of the other.
+    """
+    taken: list[bool] = []
+    now, c = True, 0
+    for _ in range(E):
+        taken += [now] * E
+        rest = w - E
+        if c:
+            taken += [not now] * c + [now] * (E - c)
+            rest -= E - c
+        taken += [now] * (rest // E * E)
+        now, c = not now, rest % E
+    return np.array(taken)
+
+
+# What `mmsim run` starts from.
+
+
+@sort_runs.example
+def runs_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
+    """Random numbers, three for each of 2w threads."""
+    a = np.random.default_rng(seed).permutation(6 * width)
+    return mm.Example(a, np.zeros_like(a), 3, 0, threads=2 * width)
+
+
+@serial_pass.example
+def serial_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
+    """Two runs of 3w words, merged by 2w threads."""
+    a = np.sort(np.random.default_rng(seed).permutation(6 * width).reshape(2, -1), axis=1)
+    return mm.Example(a.ravel(), np.zeros(a.size, int), 3 * width, 3, threads=2 * width)
+
+
+@conflict_free_pass.example
+def conflict_free_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
+    """The same, the second run downwards."""
+    a = np.sort(np.random.default_rng(seed).permutation(6 * width).reshape(2, -1), axis=1)
+    a[1] = a[1, ::-1].copy()
+    return mm.Example(a.ravel(), np.zeros(a.size, int), 3 * width, 3, threads=2 * width)

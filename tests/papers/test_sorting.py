@@ -1,0 +1,118 @@
+"""Sorting: what comes out, steps by hand, and inputs that are worst for one merge sort only."""
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim_algorithms.errors import PreconditionError
+from mmsim_algorithms.sorting import (
+    bitonic,
+    bitonic_without_conflicts,
+    conflict_free_pass,
+    merge_sorted,
+    merging,
+    serial_pass,
+    worst,
+)
+from mmsim_algorithms.sorting.claims import merging_stages, moving_stages
+
+schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+
+
+def inputs(n):
+    random = np.random.default_rng(n)
+    yield from (random.permutation(n), random.integers(0, 3, n), np.arange(n)[::-1], np.zeros(n))
+
+
+@schedules
+@pytest.mark.parametrize("n", [1, 2, 8, 32])
+def test_bitonic_sort_sorts_and_has_no_race(n, schedule):
+    for machine in (mm.DMM(4, 2), mm.UMM(4, 2)):
+        for a in inputs(n):
+            for p in (3, max(1, n // 2)):
+                launch = {"threads": p, "schedule": schedule, "check": True}
+                one = machine.run(bitonic, a, **launch)
+                two = machine.run(bitonic_without_conflicts, a, 4, **launch)
+                assert (one.arrays["a"] == np.sort(a)).all()
+                assert (two.arrays["a"] == np.sort(a)).all()
+                assert one.findings == two.findings == ()
+
+
+def test_bitonic_sort_of_8_words_by_hand():
+    """w = 2, l = 3, 4 threads: steps with h = 1, 2, 1, 4, 2, 1, two stages a warp where h = 1."""
+    run = mm.DMM(2, 3).run(bitonic, np.arange(8), threads=4)
+    stages = [4, 2, 4, 2, 2, 4]
+    assert [one.stages for one in run.rounds] == [one for one in stages for _ in range(4)]
+    free = mm.DMM(2, 3).run(bitonic_without_conflicts, np.arange(8), 2, threads=4)
+    assert [one.stages for one in free.rounds] == [2] * 24
+    assert run.time - free.time == 4 * 3 * 2
+
+
+@schedules
+@pytest.mark.parametrize("conflicts", [True, False])
+@pytest.mark.parametrize(("w", "E", "p"), [(4, 1, 1), (4, 3, 8), (8, 5, 16), (2, 7, 4), (5, 2, 8)])
+def test_merge_sort_sorts(w, E, p, conflicts, schedule):
+    for a in inputs(p * E):
+        run = merge_sorted(mm.DMM(w, 2), a, E, conflicts, schedule=schedule)
+        assert (run.arrays["b"] == np.sort(a)).all()
+
+
+@schedules
+@pytest.mark.parametrize("program", [merging.sort_runs, serial_pass, conflict_free_pass])
+def test_no_pass_has_a_race(program, schedule):
+    for width in (2, 3, 8):
+        example = program.prepare(width)
+        run = mm.DMM(width, 2).run(
+            program, *example.arguments, **example.launch, schedule=schedule, check=True
+        )
+        assert run.findings == ()
+        if program is not merging.sort_runs:
+            assert (run.arrays["b"] == np.arange(6 * width)).all()
+
+
+@pytest.mark.parametrize(("w", "E"), [(4, 2), (8, 3), (12, 5), (16, 7), (32, 15), (32, 16)])
+def test_the_worst_input_begins_each_row_of_banks_with_a_thread(w, E):
+    first = merging.from_first(w, E)
+    assert (len(first), first.sum() % w) == (w * E, 0)
+    rows = 0
+    for count, own in ((np.cumsum(first), first), (np.cumsum(~first), ~first)):
+        before = count.reshape(w, E)[:, -1] - own.reshape(w, E).sum(axis=1)
+        rows += int(((before % w == 0) & own.reshape(w, E).all(axis=1)).sum())
+    assert rows == E
+
+
+def test_the_worst_input_hurts_the_serial_merge_in_each_later_pass():
+    """w = 16, E = 7, 4 warps' words twice over: in passes 5 and later E stages instead of one."""
+    n, w, E = 8 * 16 * 7, 16, 7
+    bad, good = worst(n, w, E), np.random.default_rng(0).permutation(n)
+    assert sorted(bad) == list(range(n))
+    run = merge_sorted(mm.DMM(w, 1), bad, E)
+    assert merging_stages(run) >= 3 * n * E // w
+    assert merging_stages(run) > merging_stages(merge_sorted(mm.DMM(w, 1), good, E))
+    for words in (bad, good):
+        free = merge_sorted(mm.DMM(w, 1), words, E, conflicts=False)
+        assert moving_stages(free) == 2 * n // w * 8  # 7 passes, and the runs
+
+
+@pytest.mark.parametrize(
+    ("n", "E", "conflicts"),
+    [(10, 3, True), (9, 3, True), (8, 2, False), (0, 1, True), (4, 0, True)],
+)
+def test_what_merge_sort_does_not_take_is_refused(n, E, conflicts):
+    with pytest.raises(PreconditionError, match="SORT"):
+        merge_sorted(mm.DMM(4, 1), np.arange(n), E, conflicts)
+
+
+@pytest.mark.parametrize(("n", "w", "E"), [(96, 4, 3), (24, 4, 2), (8, 4, 0)])
+def test_there_is_no_worst_input_of_other_sizes(n, w, E):
+    with pytest.raises(PreconditionError, match="SORT"):
+        worst(n, w, E)
+
+
+@pytest.mark.parametrize("program", [bitonic, bitonic_without_conflicts])
+def test_the_examples_run(program):
+    for width, size in ((2, 0), (3, 50), (8, 0)):
+        example = program.prepare(width, size=size)
+        for machine in (mm.DMM(width, 2), mm.HMM(2, width, 9)):
+            run = machine.run(program, *example.arguments, **example.launch)
+            assert (np.diff(run.arrays["a"]) == 1).all()
