@@ -44,6 +44,8 @@ QUANTITIES = {
     "congestion": "stages",
     "deficit": "stages",
     "words": "requests",
+    "R": "requests",
+    "B": "no cost",
     "colours": "no cost",
     "edges": "no cost",
     "degree": "no cost",
