@@ -1,4 +1,4 @@
-"""The papers' algorithms, a folder for each family, installed as `mmsim_algorithms`.
+"""Algorithms of the papers and of the field, a folder for each family: `mmsim_algorithms`.
 
 In a family's folder stand a program in the paper's notation with the host code that prepares its
 arguments (`programs`, or a file for each machine), and beside it what the paper claims of it, in a
@@ -37,7 +37,7 @@ PAPERS = (
 
 
 def claims() -> list[Claim]:
-    """All claims, paper by paper (the entry point of `mmsim verify`).
+    """All claims, paper by paper, then family by family (the entry point of `mmsim verify`).
 
     Those of a paper stand in the order of its sections; each module of claims says its SECTION.
     """

@@ -136,9 +136,9 @@ def _matrices(width: int, size: int) -> tuple[npt.NDArray[Any], ...]:
 @by_rows.example
 @by_columns.example
 def naive_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
-    """A thread for each element."""
+    """Several elements for each of w^2 threads."""
     matrices = _matrices(width, size)
-    return mm.Example(*matrices, threads=matrices[0].size)
+    return mm.Example(*matrices, threads=width * width)
 
 
 @in_registers.example
