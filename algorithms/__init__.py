@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 APART = ("reports", "drawings", "bench", "gpu")
 """The folders that measure and print, as above: no families."""
+FIELD = ("sums", "prefix_sums", "summed_area", "product", "sorting")
+"""The families of the field's algorithms, beyond the five papers."""
 PAPERS = (
     *("SMM", "CFP", "ICPP", "IEICE", "RAP"),
     *("SUM", "SCAN", "SAT", "MATMUL", "SORT"),

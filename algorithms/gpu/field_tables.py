@@ -1,0 +1,114 @@
+"""The field's algorithms on a GPU: their arrays beside the simulated ones, and their times.
+
+A program of one block runs in shared memory, on its example, and its time is that of a repetition
+in clock cycles; one of several blocks runs in global memory, on a larger example, in milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+import mmsim as mm
+from mmsim.api.kernels import kernel
+from mmsim.cuda_c.kernels import MOST_THREADS, WARP
+from mmsim.errors import MMSimError
+from mmsim.gpu import memory, once, replay
+from mmsim.gpu.calibrated import Calibration
+from mmsim.gpu.experiment import Cell, Conditions, Experiment
+from mmsim.gpu.record import Row
+from mmsim.gpu.shared import repetition
+from mmsim.gpu.words import narrowed
+from mmsim_algorithms import FIELD, programs
+
+REPEAT = 200
+MANY = 1 << 20
+"""Words of the example of a program of several blocks."""
+SHARED_BYTES = 200 * 1024
+"""Bytes of shared memory that a block may have on the card."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A program with what it is timed on."""
+
+    name: str
+    program: mm.Program
+    arguments: tuple[Any, ...]
+    launch: dict[str, Any]
+    shared: bool
+
+    @cached_property
+    def run(self) -> mm.Run:
+        """The same on the model."""
+        machine = mm.DMM(WARP, 1) if self.shared else mm.HMM(1, WARP, 1)
+        return machine.run(
+            self.program, *self.arguments, **self.launch, schedule="asynchronous", engine="array"
+        )
+
+    @property
+    def about(self) -> Row:
+        """Which it is."""
+        return {
+            "program": self.name,
+            "memory": "shared" if self.shared else "global",
+            "threads": int(self.run.threads),
+            "unit": "cycles" if self.shared else "ms",
+        }
+
+    def measure(self) -> Row:
+        """The time on the GPU at hand, whose arrays are checked."""
+        found = once(self.program, *self.arguments, **self.launch)
+        for name, values in self.run.arrays.items():
+            if not np.array_equal(found[name], values):
+                raise MMSimError(f"{self.name} left the wrong array {name} on this GPU")
+        space: Any = "shared" if self.shared else "global"
+        timed = replay(self.program, *self.arguments, **self.launch, space=space, repeat=REPEAT)
+        times = {"measured": timed.median, "low": timed.low, "high": timed.high}
+        return {name: round(time, 5) for name, time in times.items()}
+
+    def predict(self, calibration: Calibration) -> Row:
+        """What the calibrated model says of the time."""
+        if self.shared:
+            one = repetition(self.program, *self.arguments, **self.launch)
+            return {"predicted": round(one.cycles(calibration, REPEAT), 3)}
+        units = memory.time_units(calibration.hmm, self.program, *self.arguments, **self.launch)
+        return {"predicted": round(calibration.milliseconds(units), 5)}
+
+
+def timed() -> Iterator[Timed]:
+    """The programs of the field's families that have an example."""
+    for program in programs():
+        family = program.function.__module__.split(".")[1]
+        if family not in FIELD:
+            continue
+        example = program.prepare(WARP)
+        blocks = example.launch.get("block_size") not in (None, example.launch.get("threads"))
+        shared = not blocks and example.launch["threads"] <= MOST_THREADS
+        if not shared:
+            example = program.prepare(WARP, size=MANY)
+        arguments = tuple(map(narrowed, example.arguments))
+        if shared:
+            written = kernel(program, *arguments, **example.launch, space="shared")
+            shared = written.shared_bytes <= SHARED_BYTES
+        yield Timed(f"{family}:{program.name}", program, arguments, example.launch, shared)
+
+
+def field(conditions: Conditions) -> Iterator[Cell]:
+    """A cell for each program."""
+    for one in timed():
+        yield Cell(one.about, one.measure, partial(one.predict, conditions.calibration))
+
+
+EXPERIMENTS = [
+    Experiment(
+        "FIELD",
+        "The field's algorithms: sums, prefix sums, products, sorting and others on their examples",
+        "cycles or ms",
+        field,
+    ),
+]
