@@ -17,6 +17,7 @@ from mmsim_algorithms.gpu import (
     page_atomics,
     page_banks,
     page_counts,
+    page_field,
     page_global,
     page_machine,
     page_shared,
@@ -47,6 +48,7 @@ def page(results: Results) -> str:
             *page_banks.banks(results),
             *page_tiles.tiles(results),
             *page_atomics.atomics(results),
+            *page_field.field(results),
             page_counts.random_programs(results),
             _not_covered(results),
         )
