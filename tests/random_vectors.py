@@ -7,13 +7,13 @@ LENGTHS = (2, 4, 8)
 
 def statement(author, s):
     """A vector access as a statement, None where no array has vectors."""
-    writes = author.pick(True, False)
-    found = vectors(author, s, author.writable(s) if writes else author.readable(s))
+    written = vectors(author, s, author.writable(s)) if author.pick(True, True, False) else []
+    found = written or vectors(author, s, author.readable(s))
     if not found:
         return None
     array, count = author.pick(*found)
     text = f"mm.vector({array.name}, {count})[{', '.join(place(author, array, count, s))}]"
-    if not writes:
+    if not written:
         return read(author, s, array, count, text)
     values = [author.stored(array, s) for _ in range(count)]
     return [f"{text} = {', '.join(values)}"]
