@@ -463,7 +463,8 @@ def test_stepping_by_keyboard_and_by_mouse(show, make):
     trace = run.trace
     shown = show(trace.player())
     accesses = sorted({dispatch.time for dispatch in trace.dispatches})[:STEPS]
-    conflicts = sorted({d.time for d in trace.dispatches if d.stage_count > 1})[:STEPS]
+    more = (d.time for d in trace.dispatches if d.stage_count > d.phase_count)
+    conflicts = sorted(set(more))[:STEPS]
     rounds = sorted(trace.rounds or {release.time for release in trace.releases})[:STEPS]
 
     def walk(times, forward, back):
