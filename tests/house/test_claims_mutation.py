@@ -18,13 +18,13 @@ sys.path.append(str(ROOT / "tests" / "mutation"))
 from claims_page import page, read  # noqa: E402
 from dependence import RULES, Met, depends, met  # noqa: E402
 from fates import Fate, explanations, judged  # noqa: E402
-from mutate_claims import FELL, Trials, try_all  # noqa: E402
+from mutate_claims import FELL, Trials, of_papers, try_all  # noqa: E402
 from rules import Edit, RuleMutant, rule_mutants  # noqa: E402
 from sample_runs import read as sample  # noqa: E402
 
 KEPT = (ROOT / "benchmarks" / "results" / "claims-mutation.json").read_text(encoding="utf-8")
 MUTANTS = rule_mutants()
-CLAIMS = claims()
+CLAIMS = of_papers(claims())
 
 
 def claim(formula, quantity="T", kind="exact"):
