@@ -34,6 +34,7 @@ FIELD = ("sums", "prefix_sums", "summed_area", "product", "sorting")
 PAPERS = (
     *("SMM", "CFP", "ICPP", "IEICE", "RAP"),
     *("SUM", "SCAN", "SAT", "MATMUL", "SORT"),
+    *("CONV", "ASM", "DP", "BULK"),
 )
 """The five papers by their short names, then the families that draw on several papers."""
 

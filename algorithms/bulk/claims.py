@@ -1,0 +1,160 @@
+"""What is claimed of bulk execution: t steps for each of p inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import product
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+import mmsim as mm
+from mmsim.claims import Case, Claim, ClaimError, Precondition, correct, gcd, maximum, minimum
+from mmsim_algorithms.bulk.programs import (
+    ByColumns,
+    chords,
+    prefix_sums,
+    sort,
+    triangulated,
+    triangulation,
+)
+from mmsim_algorithms.grids import BOTH, FULL_WARPS, machine
+
+SECTION = 1
+PAPER = "BULK, IPDPSW 2014"
+DERIVED = "BULK, derived here"
+WIDE = Precondition("w <= n, or n divides w", lambda n, w: n >= w or w % n == 0)
+LAYOUTS: dict[str, mm.layout.Layout] = {"columns": ByColumns(), "rows": mm.layout.RowMajor()}
+
+
+def steps(algorithm: str, n: int) -> int:
+    """Accesses of the sequential algorithm to its input of n words."""
+    if algorithm == "prefix sums":
+        return 2 * n
+    if algorithm == "sort":
+        return 2 * n * (n - 1)
+    s = isqrt(n)
+    return s * (s * s - 1) // 3 - 2 * (s - 1)
+
+
+def bulk(
+    layout: str,
+    schedule: mm.Schedule,
+    algorithm: str,
+    on: str,
+    n: int,
+    t: int,
+    p: int,
+    **units: int,
+) -> mm.Run:
+    """One of the algorithms on p inputs of n words in one of `LAYOUTS`, checked."""
+    execute = partial(machine(on, **units).run, threads=p, schedule=schedule)
+    if algorithm == "triangulation":
+        s = isqrt(n)
+        a = chords(p, s)
+        run = execute(triangulation, mm.place(a, LAYOUTS[layout]), s)
+        expected = np.array([triangulated(one.reshape(s, s)).ravel() for one in a])
+    else:
+        a = np.random.default_rng(n).integers(0, 1000, (p, n))
+        run = execute(
+            {"prefix sums": prefix_sums, "sort": sort}[algorithm], mm.place(a, LAYOUTS[layout])
+        )
+        expected = a.cumsum(axis=1) if algorithm == "prefix sums" else np.sort(a, axis=1)
+    if len(run.rounds) != (t if schedule == "synchronous" else 0):
+        raise ClaimError(f"{algorithm} of {n} words took {len(run.rounds)} rounds, not t={t}")
+    return correct(run, a=expected)
+
+
+def either(schedule: mm.Schedule, layout: str, **case: Any) -> mm.Run:
+    """Bulk execution in the layout that the case names."""
+    return bulk(layout, schedule, **case)
+
+
+def inputs(*on: str) -> Iterator[Case]:
+    """Inputs of 1 to 64 words, one warp and nine warps of them."""
+    algorithms = {
+        "prefix sums": (1, 2, 4, 8, 12, 33),
+        "sort": (2, 5),
+        "triangulation": (9, 16, 64),
+    }
+    for name, w, (warps, l) in product(on, (2, 4, 5, 8, 32), ((1, 30), (9, 5))):
+        for algorithm, sizes in algorithms.items():
+            for n in sizes:
+                if n >= w or w % n == 0:
+                    t = steps(algorithm, n)
+                    sizes_of = {"n": n, "t": t, "p": warps * w, "w": w, "l": l}
+                    yield {"algorithm": algorithm, "on": name, **sizes_of}
+
+
+def _claims() -> Iterator[Claim]:
+    yield Claim(
+        id="BULK-columns",
+        source=DERIVED,
+        title="bulk execution, inputs column by column, UMM and DMM",
+        formula=lambda t, p, w, l: t * (p / w + l - 1),
+        kind="exact",
+        grid=partial(inputs, *BOTH),
+        run=partial(bulk, "columns"),
+        requires=(FULL_WARPS,),
+        note="threads next to each other access words next to each other at each of t steps",
+    )
+    yield Claim(
+        id="BULK-rows.UMM",
+        source=DERIVED,
+        title="bulk execution, inputs of n words row by row, UMM",
+        formula=lambda t, n, p, w, l: t * (p * minimum(n, w) / w + l - 1),
+        kind="exact",
+        grid=partial(inputs, "UMM"),
+        run=partial(bulk, "rows"),
+        requires=(FULL_WARPS, WIDE),
+        note="the naive way: the words of a step lie n apart, for n >= w each in another group",
+    )
+    yield Claim(
+        id="BULK-rows.DMM",
+        source=DERIVED,
+        title="bulk execution, inputs of n words row by row, DMM",
+        formula=lambda t, n, p, w, l: t * (p * gcd(n, w) / w + l - 1),
+        kind="exact",
+        grid=partial(inputs, "DMM"),
+        run=partial(bulk, "rows"),
+        requires=(FULL_WARPS,),
+        note="stride access; inputs of n words meet no conflict where gcd(n, w) = 1",
+    )
+    yield Claim(
+        id="BULK-columns.O",
+        source=PAPER,
+        title="bulk execution, inputs column by column, UMM and DMM",
+        formula=lambda t, p, w, l: p * t / w + l * t,
+        kind="upper",
+        grid=partial(inputs, *BOTH),
+        run=partial(bulk, "columns"),
+        requires=(FULL_WARPS,),
+    )
+    yield Claim(
+        id="BULK-rows.O",
+        source=PAPER,
+        title="bulk execution, inputs row by row, UMM and DMM",
+        formula=lambda t, p, l: p * t + l * t,
+        kind="upper",
+        grid=partial(inputs, *BOTH),
+        run=partial(bulk, "rows"),
+        requires=(FULL_WARPS,),
+    )
+    yield Claim(
+        id="BULK-LB",
+        source=PAPER,
+        title="lower bound: p threads make t accesses each, to inputs of their own",
+        formula=lambda t, p, w, l: maximum(p * t / w + l - 1, l * t),
+        kind="lower",
+        grid=lambda: (
+            {"layout": layout, **case} for layout, case in product(LAYOUTS, inputs(*BOTH))
+        ),
+        run=either,
+        requires=(FULL_WARPS,),
+        note="a stage serves at most w of pt accesses, and a thread waits l for each of its own",
+    )
+
+
+CLAIMS = list(_claims())
