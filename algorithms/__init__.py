@@ -35,6 +35,7 @@ PAPERS = (
     *("SMM", "CFP", "ICPP", "IEICE", "RAP"),
     *("SUM", "SCAN", "SAT", "MATMUL", "SORT"),
     *("CONV", "ASM", "DP", "BULK"),
+    *("LIST", "POLY", "FFT", "STENCIL", "HIST", "SPMV"),
 )
 """The five papers by their short names, then the families that draw on several papers."""
 

@@ -1,0 +1,65 @@
+"""A list in fragments: what is read, and how many stages it takes."""
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim.claims import ClaimError
+from mmsim_algorithms.fragments import by_fragments, by_positions, claims
+from mmsim_algorithms.fragments.programs import listed, placed, shifts
+
+schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+
+
+def stages(run, array):
+    return sum(row.stages for row in run.accesses if row.array == array)
+
+
+@schedules
+@pytest.mark.parametrize("lengths", [[1], [3, 1, 9, 2], [4, 4, 4, 4], [16]])
+def test_the_list_is_read_in_its_order(lengths, schedule):
+    a, start, first = placed(lengths, 4, offset=1, seed=3)
+    wanted = [a[s + t] for s, m in zip(start, lengths, strict=True) for t in range(m)]
+    assert listed(a, start, first).tolist() == wanted
+    b = np.zeros(len(wanted), int)
+    for machine in (mm.UMM(4, 3), mm.DMM(4, 3), mm.HMM(1, 4, 9)):
+        for program, given, threads in (
+            (by_positions, (shifts(start, first),), 8),
+            (by_fragments, (start, first), len(lengths)),
+        ):
+            run = machine.run(program, a, *given, b, threads=threads, schedule=schedule, check=True)
+            assert run.arrays["b"].tolist() == wanted
+            assert run.findings == ()
+
+
+@pytest.mark.parametrize(("f", "expected"), [(1, 16), (4, 16), (16, 16), (32, 32), (64, 64)])
+def test_more_fragments_than_warps_take_a_stage_each(f, expected):
+    """64 words, w = 4."""
+    a, start, first = placed([64 // f] * f, 4)
+    run = mm.UMM(4, 5).run(by_positions, a, shifts(start, first), np.zeros(64, int), threads=16)
+    assert stages(run, "a") == expected
+
+
+def test_a_thread_for_each_fragment_takes_a_stage_for_each_word():
+    a, start, first = placed([8] * 8, 4)
+    run = mm.UMM(4, 5).run(by_fragments, a, start, first, np.zeros(64, int), threads=8)
+    assert stages(run, "a") == stages(run, "b") == 64
+
+
+def test_a_wrong_list_is_refused(monkeypatch):
+    monkeypatch.setattr(claims, "listed", lambda *given: listed(*given) + 1)
+    for run in (
+        lambda: claims.positions("synchronous", 16, 4, 4, 1, 4),
+        lambda: claims.fragments("synchronous", 16, 4, 1, 4),
+    ):
+        with pytest.raises(ClaimError, match="wrong result in 'b'"):
+            run()
+
+
+@pytest.mark.parametrize("program", [by_positions, by_fragments], ids=lambda one: one.name)
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_the_examples_run(program, width):
+    for size in (0, 50):
+        example = program.prepare(width, size=size)
+        run = mm.UMM(width, 2).run(program, *example.arguments, **example.launch)
+        assert run.arrays["b"].any()
