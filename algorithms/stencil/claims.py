@@ -1,0 +1,165 @@
+"""What is claimed of a stencil of five points on a torus of n = s^2 words; all derived here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+import mmsim as mm
+from mmsim.claims import Case, Claim, Precondition, correct, maximum
+from mmsim_algorithms.grids import BOTH, FULL_WARPS, WHOLE_SHARES, machine
+from mmsim_algorithms.stencil.programs import by_bands, by_columns, by_rows, matrix, stencil
+
+SECTION = 1
+DERIVED = "STENCIL, derived here"
+
+WHOLE_ROWS = Precondition(
+    "w divides s = sqrt n", lambda n, w: isqrt(n) ** 2 == n and isqrt(n) % w == 0
+)
+WIDE = Precondition("2w <= s", lambda n, w: 2 * w <= isqrt(n))
+BANDS = Precondition("rd divides s", lambda n, d, r: isqrt(n) % (r * d) == 0)
+
+
+def plain(
+    program: mm.Program, schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int
+) -> mm.Run:
+    """By rows or by columns in one memory."""
+    a = matrix(n)
+    run = machine(on, w, l).run(program, a, np.zeros_like(a), threads=p, schedule=schedule)
+    return correct(run, b=stencil(a))
+
+
+def bands(schedule: mm.Schedule, n: int, w: int, d: int, L: int, l: int, r: int) -> mm.Run:
+    """By bands on an HMM."""
+    a = matrix(n)
+    run = mm.HMM(d, w, L, l).run(
+        *(by_bands, a, np.zeros_like(a), r),
+        threads=n // r,
+        block_size=isqrt(n),
+        schedule=schedule,
+    )
+    return correct(run, b=stencil(a))
+
+
+def in_global_memory(
+    schedule: mm.Schedule, n: int, w: int, d: int, L: int, l: int, r: int
+) -> mm.Run:
+    """By rows on an HMM with as many threads, all in the global memory."""
+    a = matrix(n)
+    run = mm.HMM(d, w, L, l).run(
+        *(by_rows, a, np.zeros_like(a)),
+        threads=n // r,
+        block_size=isqrt(n),
+        schedule=schedule,
+    )
+    return correct(run, b=stencil(a))
+
+
+ORDERS: dict[str, Callable[..., mm.Run]] = {
+    "rows": partial(plain, by_rows),
+    "columns": partial(plain, by_columns),
+}
+
+
+def any_order(schedule: mm.Schedule, order: str, **case: Any) -> mm.Run:
+    """One of `ORDERS`."""
+    return ORDERS[order](schedule, **case)
+
+
+def matrices(on: tuple[str, ...], least: int = 1) -> Iterator[Case]:
+    """Sides up to 48; a thread for each word, for each row, and a warp."""
+    for name, w, m, l in product(on, (2, 3, 8, 16), (1, 2, 3), (1, 30)):
+        n = (w * m) ** 2
+        for p in sorted({w, w * m, n}):
+            if m >= least and n // p <= 512:
+                yield {"on": name, "n": n, "p": p, "w": w, "l": l}
+
+
+def banded() -> Iterator[Case]:
+    """Sides up to 32 on 1 to 4 DMMs, bands of 1 to 8 rows."""
+    for w, m, d, r in product((2, 3, 8), (2, 4), (1, 2, 4), (1, 2, 4, 8)):
+        for L, l in ((1, 1), (100, 1), (10, 3)):
+            if w * m % (r * d) == 0:
+                yield {"n": (w * m) ** 2, "w": w, "d": d, "L": L, "l": l, "r": r}
+
+
+CLAIMS = [
+    Claim(
+        id="STENCIL-rows.DMM",
+        source=DERIVED,
+        title="stencil of five points by rows, DMM",
+        formula=lambda n, p, w, l: 6 * (n / p) * (p / w + l - 1),
+        kind="exact",
+        grid=lambda: matrices(("DMM",)),
+        run=ORDERS["rows"],
+        requires=(FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS),
+        note="five reads and a write. A warp's neighbours on the left are w words next to each "
+        "other, or w - 1 with the last of the row: in different banks either way",
+    ),
+    Claim(
+        id="STENCIL-rows.UMM",
+        source=DERIVED,
+        title="stencil of five points by rows, UMM",
+        formula=lambda n, p, w, l: (n / p) * (8 * p / w + 6 * (l - 1)),
+        kind="exact",
+        grid=lambda: matrices(("UMM",), 2),
+        run=ORDERS["rows"],
+        requires=(FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS, WIDE),
+        note="the neighbours on the left, and those on the right, lie in two groups",
+    ),
+    Claim(
+        id="STENCIL-columns",
+        source=DERIVED,
+        title="stencil of five points by columns, DMM and UMM",
+        formula=lambda n, p, l: 6 * (n / p) * (p + l - 1),
+        kind="exact",
+        grid=lambda: matrices(BOTH),
+        run=ORDERS["columns"],
+        requires=(FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS),
+        note="the naive order: a warp's words are in one bank and in w groups",
+    ),
+    Claim(
+        id="STENCIL-LB",
+        source=DERIVED,
+        title="lower bound for a stencil, DMM and UMM",
+        formula=lambda n, p, w, l: maximum(2 * n / w + l - 1, 2 * n * l / p),
+        kind="lower",
+        grid=lambda: (
+            {"order": order, **case}
+            for order, case in product(ORDERS, matrices(BOTH))
+            if case["n"] <= 256
+        ),
+        run=any_order,
+        requires=(FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS),
+        note="each word is read and each is written",
+    ),
+    Claim(
+        id="STENCIL-HMM.global",
+        source=DERIVED,
+        title="stencil by rows with n/r threads, in the global memory of an HMM",
+        formula=lambda n, w, L, r: 8 * n / w + 6 * r * (L - 1),
+        kind="exact",
+        grid=banded,
+        run=in_global_memory,
+        requires=(WHOLE_ROWS, WIDE, BANDS),
+    ),
+    Claim(
+        id="STENCIL-HMM.bands",
+        source=DERIVED,
+        title="stencil by bands of r rows in shared memory, HMM",
+        formula=lambda n, w, d, L, l, r: (
+            (2 * r + 2) * (n / (r * w) + L - 1) + (6 * r + 2) * (n / (r * d * w) + l - 1)
+        ),
+        kind="exact",
+        grid=banded,
+        run=bands,
+        requires=(WHOLE_ROWS, WIDE, BANDS),
+        note="of the global memory 2n/w + 2n/(rw) stages, where the n words that are read and "
+        "those that are written take 2n/w",
+    ),
+]
