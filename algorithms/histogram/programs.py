@@ -1,13 +1,40 @@
-"""Counting values by atomics in shared memory, and sorting by these counts.
+"""Counting values by atomics, in one memory and in shared memory, and sorting by these counts.
 
 These are textbook programs, of no paper of the memory machine models.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 import mmsim as mm
+
+
+@mm.program
+def in_place(T: mm.Thread, x: mm.Array, h: mm.Array) -> None:
+    """Count the values of x in h, which all threads share."""
+    for i in range(T.id, x.size, T.count):
+        mm.atomic.add(h, x[i], 1)
+
+
+@mm.program
+def by_lanes(T: mm.Thread, x: mm.Array, c: mm.Array, h: mm.Array) -> None:
+    """Count the values of x in c, which has a column for each lane, then add the columns in h.
+
+    c has w columns of zeros. Lane k asks bank k only, whatever the values are.
+    """
+    m, w = c.shape
+    for i in range(T.id, x.size, T.count):
+        mm.atomic.add(c, (x[i], T.lane), 1)
+    T.barrier()
+    for v in range(T.id, m, T.count):
+        s = 0
+        for t in range(w):
+            s += c[v, (v + t) % w]
+        h[v] = s
 
 
 @mm.program
@@ -34,6 +61,33 @@ def counting_sort(T: mm.Thread, x: mm.Array, first: mm.Array, out: mm.Array) -> 
     for i in range(T.index, x.size, T.block_size):
         v = x[i]
         out[mm.atomic.add(free, v, 1)] = v
+
+
+def repeated(n: int, k: int, w: int) -> npt.NDArray[Any]:
+    """n values, k threads of each warp with the same one: 0 for the first k, 1 for the next.
+
+    >>> repeated(8, 2, 4).tolist()
+    [0, 0, 1, 1, 0, 0, 1, 1]
+    """
+    return np.arange(n) % w // k
+
+
+# What `mmsim run` starts from.
+
+
+@in_place.example
+def in_place_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
+    """`size` random values below w (default: 8w of them), counted by 2w threads."""
+    x = np.random.default_rng(seed).integers(0, width, size or 8 * width)
+    return mm.Example(x, np.zeros(width, int), threads=2 * width)
+
+
+@by_lanes.example
+def by_lanes_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
+    """`size` random values below w (default: 8w of them), counted by 2w threads."""
+    x = np.random.default_rng(seed).integers(0, width, size or 8 * width)
+    c = np.zeros((width, width), int)
+    return mm.Example(x, c, np.zeros(width, int), threads=2 * width)
 
 
 @histogram.example

@@ -67,9 +67,10 @@ def polygons() -> Iterator[Case]:
 
 
 def threads(most: int) -> Iterator[Case]:
-    """8 to 64 sides; n/2 and n threads, or n and n^2/2 where `most` is 2."""
+    """8 to 64 sides; n threads and fewer, or n and n^2/2 where `most` is 2."""
     for w, n, l in product((3, 8), (8, 12, 16, 32, 64), (1, 30)):
-        for p in (n, n * n // 2) if most == 2 else (n // 2, n):
+        few = (n // 2, n) if n <= 16 else (n,)
+        for p in (n, n * n // 2) if most == 2 else few:
             if w <= p:
                 yield {"n": n, "p": p, "w": w, "l": l}
 
