@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
 APART = ("reports", "drawings", "bench", "gpu")
 """The folders that measure and print, as above: no families."""
-FIELD = ("sums", "prefix_sums", "summed_area", "product", "sorting")
+FIELD = (
+    *("sums", "prefix_sums", "summed_area", "product", "sorting", "convolution", "bulk"),
+    *("fragments", "triangulation", "stencil", "sparse", "histogram"),
+)
 """The families of the field's algorithms, beyond the five papers."""
 PAPERS = (
     *("SMM", "CFP", "ICPP", "IEICE", "RAP"),

@@ -73,7 +73,8 @@ def listed(
     a: npt.NDArray[Any], start: npt.NDArray[Any], first: npt.NDArray[Any]
 ) -> npt.NDArray[Any]:
     """The list, from the places of its fragments."""
-    return a[np.arange(first[-1]) + shifts(start, first)]
+    found: npt.NDArray[Any] = a[np.arange(first[-1]) + shifts(start, first)]
+    return found
 
 
 # What `mmsim run` starts from.
