@@ -25,7 +25,7 @@ def field(results: Results) -> list[str]:
         paragraph(
             f"""The [sums, prefix sums, products and sorts](algorithms/index.md) ran on the card on
             {str(record.facts["date"])[:10]}: the arrays of all
-            {count(len(record.rows), "program")} are the simulated ones. A program of one block is
+            {count(len(record.rows), "program")} that ran are the simulated ones. A program of one block is
             timed in shared memory, on its example, {REPEAT} times in one launch; one of several
             blocks in global memory, on an example of about a million words."""
         ),
