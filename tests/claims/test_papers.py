@@ -31,7 +31,8 @@ def verify_in(claim, cases):
 
 @each_claim
 def test_verdict(claim):
-    verify_in(claim, some(claim.cases()))
+    of_paper = claim.paper in mmsim_algorithms.PAPERS[:5]
+    verify_in(claim, some(claim.cases(), 16 if of_paper else 5))
 
 
 @pytest.mark.long
