@@ -1,0 +1,94 @@
+"""Approximate string matching: what it finds, by hand, and where blanks and parts matter."""
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim.claims import ClaimError
+from mmsim_algorithms.string_matching import claims, in_one_memory, in_shared_memory
+from mmsim_algorithms.string_matching.programs import BLANK, edits, strings
+
+PROGRAMS = (in_one_memory, in_shared_memory)
+
+
+def least_edits(x, part):
+    """The edits between a pattern and the whole of a part of the text, by the definition."""
+    row = list(range(len(part) + 1))
+    for i, letter in enumerate(x):
+        below = [i + 1]
+        for j, other in enumerate(part):
+            below.append(min(below[j] + 1, row[j + 1] + 1, row[j] + (letter != other)))
+        row = below
+    return row[-1]
+
+
+def test_the_table_by_rows_is_the_least_over_all_parts_of_the_text():
+    random = np.random.default_rng(3)
+    x, y = random.integers(0, 3, 4), random.integers(0, 3, 12)
+    for j, found in enumerate(edits(x, y)):
+        assert found == min(least_edits(x, y[k : j + 1]) for k in range(j + 2))
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+@pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+def test_the_matching_is_right_and_has_no_race(program, schedule):
+    for width, size in ((2, 0), (3, 50), (8, 0)):
+        example = program.prepare(width, size=size)
+        x, y = example.arguments[:2]
+        for machine in (mm.HMM(2, width, 9), mm.DMM(width, 2), mm.UMM(width, 2)):
+            run = machine.run(
+                program, *example.arguments, **example.launch, schedule=schedule, check=True
+            )
+            assert (run.arrays["e"] == edits(x, y[2 * width :])).all()
+            assert run.findings == ()
+
+
+@pytest.mark.parametrize("letter", [0, 1])
+def test_every_letter_of_the_text_equal_or_different(letter):
+    """m edits where no letter fits, none where all do, from the m-th on."""
+    m, n = 4, 16
+    y = np.concatenate([np.full(2 * m, BLANK), np.zeros(n, int)])
+    run = mm.HMM(2, 2, 9).run(
+        *(in_shared_memory, np.full(m, letter), y, np.zeros(n, int)), threads=16, block_size=8
+    )
+    expected = [4] * 16 if letter else [3, 2, 1, 0] + [0] * 12
+    assert run.arrays["e"].tolist() == expected
+
+
+def test_one_warp_and_two_letters_by_hand():
+    """w = m = p = 2, n = 2, l = 3: 6 columns, 7 steps, each read or write a stage and 3 units."""
+    x, y = strings(2, 2)
+    run = mm.DMM(2, 3).run(in_one_memory, x, y, np.zeros((2, 2), int), np.zeros(2, int), threads=2)
+    # x; 7 reads of the text; 6 reads of v, as the upper row needs none; 7 writes; 2 results
+    assert run.time == (1 + 7 + 6 + 7 + 2) * 3
+    assert {(row.array, row.kind): row.requests for row in run.accesses} == {
+        ("x", "read"): 1,
+        ("y", "read"): 7,
+        ("v", "read"): 6,
+        ("v", "write"): 7,
+        ("e", "write"): 2,
+    }
+
+
+def test_parts_that_are_begun_too_late_find_too_many_edits():
+    """The first columns of a part are not right yet: e is written from the 2m-th on."""
+    m, n = 4, 64
+    x = np.arange(m)
+    y = np.concatenate([np.full(2 * m, BLANK), np.resize(x, n)])
+    right = edits(x, y[2 * m :])
+    late = np.concatenate([edits(x, part) for part in y[2 * m :].reshape(4, -1)])
+    assert (late[: n // 4] == right[: n // 4]).all()
+    assert (late > right).any()
+    run = mm.DMM(4, 2).run(
+        in_one_memory, x, y, np.zeros((2, 16), int), np.zeros(n, int), threads=16
+    )
+    assert (run.arrays["e"] == right).all()
+
+
+def test_shared_memory_is_faster_and_a_wrong_table_is_refused(monkeypatch):
+    case = {"n": 64, "m": 8, "p": 32, "w": 4, "d": 2, "L": 100, "l": 1}
+    shared = claims.on_hmm("synchronous", **case)
+    assert shared.time < claims.in_global_memory("synchronous", **case).time
+    monkeypatch.setattr(claims, "edits", lambda x, y: edits(x, y) + 1)
+    with pytest.raises(ClaimError, match="wrong result in 'e'"):
+        claims.on_hmm("synchronous", **case)
