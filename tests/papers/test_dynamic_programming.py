@@ -1,0 +1,109 @@
+"""Dynamic programming over intervals: what it leaves, by hand, and what tiles save."""
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim.claims import ClaimError
+from mmsim_algorithms.dynamic_programming import by_tiles, claims, corner, in_global_memory, squares
+from mmsim_algorithms.dynamic_programming.programs import polygon
+from mmsim_algorithms.dynamic_programming.tables import triangulated
+from mmsim_algorithms.errors import PreconditionError
+
+PROGRAMS = (in_global_memory, corner, squares)
+schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+
+
+def every_triangulation(weights, i, j):
+    """The weights of all ways to triangulate the vertices i .. j, the chord (i, j) among them."""
+    if j == i + 1:
+        return [0]
+    return [
+        weights[i, j] + one + other
+        for k in range(i + 1, j)
+        for one in every_triangulation(weights, i, k)
+        for other in every_triangulation(weights, k, j)
+    ]
+
+
+@schedules
+def test_the_table_is_the_least_of_all_triangulations(schedule):
+    weights = polygon(8)
+    naive = mm.UMM(4, 3).run(in_global_memory, weights, threads=8, schedule=schedule)
+    tiles = by_tiles(mm.HMM(2, 4, 9), weights, 2, schedule=schedule)
+    for i in range(8):
+        for j in range(i + 1, 8):
+            least = min(every_triangulation(weights, i, j))
+            assert naive.arrays["M"][i, j] == tiles.arrays["M"][i, j] == least
+
+
+@schedules
+@pytest.mark.parametrize(("w", "r"), [(2, 1), (4, 1), (4, 2), (4, 4), (6, 3)])
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_any_number_of_dmms_and_rows_of_threads(w, r, d, schedule):
+    """More tiles than DMMs, fewer, and a number that d does not divide."""
+    for tiles in (1, 4):
+        weights = polygon(w * tiles)
+        run = by_tiles(mm.HMM(d, w, 20, 2), weights, r, schedule=schedule)
+        assert (run.arrays["M"] == triangulated(weights)).all()
+
+
+@schedules
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+def test_the_examples_have_no_race(program, schedule):
+    for width in (2, 3, 8):
+        example = program.prepare(width)
+        for machine in (mm.HMM(2, width, 9), mm.DMM(width, 2), mm.UMM(width, 2)):
+            run = machine.run(
+                program, *example.arguments, **example.launch, schedule=schedule, check=True
+            )
+            assert run.findings == ()
+
+
+@schedules
+def test_a_launch_in_the_middle_has_no_race(schedule):
+    """Tiles (I, I + 2), each with one product of tiles, two for each block."""
+    machine, w = mm.HMM(2, 4, 9), 4
+    done = machine.run(corner, polygon(24), w, threads=16, block_size=8).arrays["M"]
+    for D in (1, 2):
+        run = machine.run(
+            squares, done, w, D, threads=16, block_size=8, schedule=schedule, check=True
+        )
+        assert run.findings == ()
+        done = run.arrays["M"]
+    inside = np.tri(24, k=8, dtype=bool) & ~np.tri(24, k=-1, dtype=bool)
+    assert (done == triangulated(polygon(24)))[inside].all()
+
+
+def test_a_polygon_of_four_by_hand():
+    """L = 10: the diagonals of 2 words and of 1, two reads a split, a read and a write at last."""
+    run = mm.UMM(2, 10).run(in_global_memory, polygon(4), threads=4)
+    assert [one.stages for one in run.rounds] == [2] * 4 + [1] * 6
+    assert run.time == 4 * (2 + 9) + 6 * (1 + 9)
+
+
+def test_tiles_are_faster_and_ask_the_global_memory_less():
+    def stages(run):
+        return sum(row.stages for row in run.accesses if row.space == "global")
+
+    machine, weights = mm.HMM(4, 4, 16), polygon(32)
+    naive = machine.run(in_global_memory, weights, threads=32)
+    tiles = by_tiles(machine, weights, 4)
+    m, w = 8, 4
+    assert stages(tiles) == w * m * (m - 1) * (m - 2) // 3 + 2 * w * m * m
+    assert stages(naive) == 32 * (32**2 - 1) // 3 - 2 * 31
+    assert tiles.time < naive.time
+
+
+@pytest.mark.parametrize(("shape", "r"), [((6, 6), 2), ((8, 4), 2), ((8, 8), 3), ((8, 8), 0)])
+def test_what_tiles_do_not_take_is_refused(shape, r):
+    with pytest.raises(PreconditionError, match="DP"):
+        by_tiles(mm.HMM(2, 4, 10), np.zeros(shape, int), r)
+
+
+def test_a_wrong_table_is_refused(monkeypatch):
+    monkeypatch.setattr(claims, "triangulated", lambda weights: weights)
+    with pytest.raises(ClaimError, match="wrong result in 'M'"):
+        claims.naive("synchronous", 4, 2, 1, 1)
+    with pytest.raises(ClaimError, match="wrong result in 'M'"):
+        claims.tiled("synchronous", 8, 4, 1, 2, 1, 1)
