@@ -75,10 +75,15 @@ def contents() -> list[PrintedItem]:
 
 
 def programs() -> list[Program]:
-    """All programs that have an example, family by family (the entry point of `mmsim gpu`)."""
+    """All programs that have an example, family by family.
+
+    They are the entry point of `mmsim list` and `mmsim gpu`.
+    """
+    from mmsim_algorithms.catalogue import CATALOGUE
+
     families = [folder for folder in _folders() if folder not in APART]
     modules = [module for family in families for module in _modules(family, without="claims")]
-    return [
+    found = [
         value
         for module in modules
         for value in vars(module).values()
@@ -86,6 +91,10 @@ def programs() -> list[Program]:
         and value.function.__module__ == module.__name__
         and value.has_example
     ]
+    for program in found:
+        name = f"{program.function.__module__}:{program.name}".removeprefix(f"{__name__}.")
+        program.listed = CATALOGUE.get(name, program.listed)
+    return found
 
 
 def benchmarks() -> list[Benchmark]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 import mmsim as mm
-from mmsim.claims import Precondition
+from mmsim.claims import Case, Precondition
 
 WIDTHS = (2, 3, 4, 5, 8, 12, 16, 32)
 BINARY_WIDTHS = (2, 4, 8, 16, 32)
@@ -38,6 +38,16 @@ def machine(name: str, w: int, l: int) -> mm.Machine:
 def widths_and_latencies() -> Iterator[tuple[int, int]]:
     """Every width with every latency."""
     return product(WIDTHS, LATENCIES)
+
+
+def once(cases: Iterable[Case]) -> Iterator[Case]:
+    """The cases in their order, each of them once: of overlapping ranges."""
+    seen = set()
+    for case in cases:
+        values = tuple(case.items())
+        if values not in seen:
+            seen.add(values)
+            yield case
 
 
 def powers(least: int, most: int, factor: int = 2) -> Iterator[int]:

@@ -12,7 +12,7 @@ from mmsim_algorithms.access.claims import BOTH, EXACT, any_threads, read_all
 from mmsim_algorithms.access.programs import PROGRAMS
 from mmsim_algorithms.dmm_permutation.cases import any_threads as any_shares
 from mmsim_algorithms.dmm_permutation.cases import permuted
-from mmsim_algorithms.grids import WHOLE_SHARES, widths_and_latencies
+from mmsim_algorithms.grids import WHOLE_SHARES, once, widths_and_latencies
 from mmsim_algorithms.transpose.dmm import diagonal, straightforward
 from mmsim_algorithms.transpose.dmm_claims import any_sides, transposed
 
@@ -75,7 +75,7 @@ def _claims() -> Iterator[Claim]:
         title="lower bound: bandwidth and latency limitation; reads, transposes, permutations",
         formula=lambda n, p, w, l: maximum(n / w + l - 1, n * l / p),
         kind="lower",
-        grid=lambda: chain(reads(), moves()),
+        grid=lambda: once(chain(reads(), moves())),
         run=any_program,
         requires=(WHOLE_SHARES,),
         note="for any program that accesses all n words of its input; it holds under both "

@@ -15,6 +15,7 @@ from mmsim_algorithms.grids import (
     FULL_WARPS,
     WHOLE_SHARES,
     machine,
+    once,
     widths_and_latencies,
 )
 
@@ -99,7 +100,7 @@ def _claims() -> Iterator[Claim]:
         formula=lambda n, p, w, l: n / w + n * l / p,
         kind="upper",
         constant=2,
-        grid=lambda: any_threads(BOTH, access="contiguous"),
+        grid=lambda: once(any_threads(BOTH, access="contiguous")),
         run=read_all,
         requires=ORDER,
     )
@@ -132,7 +133,7 @@ def _claims() -> Iterator[Claim]:
         title="stride access, DMM, any p >= w",
         formula=lambda n, p, w, l: n / w * gcd(n / p, w) + n * l / p,
         kind="upper",
-        grid=lambda: any_threads(("DMM",), access="stride"),
+        grid=lambda: once(any_threads(("DMM",), access="stride")),
         run=read_all,
         requires=ORDER,
     )
@@ -169,7 +170,7 @@ def _claims() -> Iterator[Claim]:
         title="stride access, UMM, any p >= w",
         formula=lambda n, p, w, l: minimum(n, n**2 / (p * w)) + n * l / p,
         kind="upper",
-        grid=lambda: any_threads(("UMM",), access="stride"),
+        grid=lambda: once(any_threads(("UMM",), access="stride")),
         run=read_all,
         requires=ORDER,
     )
@@ -208,7 +209,7 @@ def _claims() -> Iterator[Claim]:
         formula=lambda n, p, w, l: n / w + n * l / p,
         kind="upper",
         constant=4,
-        grid=lambda: any_threads(BOTH),
+        grid=lambda: once(any_threads(BOTH)),
         run=copy_all,
         requires=ORDER,
     )

@@ -120,7 +120,7 @@ def small() -> Iterator[Case]:
 def whole_rows() -> Iterator[Case]:
     """Up to 64 rows with w to 4w nonzero words, a warp for each row or less."""
     for on, w, m, l in product(BOTH, (2, 4, 8, 16), (1, 4), (1, 30)):
-        for p, k in product((w, m * w), (w, 4 * w)):
+        for p, k in product(sorted({w, m * w}), (w, 4 * w)):
             if k <= m * w and (m > 1 or p == m * w):
                 yield {"on": on, "n": m * w, "p": p, "w": w, "l": l, "k": k}
 

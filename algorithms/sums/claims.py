@@ -212,7 +212,7 @@ def _claims() -> Iterator[Claim]:
         grid=lambda: (
             {"on": on, "n": 2 * p, "p": p, "w": w, "l": l}
             for on, w, l in product(BOTH, (2, 4, 8), (1, 5))
-            for p in (w, 2 * w, 3 * w, 8 * w, 64)
+            for p in sorted({w, 2 * w, 3 * w, 8 * w, 64})
         ),
         run=traced_columns,
         measure=barriers,

@@ -28,6 +28,7 @@ from mmsim_algorithms.grids import (
     WHOLE_SHARES,
     WIDTHS,
     machine,
+    once,
     widths_and_latencies,
 )
 from mmsim_algorithms.transpose.dmm import diagonal, straightforward
@@ -131,7 +132,9 @@ def _claims() -> Iterator[Claim]:
         kind="upper",
         grid=lambda: (
             case
-            for case in (*any_sides("DMM"), *thread_for_each_word("DMM", (4, 6), (8, 12), (9, 12)))
+            for case in once(
+                (*any_sides("DMM"), *thread_for_each_word("DMM", (4, 6), (8, 12), (9, 12)))
+            )
             if case["p"] % case["w"] == 0
         ),
         run=partial(transposed, straightforward),
@@ -187,9 +190,11 @@ def _claims() -> Iterator[Claim]:
         formula=lambda n, p, w, l: minimum(n, n * root(n) / w) + n * l / p,
         kind="upper",
         constant=2,
-        grid=lambda: (
-            *any_sides("UMM"),
-            *thread_for_each_word("UMM", *TWICE_AS_LONG, (32, 11), (64, 35), (128, 43)),
+        grid=lambda: once(
+            (
+                *any_sides("UMM"),
+                *thread_for_each_word("UMM", *TWICE_AS_LONG, (32, 11), (64, 35), (128, 43)),
+            )
         ),
         run=partial(transposed, straightforward),
         requires=ORDER,
@@ -273,9 +278,11 @@ def _claims() -> Iterator[Claim]:
         formula=lambda n, p, w, l: n / w * gcd(root(n) + 1, w) + n * l / p,
         kind="upper",
         constant=5,
-        grid=lambda: (
-            *any_sides("DMM"),
-            *thread_for_each_word("DMM", *ONE_COLUMN_SHORT, (32, 38), (64, 66)),
+        grid=lambda: once(
+            (
+                *any_sides("DMM"),
+                *thread_for_each_word("DMM", *ONE_COLUMN_SHORT, (32, 38), (64, 66)),
+            )
         ),
         run=partial(transposed, diagonal),
         requires=(*ORDER, WIDE),

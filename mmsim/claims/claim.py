@@ -187,7 +187,7 @@ class Claim:
         return bool(measured <= claimed if self.kind == "upper" else measured >= claimed)
 
     def cases(self) -> list[Case]:
-        """The grid, each case checked against the preconditions."""
+        """The grid, each case checked against the preconditions and there once."""
         cases = self._checked(self.grid())
         if not cases:
             raise ClaimError(f"{self.id}: its grid has no case")
@@ -204,7 +204,14 @@ class Claim:
 
     def _checked(self, cases: Iterable[Case]) -> list[Case]:
         checked = list(cases)
+        seen: set[frozenset[tuple[str, str]]] = set()
         for case in checked:
+            written = frozenset((name, repr(value)) for name, value in case.items())
+            if written in seen:
+                raise ClaimError(
+                    f"{self.id}: the case {show(case)} is there twice; give each case once"
+                )
+            seen.add(written)
             for condition in self.requires:
                 if not call_with(condition.holds, case):
                     raise ClaimError(f"{self.id}: the case {show(case)} breaks {condition.text!r}")

@@ -39,7 +39,7 @@ def verify_registered(
     `done` is called with each verdict as it comes. Interrupting kills the processes at work.
     """
     verdicts: dict[str, Verdict] = {}
-    large = {claim.id for claim in registered() if claim.has_own_size} & set(ids)
+    large = {claim.id for claim in registered([]) if claim.has_own_size} & set(ids)
     if processes <= 1:
         large = set()
     context = multiprocessing.get_context("spawn")
@@ -72,4 +72,4 @@ def _kill(pool: ProcessPoolExecutor) -> None:
 
 def _verify(id_: str) -> Verdict:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
-    return verify_claim({claim.id: claim for claim in registered()}[id_])
+    return verify_claim({claim.id: claim for claim in registered([])}[id_])

@@ -11,14 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mmsim.claims.claim import Claim, ClaimError
+from mmsim.errors import MMSimError
 from mmsim.host.plugins import nearest, registered_in
 
 GROUP = "mmsim.algorithms"
 
 
-def registered() -> list[Claim]:
-    """All claims of all installed packages, packages in order of name."""
-    return unique(registered_in(GROUP))
+def registered(broken: list[MMSimError] | None = None) -> list[Claim]:
+    """All claims of all installed packages, packages in order of name.
+
+    Raises `MMSimError` where a package doesn't load; or adds the error to `broken`, where that is
+    given, and goes on with the others.
+    """
+    return unique(registered_in(GROUP, broken))
 
 
 def unique(claims: Iterable[Claim]) -> list[Claim]:

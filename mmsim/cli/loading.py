@@ -33,6 +33,21 @@ def load_program(target: str) -> Program:
     return found
 
 
+def programs_of(module_name: str) -> list[Program]:
+    """The programs that a module or a file has, in order of name, each once."""
+    try:
+        module = _load(module_name)
+    except MMSimError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise CallError(f"{module_name}: {said(error)}") from None
+    found = {id(one): one for one in vars(module).values() if isinstance(one, Program)}
+    programs = [one for one in found.values() if not one.is_helper]
+    if not programs:
+        raise CallError(f"{module_name} has no program; `mmsim list` names those installed")
+    return sorted(programs, key=lambda one: one.name)
+
+
 def load(target: str) -> Any:
     """What MODULE:NAME or FILE.py:NAME means; None where the module has no such name."""
     return _find(target)[1]

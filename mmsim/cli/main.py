@@ -7,6 +7,19 @@ import sys
 from collections.abc import Callable, Sequence
 
 from mmsim.cli import bench, check, conflicts, cuda, fit, gpu, reproduce, run, step, sweep, verify
+from mmsim.cli import (
+    bench,
+    check,
+    conflicts,
+    cuda,
+    gpu,
+    listing,
+    reproduce,
+    run,
+    step,
+    sweep,
+    verify,
+)
 from mmsim.cli.output import (
     STANDARD_OUTPUT,
     abandon,
@@ -37,6 +50,19 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"mmsim {VERSION}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for module in (verify, reproduce, run, check, sweep, fit, step, conflicts, cuda, bench, gpu):
+    for module in (
+        verify,
+        reproduce,
+        listing,
+        run,
+        check,
+        sweep,
+        step,
+        conflicts,
+        cuda,
+        bench,
+        gpu,
+    ):
         module.add_parser(commands)
     return parser
 

@@ -10,13 +10,14 @@ import numpy as np
 
 from mmsim.api.machines import Machine
 from mmsim.api.run import Run
-from mmsim.cli.loading import load_program
+from mmsim.cli.loading import load_program, programs_of
 from mmsim.cli.numbers import SEED, at_least, extents
 from mmsim.cli.output import console, named
 from mmsim.cli.output import save as save_text
 from mmsim.cli.trial import SIZES, launch_of, machine_named, needs_threads
 from mmsim.cli.values import parse_argument
 from mmsim.frontend.program import Example, Program
+from mmsim.reports.programs import list_of_programs
 from mmsim.view.figures.paper import check_suffix, save
 from mmsim.view.figures.plot import SHORT
 from mmsim.view.tables import rich_table, rounds_table
@@ -37,7 +38,8 @@ def add_parser(commands: Any) -> None:
         commands,
         "run",
         help="run a program on a machine",
-        description="Run a program and print its time and its accesses.",
+        description="Run a program and print its time and its accesses. A module or a file without "
+        ":NAME lists its programs.",
     )
     parser.add_argument("--profile", action="store_true", help="print the cost of each line")
     parser.add_argument("--rounds", action="store_true", help="print each round")
@@ -96,7 +98,9 @@ def add_machine_options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-
+    if ":" not in arguments.program and not arguments.arguments:
+        console().print(list_of_programs(programs_of(arguments.program)))
+        return 0
     if arguments.plot is not None:
         check_suffix(arguments.plot)
     run = run_program(arguments, check=arguments.check, trace=arguments.chrome is not None)

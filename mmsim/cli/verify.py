@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmsim.cli.numbers import jobs
-from mmsim.cli.output import console, save
+from mmsim.cli.output import complain, console, save
+from mmsim.errors import MMSimError
 from mmsim.host.bars import bar
 from mmsim.host.cores import cores
 
@@ -20,7 +21,7 @@ def add_parser(commands: Any) -> None:
         "verify",
         help="check the papers' claims",
         description="Check the claims of all installed algorithms on both schedules. Exit status "
-        "1 when a claim fails or a misprint isn't refuted.",
+        "1 when a claim fails, a misprint isn't refuted or a package's claims can't be loaded.",
     )
     parser.add_argument(
         "--claim",
@@ -41,7 +42,10 @@ def command(arguments: argparse.Namespace) -> int:
     from mmsim.claims.verify import to_json
     from mmsim.reports.verdicts import summary, verdicts_page, verdicts_table
 
-    claims = registered()
+    broken: list[MMSimError] = []
+    claims = registered(broken)
+    for error in broken:
+        complain(str(error))
     if arguments.claim:
         claims = choose(claims, arguments.claim)
     output = console()
@@ -60,7 +64,7 @@ def command(arguments: argparse.Namespace) -> int:
         save(arguments.json, to_json(verdicts, made))
     if arguments.html is not None:
         save(arguments.html, verdicts_page(verdicts))
-    return 0 if all(verdict.good for verdict in verdicts) else 1
+    return 0 if not broken and all(verdict.good for verdict in verdicts) else 1
 
 
 def _verify(claims: list[Claim], jobs: int | None, done: list[Verdict]) -> list[Verdict]:

@@ -32,6 +32,9 @@ class Program:
     helper returns a value.
     """
 
+    listed: tuple[str, str] = ("", "")
+    """For `mmsim list`: the machines that it is for, and the id of a claim on its time, or ""."""
+
     def __init__(self, function: types.FunctionType, parsed: ir.Code | Place) -> None:
         functools.update_wrapper(self, function)  # first: it takes over the function's attributes
         self._function: types.FunctionType | Packed = function

@@ -11,13 +11,21 @@ from mmsim.errors import MMSimError
 from mmsim.tracebacks import said
 
 
-def registered_in(group: str) -> list[Any]:
+def registered_in(group: str, broken: list[MMSimError] | None = None) -> list[Any]:
     """All that the functions return which packages name in an entry point group, by point name.
 
-    Raises `MMSimError` where a package doesn't load.
+    Raises `MMSimError` where a package doesn't load; or adds the error to `broken`, where that is
+    given, and goes on with the others.
     """
-    points = sorted(entry_points(group=group), key=lambda point: point.name)
-    return [one for point in points for one in _called(point)]
+    found: list[Any] = []
+    for point in sorted(entry_points(group=group), key=lambda point: point.name):
+        try:
+            found += _called(point)
+        except MMSimError as error:
+            if broken is None:
+                raise
+            broken.append(error)
+    return found
 
 
 def _called(point: EntryPoint) -> list[Any]:

@@ -180,6 +180,16 @@ def test_a_case_that_breaks_a_precondition_is_refused():
         verify_claim(wrong)
 
 
+@pytest.mark.parametrize("where", ["grid", "own"])
+def test_a_case_that_is_there_twice_is_refused(where):
+    cases = [{"n": 4, "w": 2, "l": 1}, {"n": 4, "w": 2, "l": 2}]
+    again = [*cases, {"l": 1, "n": 4, "w": 2}]  # in another order it is the same case
+    assert verify_claim(claim(grid=lambda: cases)).result == "holds"
+    wrong = claim(**{where: lambda: again})
+    with pytest.raises(ClaimError, match="X-1: the case l=1, n=4, w=2 is there twice"):
+        verify_claim(wrong)
+
+
 def test_an_empty_grid_and_an_impossible_value_are_refused():
     with pytest.raises(ClaimError, match="no case"):
         verify_claim(claim(grid=list))

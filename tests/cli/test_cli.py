@@ -77,7 +77,7 @@ def test_verify_leaves_with_1_when_something_is_wrong(monkeypatch, capsys, print
         run=lambda schedule: mm.DMM(1, 1).run(read, [0], threads=1, schedule=schedule),
         printed=printed,
     )
-    monkeypatch.setattr("mmsim.claims.registered", lambda: [wrong])
+    monkeypatch.setattr("mmsim.claims.registered", lambda broken: [wrong])
     assert main(["verify"]) == 1
     assert ("not refuted" if printed else "fails") in capsys.readouterr().out
 
@@ -133,7 +133,9 @@ def test_run_a_file_with_arguments(capsys, program_file, tmp_path):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (["mmsim_algorithms.transpose"], "write MODULE:NAME or FILE.py:NAME"),
+        (["mmsim_algorithms.transpose:"], "write MODULE:NAME or FILE.py:NAME"),
+        (["mmsim_algorithms.grids"], "mmsim_algorithms.grids has no program"),
+        (["no.such.module"], "No module named 'no'"),
         (["mmsim_algorithms.transpose:diag"], "it has diagonal, straightforward"),
         (["no.such.module:x"], "No module named 'no'"),
         (["no_such_file.py:x"], "no file 'no_such_file.py'"),
@@ -178,7 +180,7 @@ def test_a_file_of_pickles_is_not_loaded(capsys, tmp_path):
 
 
 def test_interrupting_leaves_with_130(monkeypatch, capsys):
-    def interrupt():
+    def interrupt(broken):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("mmsim.claims.registered", interrupt)

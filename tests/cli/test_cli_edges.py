@@ -442,7 +442,7 @@ class Half(Broken):
         return lambda: (1 // number for number in (0,))
 
 
-@pytest.mark.parametrize("command", [["verify"], ["reproduce"], ["bench"], ["gpu", "reproduce"]])
+@pytest.mark.parametrize("command", [["reproduce"], ["bench"], ["gpu", "reproduce"]])
 def test_a_package_that_does_not_load_is_named(capsys, monkeypatch, command):
     where = "the entry point broken = broken:claims of the group mmsim.algorithms"
     points = {
@@ -454,3 +454,39 @@ def test_a_package_that_does_not_load_is_named(capsys, monkeypatch, command):
         line = refused(capsys, *command)
         assert where in line
         assert why in line
+
+
+class Whole(Broken):
+    """An entry point with what `verify` and `list` need."""
+
+    name, value = "whole", "whole:claims"
+
+    def __init__(self, group):
+        self.group = group
+
+    def load(self):
+        import mmsim_algorithms
+
+        if self.group == "mmsim.algorithms":
+            return lambda: [c for c in mmsim_algorithms.claims() if c.id == "SMM-E1.DMM"]
+        return mmsim_algorithms.programs
+
+
+@pytest.mark.parametrize(
+    ("command", "word"), [(["verify"], "SMM-E1.DMM"), (["list", "few_barriers"], ":few_barriers")]
+)
+@pytest.mark.parametrize("point", [Broken, Half])
+def test_verify_and_list_name_a_package_that_does_not_load_and_go_on(
+    capsys, monkeypatch, point, command, word
+):
+    monkeypatch.setattr(
+        plugins,
+        "entry_points",
+        lambda group: [Whole(group), *([point()] if group == "mmsim.algorithms" else [])],
+    )
+    assert main(command) == 1
+    output = capsys.readouterr()
+    assert word in output.out
+    assert output.err.count("mmsim: ") == 1
+    assert "the entry point broken = broken:claims of the group mmsim.algorithms" in output.err
+    assert main(["verify", "--claim", "SMM-E1.DMM"]) == 1

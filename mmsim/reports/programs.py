@@ -1,0 +1,52 @@
+"""The list of programs: what each is for, and what it takes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from mmsim.frontend.program import Program
+from mmsim.view.tables import Column, rich_rows, words
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def name_of(program: Program) -> str:
+    """What `mmsim run` calls a program: by its package, if that hands it on, or by its module."""
+    module = program.function.__module__
+    package = module.rpartition(".")[0]
+    if getattr(sys.modules.get(package), program.name, None) is program:
+        module = package
+    return f"{module}:{program.name}"
+
+
+def line_of(program: Program) -> str:
+    """The first line of a program's documentation, "" without one."""
+    lines = (program.function.__doc__ or "").strip().splitlines()
+    return lines[0] if lines else ""
+
+
+def list_of_programs(programs: Iterable[Program]) -> Table:
+    """Programs of one module, with what they do."""
+    return rich_rows(
+        map(words, ("program", "what it does")),
+        ((program.name, line_of(program)) for program in programs),
+    )
+
+
+def catalogue(programs: Iterable[Program], bounds: Mapping[str, str]) -> Table:
+    """Programs with their machines, what they do, and what `bounds` has of their claims."""
+    rows = []
+    for program in programs:
+        machines, claim = program.listed
+        bound = f"{bounds[claim]} ({claim})" if claim in bounds else ""
+        rows.append((name_of(program), machines, bound, line_of(program)))
+    columns = (
+        Column("program", numbers=False, whole=True),
+        words("machine"),
+        Column("time", numbers=False, share=1),
+        Column("what it does", numbers=False, share=1),
+    )
+    return rich_rows(columns, rows)
