@@ -31,7 +31,8 @@ APART = ("reports", "drawings", "bench", "gpu")
 """The folders that measure and print, as above: no families."""
 FIELD = (
     *("sums", "prefix_sums", "summed_area", "product", "sorting", "convolution", "bulk"),
-    *("fragments", "triangulation", "stencil", "sparse", "histogram"),
+    *("fragments", "triangulation", "stencil", "sparse", "histogram", "string_matching"),
+    "dynamic_programming",
 )
 """The families of the field's algorithms, beyond the five papers."""
 PAPERS = (

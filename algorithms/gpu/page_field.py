@@ -25,9 +25,9 @@ def field(results: Results) -> list[str]:
         paragraph(
             f"""The [sums, prefix sums, products and sorts](algorithms/index.md) ran on the card on
             {str(record.facts["date"])[:10]}: the arrays of all
-            {count(len(record.rows), "program")} that ran are the simulated ones. A program of one block is
-            timed in shared memory, on its example, {REPEAT} times in one launch; one of several
-            blocks in global memory, on an example of about a million words."""
+            {count(len(record.rows), "program")} that ran are the simulated ones. A program of one
+            block is timed in shared memory, on its example, {REPEAT} times in one launch; one of
+            several blocks in global memory, on an example of about a million words."""
         ),
         paragraph(
             f"""{len(near)} of the {len(record.rows)} times are predicted within {percent(NEAR)}:

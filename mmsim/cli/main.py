@@ -6,12 +6,12 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from mmsim.cli import bench, check, conflicts, cuda, fit, gpu, reproduce, run, step, sweep, verify
 from mmsim.cli import (
     bench,
     check,
     conflicts,
     cuda,
+    fit,
     gpu,
     listing,
     reproduce,
@@ -49,7 +49,6 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"mmsim {VERSION}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (verify, reproduce, run, check, sweep, fit, step, conflicts, cuda, bench, gpu):
     for module in (
         verify,
         reproduce,
@@ -57,6 +56,7 @@ def make_parser() -> argparse.ArgumentParser:
         run,
         check,
         sweep,
+        fit,
         step,
         conflicts,
         cuda,
