@@ -32,7 +32,7 @@ APART = ("reports", "drawings", "bench", "gpu")
 FIELD = (
     *("sums", "prefix_sums", "summed_area", "product", "sorting", "convolution", "bulk"),
     *("fragments", "triangulation", "stencil", "sparse", "histogram", "string_matching"),
-    "dynamic_programming",
+    *("dynamic_programming", "fft"),
 )
 """The families of the field's algorithms, beyond the five papers."""
 PAPERS = (
