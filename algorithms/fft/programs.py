@@ -132,7 +132,8 @@ def rows(T: mm.Thread, x: mm.Array, z: mm.Array, y: mm.Array, w: int) -> None:
 
 def roots(n: int, count: int) -> npt.NDArray[Any]:
     """exp(-2 pi i k/n) for k < count."""
-    return np.exp(-2j * np.pi * np.arange(count) / n)
+    found: npt.NDArray[Any] = np.exp(-2j * np.pi * np.arange(count) / n)
+    return found
 
 
 def signal(n: int) -> npt.NDArray[Any]:
