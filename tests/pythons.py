@@ -33,6 +33,7 @@ SLOW_FILES = [
     "agreement", "alignments", "array_against_events", "array_watched", "bad_input", "bench",
     "checker", "ci_guide", "claims_mutation", "compile_cache", "compiled_programs",
     "counting_barriers", "cuda_emulated", "cuda_writer", "curves", "dmm_permutation", "docs",
+    "dynamic_programming",
     "events_against_reference", "evidence", "exchange", "figures", "forms_together", "free_memory",
     "gpu_counters", "gpu_experiments", "gpu_predictions", "gpu_programs", "gpu_results", "graphs",
     "histograms", "hmm_permutation", "hmm_regular", "house", "interrupts", "layouts", "ledger",
