@@ -132,8 +132,7 @@ def rows(T: mm.Thread, x: mm.Array, z: mm.Array, y: mm.Array, w: int) -> None:
 
 def roots(n: int, count: int) -> npt.NDArray[Any]:
     """exp(-2 pi i k/n) for k < count."""
-    found: npt.NDArray[Any] = np.exp(-2j * np.pi * np.arange(count) / n)
-    return found
+    return np.asarray(np.exp(-2j * np.pi * np.arange(count) / n))
 
 
 def signal(n: int) -> npt.NDArray[Any]:

@@ -73,8 +73,7 @@ def listed(
     a: npt.NDArray[Any], start: npt.NDArray[Any], first: npt.NDArray[Any]
 ) -> npt.NDArray[Any]:
     """The list, from the places of its fragments."""
-    found: npt.NDArray[Any] = a[np.arange(first[-1]) + shifts(start, first)]
-    return found
+    return np.asarray(a[np.arange(first[-1]) + shifts(start, first)])
 
 
 # What `mmsim run` starts from.

@@ -81,9 +81,9 @@ def side(width: int, size: int) -> int:
 @by_rows.example
 @by_columns.example
 def example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
-    """A matrix of at least `size` words (default: 2w x 2w), a thread for each."""
+    """A matrix of at least `size` words (default: 2w x 2w), a thread for each of a row."""
     s = side(width, size)
-    return mm.Example(matrix(s * s), np.zeros((s, s), int), threads=s * s)
+    return mm.Example(matrix(s * s), np.zeros((s, s), int), threads=s)
 
 
 @by_bands.example

@@ -142,7 +142,7 @@ def by_diagonals_example(width: int, size: int = 0, seed: int = 0) -> mm.Example
 
 @eager.example
 def eager_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
-    """`size` sides (default: 2w), n/2 threads for each."""
+    """`size` sides (default: 2w), up to eight threads for each."""
     n = size or 2 * width
     u = diagonal_arrangement(weights(n, seed))
-    return mm.Example(u, empty(n), threads=max(1, n * n // 2))
+    return mm.Example(u, empty(n), threads=min(8, n) * n)
