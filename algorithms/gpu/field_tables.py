@@ -28,6 +28,10 @@ from mmsim_algorithms import FIELD, programs
 REPEAT = 200
 MANY = 1 << 20
 """Words of the example of a program of several blocks."""
+LONG = ("convolution", "dynamic_programming", "sparse", "string_matching")
+"""Families whose work grows faster than their words: they are timed on their own examples."""
+WIDE = ("dynamic_programming",)
+"""Families whose programs make numbers that 4 bytes can't hold."""
 SHARED_BYTES = 200 * 1024
 """Bytes of shared memory that a block may have on the card."""
 
@@ -89,9 +93,11 @@ def timed() -> Iterator[Timed]:
         example = program.prepare(WARP)
         blocks = example.launch.get("block_size") not in (None, example.launch.get("threads"))
         shared = not blocks and example.launch["threads"] <= MOST_THREADS
-        if not shared:
+        if not shared and family not in LONG:
             example = program.prepare(WARP, size=MANY)
-        arguments = tuple(map(narrowed, example.arguments))
+        arguments = example.arguments
+        if family not in WIDE:
+            arguments = tuple(map(narrowed, arguments))
         if shared:
             written = kernel(program, *arguments, **example.launch, space="shared")
             shared = written.shared_bytes <= SHARED_BYTES

@@ -23,11 +23,12 @@ def field(results: Results) -> list[str]:
     parts = [
         "## The field's algorithms\n",
         paragraph(
-            f"""The [sums, prefix sums, products and sorts](algorithms/index.md) ran on the card on
+            f"""All programs of the [field's families](algorithms/index.md) ran on the card on
             {str(record.facts["date"])[:10]}: the arrays of all
-            {count(len(record.rows), "program")} that ran are the simulated ones. A program of one
-            block is timed in shared memory, on its example, {REPEAT} times in one launch; one of
-            several blocks in global memory, on an example of about a million words."""
+            {count(len(record.rows), "program")} are the simulated ones. A program of one block is
+            timed in shared memory, on its example, {REPEAT} times in one launch; one of several
+            blocks in global memory, on an example of about a million words, or on its own where
+            the work grows faster than the words."""
         ),
         paragraph(
             f"""{len(near)} of the {len(record.rows)} times are predicted within {percent(NEAR)}:
