@@ -654,10 +654,29 @@ class Strange:
         return np.array(self.given)
 
 
-@pytest.mark.parametrize("offsets", [[0, 0, 1, 2], [0, 1, 2, 4], [-1, 0, 1, 2]])
-def test_a_layout_gives_each_element_a_word_of_its_own(offsets):
-    with pytest.raises(LayoutError, match="a word of its own"):
+@pytest.mark.parametrize(
+    ("offsets", "message"),
+    [
+        ([0, 0, 1, 2], "a word of its own"),
+        ([-1, 0, 1, 2], r"the words -1 to 2; the first is 0, the last at most \d+"),
+    ],
+)
+def test_a_layout_gives_each_element_a_word_of_its_own(offsets, message):
+    with pytest.raises(LayoutError, match=message):
         mm.place(np.zeros(4), Strange(offsets))
+
+
+def test_a_layout_may_leave_words_between_elements():
+    """As rows that are longer than their data do."""
+    placed = mm.place(np.arange(4), Strange([0, 1, 2, 4]))
+    run = mm.DMM(4, 3).run(_last_two, placed, np.zeros(2, int), threads=2)
+    assert run.arrays["out"].tolist() == [2, 3]
+    assert run.time == 2 * 3 + 0
+
+
+@mm.program
+def _last_two(T, a, out):
+    out[T.id] = a[2 + T.id]
 
 
 @pytest.mark.parametrize("offsets", [[0.0, 1.0, 2.0, 3.0], [[0, 1], [2, 3]], [0, 1, 2]])

@@ -777,7 +777,9 @@ def test_a_file_that_can_t_be_written_is_told_before_the_work(one, at_hand, caps
 
 def test_an_unknown_experiment_is_told_with_those_that_there_are(capsys, monkeypatch):
     assert main(["gpu", "reproduce", "CFP-T9"]) == 2
-    told = "there is no experiment 'CFP-T9'; there are CFP-T2, CFP-F7, RAP-T3, ICPP-T2, ICPP-T3"
+    told = (
+        "there is no experiment 'CFP-T9'; there are CFP-T2, CFP-F7, RAP-T3, FIELD, ICPP-T2, ICPP-T3"
+    )
     assert told in capsys.readouterr().err
     monkeypatch.setattr(plugins, "entry_points", lambda group: [])
     assert main(["gpu", "reproduce", "CFP-T9"]) == 2

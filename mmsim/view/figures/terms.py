@@ -53,7 +53,7 @@ def terms(
     >>> found = fit_numbers(cases, [case["n"] + 2 * case["l"] for case in cases])
     >>> axes = mm.figures.terms(found, "n", (4, 8, 16), l=2)
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
-    ['n', '2*l']
+    ['2*l', 'n']
     """
     cases = _cases([fit], over, values, case)
     added = [(factor, term) for factor, term in fit.terms if factor > 0]
