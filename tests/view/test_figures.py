@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 import mmsim as mm
 from mmsim import figures
+from mmsim.claims.fit import fit_numbers
 from mmsim.view.figures import paper
 from mmsim.view.figures.banks import step
 from mmsim.view.figures.pipeline import fits, registers
@@ -486,12 +487,14 @@ def test_a_run_without_a_trace_says_how_to_get_one(figure):
         figure(transposed())
 
 
+FOUND = fit_numbers([{"n": n} for n in (2, 3, 4, 6, 8)], [3 * n + 5 for n in (2, 3, 4, 6, 8)])
 EVERY = {
     "access": lambda run, **options: figures.access(run, 5, **options),
     "banks": figures.banks,
     "conflicts": lambda run, **options: figures.conflicts(
         mm.conflicts("(32,32):(32,1)", lambda t, v: (t % 20, v)), **options
     ),
+    "formulas": lambda run, **options: figures.formulas({"one": FOUND}, "n", (4, 8), **options),
     "layout": lambda run, **options: figures.layout(
         mm.layout.Padded(1), (9, 9), lambda t, v: (t % 9, t // 9), **options
     ),
@@ -500,6 +503,7 @@ EVERY = {
     "plot": figures.plot,
     "rounds": figures.rounds,
     "sweep": lambda run, **options: figures.sweep([{"n": 8, "time": run.time}], "n", **options),
+    "terms": lambda run, **options: figures.terms(FOUND, "n", (4, 8), **options),
     "times": lambda run, **options: figures.times([8], [run], **options),
     "warps": figures.warps,
 }
