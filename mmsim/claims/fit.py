@@ -22,6 +22,7 @@ from mmsim.claims.terms import Term, terms_of
 from mmsim.errors import MMSimError, shown
 from mmsim.frontend.program import Program
 from mmsim.results.run import Run
+from mmsim.sweeps.cases import make_cases
 
 Floats = npt.NDArray[np.float64]
 Case = Mapping[str, Any]
@@ -173,8 +174,6 @@ def fit(
     T = 2*l*n/p - 2*n/p + 2*n/w
     exact in all 81 cases
     """
-    from mmsim.sweeps.cases import make_cases
-
     check_quantity(quantity)
     function = program
     if isinstance(program, Program):

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.claims.claim import log2
+
 POWERS = (0, 1, -1, 2)
 MOST_NUMERATOR, MOST_DENOMINATOR = 3, 2
 """The degree of a term's numerator and of its denominator."""
@@ -57,8 +59,6 @@ class Term:
 
     def expression(self, symbols: Mapping[str, Any]) -> Any:
         """It in SymPy's symbols."""
-        from mmsim.claims.claim import log2
-
         found: Any = 1
         for name, power in self.powers:
             found = found * symbols[name] ** power

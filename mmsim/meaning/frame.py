@@ -38,7 +38,7 @@ class Site:
 
     @property
     def served_as(self) -> str:
-        """The kind of access that a unit's rule tells apart: see `Conflict.of_access`."""
+        """The kind of access by which a unit's rule serves it: see `Conflict.of_access`."""
         return "cas" if self.op == "cas" else self.kind
 
 

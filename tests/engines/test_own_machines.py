@@ -209,11 +209,11 @@ def test_what_a_card_makes_of_doubles_can_be_looked_at():
         "B[2]",
         "B[3]",
     ]
-    told = player_data(run.trace)
-    assert told["units"][0]["title"] == "8 banks"
-    assert told["arrays"][0]["table"] == {"columns": [0, 1, 2, 3, 0, 1, 2, 3], "rows": False}
-    assert told["dispatches"]["phases"] == [2, 2, 2, 2]
-    assert told["lanes"]["phase"] == [0, 0, 0, 0, 1, 1, 1, 1] * 4
+    data = player_data(run.trace)
+    assert data["units"][0]["title"] == "8 banks"
+    assert data["arrays"][0]["table"] == {"columns": [0, 1, 2, 3, 0, 1, 2, 3], "rows": False}
+    assert data["dispatches"]["phases"] == [2, 2, 2, 2]
+    assert data["lanes"]["phase"] == [0, 0, 0, 0, 1, 1, 1, 1] * 4
 
 
 def test_phases_are_kept_only_where_the_rule_has_some():
@@ -228,8 +228,8 @@ def test_phases_are_kept_only_where_the_rule_has_some():
         assert ('"phases"' in text) is words
         assert ("phases" in player_data(run.trace)["dispatches"]) is words
         about = [event.get("args", {}) for event in events(run.trace)]
-        told = [one["phases"] for one in about if "phases" in one]
-        assert told == ([2] * 8 if words else [])
+        data = [one["phases"] for one in about if "phases" in one]
+        assert data == ([2] * 8 if words else [])
     assert short.trace.dispatches[0].phase_count == 1
     assert "least" not in str(short.profile()).splitlines()[1]
     document = json.loads(long.to_json())
@@ -297,8 +297,8 @@ def test_the_trace_the_player_and_the_figures_know_the_rule():
         "B[2]",
         "B[3]",
     ]
-    told = player_data(run.trace)["units"]
-    assert [(one["conflict"], one["title"], one["columns"], one["rows"]) for one in told] == [
+    data = player_data(run.trace)["units"]
+    assert [(one["conflict"], one["title"], one["columns"], one["rows"]) for one in data] == [
         ("sector", "sectors", None, False),
         ("bank", "16 banks", list(range(16)), False),
         ("bank", "4 banks", 4 * list(range(4)), False),

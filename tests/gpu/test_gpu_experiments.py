@@ -775,12 +775,12 @@ def test_a_file_that_can_t_be_written_is_told_before_the_work(one, at_hand, caps
     assert at_hand == one == []
 
 
-def test_an_unknown_experiment_is_told_with_those_that_there_are(capsys, monkeypatch):
+def test_an_unknown_experiment_is_named_with_those_that_there_are(capsys, monkeypatch):
     assert main(["gpu", "reproduce", "CFP-T9"]) == 2
-    told = (
+    message = (
         "there is no experiment 'CFP-T9'; there are CFP-T2, CFP-F7, RAP-T3, FIELD, ICPP-T2, ICPP-T3"
     )
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     monkeypatch.setattr(plugins, "entry_points", lambda group: [])
     assert main(["gpu", "reproduce", "CFP-T9"]) == 2
     assert "none: no installed package registers any" in capsys.readouterr().err
@@ -790,6 +790,8 @@ def test_an_unknown_experiment_is_told_with_those_that_there_are(capsys, monkeyp
 def test_without_cupy_a_sentence_and_status_2(words, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     assert main(["gpu", *words]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("mmsim: CuPy is not installed; install cupy-cuda12x or cupy-cuda13x")
+    message = capsys.readouterr()
+    assert message.out == ""
+    assert message.err.startswith(
+        "mmsim: CuPy is not installed; install cupy-cuda12x or cupy-cuda13x"
+    )

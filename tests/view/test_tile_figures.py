@@ -268,9 +268,9 @@ def test_the_worst_request_is_drawn_unless_one_is_chosen():
     assert "value 0, 1 stage" in found.plot().get_xlabel()
     with pytest.raises(mm.MMSimError, match="no thread has a value 2 in this access"):
         worst.plot(2)
-    nobody = mm.conflicts("(32,32):(32,1)", lambda t, v: None)
+    idle = mm.conflicts("(32,32):(32,1)", lambda t, v: None)
     with pytest.raises(mm.MMSimError, match="no thread takes part"):
-        nobody.plot()
+        idle.plot()
     with pytest.raises(LaunchError, match="found, not of 3"):
         figures.conflicts(3)
 
