@@ -56,14 +56,14 @@ def _time(n: Any, w: Any, d: Any, r: Any, L: Any, l: Any) -> Any:
     batches = d * e * (e + 1) / 2 - e
     weighted = d**2 * e * (e + 1) * (e - 1) / 3 + d * (d + 1) * e * (e + 1) / 4 - d * e**2
     products = (m - 1) * batches - weighted
-    slants = 2 * R * (w + r - 2) + R * (w + r - 1) + 4 * R * (w - 1) - w * (R - 1)
+    diagonals = 2 * R * (w + r - 2) + R * (w + r - 1) + 4 * R * (w - 1) - w * (R - 1)
     return (
         w * m * (m - 1) * (m - 2) / 3
         + 2 * w * m * (m - 1)
         + 2 * w * m
         + R * (2 * products + 4 * batches + 2 * e) * (L - 1)
         + products * (2 * w + w * (w + r) + (2 * R + w * (R + 1)) * (l - 1))
-        + batches * (2 * w + w**2 + (w - 1) * (5 * w - 2) + (2 * R + slants) * (l - 1))
+        + batches * (2 * w + w**2 + (w - 1) * (5 * w - 2) + (2 * R + diagonals) * (l - 1))
         + e * (2 * w + 2 * R * (l - 1) + l * (w - 2) * (w + 1))
     )
 

@@ -71,7 +71,7 @@ def squares(T: mm.Thread, M: mm.Array, w: int, D: int) -> None:
     A block takes tiles in turn. A thread has w/r words of a tile in registers. For a tile (I, J) it
     takes the products, in the algebra of min and +, of the tiles (I, K) and (K, J), I < K < J, one
     after the other in shared memory. What is left are k in I or in J: these words of the tile
-    itself are done from its lower left corner on, slant by slant.
+    itself are done diagonal by diagonal, from its lower left corner on.
     """
     one = mm.shared((w, w), dtype=M.dtype)
     two = mm.shared((w, w), dtype=M.dtype)
