@@ -1,7 +1,7 @@
 """Verifying registered claims on several cores: each process takes a claim at a time.
 
-Those that go up to their paper's own size all fall to one process: they share what is costly to
-prepare, and memory never has to hold two of them.
+One process begins with those that go up to their paper's own size and does them all: they share
+what is costly to prepare, and memory never has to hold two of them. Then it helps with the others.
 
 The workers are not joblib's, as those of a sweep are: joblib has no process that is kept for some
 of the tasks while the others give their results as they come, and a plain install lacks it.
@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 
 from mmsim.claims.claim import Claim
 from mmsim.claims.registry import registered
@@ -39,31 +40,42 @@ def verify_registered(
     `done` is called with each verdict as it comes. Interrupting kills the processes at work.
     """
     verdicts: dict[str, Verdict] = {}
-    large = {claim.id for claim in registered([]) if claim.has_own_size} & set(ids)
+    own = {claim.id for claim in registered([]) if claim.has_own_size}
     if processes <= 1:
-        large = set()
+        own = set()  # in the order given
+    large = deque(id_ for id_ in ids if id_ in own)
+    others = deque(id_ for id_ in ids if id_ not in own)
     context = multiprocessing.get_context("spawn")
-    with (
-        ProcessPoolExecutor(1, mp_context=context) as one,
-        ProcessPoolExecutor(max(processes - bool(large), 1), mp_context=context) as others,
-    ):
-        try:
-            waiting = [(one if id_ in large else others).submit(_verify, id_) for id_ in ids]
-            for future in as_completed(waiting):
+    workers = [ProcessPoolExecutor(1, mp_context=context) for _ in range(max(processes, 1))]
+    at_work: dict[Future[Verdict], ProcessPoolExecutor] = {}
+
+    def give(worker: ProcessPoolExecutor) -> None:
+        queue = large if large and worker is workers[0] else others
+        if queue:
+            at_work[worker.submit(_verify, queue.popleft())] = worker
+
+    try:
+        for worker in workers:
+            give(worker)
+        while at_work:
+            for future in wait(at_work, return_when=FIRST_COMPLETED).done:
+                give(at_work.pop(future))
                 verdict = future.result()
                 verdicts[verdict.id] = verdict
                 done(verdict)
-        except BaseException:
-            for pool in (one, others):
-                _kill(pool)
-            raise
+    except BaseException:
+        _kill(workers)
+        raise
+    for worker in workers:
+        worker.shutdown()
     return [verdicts[id_] for id_ in ids]
 
 
-def _kill(pool: ProcessPoolExecutor) -> None:
-    """End its processes, which would verify their claims to the end. They keep nothing."""
-    processes = list((pool._processes or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
+def _kill(workers: Sequence[ProcessPoolExecutor]) -> None:
+    """End the processes, which would verify their claims to the end. They keep nothing."""
+    processes = [process for one in workers for process in (one._processes or {}).values()]
+    for worker in workers:
+        worker.shutdown(wait=False, cancel_futures=True)
     for process in processes:
         process.kill()
     for process in processes:

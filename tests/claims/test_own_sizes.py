@@ -104,18 +104,16 @@ def test_a_claim_is_left_out_where_memory_is_short(monkeypatch):
 
 
 class Inline:
-    """A pool that works at once and tells what it was given."""
+    """A pool of one process that works at once and keeps what it was given."""
 
-    pools: ClassVar = []
+    pools: ClassVar[list["Inline"]] = []
 
     def __init__(self, workers, mp_context):
-        self.workers, self.given = workers, []
+        assert workers == 1
+        self.given = []
         self.pools.append(self)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
+    def shutdown(self):
         return None
 
     def submit(self, function, id_):
@@ -125,22 +123,39 @@ class Inline:
         return future
 
 
-def test_all_own_sizes_fall_to_one_process(monkeypatch):
+@pytest.fixture
+def pools(monkeypatch):
     monkeypatch.setattr(parallel, "ProcessPoolExecutor", Inline)
     monkeypatch.setattr(Inline, "pools", [])
+    return Inline.pools
+
+
+def test_all_own_sizes_fall_to_one_process(pools):
     ids = ["SMM-E1.DMM", "RAP-T2.w", "SMM-E1.UMM", "ICPP-L1.shared.one"]
     done = []
     verdicts = parallel.verify_registered(ids, 3, done.append)
     assert [verdict.id for verdict in verdicts] == ids
     assert len(done) == 4
-    assert [(pool.workers, sorted(pool.given)) for pool in Inline.pools] == [
-        (1, ["ICPP-L1.shared.one", "RAP-T2.w"]),
-        (2, ["SMM-E1.DMM", "SMM-E1.UMM"]),
+    assert [pool.given for pool in pools] == [
+        ["RAP-T2.w", "ICPP-L1.shared.one"],
+        ["SMM-E1.DMM"],
+        ["SMM-E1.UMM"],
     ]
 
 
-def test_without_own_sizes_every_process_takes_part(monkeypatch):
-    monkeypatch.setattr(parallel, "ProcessPoolExecutor", Inline)
-    monkeypatch.setattr(Inline, "pools", [])
-    parallel.verify_registered(["SMM-E1.DMM"], 3, lambda _: None)
-    assert [pool.workers for pool in Inline.pools] == [1, 3]
+def test_the_process_of_the_own_sizes_then_helps_with_the_others(pools):
+    ids = ["SMM-E1.DMM", "SMM-E1.UMM", "RAP-T2.w", "ICPP-E1.DMM"]
+    parallel.verify_registered(ids, 2, lambda _: None)
+    assert [pool.given[0] for pool in pools] == ["RAP-T2.w", "SMM-E1.DMM"]
+    assert {pool.given[1] for pool in pools} == {"SMM-E1.UMM", "ICPP-E1.DMM"}
+
+
+def test_one_process_keeps_the_order(pools):
+    ids = ["SMM-E1.DMM", "RAP-T2.w", "SMM-E1.UMM"]
+    parallel.verify_registered(ids, 1, lambda _: None)
+    assert [pool.given for pool in pools] == [ids]
+
+
+def test_without_own_sizes_every_process_takes_part(pools):
+    parallel.verify_registered(["SMM-E1.DMM", "SMM-E1.UMM"], 3, lambda _: None)
+    assert [pool.given for pool in pools] == [["SMM-E1.DMM"], ["SMM-E1.UMM"], []]
