@@ -433,7 +433,8 @@ def offsets_of(layout: Layout, shape: Shape) -> Offsets:
             f"{layout} gives the elements of shape {shape} the words {int(flat.min())} to "
             f"{int(flat.max())}; the first is 0, the last at most {WIDEST_APART}"
         )
-    if len(np.unique(flat)) != flat.size:
+    ordered = np.sort(flat)  # np.unique takes up to 30 times as long
+    if (ordered[1:] == ordered[:-1]).any():
         raise LayoutError(f"{layout} doesn't give each element of shape {shape} a word of its own")
     return flat.reshape(shape)
 
