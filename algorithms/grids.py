@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import product
+from math import isqrt
 
 import mmsim as mm
 from mmsim.claims import Case, Precondition
@@ -27,7 +28,18 @@ RAP_WIDTH = 256
 FULL_WARPS = Precondition("w divides p", lambda w, p: p % w == 0)
 WHOLE_SHARES = Precondition("p divides n", lambda n, p: n % p == 0)
 POWERS_OF_TWO = Precondition("n, p and w are powers of two", lambda n, p, w: power_of_two(n, p, w))
+BINARY = Precondition("n and p are powers of two", lambda n, p: power_of_two(n, p))
+BINARY_WIDTH = Precondition("w is a power of two", lambda w: power_of_two(w))
 ENOUGH_THREADS = Precondition("w <= p", lambda w, p: w <= p)
+THREADS = Precondition("w <= p <= n", lambda n, p, w: w <= p <= n)
+"""A warp of threads at least, and a thread for each number at most."""
+PAIRS = Precondition("w <= p <= n/2", lambda n, p, w: w <= p <= n // 2)
+"""A warp of threads at least, and a thread for each pair at most."""
+WHOLE_ROWS = Precondition(
+    "w divides s = sqrt n", lambda n, w: isqrt(n) ** 2 == n and isqrt(n) % w == 0
+)
+FAST = Precondition("l = 1", lambda l: l == 1)
+"""Of an HMM's shared memories."""
 
 
 def machine(name: str, w: int, l: int) -> mm.Machine:

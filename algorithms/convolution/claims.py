@@ -12,7 +12,7 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, log2, maximum
 from mmsim_algorithms.convolution.programs import direct, in_shared_memory, sequences
-from mmsim_algorithms.grids import FULL_WARPS, WHOLE_SHARES, machine, power_of_two, powers
+from mmsim_algorithms.grids import FAST, FULL_WARPS, WHOLE_SHARES, machine, power_of_two, powers
 
 SECTION = 1
 PAPER = "CONV, IPDPSW 2013"
@@ -29,7 +29,6 @@ TREE = Precondition(
 )
 SHORT = Precondition("md <= n and d^2 <= n", lambda n, m, d: m * d <= n and d * d <= n)
 MOST = Precondition("k = 1, or p = kn", lambda n, p, k: k == 1 or p == k * n)
-FAST = Precondition("l = 1", lambda l: l == 1)
 REQUIRES = (ROWS, THREADS, TREE)
 
 

@@ -13,12 +13,11 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Claim, ClaimError, Precondition, log2, maximum
 from mmsim_algorithms.fft.programs import in_place, near, roots, signal, stockham, transformed
-from mmsim_algorithms.grids import BOTH, POWERS_OF_TWO, machine, power_of_two, powers
+from mmsim_algorithms.grids import BOTH, PAIRS, POWERS_OF_TWO, machine, power_of_two, powers
 
 SECTION = 1
 DERIVED = "FFT, derived here"
 
-PAIRS = Precondition("w <= p <= n/2", lambda n, p, w: w <= p <= n // 2)
 LARGE = Precondition("2w^2 <= n", lambda n, w: 2 * w * w <= n)
 SQUARE = Precondition(
     "n = s^2, w and s are powers of two, 2w <= s",

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 import mmsim as mm
-from mmsim.claims import Case, Claim, ClaimError, Precondition, log2, maximum
+from mmsim.claims import Case, Claim, ClaimError, log2, maximum
 from mmsim_algorithms.grids import (
+    BINARY,
     BINARY_WIDTHS,
     BOTH,
+    PAIRS,
     POWERS_OF_TWO,
+    THREADS,
     machine,
-    power_of_two,
     powers,
 )
 from mmsim_algorithms.prefix_sums.programs import by_doubling, by_tree
@@ -25,10 +27,6 @@ SECTION = 1
 PAPER = "SCAN, ICA3PP 2012 and IEICE E96-D 2013"
 DERIVED = "SCAN, derived here"
 WAYS: dict[str, Callable[..., tuple[mm.Run, Any]]] = {"doubling": by_doubling, "tree": by_tree}
-
-PAIRS = Precondition("w <= p <= n/2", lambda n, p, w: w <= p <= n // 2)
-THREADS = Precondition("w <= p <= n", lambda n, p, w: w <= p <= n)
-BINARY = Precondition("n and p are powers of two", lambda n, p: power_of_two(n, p))
 
 
 def prefix_sums(way: str, schedule: mm.Schedule, on: str, n: int, p: int, w: int, l: int) -> mm.Run:

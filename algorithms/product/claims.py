@@ -12,7 +12,7 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, root, within
-from mmsim_algorithms.grids import BOTH, FULL_WARPS, WHOLE_SHARES, machine
+from mmsim_algorithms.grids import BOTH, FAST, FULL_WARPS, WHOLE_ROWS, WHOLE_SHARES, machine
 from mmsim_algorithms.product.programs import (
     by_columns,
     by_rows,
@@ -26,9 +26,6 @@ SECTION = 1
 DERIVED = "MATMUL, derived here"
 ORDERS = {"rows": by_rows, "columns": by_columns}
 
-WHOLE_ROWS = Precondition(
-    "w divides s = sqrt n", lambda n, w: isqrt(n) ** 2 == n and isqrt(n) % w == 0
-)
 ONE_TILE = Precondition("n = w^2", lambda n, w: n == w * w)
 PARTS = Precondition("tw divides s", lambda n, w, t: isqrt(n) % (t * w) == 0)
 TILES = Precondition("d divides n/w^2", lambda n, w, d: n // (w * w) % d == 0)
@@ -225,7 +222,7 @@ def _claims() -> Iterator[Claim]:
         constant=3,
         grid=more_tiles,
         run=by_tiles,
-        requires=(WHOLE_ROWS, TILES, Precondition("l = 1", lambda l: l == 1)),
+        requires=(WHOLE_ROWS, TILES, FAST),
     )
     for layout in ("RAW", "RAP"):
         yield Claim(

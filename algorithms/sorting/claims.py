@@ -13,8 +13,10 @@ import numpy.typing as npt
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, log2
 from mmsim_algorithms.grids import (
+    BINARY,
     BINARY_WIDTHS,
     BOTH,
+    PAIRS,
     POWERS_OF_TWO,
     machine,
     power_of_two,
@@ -28,8 +30,6 @@ DERIVED = "SORT, derived here"
 WORST = "SORT, IPDPS 2020"
 CONFLICT_FREE = "SORT, ESA 2015"
 
-PAIRS = Precondition("w <= p <= n/2", lambda n, p, w: w <= p <= n // 2)
-BINARY = Precondition("n and p are powers of two", lambda n, p: power_of_two(n, p))
 NARROW = Precondition("2E <= w", lambda w, E: w >= 2 * E)
 PART = Precondition("n is twice a run", lambda n, run: n == 2 * run)
 ROWS = Precondition(

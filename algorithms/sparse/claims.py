@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, gcd, maximum, minimum
-from mmsim_algorithms.grids import BOTH, FULL_WARPS, WHOLE_SHARES, machine, power_of_two
+from mmsim_algorithms.grids import BINARY_WIDTH, BOTH, FULL_WARPS, WHOLE_SHARES, machine
 from mmsim_algorithms.sparse.programs import (
     compressed,
     ell,
@@ -30,7 +30,6 @@ DERIVED = "SPMV, derived here"
 
 SHORT = Precondition("k <= n", lambda n, k: k <= n)
 WHOLE_ROWS = Precondition("w divides k and n", lambda n, w, k: k % w == n % w == 0)
-BINARY_WIDTH = Precondition("w is a power of two", lambda w: power_of_two(w))
 WARPS = Precondition("p/w divides n", lambda n, p, w: n % (p // w) == 0)
 WIDE = Precondition("w^2 divides n", lambda n, w: n % (w * w) == 0)
 SHARES = Precondition("dw divides p", lambda p, w, d: p % (d * w) == 0)

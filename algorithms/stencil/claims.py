@@ -12,15 +12,12 @@ import numpy as np
 
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, correct, maximum
-from mmsim_algorithms.grids import BOTH, FULL_WARPS, WHOLE_SHARES, machine
+from mmsim_algorithms.grids import BOTH, FULL_WARPS, WHOLE_ROWS, WHOLE_SHARES, machine
 from mmsim_algorithms.stencil.programs import by_bands, by_columns, by_rows, matrix, stencil
 
 SECTION = 1
 DERIVED = "STENCIL, derived here"
 
-WHOLE_ROWS = Precondition(
-    "w divides s = sqrt n", lambda n, w: isqrt(n) ** 2 == n and isqrt(n) % w == 0
-)
 WIDE = Precondition("2w <= s", lambda n, w: 2 * w <= isqrt(n))
 BANDS = Precondition("rd divides s", lambda n, d, r: isqrt(n) % (r * d) == 0)
 

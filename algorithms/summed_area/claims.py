@@ -13,6 +13,7 @@ import numpy as np
 import mmsim as mm
 from mmsim.claims import Case, Claim, Precondition, ceiling, correct, root
 from mmsim.claims.claim import call_with
+from mmsim_algorithms.grids import FAST
 from mmsim_algorithms.summed_area.tables import WAYS
 
 SECTION = 1
@@ -26,7 +27,6 @@ CORNERS = Precondition(
     "w divides sqrt(n)/w, or is a multiple of it",
     lambda n, w: w % (isqrt(n) // w) == 0 or isqrt(n) // w % w == 0,
 )
-FAST = Precondition("l = 1", lambda l: l == 1)
 REQUIRES: dict[str, tuple[Precondition, ...]] = {
     "2R2W": (TILES,),
     "4R4W": (TILES, SHARES),

@@ -10,11 +10,14 @@ from typing import Any
 import mmsim as mm
 from mmsim.claims import Claim, Precondition, ceiling, log2, maximum
 from mmsim_algorithms.grids import (
+    BINARY,
+    BINARY_WIDTH,
     BOTH,
     ENOUGH_THREADS,
+    PAIRS,
     POWERS_OF_TWO,
+    THREADS,
     WHOLE_SHARES,
-    power_of_two,
     powers,
 )
 from mmsim_algorithms.sums.cases import (
@@ -35,11 +38,7 @@ PAPER = "SUM, ICA3PP 2012 and IEICE E96-D 2013"
 ASYNCHRONOUS = "SUM, IEICE E97-D 2014"
 DERIVED = "SUM, derived here"
 
-PAIRS = Precondition("w <= p <= n/2", lambda n, p, w: w <= p <= n // 2)
-THREADS = Precondition("w <= p <= n", lambda n, p, w: w <= p <= n)
 WIDE = Precondition("w^2 <= n", lambda n, w: w * w <= n)
-BINARY = Precondition("n and p are powers of two", lambda n, p: power_of_two(n, p))
-BINARY_WIDTH = Precondition("w is a power of two", lambda w: power_of_two(w))
 COLUMNS = Precondition("wl divides n", lambda n, w, l: n % (w * l) == 0)
 
 

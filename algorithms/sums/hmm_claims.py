@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mmsim.claims import Claim, Precondition, log2, maximum
-from mmsim_algorithms.grids import POWERS_OF_TWO, power_of_two
+from mmsim_algorithms.grids import FAST, POWERS_OF_TWO, power_of_two
 from mmsim_algorithms.sums.cases import in_global_memory, multiprocessors, on_hmm
 from mmsim_algorithms.sums.claims import DERIVED
 
@@ -40,7 +40,7 @@ CLAIMS = [
         constant=5,
         grid=lambda: (case for case in multiprocessors() if case["l"] == 1),
         run=on_hmm,
-        requires=(*REQUIRES, Precondition("l = 1", lambda l: l == 1)),
+        requires=(*REQUIRES, FAST),
     ),
     Claim(
         id="SUM-HMM.global",
