@@ -89,7 +89,7 @@ bench: .venv/.installed ## measure the speed; takes minutes, Ctrl-C prints what 
 	$(BIN)/mmsim bench --json build/bench.json
 
 clean: ## remove all that make has made, .venv too
-	rm -rf .venv build dist docs/notebooks *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist docs/notebooks docs/gallery docs/algorithms/pictures *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Set-up, by stamps: the environment, the library in it, what the site and the tests need on top.

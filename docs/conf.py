@@ -29,6 +29,7 @@ extensions = [
     "ledger_page",
     "notebooks_page",
     "gallery_page",
+    "family_pages",
 ]
 exclude_patterns = ["_ext"]
 # Names in single backticks: a link where the reference has the name, else just code.

@@ -4,6 +4,7 @@ Only a few claims are verified for it here; `make docs` verifies them all.
 """
 
 import doctest
+import html
 import importlib
 import os
 import re
@@ -229,6 +230,36 @@ def test_the_gallery_shows_every_figure_and_the_list_of_all(site):
     rows = {row.partition("<")[0] for row in re.findall(r"<tr[^>]*><td><p>(.*?)</tr>", page, re.S)}
     assert {item.id for item in registered_contents()} <= rows
     assert "<!-- " not in page.partition("<article")[2]
+
+
+def test_the_pages_of_algorithms_show_their_pictures(site):
+    from mmsim_algorithms.drawings.families import PICTURES
+
+    for picture in PICTURES:
+        page = (site / "algorithms" / f"{picture.page}.html").read_text()
+        assert (site / "_images" / f"{picture.page}.svg").exists()
+        assert f'src="../_images/{picture.page}.svg"' in page
+        assert f'alt="{html.escape(picture.alt)}"' in page
+        assert picture.caption in text_of(site / "algorithms" / f"{picture.page}.html")
+        assert "<!-- picture" not in page
+
+
+def test_a_picture_of_a_claim_that_fails_is_a_warning(extension, monkeypatch, tmp_path):
+    from mmsim.claims import ClaimError
+    from mmsim_algorithms.drawings.measured import Picture
+
+    def draw(picture):
+        raise ClaimError("n=8 took 5")
+
+    module = extension("family_pages")
+    warned = []
+    monkeypatch.setattr(
+        module.logger, "warning", lambda *words: warned.append(words[0] % words[1:])
+    )
+    monkeypatch.setattr(Picture, "draw", draw)
+    assert module.entry(Picture("sum", (), "", ""), tmp_path) == ""
+    assert warned == ["the picture of sum is not as its claims say: n=8 took 5"]
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_figure_that_is_not_the_papers_is_a_warning(extension, monkeypatch, tmp_path):

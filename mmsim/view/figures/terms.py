@@ -17,7 +17,7 @@ from mmsim.view.figures.paper import (
     legend_above,
     words,
 )
-from mmsim.view.figures.times import scale
+from mmsim.view.figures.times import few_ticks, scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,23 +59,54 @@ def terms(
     added = [(factor, term) for factor, term in fit.terms if factor > 0]
     if not added:
         raise MMSimError("no term of this formula has a positive coefficient")
-    if len(added) > len(COLOURS):
-        raise MMSimError(f"{len(added)} terms, and {len(COLOURS)} can be distinguished")
-    heights = [[float(factor * term.value(one)) for one in cases] for factor, term in added]
-    sums = [sum(column) for column in zip(*heights, strict=True)]
+    heights = {
+        _named(factor, term): [float(factor * term.value(one)) for one in cases]
+        for factor, term in added
+    }
+    return areas(heights, over, values, axes=axes)
+
+
+def areas(
+    heights: Mapping[str, Sequence[float]],
+    over: str,
+    values: Sequence[int],
+    *,
+    axes: Axes | None = None,
+) -> Axes:
+    """Draw the share that each of several parts has of their sum, over a parameter.
+
+    Parameters
+    ----------
+    heights
+        The parts by name, each with a number for each value.
+    over, values
+        The parameter of the horizontal axis, and its values.
+    axes
+        Where to draw.
+
+    Examples
+    --------
+    >>> axes = areas({"n/w": [1, 3], "l": [1, 1]}, "n", (8, 16))
+    >>> [text.get_text() for text in axes.get_legend().get_texts()]
+    ['n/w', 'l']
+    """
+    if len(heights) > len(COLOURS):
+        raise MMSimError(f"{len(heights)} terms, and {len(COLOURS)} can be distinguished")
+    sums = [sum(column) for column in zip(*heights.values(), strict=True)]
     shares = [
-        [100 * part / whole for part, whole in zip(row, sums, strict=True)] for row in heights
+        [100 * part / whole for part, whole in zip(row, sums, strict=True)]
+        for row in heights.values()
     ]
     with drawing(axes, COLUMN, 2.2) as drawn:
-        areas = drawn.stackplot(
+        stacked = drawn.stackplot(
             [float(value) for value in values],
             shares,
-            labels=[words(_named(factor, term)) for factor, term in added],
-            colors=COLOURS[: len(added)],
+            labels=[words(name) for name in heights],
+            colors=COLOURS[: len(heights)],
             edgecolor="black",
             linewidth=0.4,
         )
-        for area, hatch in zip(areas, HATCHES, strict=False):
+        for area, hatch in zip(stacked, HATCHES, strict=False):
             area.set_hatch(hatch)
         _axis(drawn, over, values)
         drawn.set_ylim(0, 100)
@@ -155,6 +186,7 @@ def _short(text: str) -> str:
 def _axis(drawn: Axes, over: str, values: Sequence[int]) -> None:
     if min(values) > 0 and max(values) >= 8 * min(values):
         drawn.set_xscale("log", base=2)
+    few_ticks(drawn, [float(value) for value in values])
     drawn.set_xlim(min(values), max(values))
     drawn.set_xlabel(words(over), style="italic")
 

@@ -112,8 +112,14 @@ def scale(drawn: Axes, x: Sequence[float], measured: Sequence[float]) -> None:
         drawn.minorticks_off()
     else:
         drawn.ticklabel_format(axis="y", useMathText=True)
+    few_ticks(drawn, x)
+
+
+def few_ticks(drawn: Axes, x: Sequence[float]) -> None:
+    """A tick for each value of the horizontal axis where they are few, with its number in full."""
     if len(x) <= FEW:
         drawn.set_xticks(x)
+        drawn.xaxis.minorticks_off()
     drawn.xaxis.set_major_formatter(_plain)
 
 

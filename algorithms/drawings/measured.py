@@ -1,0 +1,169 @@
+"""Pictures of claims: times of runs over a parameter with the claims' formulas, and their parts.
+
+Every number in a picture is of a run that left the right result, and it is what the claim says:
+where it isn't, `ClaimError` is raised and nothing is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from mmsim.claims import Case, Claim, ClaimError
+from mmsim.claims.claim import call_with, show
+from mmsim.view.figures.paper import DARK_FIRST, MARKERS, PAGE, STYLE, drawing, legend_above
+from mmsim.view.figures.terms import areas
+from mmsim.view.figures.times import scale
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH, HEIGHT, LINE = PAGE / 2, 2.3, 0.14
+"""Inches: a panel without its legend, and a line of that."""
+MANY = 20
+"""Points of a program from which on they are small."""
+BOUNDS = {"upper": ("--", "at most"), "lower": (":", "at least")}
+"""The dashes and the words of bounds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """A program in a picture: its name, the id of the claim on it, and the cases to run."""
+
+    name: str
+    claim: str
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Times:
+    """What several programs take over one parameter: points are runs, lines formulas."""
+
+    over: str
+    ways: tuple[Way, ...]
+    measured: str = "time units"
+
+    @property
+    def lines(self) -> int:
+        """Lines of its legend: two where a formula is a bound."""
+        return sum(1 + (claim_of(way.claim).kind != "exact") for way in self.ways)
+
+    def draw(self, axes: Axes) -> None:
+        """Draw it, with the claims' ids as names of the formulas; a bound has a line of its own."""
+        heights: list[float] = []
+        with drawing(axes, WIDTH, HEIGHT) as drawn:
+            for number, way in enumerate(self.ways):
+                claim = claim_of(way.claim)
+                x = [float(case[self.over]) for case in way.cases]
+                found = confirmed(claim, way.cases)
+                claimed = [float(claim.evaluate(case)) for case in way.cases]
+                style: dict[str, Any] = {"color": DARK_FIRST[number]}
+                points = style | {"marker": MARKERS[number], "zorder": 3}
+                points["markersize"] = 3.5 if len(x) < MANY else 2
+                if claim.kind == "exact":
+                    drawn.plot(x, found, **points, label=f"{way.name} ({claim.id})")
+                else:
+                    drawn.plot(x, found, **points, linestyle="none", label=way.name)
+                    dashes, words = BOUNDS[claim.kind]
+                    drawn.plot(x, claimed, dashes, **style, label=f"{words} ({claim.id})")
+                heights += [*found, *claimed]
+            values = sorted({float(case[self.over]) for way in self.ways for case in way.cases})
+            scale(drawn, values, heights)
+            drawn.set_xlabel(self.over, style="italic")
+            drawn.set_ylabel(self.measured)
+            drawn.grid(alpha=0.3)
+            legend_above(drawn, columns=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Which share of a time each part of its formula has, over one parameter."""
+
+    over: str
+    claim: str
+    cases: tuple[Case, ...]
+    parts: Mapping[str, Callable[..., Any]]
+    lines = 2
+
+    def draw(self, axes: Axes) -> None:
+        """Draw it; the parts have to add up to the times of the runs."""
+        times = confirmed(claim_of(self.claim), self.cases)
+        for case, time in zip(self.cases, times, strict=True):
+            total = sum(call_with(part, case) for part in self.parts.values())
+            if total != time:
+                raise ClaimError(f"{self.claim}: the parts are {total}, not {time}: {show(case)}")
+        heights = {
+            name: [float(call_with(part, case)) for case in self.cases]
+            for name, part in self.parts.items()
+        }
+        areas(heights, self.over, [case[self.over] for case in self.cases], axes=axes)
+        legend = axes.get_legend()
+        assert legend is not None
+        legend.set_title(self.claim)
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """The picture of a page: panels side by side, what they show, and what is seen in them."""
+
+    page: str
+    panels: tuple[Times | Parts, ...]
+    caption: str
+    alt: str
+
+    def draw(self) -> Figure:
+        """Run everything and draw it, as wide as a page."""
+        import matplotlib
+
+        from mmsim.view.figures.shown import Figure as Shown
+
+        with matplotlib.rc_context(STYLE):
+            lines = max(panel.lines for panel in self.panels)
+            size = (WIDTH * len(self.panels), HEIGHT + LINE * lines)
+            figure = Shown(figsize=size, layout="constrained")
+            every = figure.subplots(1, len(self.panels), squeeze=False)[0]
+            for panel, axes in zip(self.panels, every, strict=True):
+                panel.draw(axes)
+        return figure
+
+
+def cases(over: str, values: Sequence[int], /, **others: Any) -> tuple[Case, ...]:
+    """A case for each value of a parameter; others may be functions of it.
+
+    >>> cases("n", (8, 16), p=lambda n: n // 2, w=4)
+    ({'n': 8, 'p': 4, 'w': 4}, {'n': 16, 'p': 8, 'w': 4})
+    """
+    return tuple(
+        {
+            over: value,
+            **{name: one(value) if callable(one) else one for name, one in others.items()},
+        }
+        for value in values
+    )
+
+
+def confirmed(claim: Claim, chosen: Sequence[Case]) -> list[int]:
+    """What runs of these cases measure, each checked against the claim and its preconditions."""
+    found = []
+    for case in replace(claim, grid=lambda: chosen).cases():
+        measured = claim.measure(claim.run(schedule="synchronous", **case))
+        if not claim.agrees(measured, claim.evaluate(case)):
+            raise ClaimError(f"{claim.id}: {show(case)} took {measured}")
+        found.append(measured)
+    return found
+
+
+@cache
+def every_claim() -> dict[str, Claim]:
+    """All claims by their ids."""
+    from mmsim_algorithms import claims
+
+    return {claim.id: claim for claim in claims()}
+
+
+def claim_of(name: str) -> Claim:
+    """The claim of this id."""
+    return every_claim()[name]

@@ -1,0 +1,44 @@
+"""The pictures on the pages of the field's algorithms, drawn of runs when the site is made.
+
+A page has a mark where its picture comes, which is replaced by the picture and its caption. Where a
+run gives something else than a claim says, the build has a warning.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gallery_page import logger, plain, save
+from sphinx.application import Sphinx
+
+from mmsim.claims import ClaimError
+from mmsim.view.figures.files import as_svg
+from mmsim_algorithms.drawings.families import PICTURES
+from mmsim_algorithms.drawings.measured import Picture
+
+PAGES, FOLDER = "algorithms", "pictures"
+MARK = "<!-- picture -->"
+
+
+def entry(picture: Picture, folder: Path) -> str:
+    """A picture with its caption in Markdown; its file is written to the folder."""
+    try:
+        svg = as_svg(picture.draw())
+    except ClaimError as error:
+        logger.warning("the picture of %s is not as its claims say: %s", picture.page, error)
+        return ""
+    save(folder / f"{picture.page}.svg", svg)
+    return f"![{plain(picture.alt)}]({FOLDER}/{picture.page}.svg)\n\n{plain(picture.caption)}"
+
+
+def put_in_place(app: Sphinx, document: str, source: list[str]) -> None:
+    """Replace the mark of a page by its picture."""
+    for picture in PICTURES:
+        if document == f"{PAGES}/{picture.page}":
+            shown = entry(picture, Path(app.srcdir, PAGES, FOLDER))
+            source[0] = source[0].replace(MARK, shown)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("source-read", put_in_place)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,90 @@
+"""The pictures on the pages of the field's algorithms: one for each page, of checked runs."""
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from legible import faults
+from mmsim.claims import ClaimError
+from mmsim_algorithms.drawings import measured
+from mmsim_algorithms.drawings.families import HISTOGRAM, PICTURES
+from mmsim_algorithms.drawings.measured import Parts, Times, Way, cases
+
+PAGES = Path(__file__).parents[2] / "docs" / "algorithms"
+MARK = "\n<!-- picture -->\n"
+
+each = pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.page)
+
+
+@cache
+def drawn(picture):
+    return picture.draw()
+
+
+def test_every_page_has_a_place_for_its_picture():
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in PAGES.glob("*.md")}
+    assert sorted(one.page for one in PICTURES) == sorted(pages.keys() - {"index"})
+    assert [name for name, text in pages.items() if text.count(MARK) != (name != "index")] == []
+
+
+@each
+def test_it_can_be_read(picture):
+    assert list(faults(drawn(picture))) == []
+    assert len(picture.alt) > 30
+    assert picture.caption.endswith(".")
+
+
+@each
+def test_it_is_of_claims_that_its_page_names(picture):
+    text = (PAGES / f"{picture.page}.md").read_text(encoding="utf-8")
+    for panel in picture.panels:
+        named = [panel.claim] if isinstance(panel, Parts) else [way.claim for way in panel.ways]
+        for claim in named:
+            assert claim in text
+
+
+@each
+def test_it_shows_what_runs_measure_and_claims_say(picture):
+    for panel, axes in zip(picture.panels, drawn(picture).axes, strict=True):
+        assert axes.get_xlabel() == panel.over
+        if isinstance(panel, Parts):
+            assert len(axes.collections) == len(panel.parts)
+            continue
+        lines = iter(axes.get_lines())
+        for way in panel.ways:
+            claim = measured.claim_of(way.claim)
+            x, shown = next(lines).get_data()
+            assert list(x) == [case[panel.over] for case in way.cases]
+            claimed = [int(claim.evaluate(case)) for case in way.cases]
+            if claim.kind == "exact":
+                assert list(shown) == claimed
+            else:
+                assert list(next(lines).get_ydata()) == claimed
+                assert all(one < bound for one, bound in zip(shown, claimed, strict=True))
+            least = claim.run(schedule="synchronous", **way.cases[0])
+            assert shown[0] == claim.measure(least)
+        assert list(lines) == []
+
+
+def test_a_claim_that_fails_is_not_drawn(monkeypatch):
+    right = measured.claim_of("HIST-atomic")
+    wrong = replace(right, formula=lambda n, p, w, l, k: right.formula(n, p, w, l, k) + k // 32)
+    assert HISTOGRAM.panels[0].ways[0].claim == wrong.id
+    monkeypatch.setitem(measured.every_claim(), wrong.id, wrong)
+    with pytest.raises(ClaimError, match=r"HIST-atomic: n=1024, .*k=32 took 1064"):
+        HISTOGRAM.draw()
+
+
+def test_a_case_that_a_claim_excludes_is_not_drawn():
+    odd = Times("n", (Way("tree", "SUM-tree", cases("n", (48,), on="DMM", p=16, w=4, l=1)),))
+    with pytest.raises(ClaimError, match="breaks 'n, p and w are powers of two'"):
+        replace(HISTOGRAM, panels=(odd,)).draw()
+
+
+def test_parts_that_are_not_the_whole_are_not_drawn():
+    some = cases("n", (16, 32), on="DMM", p=8, w=4, l=1)
+    parts = Parts("n", "SUM-tree", some, {"n/w": lambda n, w: 3 * n / w})
+    with pytest.raises(ClaimError, match=r"SUM-tree: the parts are 12\.0, not 15: n=16"):
+        replace(HISTOGRAM, panels=(parts,)).draw()
