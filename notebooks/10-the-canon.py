@@ -165,12 +165,12 @@ guess = None  # threads
 times = {p: measure("SUM-columns", on="DMM", n=4096, p=p, w=32, l=100) for p in threads}
 predicted(guess, min(times, key=times.get))
 
-# %%
+# %% jupyter={"outputs_hidden": true} tags=["hide-output"]
 print(times)
 
 # %% [markdown]
-# No program that adds pair by pair takes less than each of $n/w + l - 1$, $nl/p$ and $l \log n$
-# ([why](../docs/algorithms/sum.md)). So columns are optimal but for a constant.
+# No program that adds pair by pair takes less than the largest of $n/w + l - 1$, $nl/p$ and
+# $l \log n$ ([why](../docs/algorithms/sum.md)). So columns are optimal but for a constant.
 #
 # ### Exercise 2
 #
@@ -229,7 +229,7 @@ print("by warps:", measure("SUM-async.barriers", on="DMM", n=128, w=w, l=l))
 #     b[k] = x                   for h = 1, 2, 4, ...
 #
 # The optimal way goes up a tree, as the sum does, and down again: a node hands on to its children
-# the sum of everything before them. That is seven accesses for each node, of which there are $n$.
+# the sum of everything before them. That is seven accesses for each of $n - 1$ nodes.
 
 # %%
 for way in (by_doubling, by_tree):
@@ -553,7 +553,7 @@ tables = {
 }
 predicted(guess, [min(times, key=times.get) for times in tables.values()])
 
-# %%
+# %% jupyter={"outputs_hidden": true} tags=["hide-output"]
 for side, times in tables.items():
     print(f"{side} × {side}: {times}")
 
