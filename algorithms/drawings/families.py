@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from math import log2
-from typing import Any
 
+from mmsim.claims import Case
 from mmsim_algorithms.drawings.measured import Parts, Picture, Times, Way, cases
 from mmsim_algorithms.grids import powers
 
@@ -19,10 +19,9 @@ def squares(least: int, most: int) -> tuple[int, ...]:
     return tuple(side * side for side in sizes(least, most))
 
 
-def times(over: str, values: tuple[int, ...], ways: dict[str, str], /, **others: Any) -> Times:
+def times(same: tuple[Case, ...], ways: dict[str, str]) -> Times:
     """Programs by names and claims, all in the same cases."""
-    same = cases(over, values, **others)
-    return Times(over, tuple(Way(name, claim, same) for name, claim in ways.items()))
+    return Times(tuple(Way(name, claim, same) for name, claim in ways.items()))
 
 
 HMM = {"d": 4, "w": 16, "L": 100, "l": 1}
@@ -32,20 +31,14 @@ SUM = Picture(
     "sum",
     (
         times(
-            "n",
-            sizes(1024, 2**16, 4),
+            cases("n", sizes(1024, 2**16, 4), on="DMM", p=512, w=32, l=5),
             {
                 "tree of neighbours": "SUM-strided",
                 "tree of halves": "SUM-tree",
                 "columns": "SUM-columns",
             },
-            on="DMM",
-            p=512,
-            w=32,
-            l=5,
         ),
         Parts(
-            "p",
             "SUM-columns",
             cases("p", sizes(32, 4096), on="DMM", n=4096, w=32, l=100),
             {
@@ -66,16 +59,10 @@ SCAN = Picture(
     "prefix-sums",
     (
         times(
-            "n",
-            sizes(512, 2**15, 4),
+            cases("n", sizes(512, 2**15, 4), on="UMM", p=256, w=32, l=5),
             {"simple: doubling": "SCAN-doubling.UMM", "optimal: a tree": "SCAN-tree"},
-            on="UMM",
-            p=256,
-            w=32,
-            l=5,
         ),
         Parts(
-            "p",
             "SCAN-tree",
             cases("p", sizes(32, 2048), on="UMM", n=4096, w=32, l=100),
             {
@@ -91,19 +78,17 @@ SCAN = Picture(
     "threads nl/p is nearly all of the time, with many l log n is most of it.",
 )
 
+SAT_CASES = cases("n", squares(32, 256), **(HMM | {"w": 8}))
 SAT = Picture(
     "summed-area",
     (
         times(
-            "n",
-            squares(32, 256),
+            SAT_CASES,
             {way: f"SAT-{way}" for way in ("2R2W", "4R4W", "2R1W", "1R1W")},
-            **(HMM | {"w": 8}),
         ),
         Parts(
-            "n",
             "SAT-1R1W",
-            cases("n", squares(32, 256), **(HMM | {"w": 8})),
+            SAT_CASES,
             {
                 "global stages": lambda n, w: 2 * n / w + 4 * n / w**2,
                 "shared stages": lambda n, w, d: 6 * (n / (d * w) + n**0.5 * (1 - 1 / d)),
@@ -121,37 +106,28 @@ PRODUCT = Picture(
     "product",
     (
         times(
-            "n",
-            squares(32, 128),
+            cases("n", squares(32, 128), **HMM),
             {"rows, in global memory": "MATMUL-HMM.global", "tiles": "MATMUL-HMM.tiled"},
-            **HMM,
         ),
         times(
-            "n",
-            squares(32, 128),
+            cases("n", squares(32, 128), **HMM),
             {"tiles, RAW": "MATMUL-HMM.RAW", "tiles, RAP": "MATMUL-HMM.RAP"},
-            **HMM,
         ),
     ),
     f"Matrices of 32 × 32 to 128 × 128 words on {SMALL}. Left: A B. Right: A Bᵀ, for which a warp "
     "reads columns of the tiles.",
-    "Left: tiles take a third of the time or less. Right: so they do under RAP, compared with RAW.",
+    "Left: tiles take a third of the time or less. Right: RAP takes a quarter of the time of RAW, "
+    "or less.",
 )
 
 SORT = Picture(
     "sorting",
     (
         times(
-            "n",
-            sizes(64, 2**14, 4),
+            cases("n", sizes(64, 2**14, 4), on="DMM", p=lambda n: n // 2, w=32, l=5),
             {"bitonic sort": "SORT-bitonic", "without conflicts": "SORT-bitonic.free"},
-            on="DMM",
-            p=lambda n: n // 2,
-            w=32,
-            l=5,
         ),
         Times(
-            "E",
             (
                 Way(
                     "merging reads, worst input",
@@ -172,7 +148,6 @@ CONVOLUTION = Picture(
     "convolution",
     (
         Times(
-            "n",
             (
                 Way(
                     "in one memory, L = 100",
@@ -184,10 +159,9 @@ CONVOLUTION = Picture(
                     "CONV-HMM",
                     cases("n", sizes(64, 4096, 4), m=64, p=lambda n: n, k=1, **HMM),
                 ),
-            ),
+            )
         ),
         Parts(
-            "m",
             "CONV-HMM",
             cases("m", sizes(16, 256), n=1024, p=1024, k=1, **HMM),
             {
@@ -209,12 +183,8 @@ MATCHING = Picture(
     "string-matching",
     (
         times(
-            "n",
-            sizes(256, 4096),
+            cases("n", sizes(256, 4096), m=16, p=256, **HMM),
             {"in the global memory": "ASM-HMM.global", "in shared memories": "ASM-HMM"},
-            m=16,
-            p=256,
-            **HMM,
         ),
     ),
     f"A pattern of 16 letters, 256 threads on {SMALL}. Of the way in the global memory there is "
@@ -227,15 +197,10 @@ DYNAMIC = Picture(
     "dynamic-programming",
     (
         Times(
-            "n",
             (
-                Way(
-                    "in the global memory",
-                    "DP-HMM.global",
-                    cases("n", sizes(8, 64), w=4, d=2, L=16),
-                ),
+                Way("in global memory", "DP-HMM.global", cases("n", sizes(8, 64), w=4, d=2, L=16)),
                 Way("tiles", "DP-HMM", cases("n", sizes(8, 64), w=4, d=2, r=4, L=16, l=1)),
-            ),
+            )
         ),
     ),
     "On an HMM with d = 2, w = 4, L = 16 and l = 1: n threads in the global memory, d blocks of "
@@ -243,30 +208,17 @@ DYNAMIC = Picture(
     "Tiles take a quarter of the time or less.",
 )
 
+INPUTS = {"algorithm": "prefix sums", "t": lambda n: 2 * n, "p": 256, "w": 32, "l": 5}
 BULK = Picture(
     "bulk",
     (
         times(
-            "n",
-            sizes(1, 128),
+            cases("n", sizes(1, 128), on="UMM", **INPUTS),
             {"row by row": "BULK-rows.UMM", "column by column": "BULK-columns"},
-            algorithm="prefix sums",
-            on="UMM",
-            t=lambda n: 2 * n,
-            p=256,
-            w=32,
-            l=5,
         ),
         times(
-            "n",
-            tuple(range(1, 34)),
+            cases("n", tuple(range(1, 34)), on="DMM", **INPUTS),
             {"row by row": "BULK-rows.DMM", "column by column": "BULK-columns"},
-            algorithm="prefix sums",
-            on="DMM",
-            t=lambda n: 2 * n,
-            p=256,
-            w=32,
-            l=5,
         ),
     ),
     "Prefix sums of 256 inputs of n words each, with w = 32 and l = 5. Left: on the UMM. Right: on "
@@ -275,28 +227,23 @@ BULK = Picture(
     "row takes as long as column by column for odd n, and 22 times as long for n = 32.",
 )
 
+POSITIONS = cases("f", sizes(1, 4096), n=4096, p=1024, w=32, l=20)
 LISTS = Picture(
     "fragments",
     (
         Times(
-            "f",
             (
                 Way(
                     "a thread for each fragment",
                     "LIST-fragments",
                     cases("f", sizes(32, 128), n=4096, w=32, l=20),
                 ),
-                Way(
-                    "by positions",
-                    "LIST-positions",
-                    cases("f", sizes(1, 4096), n=4096, p=1024, w=32, l=20),
-                ),
-            ),
+                Way("by positions", "LIST-positions", POSITIONS),
+            )
         ),
         Parts(
-            "f",
             "LIST-positions",
-            cases("f", sizes(1, 4096), n=4096, p=1024, w=32, l=20),
+            POSITIONS,
             {
                 "n/w": lambda n, w: 3 * n / w,
                 "f, beyond n/w": lambda n, w, f: max(0, f - n / w),
@@ -315,7 +262,6 @@ POLYGON = Picture(
     "triangulation",
     (
         Times(
-            "n",
             (
                 Way("row by row", "POLY-rows", cases("n", sizes(8, 64), w=8, l=30)),
                 Way(
@@ -328,7 +274,7 @@ POLYGON = Picture(
                     "POLY-eager.O",
                     cases("n", sizes(8, 64), p=lambda n: n * n // 2, w=8, l=30),
                 ),
-            ),
+            )
         ),
     ),
     "On the UMM with w = 8 and l = 30.",
@@ -340,20 +286,12 @@ STENCIL = Picture(
     "stencil",
     (
         times(
-            "n",
-            squares(64, 512),
+            cases("n", squares(64, 512), on="UMM", p=1024, w=32, l=5),
             {"by columns": "STENCIL-columns", "by rows": "STENCIL-rows.UMM"},
-            on="UMM",
-            p=1024,
-            w=32,
-            l=5,
         ),
         times(
-            "r",
-            sizes(1, 32),
+            cases("r", sizes(1, 32), n=128 * 128, **HMM),
             {"rows, in global memory": "STENCIL-HMM.global", "bands": "STENCIL-HMM.bands"},
-            n=128 * 128,
-            **HMM,
         ),
     ),
     f"Left: on the UMM with w = 32, l = 5 and 1024 threads. Right: 128 × 128 words on {SMALL}, n/r "
@@ -366,7 +304,6 @@ SPARSE = Picture(
     "sparse",
     (
         Times(
-            "k",
             tuple(
                 Way(
                     name,
@@ -378,15 +315,11 @@ SPARSE = Picture(
                     ("rows, a warp each", "SPMV-warps", 32),
                     ("ELLPACK", "SPMV-ell", 1),
                 )
-            ),
+            )
         ),
         times(
-            "k",
-            sizes(1, 64),
+            cases("k", sizes(1, 64), n=1024, p=1024, **HMM),
             {"ELLPACK, in global memory": "SPMV-HMM.global", "x in shared": "SPMV-HMM.shared"},
-            n=1024,
-            p=1024,
-            **HMM,
         ),
     ),
     f"1024 rows of k nonzero words, 1024 threads. Left: on the UMM with w = 32 and l = 5. Right: "
@@ -400,7 +333,6 @@ HISTOGRAM = Picture(
     "histogram",
     (
         Times(
-            "n",
             (
                 *(
                     Way(
@@ -415,16 +347,11 @@ HISTOGRAM = Picture(
                     "HIST-lanes",
                     cases("n", sizes(1024, 2**14), p=1024, w=32, l=5, m=64, skew=0),
                 ),
-            ),
+            )
         ),
         times(
-            "k",
-            sizes(1, 16),
+            cases("k", sizes(1, 16), n=4096, p=1024, m=64, **HMM),
             {"in the global memory": "HIST-HMM.global", "in shared memories": "HIST-HMM"},
-            n=4096,
-            p=1024,
-            m=64,
-            **HMM,
         ),
     ),
     "Left: on the DMM with w = 32, l = 5 and 1024 threads; 64 bins for the columns. Right: 4096 "
@@ -438,19 +365,12 @@ FFT = Picture(
     "fft",
     (
         times(
-            "n",
-            sizes(512, 2**15, 4),
+            cases("n", sizes(512, 2**15, 4), on="UMM", p=lambda n: n // 2, w=16, l=100),
             {"in place": "FFT-in-place", "Stockham": "FFT-stockham"},
-            on="UMM",
-            p=lambda n: n // 2,
-            w=16,
-            l=100,
         ),
         times(
-            "n",
-            sizes(4096, 2**16, 4),
+            cases("n", sizes(4096, 2**16, 4), **HMM),
             {"Stockham, in global memory": "FFT-HMM.global", "columns and rows": "FFT-HMM"},
-            **HMM,
         ),
     ),
     f"n/2 threads. Left: on the UMM with w = 16 and l = 100. Right: on {SMALL}.",

@@ -42,9 +42,13 @@ class Way:
 class Times:
     """What several programs take over one parameter: points are runs, lines formulas."""
 
-    over: str
     ways: tuple[Way, ...]
     measured: str = "time units"
+
+    @property
+    def over(self) -> str:
+        """The parameter of the horizontal axis."""
+        return first_name(self.ways[0].cases)
 
     @property
     def lines(self) -> int:
@@ -82,11 +86,15 @@ class Times:
 class Parts:
     """Which share of a time each part of its formula has, over one parameter."""
 
-    over: str
     claim: str
     cases: tuple[Case, ...]
     parts: Mapping[str, Callable[..., Any]]
     lines = 2
+
+    @property
+    def over(self) -> str:
+        """The parameter of the horizontal axis."""
+        return first_name(self.cases)
 
     def draw(self, axes: Axes) -> None:
         """Draw it; the parts have to add up to the times of the runs."""
@@ -143,6 +151,11 @@ def cases(over: str, values: Sequence[int], /, **others: Any) -> tuple[Case, ...
         }
         for value in values
     )
+
+
+def first_name(chosen: Sequence[Case]) -> str:
+    """The parameter that `cases` gives values to: it stands first."""
+    return next(iter(chosen[0]))
 
 
 def confirmed(claim: Claim, chosen: Sequence[Case]) -> list[int]:

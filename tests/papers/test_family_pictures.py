@@ -78,13 +78,13 @@ def test_a_claim_that_fails_is_not_drawn(monkeypatch):
 
 
 def test_a_case_that_a_claim_excludes_is_not_drawn():
-    odd = Times("n", (Way("tree", "SUM-tree", cases("n", (48,), on="DMM", p=16, w=4, l=1)),))
+    odd = Times((Way("tree", "SUM-tree", cases("n", (48,), on="DMM", p=16, w=4, l=1)),))
     with pytest.raises(ClaimError, match="breaks 'n, p and w are powers of two'"):
         replace(HISTOGRAM, panels=(odd,)).draw()
 
 
 def test_parts_that_are_not_the_whole_are_not_drawn():
     some = cases("n", (16, 32), on="DMM", p=8, w=4, l=1)
-    parts = Parts("n", "SUM-tree", some, {"n/w": lambda n, w: 3 * n / w})
+    parts = Parts("SUM-tree", some, {"n/w": lambda n, w: 3 * n / w})
     with pytest.raises(ClaimError, match=r"SUM-tree: the parts are 12\.0, not 15: n=16"):
         replace(HISTOGRAM, panels=(parts,)).draw()
