@@ -15,6 +15,8 @@ from mmsim_algorithms.drawings.measured import Parts, Times, Way, cases
 PAGES = Path(__file__).parents[2] / "docs" / "algorithms"
 MARK = "\n<!-- picture -->\n"
 
+pytestmark = pytest.mark.xdist_group("pictures of families")  # each is drawn once
+
 each = pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.page)
 
 
