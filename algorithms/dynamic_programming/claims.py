@@ -46,7 +46,7 @@ def polygons() -> Iterator[Case]:
 def growing() -> Iterator[Case]:
     """n from w^2 on, w DMMs and max(wL, w^2 l) threads."""
     for w, r, L, l in ((2, 2, 4, 1), (2, 2, 2, 2), (4, 2, 8, 1), (4, 4, 8, 4)):
-        for n in (4, 8, 16, 32, 64) if w == 2 else (16, 32, 48):
+        for n in (4, 8, 16, 32) if w == 2 else (16, 32, 48):
             yield {"n": n, "w": w, "d": w, "r": r, "L": L, "l": l}
 
 

@@ -123,8 +123,8 @@ def taken(program, width, loops, p):
 
 
 def test_a_request_of_a_warp_takes_little_more_than_a_byte():
-    assert taken(own_loops, 1, 12, 1 << 12) < 1.5
-    assert taken(own_loops, 4, 12, 1 << 12) < 2
+    assert taken(own_loops, 1, 6, 1 << 12) < 1.5
+    assert taken(own_loops, 4, 6, 1 << 12) < 2
 
 
 def test_a_request_of_a_warp_that_runs_for_itself_takes_two_bytes(monkeypatch):
