@@ -39,7 +39,7 @@ def polygons() -> Iterator[Case]:
     """Up to six tiles on a side, on 1 to 3 DMMs."""
     for w, m, d in product((2, 4, 8), (1, 2, 3, 4, 6), (1, 2, 3)):
         for r, (L, l) in product({2, w // 2, w} - {1}, ((100, 1), (10, 3))):
-            if m % d == 0 and w % r == 0 and w * m <= 32:
+            if m % d == 0 and w % r == 0 and w * m <= 24:
                 yield {"n": w * m, "w": w, "d": d, "r": r, "L": L, "l": l}
 
 

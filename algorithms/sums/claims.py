@@ -129,7 +129,7 @@ def _claims() -> Iterator[Claim]:
         kind="lower",
         grid=lambda: (
             {"program": program, **case}
-            for program, case in product(("strided", "tree", "columns"), any_width())
+            for program, case in product(("tree", "columns"), any_width())
         ),
         run=any_program,
         requires=(BINARY, PAIRS),
