@@ -106,7 +106,12 @@ def plan(P: npt.ArrayLike, w: int) -> Plan:
 
 
 def rows_permuted(
-    machine: mm.HMM, a: npt.ArrayLike, tables: Tables, *, schedule: mm.Schedule = "synchronous"
+    machine: mm.HMM,
+    a: npt.ArrayLike,
+    tables: Tables,
+    *,
+    schedule: mm.Schedule = "synchronous",
+    trace: bool | None = None,
 ) -> mm.Run:
     """Permute each row of a matrix: 4n/w + 4n/(dw) + 4L - 4 time units (ICPP Lemma 7).
 
@@ -135,11 +140,17 @@ def rows_permuted(
         threads=data.size,
         block_size=length,
         schedule=schedule,
+        trace=trace,
     )
 
 
 def columns_permuted(
-    machine: mm.HMM, a: npt.ArrayLike, tables: Tables, *, schedule: mm.Schedule = "synchronous"
+    machine: mm.HMM,
+    a: npt.ArrayLike,
+    tables: Tables,
+    *,
+    schedule: mm.Schedule = "synchronous",
+    trace: bool | None = None,
 ) -> mm.Run:
     """Permute each column of a matrix: transpose, permute the rows, transpose (ICPP Lemma 8).
 
@@ -147,18 +158,24 @@ def columns_permuted(
     permuted along P[j]. It takes 8n/w + 8n/(dw) + 8L - 8 time units. Raises `PreconditionError` as
     `transposed` and `rows_permuted` do.
     """
-    there = transposed(machine, a, schedule=schedule)
-    moved = rows_permuted(machine, there.arrays["b"], tables, schedule=schedule)
-    back = transposed(machine, moved.arrays["b"], schedule=schedule)
+    there = transposed(machine, a, schedule=schedule, trace=trace)
+    moved = rows_permuted(machine, there.arrays["b"], tables, schedule=schedule, trace=trace)
+    back = transposed(machine, moved.arrays["b"], schedule=schedule, trace=trace)
     return mm.total([there, moved, back])
 
 
 def scheduled(
-    machine: mm.HMM, a: npt.ArrayLike, plan: Plan, *, schedule: mm.Schedule = "synchronous"
+    machine: mm.HMM,
+    a: npt.ArrayLike,
+    plan: Plan,
+    *,
+    schedule: mm.Schedule = "synchronous",
+    trace: bool | None = None,
 ) -> mm.Run:
     """Permute n words along any permutation: rows, columns, rows, in five launches (ICPP VII).
 
     It takes 16n/w + 16n/(dw) + 16L - 16 time units (IEICE). b of the run has the shape of `a`.
+    With `trace` the launches are traced, and `Run.player` steps through them.
     Raises `PreconditionError` unless `plan` is for as many words and d divides sqrt n and n/w^2.
 
     >>> P = permutations.bit_reversal(64)
@@ -173,9 +190,11 @@ def scheduled(
         "ICPP, section VII",
     )
     matrix = data.reshape(side, side)
-    first = rows_permuted(machine, matrix, plan.first, schedule=schedule)
-    second = columns_permuted(machine, first.arrays["b"], plan.second, schedule=schedule)
-    third = rows_permuted(machine, second.arrays["b"], plan.third, schedule=schedule)
+    first = rows_permuted(machine, matrix, plan.first, schedule=schedule, trace=trace)
+    second = columns_permuted(
+        machine, first.arrays["b"], plan.second, schedule=schedule, trace=trace
+    )
+    third = rows_permuted(machine, second.arrays["b"], plan.third, schedule=schedule, trace=trace)
     run = mm.total([first, second, third])
     run.arrays["b"] = run.arrays["b"].reshape(data.shape)
     return run

@@ -50,7 +50,11 @@ def zeros(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 
 
 def transposed(
-    machine: mm.HMM, a: npt.ArrayLike, *, schedule: mm.Schedule = "synchronous"
+    machine: mm.HMM,
+    a: npt.ArrayLike,
+    *,
+    schedule: mm.Schedule = "synchronous",
+    trace: bool | None = None,
 ) -> mm.Run:
     """Transpose a matrix on an HMM of d DMMs: 2n/w + 2n/(dw) + 2L - 2 time units.
 
@@ -80,4 +84,5 @@ def transposed(
         threads=data.size,
         block_size=w * w,
         schedule=schedule,
+        trace=trace,
     )

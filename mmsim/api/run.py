@@ -17,6 +17,8 @@ from mmsim.view.figures import plot
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from mmsim.view.player import Player
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run(run.Run):
@@ -44,6 +46,7 @@ class Run(run.Run):
     """
 
     record: Trace | None = field(default=None, repr=False)
+    records: tuple[Trace, ...] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, plain: run.Run) -> Run:
@@ -51,6 +54,7 @@ class Run(run.Run):
         made = as_kind(cls, plain)
         if plain.record is not None:
             made.__dict__["record"] = Trace.of(plain.record)
+        made.__dict__["records"] = tuple(map(Trace.of, plain.records))
         return made
 
     @property
@@ -59,6 +63,15 @@ class Run(run.Run):
         found = super().trace
         assert isinstance(found, Trace)
         return found
+
+    def player(self, *, start: int = 0, end: int | None = None) -> Player:
+        """A page to step through the run, all of its launches one after the other.
+
+        See `Trace.player`. The run needs a trace, or one of each of its launches (trace=True).
+        """
+        from mmsim.view.player import Player
+
+        return Player(self.traces, start, end)
 
     def profile(self) -> Profile:
         """The program's source, line by line, with what each line cost and wasted."""
@@ -120,6 +133,7 @@ def total(runs: Iterable[run.Run]) -> Run:
 
     Times, accesses and rounds add up; of an array name that several
     launches have, the last one's contents are kept, copied or, if larger than 64 KiB, shared.
+    Where every launch has a trace, `Run.traces` has them all, and `Run.player` steps through them.
     Raises `LaunchError` for no runs, or runs on different machines or schedules.
 
     >>> import numpy as np, mmsim as mm

@@ -115,6 +115,8 @@ def _encode(value: Any) -> Any:
         content = {part.name: _encode(getattr(value, part.name)) for part in fields(value)}
         if isinstance(value, trace.Dispatch) and not value.phases:
             del content["phases"]
+        if isinstance(value, run.Run) and not value.records:
+            del content["records"]
         return {"$class": type(value).__name__, **content}
     if isinstance(value, complex):
         return {"$complex": [value.real, value.imag]}

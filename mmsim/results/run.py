@@ -41,6 +41,7 @@ class Run:
     findings: tuple[Finding, ...] | None = None
     record: Trace | None = field(default=None, repr=False)
     shape: Shape | None = None
+    records: tuple[Trace, ...] = field(default=(), repr=False)
 
     @property
     def requests(self) -> int:
@@ -57,10 +58,17 @@ class Run:
         """Everything that happened. Raises `MMSimError` if the run did not record it."""
         if self.record is None:
             advice = "run it with engine='events', or with trace=True"
-            if self.launches > 1:
-                advice = "its launches have one each, if they were run with trace=True"
+            if self.records:
+                advice = "run.traces has one for each of its launches, and run.player() shows them"
+            elif self.launches > 1:
+                advice = "it has one for each launch if all of them were run with trace=True"
             raise MMSimError(f"this run of {self.program!r} has no trace; {advice}")
         return self.record
+
+    @property
+    def traces(self) -> tuple[Trace, ...]:
+        """The trace of each launch. Raises `MMSimError` if one of them was not recorded."""
+        return self.records or (self.trace,)
 
     def profile(self) -> Profile:
         """The program's source, line by line, with what each line cost and wasted."""
@@ -97,6 +105,7 @@ def total(runs: Iterable[Run]) -> Run:
         if array.nbytes <= MANY:
             arrays[name] = array.copy()
     accesses, rounds, sources = _rows(launches)
+    traced = all([run.records or run.record is not None for run in launches])
     shapes = {run.shape for run in launches}
     return Run(
         machine=first.machine,
@@ -114,6 +123,7 @@ def total(runs: Iterable[Run]) -> Run:
         launches=sum([run.launches for run in launches]),
         findings=merge([run.findings for run in launches]),
         shape=first.shape if len(shapes) == 1 else None,
+        records=tuple(trace for run in launches for trace in run.traces) if traced else (),
     )
 
 

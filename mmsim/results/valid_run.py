@@ -41,6 +41,8 @@ def check_run(run: Run) -> None:
     if run.record is not None:
         _check_record(run.record, run)
         _check_end(run.record, run)
+    if run.records:
+        _check_records(run)
     _check_findings(run.findings or (), _Scene.of(run, run.launches, run.sources, run.record))
 
 
@@ -101,6 +103,22 @@ def _check_end(record: Trace, run: Run) -> None:
         raise ValueError("its trace has other rounds")
     if record.sources != run.sources:
         raise ValueError("its trace has other sources")
+
+
+def _check_records(run: Run) -> None:
+    """The traces of several launches are those of its launches."""
+    records = run.records
+    if run.record is not None or len(records) != run.launches:
+        raise ValueError(f"it has {len(records)} traces for {run.launches} launches")
+    for record in records:
+        if record.machine != run.machine or record.schedule != run.schedule:
+            raise ValueError("a trace of a launch has another machine or schedule")
+        if record.threads > run.threads or record.block_size > run.block_size:
+            raise ValueError("a trace of a launch has more threads")
+    if (taken := sum(record.time for record in records)) != run.time:
+        raise ValueError(f"its launches take {taken} time units, and it {run.time}")
+    if {record.program for record in records} != set(run.program.split(" + ")):
+        raise ValueError("a trace of a launch has another program")
 
 
 # ------------------------------------------------------------ rows

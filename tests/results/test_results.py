@@ -878,7 +878,7 @@ def test_a_total_shares_nothing_with_its_runs_and_says_where_traces_are():
     both = mm.total([run, run])
     both.arrays["b"][0] = 9
     assert run.arrays["b"][0] == 0
-    with pytest.raises(mm.MMSimError, match="its launches have one each"):
+    with pytest.raises(mm.MMSimError, match=r"run.traces has one for each of its launches"):
         both.trace
 
 
