@@ -28,6 +28,7 @@ from numpy import (
     uint64,
 )
 
+from mmsim.api.compare import compare
 from mmsim.api.conflicts import conflicts
 from mmsim.api.machines import DMM, HMM, UMM, Machine
 from mmsim.api.program import Program, program
@@ -70,6 +71,7 @@ __all__ = [
     "atomic",
     "brev",
     "clz",
+    "compare",
     "complex64",
     "complex128",
     "conflicts",

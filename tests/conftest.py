@@ -3,9 +3,13 @@
 The modules named here run once for each of them, with `run`'s default engine set to it. "fused" is
 the array engine's compiled path, taken wherever a program has one, however small, and left
 uncompiled: the text that would be compiled runs as Python.
+
+`browser` and `show` are a real Chromium for the tests of the player.
 """
 
 from __future__ import annotations
+
+import shutil
 
 import pytest
 
@@ -84,3 +88,44 @@ def take_the_fused_path(monkeypatch):
 def uncompiled(monkeypatch):
     """What Numba would compile runs as Python: done sooner where a program is used once."""
     monkeypatch.setattr(execute.Execution, "_ready", lambda self: build.plain(self.text.kernel))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A real Chromium. The tests that ask for it skip themselves where there is none."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright isn't installed")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("there is no chromium")
+    with playwright.sync_playwright() as running:
+        started = running.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """Opens a player; afterwards, that nothing went wrong there and nothing was fetched."""
+    pages, wrong, asked = [], [], []
+
+    def show(player, *, address="", before="", **options):
+        path = tmp_path / f"page{len(pages)}.html"
+        player.save(path)
+        shown = browser.new_page(**options)
+        pages.append(shown)
+        shown.on("console", lambda message: wrong.append(message.text))
+        shown.on("pageerror", lambda error: wrong.append(str(error)))
+        shown.on("request", lambda request: asked.append(request.url))
+        if before:
+            shown.add_init_script(before)
+        shown.goto(path.as_uri() + address)
+        return shown
+
+    yield show
+    for shown in pages:
+        shown.close()
+    assert wrong == []
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert len([url for url in asked if url.startswith("file:")]) == len(pages)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from mmsim.view.figures.paper import COLOURS, LETTERS, drawing, ink
+from mmsim.view.figures.paper import COLOURS, LETTERS, drawing
+from mmsim.view.palette import ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,6 +14,7 @@ from mmsim.claims.fit import fit_numbers
 from mmsim.view.figures import paper
 from mmsim.view.figures.banks import step
 from mmsim.view.figures.pipeline import fits, registers
+from mmsim.view.palette import WARPS
 from mmsim_algorithms.access.figures import icpp_figure_3, smm_figure_4
 
 SCHEDULES = ("synchronous", "asynchronous")
@@ -104,7 +105,7 @@ def test_cells_marked_are_those_asked_for(machine, program):
         if address in asked:
             warp, thread = asked[address]
             assert text_at(axes, cell) == f"{address}\nT{thread}"
-            assert cell.get_facecolor() == to_rgba(paper.COLOURS[warp])
+            assert cell.get_facecolor() == to_rgba(WARPS[warp])
         else:
             assert text_at(axes, cell) == str(address)
             assert cell.get_facecolor() == to_rgba("white")
@@ -224,7 +225,7 @@ def test_the_pipeline_holds_what_the_trace_replays(run):
             for t, r, w in drawn_registers(axes)
             if r == row and left <= t < left + bar.get_width()
         }
-        assert bar.get_facecolor() == to_rgba(paper.COLOURS[warp % len(paper.COLOURS)])
+        assert bar.get_facecolor() == to_rgba(WARPS[warp % len(WARPS)])
 
 
 def test_part_of_a_pipeline():

@@ -5,12 +5,12 @@ The browser's tests skip themselves where Playwright or Debian's chromium is mis
 
 import json
 import re
-import shutil
 from functools import partial
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from states import expected
 
 import mmsim as mm
 from mmsim.cli import main
@@ -149,57 +149,6 @@ WITH_VARIABLES = {
 }
 
 
-def expected(trace, start=0, end=None):
-    """The states of a run, as the page is to tell them."""
-    numbers = {id(dispatch): number for number, dispatch in enumerate(trace.dispatches)}
-    shared = {array.name: array.shared for array in trace.arrays}
-    for cycle in list(trace.cycles())[start : None if end is None else end + 1]:
-        yield {
-            "time": cycle.time,
-            "registers": {
-                name: [
-                    stage
-                    and {
-                        "dispatch": stage.dispatch,
-                        "warp": stage.warp,
-                        "number": stage.number,
-                        "requests": [list(request) for request in stage.requests],
-                    }
-                    for stage in row
-                ]
-                for name, row in cycle.registers.items()
-            },
-            "waiting": [
-                {
-                    "warp": wait.warp,
-                    "reason": wait.reason,
-                    "start": wait.start,
-                    "end": wait.end,
-                    "unit": wait.unit,
-                    "line": wait.line,
-                }
-                for wait in cycle.waiting
-            ],
-            "dispatched": [numbers[id(dispatch)] for dispatch in cycle.dispatched],
-            "completed": [numbers[id(dispatch)] for dispatch in cycle.completed],
-            "memory": {
-                name: [data.plain(row.ravel()) for row in (values if shared[name] else [values])]
-                for name, values in cycle.memory.items()
-            },
-            "variables": {
-                name: [
-                    None
-                    if value is None
-                    else data.plain(np.array(value).ravel())
-                    if held.ndim > 1
-                    else data.plain(np.array([value]))[0]
-                    for value in held.tolist()
-                ]
-                for name, held in cycle.variables.items()
-            },
-        }
-
-
 class Scripts(HTMLParser):
     """The texts of a page's script elements, and its tags."""
 
@@ -243,7 +192,7 @@ def test_a_notebook_shows_the_page_in_a_frame():
 
 def test_the_page_is_small_beyond_its_data():
     player = a_copy().trace.player()
-    assert len(player.html().encode()) < 100_000 + len(page.as_json(player.data).encode())
+    assert len(player.html().encode()) < 130_000 + len(page.as_json(player.data).encode())
 
 
 def test_data_does_not_grow_with_time_and_registers():
@@ -342,44 +291,6 @@ def test_mistakes_in_a_call_of_step(capsys, tmp_path, more, words):
 
 
 # ------------------------------------------------------------------ in the browser
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright isn't installed")
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("there is no chromium")
-    with playwright.sync_playwright() as running:
-        started = running.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def show(browser, tmp_path):
-    """Opens a player; afterwards, that nothing went wrong there and nothing was fetched."""
-    pages, wrong, asked = [], [], []
-
-    def show(player, **options):
-        path = tmp_path / f"page{len(pages)}.html"
-        player.save(path)
-        shown = browser.new_page(**options)
-        pages.append(shown)
-        shown.on("console", lambda message: wrong.append(message.text))
-        shown.on("pageerror", lambda error: wrong.append(str(error)))
-        shown.on("request", lambda request: asked.append(request.url))
-        shown.goto(path.as_uri())
-        return shown
-
-    yield show
-    for shown in pages:
-        shown.close()
-    assert wrong == []
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    assert len([url for url in asked if url.startswith("file:")]) == len(pages)
 
 
 def now(shown):
@@ -559,7 +470,7 @@ def test_a_conflict_is_named_where_it_is(show):
     assert "bank conflict of 2 stages: stage 1 enters" in queue
     assert "turn at memory: behind warp 0, bank conflict of 2 stages" in queue
     assert "W0 1 stage" in " ".join(shown.locator(".outside").inner_text().split())
-    assert shown.locator(".source-line.current").inner_text().split()[-2:] == ["W0", "W1"]
+    assert shown.locator(".source-line.current").inner_text().split()[:2] == ["W0", "W1"]
     run = mm.UMM(4, 5).run(figures.icpp_figure_3, np.arange(16), threads=8, trace=True)
     shown = show(run.trace.player())
     assert "3 address groups: stage 1 enters" in shown.locator("#queue").inner_text()

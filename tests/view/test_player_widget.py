@@ -4,7 +4,6 @@ Skips itself where anywidget, nbconvert, Playwright or Debian's chromium is miss
 """
 
 import json
-import shutil
 import sys
 
 import numpy as np
@@ -76,7 +75,7 @@ def saved(outputs):
     return notebook
 
 
-def test_a_saved_notebook_shows_the_page(run, widget, chromium, tmp_path):
+def test_a_saved_notebook_shows_the_page(run, widget, browser, tmp_path):
     """Both of the player and of its widget, read with nbconvert, which looks for widgets first."""
     nbconvert = pytest.importorskip("nbconvert", reason="nbconvert isn't installed")
     player = run.trace.player()
@@ -86,7 +85,7 @@ def test_a_saved_notebook_shows_the_page(run, widget, chromium, tmp_path):
     text, _ = nbconvert.HTMLExporter(embed_images=True).from_notebook_node(notebook)
     path = tmp_path / "notebook.html"
     path.write_text(text, encoding="utf-8")
-    shown = chromium.new_page()
+    shown = browser.new_page()
     shown.route("http**", lambda route: route.abort())  # the exporter's own scripts
     shown.goto(path.as_uri(), wait_until="domcontentloaded")
     assert shown.locator("iframe").count() == 2
@@ -100,20 +99,6 @@ def test_a_saved_notebook_shows_the_page(run, widget, chromium, tmp_path):
 
 
 # ------------------------------------------------------------------ in the browser
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright isn't installed")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("there is no chromium")
-    with playwright.sync_playwright() as running:
-        started = running.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield started
-        started.close()
 
 
 HOST = """<!doctype html><meta charset="utf-8"><style>button { color: rgb(1, 2, 3) }</style>
@@ -141,11 +126,11 @@ RENDER = """async ([esm, data, time]) => {
 
 
 @pytest.fixture
-def notebook(chromium, widget, tmp_path):
+def notebook(browser, widget, tmp_path):
     """A page with the widget in two places; afterwards, that nothing went wrong there."""
     path = tmp_path / "host.html"
     path.write_text(HOST, encoding="utf-8")
-    shown = chromium.new_page()
+    shown = browser.new_page()
     wrong = []
     shown.on("console", lambda message: wrong.append(message.text))
     shown.on("pageerror", lambda error: wrong.append(str(error)))

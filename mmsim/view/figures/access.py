@@ -10,7 +10,8 @@ import numpy as np
 from mmsim.errors import MMSimError, shown
 from mmsim.host.arguments import several, whole
 from mmsim.results import Dispatch, Run
-from mmsim.view.figures.paper import COLOURS, COLUMN, PAGE, check_run, drawing, ink
+from mmsim.view.figures.paper import COLUMN, PAGE, check_run, drawing
+from mmsim.view.palette import WARPS, ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -181,7 +182,7 @@ def _cell(
     """A cell with its address and the threads that ask for it, in the colour of their warp."""
     from matplotlib.patches import Rectangle
 
-    colour = COLOURS[asked[0][0] % len(COLOURS)] if asked else "#FFFFFF"
+    colour = WARPS[asked[0][0] % len(WARPS)] if asked else "#FFFFFF"
     cell = Rectangle((bank, top), 1, 1, facecolor=colour, edgecolor="#777777", linewidth=0.5)
     cell.set_gid(gid)
     axes.add_patch(cell)

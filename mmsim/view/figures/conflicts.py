@@ -8,7 +8,8 @@ from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import whole
 from mmsim.model.questions import ATOMICS, BANKS, Conflicts, Request
 from mmsim.view.figures.access import threads_of
-from mmsim.view.figures.paper import COLOURS, PAGE, drawing, ink
+from mmsim.view.figures.paper import COLOURS, PAGE, drawing
+from mmsim.view.palette import ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -27,7 +27,7 @@ LETTERS = 7
 """The smallest letters, in points."""
 
 COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#0072B2")
-"""Okabe and Ito's colours, which the colour-blind tell apart."""
+"""Okabe and Ito's colours, which the colour-blind tell apart, for whatever is not a warp."""
 
 DARK_FIRST = tuple(COLOURS[number] for number in (6, 5, 2, 4, 1, 0, 3))
 """The same for points and lines on white."""
@@ -84,10 +84,10 @@ def window(run: Run, start: int, end: int | None) -> tuple[int, int]:
     whole("start", start, None)
     if end is not None:
         whole("end", end, None)
-    last = run.trace.time if end is None else min(end, run.trace.time)
+    last = run.time if end is None else min(end, run.time)
     if not 0 <= start < last:
         raise MMSimError(
-            f"no time units from {shown(start)} to {shown(last)} in a run of {run.trace.time}"
+            f"no time units from {shown(start)} to {shown(last)} in a run of {run.time}"
         )
     return start, last
 
@@ -115,12 +115,6 @@ def legend_above(axes: Axes, columns: int) -> None:
 def words(text: str) -> str:
     """Text as a figure shows it: no mathematics, nothing that does not print."""
     return printable(text).replace("$", r"\$")
-
-
-def ink(colour: str) -> str:
-    """Black or white, whichever is read more easily on a colour."""
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 105 else "black"
 
 
 def save(axes: Axes, path: str | Path) -> None:

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 from mmsim.errors import MMSimError
 from mmsim.results import Run
 from mmsim.view.figures.paper import (
-    COLOURS,
     COLUMN,
     PAGE,
     check_run,
     drawing,
-    ink,
     whole_numbers,
     window,
 )
+from mmsim.view.palette import WARPS, ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +116,7 @@ def _bar(axes: Axes, row: int, first: int, last: int, warp: int) -> None:
 
     if first >= last:
         return
-    colour = COLOURS[warp % len(COLOURS)]
+    colour = WARPS[warp % len(WARPS)]
     bar = Rectangle((first, row), last - first, 1, facecolor=colour, edgecolor="black")
     bar.set_linewidth(0.5)
     axes.add_patch(bar)

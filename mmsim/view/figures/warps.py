@@ -38,16 +38,21 @@ def intervals(run: Run) -> dict[str, list[tuple[int, int, int]]]:
 
     A warp is "sending" while the stages of its request enter the pipeline, then waits for its
     "latency", and for its "turn", the "round" or a "barrier" as `run.trace.waits` says.
+    Several launches follow one another.
     """
     does: dict[str, list[tuple[int, int, int]]] = {name: [] for name in STYLES}
-    for dispatch in run.trace.dispatches:
-        sent = dispatch.time + dispatch.stage_count
-        does["sending"].append((dispatch.warp, dispatch.time, sent))
-        if sent < dispatch.completion:
-            does["latency"].append((dispatch.warp, sent, dispatch.completion))
-    for wait in run.trace.waits:
-        if wait.reason != "latency":
-            does[wait.reason].append((wait.warp, wait.start, wait.end))
+    before = 0  # time units of the launches before
+    for trace in run.traces:
+        for dispatch in trace.dispatches:
+            begun, done = before + dispatch.time, before + dispatch.completion
+            sent = begun + dispatch.stage_count
+            does["sending"].append((dispatch.warp, begun, sent))
+            if sent < done:
+                does["latency"].append((dispatch.warp, sent, done))
+        for wait in trace.waits:
+            if wait.reason != "latency":
+                does[wait.reason].append((wait.warp, before + wait.start, before + wait.end))
+        before += trace.time
     return {name: found for name, found in does.items() if found}
 
 

@@ -1,10 +1,12 @@
 """The stepping player: a run, one time unit after the other, as a page for browser and notebook.
 
 `data` makes plain data of a trace, `page` puts it into a page, `widget` into a notebook's widget;
-what both show of it is worked out in the scripts beside them, which `page.SCRIPTS` lists.
+`compare` puts two runs side by side. What is shown is worked out in the scripts beside them, which
+`scripts.SCRIPTS` lists.
 """
 
+from mmsim.view.player.compare import Comparison
 from mmsim.view.player.data import MOST, TooLargeError
 from mmsim.view.player.page import Player
 
-__all__ = ["MOST", "Player", "TooLargeError"]
+__all__ = ["MOST", "Comparison", "Player", "TooLargeError"]

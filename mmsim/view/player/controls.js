@@ -1,78 +1,105 @@
 /* The controls: from keys, buttons and clicks to a time unit. */
 
 /** Go to a time unit of the window; `note` is said with it. */
-function go(player, time, note = "") {
-  const { data, view } = player;
-  view.time = Math.max(data.start, Math.min(data.end, Math.round(time)));
+function go(stage, time, note = "") {
+  const { view } = stage;
+  view.time = Math.max(stage.start, Math.min(stage.end, Math.round(time)));
   view.note = note;
-  draw(player);
-  player.moved(view.time);
-}
-
-/** The times at which steps by access stop: of all accesses, or of what is followed. */
-function findAccesses(player) {
-  const { data, view } = player;
-  player.accessTimes = data.dispatches.time.filter(
-    (time, d) => time >= data.start && time <= data.end && (!view.follow || follows(player, d)),
-  );
+  draw(stage);
+  stage.moved(view.time);
 }
 
 /** The moves that buttons and keys name. */
-function movesOf(player) {
-  const { data, view, boundaries, conflictTimes } = player;
-  const later = (times, otherwise) => times[after(times, view.time)] ?? otherwise;
-  const earlier = (times, otherwise) => times[after(times, view.time - 1) - 1] ?? otherwise;
-  const to = (time, note) => go(player, time, note);
+function movesOf(stage) {
+  const { view } = stage;
+  const to = (time, note) => go(stage, time, note);
+  const later = (kind, otherwise, none = "") => () => {
+    const time = momentAfter(stage, kind, view.time);
+    to(time ?? otherwise(), time === undefined ? none : kind === "stop" ? stoppedBy(stage, time) : "");
+  };
+  const earlier = (kind, otherwise, none = "") => () => {
+    const time = momentBefore(stage, kind, view.time);
+    to(time ?? otherwise(), time === undefined ? none : kind === "stop" ? stoppedBy(stage, time) : "");
+  };
+  const [start, end, here] = [() => stage.start, () => stage.end, () => view.time];
   return {
-    first: () => to(data.start),
-    last: () => to(data.end),
+    first: () => to(stage.start),
+    last: () => to(stage.end),
     next: () => to(view.time + 1),
     back: () => to(view.time - 1),
-    access: () => to(later(player.accessTimes, data.end)),
-    "access-back": () => to(earlier(player.accessTimes, data.start)),
-    round: () => to(later(boundaries, data.end)),
-    "round-back": () => to(earlier(boundaries, data.start)),
-    conflict: () => to(later(conflictTimes, view.time), later(conflictTimes, -1) < 0 ? "No later conflict." : ""),
-    "conflict-back": () => to(earlier(conflictTimes, view.time), earlier(conflictTimes, -1) < 0 ? "No earlier conflict." : ""),
+    access: later("access", end),
+    "access-back": earlier("access", start),
+    round: later("round", end),
+    "round-back": earlier("round", start),
+    conflict: later("conflict", here, "No later conflict."),
+    "conflict-back": earlier("conflict", here, "No earlier conflict."),
+    stop: later("stop", here, "No later stop."),
+    "stop-back": earlier("stop", here, "No earlier stop."),
   };
 }
 
-function play(player, on) {
-  const { data, view } = player;
+function play(stage, on) {
+  const { view } = stage;
   view.playing = on;
-  cancelAnimationFrame(player.frame);
-  const button = player.part("play");
+  cancelAnimationFrame(stage.frame);
+  const button = stage.part("play");
   button.textContent = on ? "Pause" : "Play";
   button.setAttribute("aria-pressed", String(on));
-  player.part("status").setAttribute("aria-live", on ? "off" : "polite");
+  stage.part("status").setAttribute("aria-live", on ? "off" : "polite");
   if (!on) return;
-  if (view.time === data.end) go(player, data.start);
+  if (view.time === stage.end) go(stage, stage.start);
   let began = performance.now();
   const tick = (now) => {
-    const speed = Number(player.part("speed").value);
+    const speed = Number(stage.part("speed").value);
     const due = Math.floor(((now - began) / 1000) * speed);
+    const stop = momentAfter(stage, "stop", view.time) ?? Infinity;
     if (due > 0) {
       began += (due * 1000) / speed;
-      go(player, view.time + due);
+      const time = Math.min(view.time + due, stop);
+      go(stage, time, time === stop ? stoppedBy(stage, time) : "");
     }
-    if (view.time === data.end) play(player, false);
-    else player.frame = requestAnimationFrame(tick);
+    if (view.time === stage.end || view.time === stop) play(stage, false);
+    else stage.frame = requestAnimationFrame(tick);
   };
-  player.frame = requestAnimationFrame(tick);
+  stage.frame = requestAnimationFrame(tick);
 }
 
 function theme(host) {
   return host.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 }
 
-function switchTheme(player) {
-  player.host.dataset.theme = theme(player.host) === "dark" ? "light" : "dark";
-  draw(player);
+function switchTheme(stage) {
+  stage.host.dataset.theme = theme(stage.host) === "dark" ? "light" : "dark";
+  spreadTheme(stage);
+  draw(stage);
+}
+
+/** Let the players inside have the theme of the whole. */
+function spreadTheme(stage) {
+  const { theme: own } = stage.host.dataset;
+  if (own) for (const { root } of stage.players) root.host.dataset.theme = own;
+}
+
+/** Show everything on one screen, in large letters, or as before. */
+function lecture(stage, on) {
+  stage.view.lecture = on;
+  stage.part("whole").classList.toggle("lecture", on);
+  stage.host.classList.toggle("lecture", on);
+  stage.part("lecture").setAttribute("aria-pressed", String(on));
+  fit(stage);
+  draw(stage);
+}
+
+/** Write addresses into the registers, or elements. */
+function showAddresses(stage, on) {
+  stage.view.addresses = on;
+  stage.part("addresses").setAttribute("aria-pressed", String(on));
+  draw(stage);
 }
 
 /** What a key means: a move, or something else to do. */
-function meaning(player, event) {
-  const { moves, view } = player;
+function meaning(stage, event) {
+  const { moves, view } = stage;
   const by = event.ctrlKey || event.metaKey ? "round" : event.shiftKey ? "access" : "";
   switch (event.key) {
     case "ArrowRight": return moves[by || "next"];
@@ -86,61 +113,76 @@ function meaning(player, event) {
   switch (event.key) {
     case ".": return moves.next;
     case ",": return moves.back;
-    case " ": return () => play(player, !view.playing);
+    case " ": return () => play(stage, !view.playing);
     case "c": return moves.conflict;
     case "C": return moves["conflict-back"];
-    case "d": return () => switchTheme(player);
-    case "Escape": return () => view.follow && toggle(player, view.follow);
+    case "s": return stage.stops.length ? moves.stop : () => stage.part("stop").focus();
+    case "S": return moves["stop-back"];
+    case "d": return () => switchTheme(stage);
+    case "l": return () => lecture(stage, !view.lecture);
+    case "a": return () => showAddresses(stage, !view.addresses);
+    case "Escape": return () => stage.players.forEach((one) => one.view.follow && follow(one, null));
   }
   return null;
 }
 
+/** Whether a key is for what has the focus: a field, or a button that one came to with Tab. */
+function isTaken(stage, event, target) {
+  if (target.closest?.("input:not([type=range])")) return true;
+  if (target.closest?.("select")) return event.key !== " " || !stage.clicked;
+  return event.key === " " && Boolean(target.closest?.("button, a")) && !stage.clicked;
+}
+
 /** Listen to the keys of `keys`, and to the clicks and the size of the player, until it closes. */
-function listen(player, keys) {
-  const { root, data } = player;
-  const until = { signal: player.closing.signal };
+function listen(stage, keys) {
+  const { root } = stage;
+  const until = { signal: stage.closing.signal };
   keys.addEventListener("keydown", (event) => {
     const [target] = event.composedPath();
     if (event.defaultPrevented || event.altKey) return;
     const cell = target.closest?.("td[data-place]");
-    if (cell && (event.key === "Enter" || event.key === " ")) {
+    if (event.key === "Tab") stage.clicked = false;
+    if (cell && (event.key === "Enter" || (event.key === " " && !stage.clicked))) {
       event.preventDefault();
       cell.click();
       return;
     }
-    if (target.closest?.("select, .number") || (event.key === " " && target.closest?.("button"))) return;
-    const act = meaning(player, event);
+    if (isTaken(stage, event, target)) return;
+    const act = meaning(stage, event);
     if (!act) return;
     event.preventDefault();
     act();
   }, until);
+  // A button that was clicked keeps the focus: Space plays all the same, and does not click it again.
+  root.addEventListener("pointerdown", () => { stage.clicked = true; });
+  keys.addEventListener("keyup", (event) => {
+    const [target] = event.composedPath();
+    if (event.key === " " && target.closest?.("button") && stage.clicked) event.preventDefault();
+  }, until);
   root.addEventListener("click", (event) => {
-    // Cells, badges and elements are drawn anew again and again: one listener serves them.
-    const warp = event.target.closest("[data-warp]");
-    const cell = event.target.closest("[data-place]");
     const move = event.target.closest("[data-go]");
-    if (warp) toggle(player, { kind: "warp", warp: Number(warp.dataset.warp) });
-    else if (cell) toggle(player, { kind: "cell", unit: Number(cell.dataset.unit), place: Number(cell.dataset.place) });
-    else if (move) player.moves[move.dataset.go]();
+    if (move) stage.moves[move.dataset.go]();
   });
-  player.part("play").addEventListener("click", () => play(player, !player.view.playing));
-  player.part("theme").addEventListener("click", () => switchTheme(player));
-  player.part("slider").addEventListener("input", () => go(player, Number(player.part("slider").value)));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawTimeline(player), until);
-  const watch = new ResizeObserver(() => requestAnimationFrame(() => fit(player)));
-  watch.observe(player.part("timeline-scroll"));
-  player.closing.signal.addEventListener("abort", () => watch.disconnect());
+  stage.part("play").addEventListener("click", () => play(stage, !stage.view.playing));
+  stage.part("theme").addEventListener("click", () => switchTheme(stage));
+  stage.part("lecture").addEventListener("click", () => lecture(stage, !stage.view.lecture));
+  stage.part("addresses").addEventListener("click", () => showAddresses(stage, !stage.view.addresses));
+  stage.part("slider").addEventListener("input", () => go(stage, Number(stage.part("slider").value)));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(stage), until);
+  const watch = new ResizeObserver(() => requestAnimationFrame(() => fit(stage)));
+  for (const player of stage.players) watch.observe(player.part("timeline-scroll"));
+  stage.closing.signal.addEventListener("abort", () => watch.disconnect());
+  const usual = matchMedia("(prefers-reduced-motion: reduce)").matches ? 1 : 5;
   for (const speed of [1, 2, 5, 10, 30, 60, 300]) {
     const option = make("option", "", `${speed}/s`);
     option.value = speed;
-    option.selected = speed === 5;
-    player.part("speed").append(option);
+    option.selected = speed === usual;
+    stage.part("speed").append(option);
   }
-  player.part("slider").min = data.start;
-  player.part("slider").max = data.end;
-  const without = (times, names) => names.forEach((name) => {
-    root.querySelector(`[data-go="${name}"]`).disabled = times.length === 0;
-  });
-  without(player.boundaries, ["round", "round-back"]);
-  without(player.conflictTimes, ["conflict", "conflict-back"]);
+  stage.part("slider").min = stage.start;
+  stage.part("slider").max = stage.end;
+  for (const kind of ["round", "conflict"]) {
+    if (moments(stage, kind).length) continue;
+    for (const name of [kind, `${kind}-back`]) root.querySelector(`[data-go="${name}"]`).disabled = true;
+  }
 }

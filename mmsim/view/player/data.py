@@ -8,6 +8,7 @@ the page, by `state.js`.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from mmsim.results.findings import Finding
 from mmsim.results.trace import Dispatch, Reason, Trace, TracedArray
 from mmsim.results.variables import Variables
 
-MOST = 200_000
+MOST = 1_000_000
 """What one page holds at most of each: requests of threads, waits, words of memory, values of
 variables, registers, warps."""
 
@@ -40,25 +41,89 @@ class TooLargeError(MMSimError, ValueError):
     """A trace that is too large for one page."""
 
 
-def player_data(
-    trace: Trace, start: int = 0, end: int | None = None, findings: Sequence[Finding] = ()
+def run_data(
+    traces: Sequence[Trace],
+    start: int = 0,
+    end: int | None = None,
+    findings: Sequence[Finding] = (),
 ) -> dict[str, Any]:
-    """The run of `trace` during the time units from `start` to `end`, both of them shown.
+    """A run of one launch, or of several, from the time unit `start` to `end`, both of them shown.
 
-    `findings` are what a check of it found.
+    `findings` are what a check of a launch found.
 
     Raises `TooLargeError` for more than `MOST` of anything, `LaunchError` for a window that the
     run doesn't have.
     """
+    time = sum(trace.time for trace in traces)
     whole("start", start, None)
-    end = trace.time if end is None else end
+    end = time if end is None else end
     whole("end", end, None)
     start, end = int(start), int(end)
-    if not 0 <= start <= end <= trace.time:
+    if not 0 <= start <= end <= time:
         raise LaunchError(
             f"a player from start={shown(start)} to end={shown(end)}, but the run has time units 0 "
-            f"to {trace.time}, and start comes before end"
+            f"to {time}, and start comes before end"
         )
+    windows = []
+    before = 0
+    for number, trace in enumerate(traces):
+        after = before + trace.time
+        if before <= end and (start < after or number == len(traces) - 1):
+            windows.append((trace, max(start - before, 0), min(end - before, trace.time), before))
+        before = after
+    _refuse_too_large(sum((_counts(*window[:3]) for window in windows), Counter()), time)
+    launches = [_launch_data(*window, findings) for window in windows]
+    if len(traces) == 1:
+        return launches[0]
+    programs = dict.fromkeys(trace.program for trace in traces)
+    return {
+        "program": printable(" + ".join(programs)),
+        "machine": repr(traces[0].machine),
+        "start": start,
+        "end": end,
+        "time": time,
+        "launches": launches,
+        "first": traces.index(windows[0][0]),
+        "count": len(traces),
+    }
+
+
+ALWAYS = ("words of memory", "pipeline registers", "warps", "variables of threads")
+"""What a page has of a run, whatever window of it is shown."""
+
+
+def _counts(trace: Trace, start: int, end: int) -> Counter[str]:
+    """How much a page has to hold of a launch in a window."""
+    grid = trace.grid
+    always = (
+        sum(array.data.size for array in trace.arrays),
+        sum(unit.latency for unit in trace.units),
+        grid.warps,
+        grid.threads * sum(one.elements for one in trace.variables),
+    )
+    return Counter(
+        {
+            **dict(zip(ALWAYS, always, strict=True)),
+            "requests of threads": sum(
+                len(one.threads)
+                for one in trace.dispatches
+                if one.time <= end and one.completion >= start
+            ),
+            "waits": sum(one.start <= end and one.end > start for one in trace.waits),
+            "values of variables": sum(
+                len(one.values) for one in trace.changes if start <= one.time <= end
+            ),
+        }
+    )
+
+
+def _launch_data(
+    trace: Trace, start: int, end: int, before: int, findings: Sequence[Finding]
+) -> dict[str, Any]:
+    """A launch from its time unit `start` to `end`; all times count the `before` it took to come.
+
+    Those are the time units of the launches before it.
+    """
     numbered = [
         (number, dispatch)
         for number, dispatch in enumerate(trace.dispatches)
@@ -68,24 +133,6 @@ def player_data(
     waits = [wait for wait in trace.waits if wait.start <= end and wait.end > start]
     changes = [change for change in trace.changes if start <= change.time <= end]
     grid = trace.grid
-    _refuse_too_large(
-        {
-            "words of memory": sum(array.data.size for array in trace.arrays),
-            "pipeline registers": sum(unit.latency for unit in trace.units),
-            "warps": grid.warps,
-            "variables of threads": grid.threads * sum(one.elements for one in trace.variables),
-        },
-        "run it smaller",
-    )
-    _refuse_too_large(
-        {
-            "requests of threads": sum(len(dispatch.threads) for dispatch in dispatches),
-            "waits": len(waits),
-            "values of variables": sum(len(change.values) for change in changes),
-        },
-        f"take a window of the time units 0 to {trace.time}: player(start=..., end=...), "
-        "or --start and --end of mmsim step",
-    )
     variables = [variable.name for variable in trace.variables]
     names = [array.name for array in trace.arrays]
     units = [unit.name for unit in trace.units]
@@ -105,9 +152,9 @@ def player_data(
             for warp, threads in enumerate(map(grid.warp_threads, range(grid.warps)))
         ],
         "schedule": trace.schedule,
-        "start": start,
-        "end": end,
-        "time": trace.time,
+        "start": before + start,
+        "end": before + end,
+        "time": before + trace.time,
         "units": [
             {
                 "name": unit.name,
@@ -136,8 +183,8 @@ def player_data(
         "reasons": REASONS,
         "dispatches": {
             "number": [number for number, _ in numbered],
-            "time": [dispatch.time for dispatch in dispatches],
-            "completion": [dispatch.completion for dispatch in dispatches],
+            "time": [before + dispatch.time for dispatch in dispatches],
+            "completion": [before + dispatch.completion for dispatch in dispatches],
             "unit": [units.index(dispatch.unit) for dispatch in dispatches],
             "warp": [dispatch.warp for dispatch in dispatches],
             "copy": [dispatch.copy for dispatch in dispatches],
@@ -162,7 +209,7 @@ def player_data(
         ],
         "variables": _variables(trace, start),
         "changes": {
-            "time": [change.time for change in changes],
+            "time": [before + change.time for change in changes],
             "warp": [change.warp for change in changes],
             "variable": [variables.index(change.name) for change in changes],
             "element": [change.element for change in changes],
@@ -171,15 +218,15 @@ def player_data(
         "waits": {
             "warp": [wait.warp for wait in waits],
             "reason": [REASONS.index(wait.reason) for wait in waits],
-            "start": [wait.start for wait in waits],
-            "end": [wait.end for wait in waits],
+            "start": [before + wait.start for wait in waits],
+            "end": [before + wait.end for wait in waits],
             "unit": [-1 if wait.unit is None else units.index(wait.unit) for wait in waits],
             "line": [wait.line for wait in waits],
         },
         "findings": [_finding(finding, trace.arrays, units, trace.machine) for finding in findings],
-        "rounds": [time for time in trace.rounds if start <= time <= end],
+        "rounds": [before + time for time in trace.rounds if start <= time <= end],
         "releases": [
-            [release.time, release.block]
+            [before + release.time, release.block]
             for release in trace.releases
             if start <= release.time <= end
         ],
@@ -231,9 +278,15 @@ def _within(index: tuple[int, ...], shape: tuple[int, ...]) -> bool:
     )
 
 
-def _refuse_too_large(counts: dict[str, int], advice: str) -> None:
+def _refuse_too_large(counts: Counter[str], time: int) -> None:
     for what, count in counts.items():
         if count > MOST:
+            advice = "run it smaller"
+            if what not in ALWAYS:
+                advice = (
+                    f"take a window of the time units 0 to {time}: player(start=..., end=...), "
+                    "or --start and --end of mmsim step"
+                )
             raise TooLargeError(
                 f"this trace has {count} {what}, and a page draws at most {MOST}; {advice}"
             )

@@ -1,10 +1,7 @@
 /* What all panels are made of: elements, warp badges, and lists that the arrow keys walk through.
 
-   Text of the run (names, source, values) only ever becomes textContent or a title. */
-
-const COLOURS = [ // Okabe and Ito's, distinguishable for all; warp numbers stand beside them always
-  "#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7", "#a6a6a6",
-];
+   Text of the run (names, source, values) only ever becomes textContent or a title. COLOURS are those of
+   the warps, one after the other; warp numbers stand beside them always. */
 
 /** A new element with a class, a text and a title. */
 function make(tag, className = "", text = "", title = "") {
@@ -15,11 +12,16 @@ function make(tag, className = "", text = "", title = "") {
   return element;
 }
 
+/** The class that gives something the colour of a warp. */
+function colourClass(warp) {
+  return `w${warp % COLOURS.length}`;
+}
+
 function badge(player, warp) {
   const [first, count, block] = player.data.warps[warp];
   const { follow } = player.view;
   const own = make(
-    "button", `badge w${warp % COLOURS.length}`, `W${warp}`,
+    "button", `badge ${colourClass(warp)}`, `W${warp}`,
     `warp ${warp}: threads ${first} to ${first + count - 1}, block ${block}; click to follow`,
   );
   own.dataset.warp = warp;

@@ -2,7 +2,7 @@
 
 /** Fill the list of findings; without any there is none. */
 function buildFindings(player) {
-  const { findings } = player.data;
+  const { findings } = player.data; // a check is of one launch
   player.part("findings-panel").hidden = player.part("found-name").hidden = findings.length === 0;
   for (const finding of findings) {
     const item = make("li");
@@ -21,15 +21,15 @@ function buildFindings(player) {
 
 /** Show an access of a finding: its time, its thread, and the cell, which is followed. */
 function goToFinding(player, finding, access) {
-  const { view, data } = player;
+  const { view, stage } = player;
   choose(player, access.thread);
   if (finding.cell) {
     const [unit, place] = finding.cell;
     const cell = { kind: "cell", unit, place };
     if (JSON.stringify(view.follow) !== JSON.stringify(cell)) toggle(player, cell);
   }
-  const outside = access.time < data.start || access.time > data.end;
-  go(player, access.time, outside ? `Time ${access.time} is outside this window.` : "");
+  const outside = access.time < stage.start || access.time > stage.end;
+  go(player.stage, access.time, outside ? `Time ${access.time} is outside this window.` : "");
 }
 
 /** Mark the accesses of the findings in the timeline's picture: a diamond each. */

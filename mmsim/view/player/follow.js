@@ -1,8 +1,7 @@
 /* What is followed: a warp, a cell or a source line. */
 
-/** Whether a dispatch is one of what is followed. */
-function follows(player, dispatch) {
-  const { data, model, view: { follow } } = player;
+/** Whether a dispatch of a launch is one of what is followed. */
+function follows({ data, model }, follow, dispatch) {
   if (!follow) return false;
   if (follow.kind === "warp") return data.dispatches.warp[dispatch] === follow.warp;
   if (follow.kind === "line") {
@@ -17,44 +16,64 @@ function follows(player, dispatch) {
 function followName(player, follow) {
   if (follow.kind === "warp") return `warp ${follow.warp}`;
   if (follow.kind === "line") return `line ${follow.line}`;
-  const [array, copy, element] = player.panels[follow.unit].cells.get(follow.place);
-  return `${elementName(player.data, array, copy, element)}, ${player.data.units[follow.unit].name} ${follow.place}`;
+  const { name } = player.data.units[follow.unit];
+  const cell = player.panels[follow.unit].cells.get(follow.place);
+  return cell ? `${elementName(player.data, ...cell)}, ${name} ${follow.place}` : `${name} ${follow.place}`;
+}
+
+/** What another player follows when this one follows something: the same warp, line or element. */
+function counterpart(player, other, follow) {
+  if (player === other || follow?.kind !== "cell") return follow;
+  const cell = player.panels[follow.unit].cells.get(follow.place);
+  if (!cell) return null;
+  const [array, copy, element] = cell;
+  const own = other.data.arrays.findIndex((one) => one.name === player.data.arrays[array].name);
+  const address = own < 0 ? undefined : other.model.addresses[own][copy]?.[element];
+  if (address === undefined) return null;
+  return { kind: "cell", unit: other.data.arrays[own].units[copy], place: placeIn(other.data, own, address) };
 }
 
 /** Fill the list of what can be followed. */
-function buildFollow(player) {
-  const options = player.part("follow");
+function buildFollow(stage) {
+  const options = stage.part("follow");
   const nothing = make("option", "", "nothing");
   nothing.value = "";
   options.append(nothing);
-  player.data.warps.slice(0, 500).forEach((_, warp) => {
+  const warps = Math.max(...stage.launches.map(({ data }) => data.warps.length));
+  for (let warp = 0; warp < Math.min(warps, 500); warp++) {
     const option = make("option", "", `warp ${warp}`);
     option.value = JSON.stringify({ kind: "warp", warp });
     options.append(option);
-  });
+  }
   options.addEventListener("change", () => {
-    if (options.value) toggle(player, JSON.parse(options.value));
-    else if (player.view.follow) toggle(player, player.view.follow);
+    follow(stage.players[0], options.value ? JSON.parse(options.value) : null);
   });
 }
 
 /** Follow something, or nothing if it is followed already. */
-function toggle(player, follow) {
-  const { view } = player;
-  view.follow = JSON.stringify(follow) === JSON.stringify(view.follow) ? null : follow;
-  if (view.follow?.kind === "warp" && warpOf(player.model, view.thread) !== view.follow.warp) {
-    [view.thread] = player.data.warps[view.follow.warp];
+function toggle(player, what) {
+  follow(player, JSON.stringify(what) === JSON.stringify(player.view.follow) ? null : what);
+}
+
+/** Follow something, or nothing (null); the players beside this one follow the same. */
+function follow(player, what) {
+  const { stage } = player;
+  for (const one of stage.players) {
+    one.view.follow = counterpart(player, one, what);
+    if (what?.kind === "warp" && what.warp < one.data.warps.length && warpOf(one.model, one.view.thread) !== what.warp) {
+      [one.view.thread] = one.data.warps[what.warp];
+    }
   }
-  findAccesses(player);
-  const options = player.part("follow");
+  stage.times.access = null;
+  const options = stage.part("follow");
   options.querySelector("[data-other]")?.remove();
-  const value = view.follow ? JSON.stringify(view.follow) : "";
+  const value = what ? JSON.stringify(what) : "";
   if (![...options.options].some((option) => option.value === value)) {
-    const other = make("option", "", followName(player, view.follow));
+    const other = make("option", "", followName(player, what));
     other.value = value;
     other.dataset.other = "";
     options.append(other);
   }
   options.value = value;
-  draw(player);
+  draw(stage);
 }

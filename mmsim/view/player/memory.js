@@ -176,12 +176,11 @@ function drawMemory(player, panel) {
     const kind = warp >= 0 ? data.sites[data.dispatches.site[dispatch]][3] : "read";
     const isWrite = kind !== "read";
     const followed = (follow?.kind === "cell" && follow.unit === panel.u && follow.place === one.place)
-      || (follow !== null && follow.kind !== "cell" && dispatch !== undefined && follows(player, dispatch));
+      || (follow !== null && follow.kind !== "cell" && dispatch !== undefined && follows(player, follow, dispatch));
     const drawn = `${value}|${warp}|${isWrite}|${followed}`;
     if (drawn === one.drawn) continue;
     one.drawn = drawn;
-    one.box.className = `${warp >= 0 ? `w${warp % COLOURS.length}` : ""}${isWrite ? " changed" : ""}${followed ? " followed" : ""}`;
-    one.box.style.color = warp < 0 || warp % COLOURS.length === 4 ? "" : "#000";
+    one.box.className = `${warp >= 0 ? colourClass(warp) : ""}${isWrite ? " changed" : ""}${followed ? " followed" : ""}`;
     one.who.textContent = warp < 0 ? "" : `W${warp} `;
     one.value.textContent = written(value, isFloat, true);
     one.box.title = `${elementName(data, array, copy, element)} = ${written(value, isFloat, false)}; address ${one.address}${bankOf(player, panel.unit, array, one.address)}`

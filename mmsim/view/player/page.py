@@ -8,40 +8,54 @@ from typing import TYPE_CHECKING
 
 from mmsim.errors import MMSimError
 from mmsim.host.arguments import file_path
-from mmsim.view.player.data import player_data
+from mmsim.host.version import VERSION
+from mmsim.results.trace import Trace
+from mmsim.view.player.data import run_data
 from mmsim.view.player.scripts import as_json, part, script
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mmsim.results.findings import Finding
-    from mmsim.results.trace import Trace
     from mmsim.view.player.widget import PlayerWidget
 
 HEIGHT = 820
 """Of the frame in a notebook, in pixels."""
 
 
+ORIGIN = f"Made with mmsim {VERSION}, the simulator of the memory machine models (DMM, UMM, HMM)."
+"""Where a page comes from, in words."""
+
+
 class Player:
-    """A run to step through. A notebook shows it, `save` writes it to a file."""
+    """A run to step through. A notebook shows it, `save` writes it to a file.
+
+    Of a run of several launches it takes the traces of all, one after the other.
+    """
 
     def __init__(
         self,
-        trace: Trace,
+        traces: Trace | Sequence[Trace],
         start: int = 0,
         end: int | None = None,
         findings: Sequence[Finding] = (),
     ) -> None:
-        self.data = player_data(trace, start, end, findings)
+        launches = [traces] if isinstance(traces, Trace) else traces
+        self.data = {**run_data(launches, start, end, findings), "origin": ORIGIN}
 
     def __repr__(self) -> str:
         data = self.data
         return f"<player of {data['program']}, time units {data['start']} to {data['end']}>"
 
+    @property
+    def title(self) -> str:
+        """What the page is called."""
+        return f"{self.data['program']} on {self.data['machine']}"
+
     def html(self) -> str:
         """The page as text."""
         parts = {
-            "TITLE": html.escape(f"{self.data['program']} on {self.data['machine']}"),
+            "TITLE": html.escape(self.title),
             "SCRIPT": script(),
             "DATA": as_json(self.data),
         }
@@ -76,7 +90,7 @@ class Player:
     def _repr_html_(self) -> str:
         """The page in a frame of its own, so that it and the notebook leave each other alone."""
         return (
-            f'<iframe title="{html.escape(repr(self)[1:-1])}" sandbox="allow-scripts" '
-            f'style="width: 100%; height: {HEIGHT}px; border: 0" '
+            f'<iframe class="mmsim-player" title="{html.escape(repr(self)[1:-1])}" '
+            f'sandbox="allow-scripts" style="width: 100%; height: {HEIGHT}px; border: 0" '
             f'srcdoc="{html.escape(self.html())}"></iframe>'
         )

@@ -3,10 +3,26 @@
 const REGISTERS = 48; // of a pipeline drawn with the empty ones
 const REQUESTS = 8; // requests written into a register
 
+/** What a stage asks for: elements as b[2, 0–3], or on request addresses; → is a write. */
+function asked(player, dispatch, lanes) {
+  const { data, model, stage: { view } } = player;
+  const [, , array, kind] = data.sites[data.dispatches.site[dispatch]];
+  const { name, shape } = data.arrays[array];
+  const texts = view.addresses
+    ? [...new Set(lanes.map((lane) => addressOf(model, dispatch, lane)))].map(String)
+    : indexTexts(shape, lanes.map((lane) => data.lanes.element[lane])).map((index) => name + index);
+  const more = texts.length > REQUESTS ? `+${texts.length - REQUESTS}` : "";
+  const parts = [...(view.addresses ? [`${name} at`] : []), ...texts.slice(0, REQUESTS), ...(more ? [more] : [])];
+  if (kind !== "read") parts[0] = `→${parts[0]}`;
+  return parts.flatMap((text) => [make("span", "", text), " "]);
+}
+
 function registerBox(player, j, held) {
   const { data, model } = player;
   const box = make("div", "register");
-  box.append(make("div", "name", `register ${j + 1}`));
+  const heading = make("div", "name");
+  heading.append(make("span", "word", "register "), String(j + 1));
+  box.append(heading);
   if (!held) return box;
   const { dispatch, stage } = held;
   const [name, line, array, kind] = data.sites[data.dispatches.site[dispatch]];
@@ -18,9 +34,9 @@ function registerBox(player, j, held) {
   const phase = lanes.length ? phaseText(model, dispatch, lanes[0]) : "";
   if (phase) box.append(make("div", "phase", phase.slice(2)));
   const copy = data.dispatches.copy[dispatch];
-  const texts = [...new Set(lanes.slice(0, 4 * REQUESTS).map((lane) => addressOf(model, dispatch, lane)))];
-  const more = texts.length > REQUESTS ? ` +${texts.length - REQUESTS}` : "";
-  box.append(make("div", "requests", `${kind === "read" ? "" : "→"}${data.arrays[array].name} ${texts.slice(0, REQUESTS).join(" ")}${more}`));
+  const requests = make("div", "requests");
+  requests.append(...asked(player, dispatch, lanes));
+  box.append(requests);
   box.title = [
     `warp ${data.dispatches.warp[dispatch]}, ${name}, line ${line}: ${kind}, dispatched at ${data.dispatches.time[dispatch]}, completes at ${data.dispatches.completion[dispatch]}${phase}`,
     ...lanes.slice(0, 64).map((lane) => `thread ${data.lanes.thread[lane]}: ${elementName(data, array, copy, data.lanes.element[lane])} at address ${addressOf(model, dispatch, lane)}`),
@@ -33,13 +49,13 @@ function drawPipeline(player, panel) {
   const { data, model, view } = player;
   const boxes = [];
   const { unit, u } = panel;
+  const outside = make("div", "outside"); // always there, so that the registers keep their places
+  boxes.push(outside);
   const entering = inRegister(model, u, 0, view.time);
   if (entering) {
     const left = data.dispatches.stages[entering.dispatch] - entering.stage - 1;
     if (left > 0) {
-      const box = make("div", "outside");
-      box.append(make("div", "name", "still to enter"), badge(player, data.dispatches.warp[entering.dispatch]), ` ${left} ${left === 1 ? "stage" : "stages"}`);
-      boxes.push(box);
+      outside.append(make("div", "name", "to enter"), badge(player, data.dispatches.warp[entering.dispatch]), ` ${many(left, "stage")}`);
     }
   }
   let empty = 0;

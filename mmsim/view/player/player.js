@@ -1,90 +1,120 @@
-/* The player of one run. These files are joined, in the order that `mmsim.view.player.page` gives, into
-   one module for the page and the widget, together with STYLE and SKELETON, the texts of player.css
-   and player.html:
+/* The player of a run, or of two side by side. These files are joined, in the order that
+   `mmsim.view.player.scripts` gives, into one module for the page and the widget, together with STYLE,
+   SKELETON and PANELS, the texts of player.css, player.html and panels.html, and with COLOURS:
 
    the state: what the machine holds at a time unit, worked out from the run's data alone;
    the panels: from a time unit, what is followed and the chosen thread to what is drawn;
    the controls: from keys, buttons and clicks to a time unit.
 
-   A `player` is what all of them share; there may be several on one page. */
+   A `stage` is what the controls act on: one time, and the players that show it. A `player` shows one
+   run. There may be several stages on one page. */
 
 /** Draw the current time unit. */
-function draw(player) {
-  const { data, model, view } = player;
-  // First what asks where things stand: after a change the browser would lay them all out anew.
-  for (const panel of player.panels) {
-    if (panel.sought !== view.time) {
-      panel.sought = view.time;
-      seek(player, panel);
-    }
-  }
-  const waiting = waitsAt(model, view.time);
-  const slider = player.part("slider");
-  player.part("now").textContent = `Time ${view.time} of ${data.time}`;
+function draw(stage) {
+  if (!stage.ready) return;
+  const { view } = stage;
+  stage.players.forEach(look);
+  const slider = stage.part("slider");
+  stage.part("now").textContent = `Time ${view.time} of ${stage.time}`;
   slider.value = view.time;
-  slider.setAttribute("aria-valuetext", `time ${view.time} of ${data.time}`);
-  const told = story(model, view.time);
-  player.part("status").textContent = view.note ? `${view.note} ${told}` : told;
-  drawSource(player, waiting);
-  drawQueue(player, waiting);
-  drawThread(player);
-  for (const panel of player.panels) {
-    drawPipeline(player, panel);
-    drawMemory(player, panel);
+  slider.setAttribute("aria-valuetext", `time ${view.time} of ${stage.time}`);
+  const stories = stage.players.map((player) => story(player));
+  const told = `Time ${view.time} of ${stage.time}: ${stories.join(" | ")}.`;
+  stage.part("status").textContent = view.note ? `${view.note} ${told}` : told;
+  stage.players.forEach(drawPlayer);
+  drawLink(stage);
+}
+
+/** Fit the panels, and the timelines, into the room that there is. */
+function fit(stage) {
+  const whole = stage.part("whole");
+  whole.classList.toggle("narrow", stage.host.clientWidth <= NARROW);
+  stage.players.forEach(fitPlayer);
+}
+
+/** Copies of the elements of a text of this module: no text of a run is in it. */
+function elementsOfText(text) {
+  const template = document.createElement("template");
+  template.innerHTML = text;
+  return template.content;
+}
+
+/** Where the panels of each run stand: of one in `root` itself, of several in roots of their own. */
+function placesOf(root, runs) {
+  const panels = (into) => {
+    const box = make("div");
+    box.id = "run";
+    box.append(elementsOfText(PANELS));
+    into.append(box);
+  };
+  if (runs.length === 1) {
+    panels(root.getElementById("runs"));
+    return [root];
   }
-  drawTimeline(player);
+  return runs.map(() => {
+    const own = root.getElementById("runs").appendChild(make("div", "run"));
+    const inside = own.attachShadow({ mode: "open" });
+    inside.append(make("style", "", STYLE));
+    panels(inside);
+    return inside;
+  });
 }
 
 /**
  * Put a player of `data` into `host`, in a shadow root, so that its styles stay there.
  *
  * It listens to the keys of `keys` (those inside the player, if not given), begins at `time` (the
- * first) and calls `moved` with each time unit that it goes to. Gives what a script can do with it.
+ * first) and calls `moved` with each time unit that it goes to. With `page` it keeps to the address of
+ * the page. Gives what a script can do with it.
  */
-function mount(host, data, { keys, time = data.start, moved = () => {} } = {}) {
+function mount(host, data, { keys, time, page = false, moved = () => {} } = {}) {
   const root = host.attachShadow({ mode: "open" });
-  const style = make("style", "", STYLE);
-  const body = document.createElement("template");
-  body.innerHTML = SKELETON; // no text of the run is in it
-  root.append(style, body.content);
-  const model = prepare(data);
-  const inWindow = (one) => one >= data.start && one <= data.end;
-  const player = {
-    host, root, data, moved,
-    part: (id) => root.getElementById(id),
-    model,
-    view: { time, follow: null, thread: 0, playing: false, whole: false, note: "" },
-    boundaries: data.schedule === "synchronous" ? data.rounds : [...new Set(data.releases.map(([at]) => at))],
-    conflictTimes: data.dispatches.time.filter((at, d) => isConflict(model, d) && inWindow(at)),
+  root.append(make("style", "", STYLE), elementsOfText(SKELETON));
+  const runs = data.runs ?? [data];
+  const stage = {
+    host, root, moved, ready: false, times: {}, stops: [], frame: 0, clicked: false,
     closing: new AbortController(),
-    frame: 0,
+    part: (id) => root.getElementById(id),
+    view: { time: 0, playing: false, whole: false, note: "", lecture: false, addresses: false },
   };
-  player.part("title").textContent = `${data.program} on ${data.machine}`;
-  player.part("subtitle").textContent = `${data.launched}, ${data.warps.length} ${data.warps.length === 1 ? "warp" : "warps"}, ${data.schedule}, ${data.time} time units`
-    + (data.start > 0 || data.end < data.time ? `; shown: ${data.start} to ${data.end}` : "");
-  player.moves = movesOf(player);
-  player.lines = buildSource(player);
-  walkable(player.part("queue"), ".badge");
-  buildThread(player);
-  player.panels = data.units.map((_, u) => buildUnit(player, u));
-  // A machine of one unit leaves room on the right.
-  if (data.units.length === 1) player.part("units").append(player.part("thread-panel"));
-  player.timeline = buildTimeline(player);
-  buildFollow(player);
-  buildFindings(player);
-  findAccesses(player);
-  listen(player, keys ?? root);
-  go(player, time);
-  fit(player);
+  const places = placesOf(root, runs);
+  stage.players = runs.map((run, number) => buildPlayer(stage, places[number], run));
+  stage.launches = stage.players.flatMap(({ launches }) => launches);
+  stage.start = Math.min(...stage.players.map(({ start }) => start));
+  stage.end = Math.max(...stage.players.map(({ end }) => end));
+  stage.time = Math.max(...stage.players.map((one) => one.time));
+  stage.part("whole").classList.toggle("several", runs.length > 1);
+  stage.part("runs").className = runs.length > 1 ? "several" : "";
+  const { title, subtitle } = described(stage.players[0]);
+  stage.part("title").textContent = runs.length > 1 ? runs.map(({ name }) => name).join(" and ") : title;
+  stage.part("subtitle").textContent = runs.length > 1 ? "" : subtitle;
+  stage.part("origin").textContent = data.origin;
+  stage.moves = movesOf(stage);
+  stage.players.forEach(furnish);
+  buildFollow(stage);
+  buildStops(stage);
+  listen(stage, keys ?? root);
+  spreadTheme(stage);
+  stage.ready = true;
+  fit(stage);
+  go(stage, time ?? stage.start);
+  if (page) listenToPage(stage);
+  const [player] = stage.players;
   return {
     data,
-    state: (at) => state(player.model, at),
-    get time() { return player.view.time; },
-    go: (at) => go(player, at),
+    state: (at) => stateOf(player, at),
+    states: (at) => stage.players.map((one) => stateOf(one, at)),
+    get time() { return stage.view.time; },
+    go: (at) => go(stage, at),
     choose: (thread) => choose(player, thread),
     close() {
-      play(player, false);
-      player.closing.abort();
+      play(stage, false);
+      stage.closing.abort();
     },
   };
+}
+
+/** What the machine of a run holds at time t. */
+function stateOf(player, t) {
+  return state(player.launches[launchAt(player, t)].model, t);
 }

@@ -1,13 +1,16 @@
 /* The program's source with the warps at their lines, and the queue of waiting warps. */
 
 const QUEUE = 200; // waiting warps listed
-const RUNS = 3; // runs of warps shown at a source line
 
 /** The source: one button for each line. Gives what to find the lines of a number by. */
 function buildSource(player) {
   const { data } = player;
   const box = player.part("source");
   const lines = [];
+  box.replaceChildren();
+  // Beside each line there is room for the warps that wait in it, so that they never cover it.
+  const digits = String(data.warps.length - 1).length;
+  box.style.setProperty("--warps", `${2 * digits + (data.warps.length > 2 ? 8 : 5)}ch`);
   if (data.sources.length === 0) box.append(make("p", "empty", "The trace has no source."));
   data.sources.forEach((source) => {
     box.append(make("div", "file", `${source.function}, ${source.file}`));
@@ -21,14 +24,38 @@ function buildSource(player) {
       button.append(make("span", "number", String(line)), make("span", "text", text.slice(indent) || " "));
       button.addEventListener("click", () => toggle(player, { kind: "line", line, function: source.function }));
       const warps = make("span", "warps");
-      row.append(button, warps);
+      row.append(warps, button);
       box.append(row);
       lines.push({ row, button, warps, line, function: source.function, shown: "" });
     });
   });
-  walkable(box, ".code");
   stopAt(box, 0);
   return lines;
+}
+
+/** Know where the lines are, if not all of them are in sight. */
+function fitSource(player) {
+  const box = player.part("source");
+  player.soughtWait = null;
+  player.sourceScrolls = box.scrollHeight > box.clientHeight + 1;
+  if (player.sourceScrolls) {
+    for (const line of player.lines) [line.top, line.height] = [line.row.offsetTop, line.row.offsetHeight];
+  }
+}
+
+/** Keep the line in sight in which the first waiting warp is, or the warp that is followed. */
+function seekLine(player) {
+  const { waiting, view: { follow }, data: { waits } } = player;
+  if (!player.sourceScrolls || waiting.length === 0) return;
+  const wait = waiting.find((w) => follow?.kind === "warp" && waits.warp[w] === follow.warp)
+    ?? waiting.reduce((least, w) => (waits.warp[w] < waits.warp[least] ? w : least));
+  if (player.soughtWait === wait) return;
+  player.soughtWait = wait;
+  const line = lineOf(player, wait);
+  if (line?.top === undefined) return;
+  const box = player.part("source");
+  const top = Math.min(box.scrollTop, line.top);
+  box.scrollTop = Math.max(top, line.top + line.height - box.clientHeight);
 }
 
 /** The source line that a wait is in: of the function that the warp's access there belongs to. */
@@ -62,14 +89,17 @@ function drawSource(player, waiting) {
     line.row.classList.toggle("current", here.length > 0);
     line.row.classList.toggle("followed", followed);
     line.button.setAttribute("aria-pressed", String(followed));
-    const runs = runsOf(here);
     line.warps.replaceChildren();
-    for (const [first, last] of runs.slice(0, RUNS)) {
-      line.warps.append(badge(player, first));
-      if (last > first + 1) line.warps.append("–");
-      if (last > first) line.warps.append(badge(player, last));
+    if (here.length <= 2) {
+      line.warps.append(...here.map((warp) => badge(player, warp)));
+      continue;
     }
-    const rest = runs.slice(RUNS).reduce((sum, [first, last]) => sum + last - first + 1, 0);
+    // The first warps that follow one another, and how many there are besides.
+    const [[first, last]] = runsOf(here);
+    line.warps.append(badge(player, first));
+    if (last > first + 1) line.warps.append("–");
+    if (last > first) line.warps.append(badge(player, last));
+    const rest = here.length - (last - first + 1);
     if (rest) line.warps.append(`+${rest}`);
   }
 }
@@ -83,8 +113,8 @@ function drawQueue(player, waiting) {
   }
   const table = make("table");
   const head = make("tr");
-  for (const name of ["warp", "waits for", "from–to", "line"]) {
-    const cell = make("th", "", name);
+  for (const [name, kind] of [["warp", "who"], ["waits for", ""], ["from–to", "when"], ["line", "where"]]) {
+    const cell = make("th", kind, name);
     cell.scope = "col";
     head.append(cell);
   }
@@ -92,11 +122,12 @@ function drawQueue(player, waiting) {
   const inOrder = [...waiting].sort((a, b) => waits.warp[a] - waits.warp[b]);
   for (const wait of inOrder.slice(0, QUEUE)) {
     const row = make("tr");
-    const who = make("td");
+    const reason = explain(model, wait, view.time);
+    const who = make("td", "who");
     who.append(badge(player, waits.warp[wait]));
     row.append(
-      who, make("td", "", explain(model, wait, view.time)),
-      make("td", "", `${waits.start[wait]}–${waits.end[wait]}`), make("td", "", String(waits.line[wait])),
+      who, make("td", "", reason, reason),
+      make("td", "when", `${waits.start[wait]}–${waits.end[wait]}`), make("td", "where", String(waits.line[wait])),
     );
     table.append(row);
   }

@@ -6,10 +6,14 @@ import json
 from importlib import resources
 from typing import Any
 
+from mmsim.view.palette import WARPS, ink
+
 SCRIPTS = (
     "state",
     "words",
     "elements",
+    "moments",
+    "stops",
     "follow",
     "program",
     "thread",
@@ -17,7 +21,10 @@ SCRIPTS = (
     "memory",
     "findings",
     "timeline",
+    "paint",
+    "run",
     "controls",
+    "link",
     "player",
 )
 """The files of the script, in the order in which they are joined."""
@@ -27,12 +34,26 @@ ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u202
 
 def script() -> str:
     """The player's script: what the page and the widget have in common."""
-    texts = {"SKELETON": part("player.html"), "STYLE": part("player.css")}
-    constants = [f"const {name} = {as_json(text)};\n" for name, text in texts.items()]
+    values: dict[str, str | list[str]] = {
+        "SKELETON": part("player.html"),
+        "PANELS": part("panels.html"),
+        "STYLE": part("player.css") + part("lecture.css") + _warp_rules(),
+        "COLOURS": list(WARPS),
+    }
+    constants = [f"const {name} = {as_json(value)};\n" for name, value in values.items()]
     return "".join(constants) + "\n".join(part(f"{name}.js") for name in SCRIPTS)
 
 
-def as_json(data: dict[str, Any] | str) -> str:
+def _warp_rules() -> str:
+    """The classes that give something the colour of a warp: w0 for warp 0 and so on."""
+    colours = enumerate(WARPS)
+    return f":host {{ --warp: {WARPS[0]} }}\n" + "".join(
+        f".w{number} {{ background: {colour}; color: {ink(colour)} }}\n"
+        for number, colour in colours
+    )
+
+
+def as_json(data: dict[str, Any] | list[str] | str) -> str:
     """Data as JSON that may stand in a script element: nothing in it ends or opens one.
 
     >>> as_json({"name": "</script>"})

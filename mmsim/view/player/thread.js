@@ -5,9 +5,7 @@ const ELEMENTS = 64; // of an array of registers
 const ACCESSES = 12; // the latest
 
 function buildThread(player) {
-  const { data } = player;
   const input = player.part("thread");
-  input.max = data.threads - 1;
   input.addEventListener("change", () => choose(player, Math.round(Number(input.value))));
   walkable(player.part("lanes"), ".lane");
   walkable(player.part("held"), ".element");
@@ -48,7 +46,7 @@ function drawThread(player) {
     const heading = phase === above ? [] : [make("span", "phase", phase.slice(2))];
     above = phase;
     const button = make(
-      "button", `lane ${asking.has(own) ? `w${warp % COLOURS.length}` : ""}`, String(own),
+      "button", `lane ${asking.has(own) ? colourClass(warp) : ""}`, String(own),
       `thread ${own}${asking.has(own) ? ", with a request on its way" : ""}; click to see what it holds`,
     );
     button.dataset.thread = own;
@@ -105,7 +103,7 @@ function variablesOf(player) {
     const row = make("tr");
     const name = make("th", "", variable.text);
     name.scope = "row";
-    row.append(name, heldCell("td", variable, value, since, time), make("td", "empty", value === null || since === null ? "" : `since ${since}`));
+    row.append(name, heldCell("td", variable, value, since, time), make("td", "empty since", value === null || since === null ? "" : `since ${since}`));
     row.dataset.variable = variable.name;
     table.append(row);
   });

@@ -12,14 +12,57 @@ function written(value, isFloat, short) {
   return short ? String(Number(value.toPrecision(4))) : String(value);
 }
 
-/** The index of an element in an array of some shape: [1, 2]. */
-function indexText(shape, element) {
+/** The index of an element in an array of some shape. */
+function indexOf(shape, element) {
   const index = [];
   for (let axis = shape.length - 1; axis >= 0; axis--) {
     index.unshift(element % shape[axis]);
     element = Math.floor(element / shape[axis]);
   }
-  return `[${index.join(", ")}]`;
+  return index;
+}
+
+/** The index of an element as it is written: [1, 2]. */
+function indexText(shape, element) {
+  return `[${indexOf(shape, element).join(", ")}]`;
+}
+
+/** Indices as briefly as they are read: of neighbours along one axis the first and the last, [2, 0–3].
+
+    In the order of the threads; each element once. */
+function indexTexts(shape, elements) {
+  const runs = []; // of each its first element, how many there are, and how far it is to the next
+  for (const element of new Set(elements)) {
+    const run = runs.at(-1);
+    const step = run ? element - run.first - (run.count - 1) * (run.step ?? 0) : 0;
+    const axis = axisOf(shape, run?.first, step);
+    if (run && axis >= 0 && (run.step ?? step) === step && alongAxis(shape, run.first, element, axis)) {
+      run.step = step;
+      run.axis = axis;
+      run.count++;
+    } else runs.push({ first: element, count: 1 });
+  }
+  return runs.map(({ first, count, step, axis }) => {
+    const index = indexOf(shape, first).map(String);
+    if (count > 1) index[axis] += `–${indexOf(shape, first + (count - 1) * step)[axis]}`;
+    return `[${index.join(", ")}]`;
+  });
+}
+
+/** The axis along which a step leads from an element to its neighbour; -1 if there is none. */
+function axisOf(shape, first, step) {
+  let size = 1;
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    if (size === step) return axis;
+    size *= shape[axis];
+  }
+  return -1;
+}
+
+/** Whether two elements differ along one axis at most. */
+function alongAxis(shape, first, second, axis) {
+  const [one, other] = [indexOf(shape, first), indexOf(shape, second)];
+  return one.every((part, at) => at === axis || part === other[at]);
 }
 
 /** The name of an array, with its block if there are several copies. */
@@ -79,11 +122,14 @@ function explain(model, wait, t) {
     : `latency of ${data.units[unit].name}, after ${conflict(own)}`;
 }
 
-/** What happens at time t, in a sentence. */
-function story(model, t) {
-  const { data } = model;
+/** What happens in a run at its time, in a part of a sentence. */
+function story(player) {
+  const { data, model, launches, stage, view: { time: t } } = player;
   const { dispatches, sites, units } = data;
   const parts = [];
+  const name = stage.players.length > 1 ? `${player.run.name}: ` : "";
+  if (stage.view.time > player.end) return `${name}has ended at ${player.end}`;
+  if (launches.length > 1 && t === data.start) parts.push(`launch ${player.run.first + player.current + 1} of ${player.run.count}, ${data.program}, begins`);
   const list = (all, tell, what) => {
     if (all.length <= 3) parts.push(...all.map(tell));
     else parts.push(`${all.length} ${what}`);
@@ -96,6 +142,6 @@ function story(model, t) {
     const cost = dispatches.stages[d] === 1 ? "1 stage" : conflictOf(model, d);
     return `warp ${dispatches.warp[d]} ${kind}s ${data.arrays[array].name} through ${units[dispatches.unit[d]].name} (line ${line}, ${dispatches.lanes[d]} threads, ${cost})`;
   }, "warps are dispatched");
-  if (t === data.time) parts.push("everything has drained");
-  return `Time ${t} of ${data.time}: ${parts.join("; ") || "nothing begins or completes"}.`;
+  if (t === player.time) parts.push("everything has drained");
+  return name + (parts.join("; ") || "nothing begins or completes");
 }

@@ -1,0 +1,51 @@
+"""Two runs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mmsim.results import run
+
+if TYPE_CHECKING:
+    from mmsim.view.player import Comparison
+
+
+def compare(
+    first: run.Run,
+    second: run.Run,
+    *,
+    names: Sequence[str] | None = None,
+    start: int = 0,
+    end: int | None = None,
+) -> Comparison:
+    """Two runs with traces side by side, to step through both at the same time.
+
+    They may be of any machines, programs and schedules, and of several launches (`mm.total`). A
+    notebook shows the page, `save` writes it, `widget()` makes a widget, `plot()` a figure.
+
+    Parameters
+    ----------
+    first, second
+        Runs made with trace=True.
+    names
+        What they are called (default: what they differ in).
+    start, end
+        The time units that are shown, both included.
+
+    Examples
+    --------
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def read(T, a):
+    ...     a[2 * T.id]
+    >>> dmm, umm = (
+    ...     machine.run(read, np.arange(16), threads=8, trace=True)
+    ...     for machine in (mm.DMM(4, 3), mm.UMM(4, 3))
+    ... )
+    >>> mm.compare(dmm, umm, names=["DMM", "UMM"])
+    <DMM and UMM, time units 0 to 6>
+    """
+    from mmsim.view.player import Comparison
+
+    return Comparison(first, second, names, start, end)

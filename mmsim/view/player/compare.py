@@ -1,0 +1,87 @@
+"""Two runs side by side, in step: one time, the panels of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mmsim.errors import LaunchError, shown
+from mmsim.host.arguments import several
+from mmsim.printable import printable
+from mmsim.results.run import Run
+from mmsim.view.player.data import run_data
+from mmsim.view.player.page import ORIGIN, Player
+
+if TYPE_CHECKING:
+    from mmsim.view.figures.shown import Figure
+
+NAMED = ("machine", "program", "schedule")
+"""What two runs may differ in that names them."""
+
+
+class Comparison(Player):
+    """Two runs to step through side by side. A notebook shows it, `save` writes it to a file.
+
+    `names` are what the runs are called; without, whatever they differ in.
+    """
+
+    def __init__(
+        self,
+        first: Run,
+        second: Run,
+        names: Sequence[str] | None = None,
+        start: int = 0,
+        end: int | None = None,
+    ) -> None:
+        for run in (first, second):
+            if not isinstance(run, Run):
+                raise LaunchError(f"compare takes two runs, not {shown(run)}")
+        self.runs = first, second
+        self.names = names_of(first, second) if names is None else _given(names)
+        last = max(run.time for run in self.runs) if end is None else end
+        runs = [
+            {"name": name, **run_data(run.traces, min(start, run.time), min(last, run.time))}
+            for name, run in zip(self.names, self.runs, strict=True)
+        ]
+        self.data = {"runs": runs, "start": start, "end": last, "origin": ORIGIN}
+
+    @property
+    def title(self) -> str:
+        """What the page is called."""
+        return " and ".join(self.names)
+
+    def __repr__(self) -> str:
+        return f"<{self.title}, time units {self.data['start']} to {self.data['end']}>"
+
+    def plot(self) -> Figure:
+        """Draw the warps of both runs, one above the other, over the same time."""
+        from mmsim.view.figures.beside import compare
+
+        return compare(*self.runs, names=self.names)
+
+
+def names_of(first: Run, second: Run) -> tuple[str, str]:
+    """What tells two runs apart, as their names; the order, if nothing does.
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def read(T, a):
+    ...     a[T.id]
+    >>> runs = [kind(4, 3).run(read, np.arange(8), threads=8) for kind in (mm.DMM, mm.UMM)]
+    >>> names_of(*runs)
+    ('DMM(width=4, latency=3)', 'UMM(width=4, latency=3)')
+    """
+    differ = [name for name in NAMED if getattr(first, name) != getattr(second, name)]
+    if not differ:
+        return "first run", "second run"
+    one, other = (
+        ", ".join(printable(str(getattr(run, name))) for name in differ) for run in (first, second)
+    )
+    return one, other
+
+
+def _given(names: Sequence[str]) -> tuple[str, str]:
+    texts = [printable(str(name)) for name in several("names are two texts", names)]
+    if len(texts) != 2:
+        raise LaunchError(f"names has {len(texts)} texts; give one for each of the two runs")
+    return texts[0], texts[1]

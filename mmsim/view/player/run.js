@@ -1,0 +1,100 @@
+/* The player of one run: its panels, and what they show of a launch at a time unit. */
+
+/** Put the panels of a run into `root`. A run is one launch, or several, one after the other. */
+function buildPlayer(stage, root, run) {
+  const launches = (run.launches ?? [run]).map((data) => ({ data, model: prepare(data) }));
+  const first = launches[0];
+  const player = {
+    stage, root, run, launches, ...first, current: -1,
+    start: first.data.start, end: launches.at(-1).data.end, time: launches.at(-1).data.time,
+    part: (id) => root.getElementById(id),
+    view: { time: first.data.start, follow: null, thread: 0 },
+    panels: [],
+  };
+  return player;
+}
+
+/** What does not change from launch to launch. */
+function furnish(player) {
+  const { root, stage } = player;
+  walkable(player.part("source"), ".code");
+  walkable(player.part("queue"), ".badge");
+  buildThread(player);
+  player.timeline = buildTimeline(player);
+  buildFindings(player);
+  enter(player, 0);
+  root.addEventListener("click", (event) => {
+    // Cells, badges and elements are drawn anew again and again: one listener serves them.
+    const warp = event.target.closest("[data-warp]");
+    const cell = event.target.closest("[data-place]");
+    if (warp) toggle(player, { kind: "warp", warp: Number(warp.dataset.warp) });
+    else if (cell) toggle(player, { kind: "cell", unit: Number(cell.dataset.unit), place: Number(cell.dataset.place) });
+  });
+  if (stage.players.length > 1) {
+    player.part("run-name").hidden = false;
+    player.part("run-name").append(`${player.run.name} `, make("small", "", described(player).subtitle));
+  }
+}
+
+/** Show the panels of a launch. */
+function enter(player, number) {
+  if (number === player.current) return;
+  const { stage } = player;
+  const { data } = Object.assign(player, player.launches[number]);
+  player.current = number;
+  player.view.thread = Math.min(player.view.thread, data.threads - 1);
+  player.threadDrawn = null;
+  player.lines = buildSource(player);
+  player.part("units").replaceChildren(...player.part("units").querySelectorAll("#thread-panel"));
+  player.panels = data.units.map((_, u) => buildUnit(player, u));
+  player.part("run").classList.toggle("one-unit", data.units.length === 1);
+  // A machine of one unit leaves room on the right.
+  if (data.units.length === 1) player.part("units").append(player.part("thread-panel"));
+  player.part("queue").style.setProperty("--rows", Math.min(data.warps.length, 12) + 1);
+  player.part("thread").max = data.threads - 1;
+  if (stage.ready) fitPlayer(player);
+}
+
+/** The launch that a time unit belongs to: of two, the one that begins there. */
+function launchAt(player, time) {
+  let number = player.launches.length - 1;
+  while (number > 0 && player.launches[number].data.start > time) number--;
+  return number;
+}
+
+/** First what asks where things stand: after a change the browser would lay them all out anew. */
+function look(player) {
+  const { view, stage } = player;
+  view.time = Math.min(player.end, Math.max(player.start, stage.view.time));
+  enter(player, launchAt(player, view.time));
+  for (const panel of player.panels) {
+    if (panel.sought === view.time) continue;
+    panel.sought = view.time;
+    seek(player, panel);
+  }
+  player.waiting = waitsAt(player.model, view.time);
+  seekLine(player);
+}
+
+function drawPlayer(player) {
+  drawSource(player, player.waiting);
+  drawQueue(player, player.waiting);
+  drawThread(player);
+  for (const panel of player.panels) {
+    drawPipeline(player, panel);
+    drawMemory(player, panel);
+  }
+  drawTimeline(player);
+}
+
+/** What a run is called, and what it is a run of. */
+function described({ launches, run }) {
+  const [{ data }] = launches;
+  const one = launches.length === 1;
+  const last = launches.at(-1).data;
+  const shown = data.start > 0 || last.end < last.time ? `; shown: ${data.start} to ${last.end}` : "";
+  return {
+    title: `${one ? data.program : run.program} on ${data.machine}`,
+    subtitle: `${one ? "" : `${launches.length} launches, the first of `}${data.launched}, ${many(data.warps.length, "warp")}, ${data.schedule}, ${last.time} time units${shown}`,
+  };
+}
