@@ -179,7 +179,7 @@ def test_registers_show_elements_and_on_request_addresses(show):
     assert shown.locator(".register .requests").inner_text() == "a[0, 0] a[3, 1] a[2, 0] a[1, 1]"
 
 
-@pytest.mark.parametrize("width", [390, 736])
+@pytest.mark.parametrize("width", [346, 390, 736])
 def test_the_memory_is_in_sight_at_once(show, width):
     """In the frame of a notebook, and of the site's first page, on a phone too."""
     shown = show(transposing().player(), viewport={"width": width, "height": 820})

@@ -28,6 +28,7 @@ function buildUnit(player, u) {
   }));
   const rows = rowsOf(player, cells);
   const panel = { unit, u, pipeline, pages, memory, cells, rows, page: -1, shown: [], label: null };
+  panel.queues = model.byUnit[u].some((d) => data.dispatches.stages[d] > 1);
   if (rows.length === 0) memory.append(make("p", "empty", "no array"));
   if (rows.length > ROWS) {
     panel.label = make("span");

@@ -3,14 +3,12 @@
 function paintTimeline(player) {
   const { stage, launches, timeline } = player;
   const ratio = window.devicePixelRatio || 1;
-  const { picture, width, height, row, gutter, letters, top } = timeline;
+  const { canvas, width, height, row, gutter, letters, top } = timeline;
   const style = getComputedStyle(stage.host);
-  const [ink, faint, line, mark, accent] = ["--ink", "--faint", "--line", "--follow", "--accent"].map((name) => style.getPropertyValue(name).trim());
-  timeline.accent = accent;
-  picture.width = Math.round(width * ratio);
-  picture.height = Math.round(height * ratio);
-  const paint = picture.getContext("2d");
-  paint.scale(ratio, ratio);
+  const [ink, faint, line, mark] = ["--ink", "--faint", "--line", "--follow"].map((name) => style.getPropertyValue(name).trim());
+  const paint = canvas.getContext("2d");
+  paint.setTransform(ratio, 0, 0, ratio, 0, 0);
+  paint.clearRect(0, 0, width, height);
   paint.translate(0, top);
   paint.font = `${letters}px system-ui, sans-serif`;
   paint.textBaseline = "middle";
@@ -57,6 +55,13 @@ function paintWarps(player, paint, { data, model }, { to, faint, mark }) {
   const { waits, dispatches } = data;
   const x = (time) => across(timeline, time);
   const gap = row > 6 ? 2 : row > 3 ? 1 : 0;
+  /** A line around a bar, for the pale colours and for print. */
+  const outline = (left, y, wide) => {
+    if (row < 7 || timeline.unit < 3) return;
+    paint.strokeStyle = faint;
+    paint.lineWidth = 0.6;
+    paint.strokeRect(left + 0.5, y + gap / 2 + 0.5, wide - 1, row - gap - 1);
+  };
   for (let warp = 0; warp < Math.min(data.warps.length, timeline.warps); warp++) {
     const y = warp * row;
     const starts = model.warpWaitStarts[warp];
@@ -71,6 +76,7 @@ function paintWarps(player, paint, { data, model }, { to, faint, mark }) {
         paint.globalAlpha = 0.35;
         paint.fillRect(left, y + gap / 2, right - left, row - gap);
         paint.globalAlpha = 1;
+        outline(left, y, right - left);
       } else if (reason === "round") {
         paint.fillStyle = faint;
         paint.fillRect(left, y + row / 2 - 0.5, right - left, 1);
@@ -100,6 +106,7 @@ function paintWarps(player, paint, { data, model }, { to, faint, mark }) {
       const left = Math.max(gutter, x(dispatches.time[d]));
       const wide = Math.max(1, Math.min(width, x(end)) - left - (timeline.unit > 4 ? 1 : 0));
       paint.fillRect(left, y + gap / 2, wide, row - gap);
+      outline(left, y, wide);
       if (view.follow && view.follow.kind !== "warp" && follows({ data, model }, view.follow, d)) {
         paint.strokeStyle = mark;
         paint.lineWidth = 3;

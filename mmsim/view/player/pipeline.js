@@ -49,8 +49,8 @@ function drawPipeline(player, panel) {
   const { data, model, view } = player;
   const boxes = [];
   const { unit, u } = panel;
-  const outside = make("div", "outside"); // always there, so that the registers keep their places
-  boxes.push(outside);
+  const outside = make("div", "outside");
+  if (panel.queues) boxes.push(outside); // always, so that the registers keep their places
   const entering = inRegister(model, u, 0, view.time);
   if (entering) {
     const left = data.dispatches.stages[entering.dispatch] - entering.stage - 1;

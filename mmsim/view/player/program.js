@@ -10,7 +10,7 @@ function buildSource(player) {
   box.replaceChildren();
   // Beside each line there is room for the warps that wait in it, so that they never cover it.
   const digits = String(data.warps.length - 1).length;
-  box.style.setProperty("--warps", `${2 * digits + (data.warps.length > 2 ? 8 : 5)}ch`);
+  box.style.setProperty("--warps", `${2 * digits + (data.warps.length > 2 ? 7 : 5)}ch`);
   if (data.sources.length === 0) box.append(make("p", "empty", "The trace has no source."));
   data.sources.forEach((source) => {
     box.append(make("div", "file", `${source.function}, ${source.file}`));
@@ -104,13 +104,8 @@ function drawSource(player, waiting) {
   }
 }
 
-function drawQueue(player, waiting) {
-  const { data: { waits }, model, view } = player;
-  const box = player.part("queue");
-  if (waiting.length === 0) {
-    refill(box, make("p", "empty", "No warp waits: all have ended."));
-    return;
-  }
+/** The list of waiting warps, with a row for each; made once, and then changed where it changes. */
+function buildQueue(player) {
   const table = make("table");
   const head = make("tr");
   for (const [name, kind] of [["warp", "who"], ["waits for", ""], ["from–to", "when"], ["line", "where"]]) {
@@ -119,18 +114,50 @@ function drawQueue(player, waiting) {
     head.append(cell);
   }
   table.append(head);
-  const inOrder = [...waiting].sort((a, b) => waits.warp[a] - waits.warp[b]);
-  for (const wait of inOrder.slice(0, QUEUE)) {
-    const row = make("tr");
-    const reason = explain(model, wait, view.time);
-    const who = make("td", "who");
-    who.append(badge(player, waits.warp[wait]));
-    row.append(
-      who, make("td", "", reason, reason),
-      make("td", "when", `${waits.start[wait]}–${waits.end[wait]}`), make("td", "where", String(waits.line[wait])),
-    );
-    table.append(row);
-  }
-  const more = waiting.length > QUEUE ? [make("p", "empty", `and ${waiting.length - QUEUE} more`)] : [];
-  refill(box, table, ...more);
+  player.queue = { table, rows: [], more: make("p", "empty"), none: make("p", "empty", "No warp waits: all have ended.") };
+  player.part("queue").replaceChildren(table, player.queue.more, player.queue.none);
+}
+
+/** A new row of the list. */
+function queueRow({ table, rows }) {
+  const row = make("tr");
+  const cells = ["who", "", "when", "where"].map((kind) => make("td", kind));
+  row.append(...cells);
+  table.append(row);
+  rows.push({ row, cells, texts: [] });
+}
+
+function drawQueue(player, waiting) {
+  const { data: { waits }, model, view, queue } = player;
+  const box = player.part("queue");
+  const inOrder = [...waiting].sort((a, b) => waits.warp[a] - waits.warp[b]).slice(0, QUEUE);
+  const before = queue.rows.length;
+  while (queue.rows.length < inOrder.length) queueRow(queue);
+  while (queue.rows.length > inOrder.length) queue.rows.pop().row.remove();
+  inOrder.forEach((wait, number) => {
+    const { cells, texts } = queue.rows[number];
+    const warp = waits.warp[wait];
+    const now = [
+      `${warp}|${view.follow?.warp}`, explain(model, wait, view.time),
+      `${waits.start[wait]}–${waits.end[wait]}`, String(waits.line[wait]),
+    ];
+    now.forEach((text, column) => {
+      if (texts[column] === text) return;
+      texts[column] = text;
+      if (column === 0) {
+        const focused = cells[0].contains(player.root.activeElement);
+        cells[0].replaceChildren(badge(player, warp));
+        if (focused) cells[0].firstChild.focus({ preventScroll: true });
+        return;
+      }
+      cells[column].textContent = text;
+      if (column === 1) cells[column].title = text;
+    });
+  });
+  queue.table.hidden = waiting.length === 0;
+  queue.none.hidden = waiting.length > 0;
+  queue.more.hidden = waiting.length <= QUEUE;
+  if (!queue.more.hidden) queue.more.textContent = `and ${waiting.length - QUEUE} more`;
+  if (before !== inOrder.length || view.follow !== queue.follow || !box.querySelector("[tabindex='0']")) stopAt(box, box.walk.at);
+  queue.follow = view.follow;
 }

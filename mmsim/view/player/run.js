@@ -45,6 +45,7 @@ function enter(player, number) {
   player.view.thread = Math.min(player.view.thread, data.threads - 1);
   player.threadDrawn = null;
   player.lines = buildSource(player);
+  buildQueue(player);
   player.part("units").replaceChildren(...player.part("units").querySelectorAll("#thread-panel"));
   player.panels = data.units.map((_, u) => buildUnit(player, u));
   player.part("run").classList.toggle("one-unit", data.units.length === 1);

@@ -5,13 +5,13 @@ const NARROW = 800; // pixels up to which the panels stand one below the other
 const LETTERS = 11; // the height of the letters, but in lecture mode
 const GUTTER = 4; // for warp numbers, in heights of letters
 
-/** The timeline: where it stands, and a picture of it without the current time. */
+/** The timeline: a picture of the run, and a frame over it at the current time. */
 function buildTimeline(player) {
   const { stage, launches } = player;
   const canvas = player.part("timeline");
   const warps = Math.max(...launches.map(({ data }) => data.warps.length));
   const timeline = {
-    canvas, picture: document.createElement("canvas"), drawn: "", from: stage.start, unit: 1, row: 18, width: 200,
+    canvas, cursor: player.part("cursor"), drawn: "", from: stage.start, unit: 1, row: 18, width: 200,
     warps: Math.min(warps, TALL), letters: LETTERS, gutter: GUTTER * LETTERS, top: 0, axis: 18,
   };
   player.part("boundary-name").textContent = player.data.schedule === "synchronous" ? "a round begins" : "a barrier opens";
@@ -97,24 +97,19 @@ function fitTimeline(player) {
 function drawTimeline(player) {
   const { stage, view, timeline } = player;
   fitTimeline(player);
-  const { canvas, width, height } = timeline;
+  const { canvas, cursor, width, height } = timeline;
   const ratio = window.devicePixelRatio || 1;
   const key = [width, height, timeline.letters, timeline.from, timeline.unit, theme(stage.host), JSON.stringify(view.follow), ratio].join(" ");
   if (key !== timeline.drawn) {
     timeline.drawn = key;
-    paintTimeline(player);
-    canvas.width = timeline.picture.width;
-    canvas.height = timeline.picture.height;
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
     canvas.style.height = `${height}px`;
     canvas.style.width = `${width}px`;
+    cursor.style.width = `${Math.max(timeline.unit, 4)}px`;
+    cursor.style.height = `${height - timeline.axis - 1}px`;
+    paintTimeline(player);
   }
-  const paint = canvas.getContext("2d");
-  paint.setTransform(1, 0, 0, 1, 0, 0);
-  paint.clearRect(0, 0, canvas.width, canvas.height);
-  paint.drawImage(timeline.picture, 0, 0);
-  paint.scale(ratio, ratio);
-  paint.strokeStyle = timeline.accent;
-  paint.lineWidth = 2;
-  paint.strokeRect(across(timeline, view.time), 1, Math.max(timeline.unit, 2), height - timeline.axis - 1);
+  cursor.style.transform = `translateX(${across(timeline, view.time)}px)`;
   canvas.setAttribute("aria-label", `Timeline of ${many(player.data.warps.length, "warp")}, time units ${player.start} to ${player.end}; now ${view.time}`);
 }
