@@ -8,6 +8,7 @@ function buildUnit(player, u) {
   const { data, model } = player;
   const unit = data.units[u];
   const section = make("section", "unit");
+  section.setAttribute("aria-label", `${unit.name}${player.run.name ? ` of ${player.run.name}` : ""}: pipeline and memory`);
   const heading = make("h2", "", `${unit.name} `);
   heading.append(make("small", "", `${unit.title}, latency ${unit.latency}`));
   const pipeline = make("div", "pipeline");
@@ -91,7 +92,7 @@ function showPage(player, panel, page) {
   table.setAttribute("role", "grid");
   table.setAttribute("aria-label", `Memory of ${unit.name}`);
   const head = make("tr");
-  head.append(make("th"));
+  head.append(make("td", "none"));
   panel.loads = [];
   for (let bank = 0; bank < data.width; bank++) {
     const name = make("th", "", unit.columns ? `${unit.conflict} ${unit.columns[bank]}` : `+${bank}`);

@@ -32,6 +32,9 @@ function furnish(player) {
   });
   if (stage.players.length > 1) {
     player.part("run-name").hidden = false;
+    for (const panel of player.part("run").querySelectorAll("[aria-labelledby]")) {
+      panel.setAttribute("aria-labelledby", `${panel.getAttribute("aria-labelledby")} run-name`);
+    }
     player.part("run-name").append(`${player.run.name} `, make("small", "", described(player).subtitle));
   }
 }
