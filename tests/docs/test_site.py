@@ -147,6 +147,10 @@ def test_a_browser_shows_the_players_and_asks_for_files_only(site):
             page.goto((site / name).as_uri())
             frame = page.frame_locator("iframe[title^='player of']")
             frame.get_by_text(re.compile("^Time 0 of")).first.wait_for(timeout=20_000)
+            if name == "index.html":  # Space plays without a click, and does not scroll
+                page.keyboard.press(" ")
+                frame.get_by_text("Pause", exact=True).wait_for(timeout=20_000)
+                assert page.evaluate("scrollY") == 0
         page.goto((site / "ledger.html").as_uri())
         browser.close()
     assert asked

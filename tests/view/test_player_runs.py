@@ -237,6 +237,24 @@ def test_two_runs_are_named_by_what_they_differ_in():
         mm.compare(run, run, names=["RAW"])
     with pytest.raises(LaunchError, match="compare takes two runs, not 3"):
         mm.compare(run, 3)
+    for window in ({"start": -1}, {"start": 9, "end": 8}, {"end": 13}):
+        with pytest.raises(LaunchError, match="the longer run has time units 0 to 12"):
+            mm.compare(run, run, **window)
+    a = np.arange(16).reshape(4, 4)
+    silent = mm.DMM(4, 3).run(transpose.diagonal, a, np.zeros_like(a), threads=16)
+    with pytest.raises(mm.MMSimError, match="has no trace"):
+        mm.compare(run, silent)
+
+
+def test_a_window_of_two_runs_of_which_one_has_ended(show):
+    runs = PAIRS["before and after"]()
+    shown = show(mm.compare(*runs, start=10, end=20))
+    assert now(shown) == 10
+    shown.keyboard.press("End")
+    assert now(shown) == 20
+    longer, shorter = shown.evaluate("mmsim.states(20)")
+    assert longer == list(expected(runs[0].trace))[20]
+    assert shorter["memory"]["b"] == [np.arange(16).reshape(4, 4).T.ravel().tolist()]
 
 
 def test_several_launches_beside_one(show, permuted):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mmsim.errors import LaunchError, shown
-from mmsim.host.arguments import several
+from mmsim.host.arguments import several, whole
 from mmsim.printable import printable
 from mmsim.results.run import Run
 from mmsim.view.player.data import run_data
@@ -38,12 +38,20 @@ class Comparison(Player):
                 raise LaunchError(f"compare takes two runs, not {shown(run)}")
         self.runs = first, second
         self.names = names_of(first, second) if names is None else _given(names)
-        last = max(run.time for run in self.runs) if end is None else end
+        longest = max(first.time, second.time)
+        last = longest if end is None else end
+        for name, time in (("start", start), ("end", last)):
+            whole(name, time, None)
+        if not 0 <= start <= last <= longest:
+            raise LaunchError(
+                f"a player from start={shown(start)} to end={shown(last)}, but the longer run has "
+                f"time units 0 to {longest}, and start comes before end"
+            )
         runs = [
             {"name": name, **run_data(run.traces, min(start, run.time), min(last, run.time))}
             for name, run in zip(self.names, self.runs, strict=True)
         ]
-        self.data = {"runs": runs, "start": start, "end": last, "origin": ORIGIN}
+        self.data = {"runs": runs, "start": int(start), "end": int(last), "origin": ORIGIN}
 
     @property
     def title(self) -> str:

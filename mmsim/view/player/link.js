@@ -39,7 +39,7 @@ function restore(stage, link) {
   setStops(stage, parts.get("stop") ?? "");
   if (time === stage.view.time && note) stage.view.note = note;
   showAddresses(stage, parts.get("show") === "addresses");
-  lecture(stage, parts.has("lecture"));
+  lecture(stage, parts.has("lecture") || new URLSearchParams(location.search).has("lecture"));
 }
 
 /** Keep to the address of the page: its link, ?lecture, and Space pressed on the page around it. */
@@ -48,7 +48,7 @@ function listenToPage(stage) {
   const byLink = () => restore(stage, location.hash.slice(1));
   stage.part("link").hidden = location.protocol === "about:"; // a frame of a notebook has no address
   if (location.hash.length > 1) byLink();
-  if (new URLSearchParams(location.search).has("lecture")) lecture(stage, true);
+  else if (new URLSearchParams(location.search).has("lecture")) lecture(stage, true);
   addEventListener("hashchange", byLink, until);
   addEventListener("message", (event) => {
     if (event.source === parent && event.data?.mmsim === "play") play(stage, !stage.view.playing);
