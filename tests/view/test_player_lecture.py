@@ -58,9 +58,11 @@ TEXTS = (
 
 # What the pictures of the timelines are written in.
 LETTERS = """window.letters = [];
+window.inks = [];
 const fillText = CanvasRenderingContext2D.prototype.fillText;
 CanvasRenderingContext2D.prototype.fillText = function (...given) {
   window.letters.push(parseFloat(this.font));
+  window.inks.push(this.fillStyle);
   return fillText.apply(this, given);
 };"""
 
@@ -194,20 +196,31 @@ def test_the_memory_is_in_sight_at_once(show, width):
     assert shown.locator(".register").first.bounding_box()["y"] < 600
 
 
-def test_on_paper_and_with_less_motion(show):
-    shown = show(permuting().player(end=40), reduced_motion="reduce", color_scheme="dark")
+@pytest.mark.parametrize("width", [794, 1280])
+def test_on_paper_and_with_less_motion(show, width):
+    """White, with all of the panels, whatever the screen had; 794 pixels are a sheet of A4."""
+    shown = show(
+        permuting().player(end=40),
+        before=LETTERS,
+        reduced_motion="reduce",
+        color_scheme="dark",
+        viewport={"width": width, "height": 900},
+    )
     assert shown.locator("#speed").input_value() == "1"
+    assert min(int(ink[1:3], 16) for ink in shown.evaluate("inks.splice(0)")) > 150
     shown.emulate_media(media="print")
     colour = "getComputedStyle(document.querySelector('#player')).backgroundColor"
     assert shown.evaluate(colour) == "rgb(255, 255, 255)"
+    assert max(int(ink[1:3], 16) for ink in shown.evaluate("inks")) < 100
     assert not shown.locator(".buttons").is_visible()
     for box in ("#source", "#queue", ".memory", "#held"):
         hidden = shown.locator(box).first.evaluate("one => one.scrollHeight - one.clientHeight")
         assert hidden <= 1, box
-    assert (
-        shown.locator(".badge").first.evaluate("one => getComputedStyle(one).printColorAdjust")
-        == "exact"
-    )
+    panels = shown.evaluate(BOXES)[0][0]
+    for number, panel in enumerate(panels):
+        assert all(apart(panel, other) for other in panels[number + 1 :]), panel
+    badge = shown.locator(".badge").first
+    assert badge.evaluate("one => getComputedStyle(one).printColorAdjust") == "exact"
 
 
 def test_a_page_says_where_it_comes_from(show):

@@ -168,7 +168,12 @@ function listen(stage, keys) {
   stage.part("lecture").addEventListener("click", () => lecture(stage, !stage.view.lecture));
   stage.part("addresses").addEventListener("click", () => showAddresses(stage, !stage.view.addresses));
   stage.part("slider").addEventListener("input", () => go(stage, Number(stage.part("slider").value)));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(stage), until);
+  for (const media of ["(prefers-color-scheme: dark)", "print"]) {
+    matchMedia(media).addEventListener("change", () => {
+      stage.view.print = matchMedia("print").matches;
+      draw(stage);
+    }, until);
+  }
   const watch = new ResizeObserver(() => requestAnimationFrame(() => fit(stage)));
   for (const player of stage.players) watch.observe(player.part("timeline-scroll"));
   stage.closing.signal.addEventListener("abort", () => watch.disconnect());

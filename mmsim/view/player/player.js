@@ -75,7 +75,7 @@ function mount(host, data, { keys, time, page = false, moved = () => {} } = {}) 
     host, root, moved, ready: false, times: {}, stops: [], frame: 0, clicked: false,
     closing: new AbortController(),
     part: (id) => root.getElementById(id),
-    view: { time: 0, playing: false, whole: false, note: "", lecture: false, addresses: false },
+    view: { time: 0, playing: false, whole: false, note: "", lecture: false, addresses: false, print: false },
   };
   const places = placesOf(root, runs);
   stage.players = runs.map((run, number) => buildPlayer(stage, places[number], run));

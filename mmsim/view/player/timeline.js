@@ -99,7 +99,7 @@ function drawTimeline(player) {
   fitTimeline(player);
   const { canvas, cursor, width, height } = timeline;
   const ratio = window.devicePixelRatio || 1;
-  const key = [width, height, timeline.letters, timeline.from, timeline.unit, theme(stage.host), JSON.stringify(view.follow), ratio].join(" ");
+  const key = [width, height, timeline.letters, timeline.from, timeline.unit, theme(stage.host), stage.view.print, JSON.stringify(view.follow), ratio].join(" ");
   if (key !== timeline.drawn) {
     timeline.drawn = key;
     canvas.width = Math.round(width * ratio);
