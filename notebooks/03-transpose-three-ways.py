@@ -145,7 +145,7 @@ for s in (32, 33, 64):
 answer = ...  # time units
 
 # %%
-check(answer, move(straightforward, dmm, square(128)).time)
+check(answer, move(straightforward, dmm, square(128)).time, unit="time units")
 
 # %% [markdown]
 # ## 3. First way out: the diagonal, on the DMM
@@ -213,7 +213,7 @@ answer = ...  # stages
 
 # %%
 odd = move(diagonal, mm.DMM(9, 1), square(12), p=36, trace=True)
-check(answer, max(one.stage_count for one in odd.trace.dispatches))
+check(answer, max(one.stage_count for one in odd.trace.dispatches), unit="stages")
 
 # %% [markdown]
 # ## 4. Second way out: registers, on the UMM
@@ -263,7 +263,7 @@ answer = ...  # time units
 # %%
 large = square(256)
 run = umm_transpose.transpose(umm, large, threads=large.size // w, program=umm_transpose.direct)
-check(answer, run.time)
+check(answer, run.time, unit="time units")
 
 # %% [markdown]
 # ## 5. Third way out: shared memory, on the HMM
@@ -332,7 +332,8 @@ watched.trace.player()
 answer = ...  # time units
 
 # %%
-check(answer, hmm_transpose.transposed(mm.HMM(8, 32, 100), square(128)).time)
+eight = hmm_transpose.transposed(mm.HMM(8, 32, 100), square(128))
+check(answer, eight.time, unit="time units")
 
 # %% [markdown]
 # ## 6. All together

@@ -213,7 +213,8 @@ def first_coordinates(points, xs):
 
 
 first_coordinates[1, 32](np.zeros(96, np.float32), np.zeros(32, np.float32))
-check(answer, next(row.stages for row in cuda.last.accesses if row.array == "points"))
+groups = next(row.stages for row in cuda.last.accesses if row.array == "points")
+check(answer, groups, unit="groups")
 
 # %% [markdown]
 # ## 3. Mistakes that a GPU doesn't tell

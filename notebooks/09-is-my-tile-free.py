@@ -183,7 +183,7 @@ answer = ...  # floats
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 of_vectors = question(column_of_vectors, (32, 32), vector=4, values=8)
-check(answer, padding([of_vectors]))
+check(answer, padding([of_vectors]), unit="floats")
 
 # %% [markdown]
 # ## 4. Swizzles
