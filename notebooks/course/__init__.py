@@ -1,0 +1,1 @@
+"""The course made of the notebooks: slides, worksheets, students' copies, what a grader needs."""
