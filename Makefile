@@ -5,6 +5,7 @@ JOBS ?= 2
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+SITE := $(BIN)/python -m sphinx -b html -W --keep-going -q -E
 REFERENCE := tests/engines/test_events_against_reference.py
 RANDOM := $(shell grep -l "import draws" tests/*/test_*.py)
 
@@ -12,7 +13,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify docs test test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger metal planted numba notebooks bench clean
+.PHONY: help verify docs course nbgrader axe test test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger metal planted numba notebooks bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -23,8 +24,29 @@ verify: .venv/.installed ## check every claim; the reports go to build/verify.js
 	$(BIN)/mmsim verify --json build/verify.json --html build/verify.html
 
 docs: .venv/.documented ## make the documentation site in build/site
-	$(BIN)/python -m sphinx -b html -W --keep-going -q -E -d build/doctrees docs build/site
+	$(SITE) -d build/doctrees docs build/site
 	@echo "Open build/site/index.html"
+
+# What the notebooks ask, without an answer in what students get; see docs/how-to/course.md.
+COURSE := build/course
+course: .venv/.taught ## make site, slides, worksheets and notebooks to be graded in build/course; minutes
+	$(SITE) -d build/course-doctrees -D notebook_answers=0 docs $(COURSE)/student/site
+	rm -rf $(COURSE)/student/jupyter_execute
+	cd notebooks && ../$(BIN)/python -m course ../$(COURSE)
+
+# Grades right, wrong and empty answers with nbgrader, in an environment of its own.
+nbgrader: .venv/.testable ## let nbgrader make and grade the notebooks of build/course; minutes
+	$(BIN)/python tests/nbgrader_grades.py $(COURSE)
+
+AXE := 4.14.1
+AXE_DIGEST := sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==
+axe: build/axe/$(AXE).js ## fetch axe-core by npm, with which the tests look for barriers on the pages
+build/axe/$(AXE).js:
+	@mkdir -p build/axe
+	cd build/axe && npm pack --silent axe-core@$(AXE)
+	cd build/axe && echo "$(AXE_DIGEST)" | cut -d- -f2 | base64 -d | od -An -vtx1 | tr -d ' \n' \
+		| sed 's|$$|  axe-core-$(AXE).tgz|' | sha512sum --check --quiet
+	cd build/axe && tar -xzf axe-core-$(AXE).tgz package/axe.min.js && mv package/axe.min.js $(AXE).js
 
 test: .venv/.testable ## check format, style and types, then run the tests and doctests
 	$(BIN)/ruff format --check .
@@ -115,7 +137,12 @@ NEW_ENOUGH = $(shell $(PYTHON) -c "import sys; print(int(sys.version_info >= (3,
 	@$(PIP) install --group docs
 	@touch $@
 
-.venv/.testable: .venv/.documented
+.venv/.taught: .venv/.documented
+	@echo "Installing what the course needs into .venv"
+	@$(PIP) install --group course
+	@touch $@
+
+.venv/.testable: .venv/.taught
 	@echo "Installing what the tests need into .venv"
 	@$(PIP) install --group test
 	@touch $@

@@ -67,6 +67,9 @@ napoleon_preprocess_types = False
 # The ledger's verdicts: what `mmsim verify --json` saved, as `make ledger` keeps it.
 ledger_verdicts = os.environ.get("MMSIM_VERDICTS", str(ROOT / "docs" / "verdicts.json"))
 
+# Whether the notebooks show what their readers are to predict, folded; the course's site doesn't.
+notebook_answers = True
+
 # What the code cells run in: a kernel that nobody has set up, and that says nothing.
 ipython = Path(tempfile.mkdtemp())
 (ipython / "profile_default").mkdir()

@@ -19,14 +19,14 @@ HERE = Path(__file__).parent
 
 
 @contextmanager
-def kernel(notebook: nbformat.NotebookNode) -> Iterator[NotebookClient]:
-    """A fresh kernel in this folder, to execute the cells of a notebook."""
+def kernel(notebook: nbformat.NotebookNode, folder: Path = HERE) -> Iterator[NotebookClient]:
+    """A fresh kernel in a folder, to execute the cells of a notebook."""
     environment = {**os.environ, "SOURCE_DATE_EPOCH": "0"}  # the date that figures bear
     environment.pop("MPLBACKEND", None)  # they are to show in the notebook
     client = NotebookClient(
         notebook,
         kernel_name="python3",
-        resources={"metadata": {"path": str(HERE)}},
+        resources={"metadata": {"path": str(folder)}},
         timeout=120,
         coalesce_streams=True,  # what is printed comes in pieces that differ from time to time
     )

@@ -6,6 +6,7 @@ Their page is notebooks/README.md, which lists them where the repository is read
 from __future__ import annotations
 
 import filecmp
+import json
 import re
 import shutil
 from pathlib import Path
@@ -49,7 +50,20 @@ def put_in_place(app: Sphinx, document: str, source: list[str]) -> None:
     source[0] = LINK.sub(from_here, text) + f"\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
 
 
+def leave_out_answers(app: Sphinx, document: str, source: list[str]) -> None:
+    """Where answers aren't to be shown, take the folded outputs out of a notebook."""
+    if app.config.notebook_answers or not document.startswith("notebooks/"):
+        return
+    notebook = json.loads(source[0])
+    for cell in notebook["cells"]:
+        if "hide-output" in cell["metadata"].get("tags", []):
+            cell["outputs"] = []
+    source[0] = json.dumps(notebook)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", copy)
+    app.add_config_value("notebook_answers", True, "env", bool)
     app.connect("source-read", put_in_place)
+    app.connect("source-read", leave_out_answers)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,322 @@
+"""The course: what students get holds no answer, what they hand in is graded, the slides fit.
+
+Made of the first notebook; the long tests make it of all.
+"""
+
+import ast
+import html
+import io
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import nbformat
+import pytest
+
+import axe
+
+pytest.importorskip("sphinx_revealjs", reason="what the course is made with isn't installed")
+
+from course import printing
+from course.copies import checksum, names
+from course.reading import FOLDER, Role, notebooks, parts, python, read, solutions
+from execute import kernel
+from sealed import FINENESS, canonical, seal
+from test_notebooks import solutions as cells_of_solutions
+from test_notebooks import spoilt
+from test_site import loads
+
+
+@pytest.fixture(scope="module", params=["01", pytest.param("", marks=pytest.mark.long)])
+def course(request, tmp_path_factory):
+    """The folder in which the course has been made, and its notebooks."""
+    folder = tmp_path_factory.mktemp("course")
+    command = [sys.executable, "-m", "course", str(folder), "--only", request.param]
+    made = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, timeout=1200)
+    assert made.returncode == 0, made.stderr
+    chosen = [path for path in notebooks() if path.name.startswith(request.param)]
+    assert f"{len(chosen)} of {len(chosen)}: {chosen[-1].stem}" in made.stdout
+    return folder, chosen
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser, or a skip."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright isn't installed")
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("there is no chromium")
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def documents(folder):
+    """The text of each page and notebook of a folder and of its archives, by its name."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as packed:
+                for name in packed.namelist():
+                    if name.endswith(".ipynb"):
+                        yield f"{path.name}: {name}", shown(packed.read(name).decode())
+        elif path.suffix in (".html", ".ipynb"):
+            yield path.name, shown(path.read_text("utf-8"))
+
+
+def shown(text):
+    """The lines of a page or of a notebook's file, as their readers see them."""
+    if text.startswith("{"):
+        cells = nbformat.reads(text, as_version=4).cells
+        text = "\n".join([*(cell.source for cell in cells), *map(printed, cells)])
+    else:
+        text = html.unescape(re.sub(r"<[^>]*>", "", text))
+    return {line.strip() for line in text.splitlines()}
+
+
+def printed(cell):
+    return "\n".join(output.get("text", "") for output in cell.get("outputs", ()))
+
+
+def secrets(path):
+    """The lines of a notebook's solutions that don't stand in the notebook itself."""
+    known = {line.strip() for cell in read(path).cells for line in cell.source.splitlines()}
+    solved = {line.strip() for text in solutions(path).values() for line in text.splitlines()}
+    return solved - known - {""}
+
+
+def test_what_students_get_holds_no_answer(course):
+    folder, chosen = course
+    found = dict(documents(folder / "student"))
+    assert len(found) == 5 * len(chosen) + 1
+    for name, lines in found.items():
+        for path in chosen:
+            assert not secrets(path) & lines, name
+        assert not [line for line in lines if line.startswith("The machine says")], name
+
+
+def test_an_answer_in_what_students_get_would_be_seen(course):
+    folder, chosen = course
+    found = dict(documents(folder / "teacher"))
+    for path in chosen:
+        assert secrets(path)
+        assert secrets(path) <= found[f"{path.stem}.ipynb"]
+        revealed = [line for line in found[f"{path.stem}.html"] if line.startswith("The machine")]
+        assert revealed
+
+
+def test_a_students_copy_has_neither_outputs_nor_what_works_an_answer_out(course):
+    folder, chosen = course
+    sealed = 0
+    for path in chosen:
+        made = read(folder / "student" / "notebooks" / path.stem / path.name)
+        source = "\n".join(ast.unparse(ast.parse(python(cell.source))) for cell in code(made))
+        assert not any(cell.outputs or cell.execution_count for cell in code(made))
+        for before, after in zip(parts(read(path)), made.cells, strict=True):
+            if before.role is Role.CHECK and "Sealed(" in after.source:
+                call = ast.parse(before.cell.source).body[-1].value
+                assert ast.unparse(call.args[1]) not in source
+                sealed += 1
+    assert sealed >= 2 * len(chosen)
+
+
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def points(outputs, most):
+    """The points of a cell by nbgrader's rule: an error gives none, a number is what it says."""
+    for output in outputs:
+        if output.output_type == "error" or output.get("name") == "stderr":
+            return 0
+        if output.output_type == "execute_result":
+            return float(output.data["text/plain"])
+    return most
+
+
+def test_right_answers_get_the_points_and_wrong_or_missing_ones_none(course):
+    folder, chosen = course
+    for path in chosen:
+        place = folder / "student" / "notebooks" / path.stem
+        right, wrong = cells_of_solutions(path), cells_of_solutions(path, "mistake")
+        notebook = read(place / path.name)
+        total, exercise = 0, None
+        with kernel(notebook, place) as client:
+
+            def run(source, client=client):
+                return client.execute_cell(nbformat.v4.new_code_cell(source), 0).outputs
+
+            for cell in code(notebook):
+                marks = cell.metadata.get("nbgrader", {})
+                if not marks.get("grade"):
+                    run(cell.source)
+                    exercise = cell.metadata.get("name", exercise)
+                    continue
+                (solution,) = right[exercise]
+                mistakes = wrong.get(exercise) or [spoilt(solution, "answer")]
+                for answer in ["", *mistakes]:
+                    run(answer)
+                    assert points(run(cell.source), marks.points) == 0, (path.stem, answer)
+                run(solution)
+                assert points(run(cell.source), marks.points) == marks.points, solution
+                total += marks.points
+        assert total >= len(right)
+
+
+def test_nbgrader_knows_what_each_cell_is_for(course):
+    """The rules of its metadata, schema 3; `make nbgrader` asks nbgrader itself."""
+    folder, chosen = course
+    for path in chosen:
+        made = read(folder / "student" / "notebooks" / path.stem / path.name)
+        teachers = read(folder / "teacher" / "nbgrader" / "source" / path.stem / path.name)
+        nbformat.validate(made)
+        found = [cell for cell in made.cells if "nbgrader" in cell.metadata]
+        ids = [cell.metadata.nbgrader.grade_id for cell in found]
+        assert len(ids) == len(set(ids))
+        assert all(re.fullmatch(r"[\w-]+", one) for one in ids)
+        for cell in found:
+            about = cell.metadata.nbgrader
+            assert about.schema_version == 3
+            assert about.grade == ("points" in about)
+            assert about.solution != about.locked
+            assert cell.metadata.get("editable", True) == about.solution
+            assert about.checksum == checksum(cell)
+        names_of = [
+            cell.metadata.nbgrader.grade_id for cell in found if cell.metadata.nbgrader.solution
+        ]
+        assert names_of == [f"exercise-{name}" for name in solutions(path)]
+        for cell, source in zip(made.cells, teachers.cells, strict=True):
+            begin = source.source.partition("### BEGIN SOLUTION")[0]
+            assert cell.source == begin
+
+
+def test_the_checksum_is_nbgraders():
+    """As nbgrader 0.9.6 computes it."""
+    about = {"grade": True, "solution": False, "locked": True, "grade_id": "check-1", "points": 2}
+    cell = nbformat.v4.new_code_cell("graded(answer)", metadata={"nbgrader": about})
+    assert checksum(cell) == "97f24ad8b128b279b72e7ad4fb6e92f4"
+
+
+def opened(browser, page, asked):
+    """Show a page; what it asks for is added to `asked`, its errors fail."""
+    shown = browser.new_page(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
+    shown.on("request", lambda request: asked.append(request.url))
+    shown.on("pageerror", lambda error: pytest.fail(f"{page.name}: {error}"))
+    shown.goto(page.as_uri())
+    return shown
+
+
+def test_nothing_is_loaded_from_elsewhere(course):
+    folder, _ = course
+    pages = sorted(folder.rglob("*.html"))
+    assert len(pages) > 4
+    for page in pages:
+        for address in loads(page.read_text("utf-8")).found:
+            assert not re.match(r"(\w+:)?//", address), (page.name, address)
+            assert address.startswith("data:") or (page.parent / address).exists(), address
+
+
+SLIDES = """() => {
+  const body = Reveal.getCurrentSlide().querySelector(":scope > .fit");
+  const seen = (one) => getComputedStyle(one).visibility === "visible";
+  return {
+    overflow: body.getBoundingClientRect().bottom - innerHeight,
+    wide: body.scrollWidth - body.clientWidth,
+    zoom: Number(body.style.zoom),
+    answered: [...body.querySelectorAll(".jp-OutputArea-output")].some(
+      (one) => seen(one) && one.innerText.startsWith("The machine says")),
+    left: Reveal.availableFragments().next,
+    last: Reveal.isLastSlide(),
+  };
+}"""
+
+
+def test_every_slide_fits_and_shows_an_answer_when_a_key_is_pressed(course, chromium):
+    folder, chosen = course
+    for path in chosen:
+        asked = []
+        page = opened(chromium, folder / "teacher" / "slides" / f"{path.stem}.html", asked)
+        page.wait_for_function("Reveal.isReady()")
+        zooms, hidden, state = [], 0, {"last": False, "left": True}
+        while not state["last"] or state["left"]:
+            state = page.evaluate(SLIDES)
+            assert state["overflow"] <= 0, page.url
+            assert state["wide"] <= 0, page.url
+            hidden += state["left"] and not state["answered"]
+            zooms.append(state["zoom"])
+            page.keyboard.press("ArrowRight")
+        assert min(zooms) > 0.5, "a slide is too full to be read"
+        assert hidden >= 2
+        assert asked
+        assert all(url.startswith(("file:", "data:", "about:")) for url in asked)
+        page.close()
+
+
+def test_worksheets_are_printed(course, chromium):
+    folder, chosen = course
+    for path in chosen:
+        pdf = (folder / "student" / "worksheets" / f"{path.stem}.pdf").read_bytes()
+        assert pdf.startswith(b"%PDF-")
+        assert b"/StructTreeRoot" in pdf
+        assert b"file://" not in pdf
+        page = folder / "student" / "worksheets" / f"{path.stem}.html"
+        assert "href" not in page.read_text("utf-8")
+        asked = len(re.findall('class="room"', page.read_text("utf-8")))
+        roles = [part.role for part in parts(read(path))]
+        assert asked == roles.count(Role.GUESS) + roles.count(Role.EXERCISE)
+
+
+def test_without_a_browser_worksheets_are_pages(monkeypatch, tmp_path):
+    monkeypatch.setattr(printing.shutil, "which", lambda name: None)
+    (tmp_path / "a.html").touch()
+    assert not printing.print_pages([tmp_path / "a.html"])
+    assert not list(tmp_path.glob("*.pdf"))
+
+
+def test_axe_finds_no_barrier(course, chromium):
+    script = axe.needed()
+    folder, chosen = course
+    for page in sorted(folder.rglob("*.html")):
+        if page.name == "speaker-view.html":
+            continue
+        shown = opened(chromium, page, [])
+        found = axe.violations(shown, script)
+        if page.parent.name == "slides":
+            for _ in range(6):
+                shown.keyboard.press("ArrowRight")
+                found += axe.violations(shown, script)
+        assert found == [], page
+        shown.close()
+
+
+@pytest.mark.parametrize(("atol", "rtol"), [(0.25, 0), (0, 0.01)])
+@pytest.mark.parametrize("right", [25, -25.0, 0.5])
+def test_a_sealed_number_opens_within_its_tolerance_only(right, atol, rtol):
+    within = atol or rtol * abs(right)
+    made = seal(right, "salt", atol=atol, rtol=rtol)
+    for part in (-0.9, 0, 0.9):
+        assert made.opens(right + part * within)
+    for part in (-1.2, 1.2):
+        assert not made.opens(right + part * within)
+    assert not made.opens([right])
+    assert (made.step, made.ratio) == (atol / FINENESS, rtol / FINENESS)  # not the answer's size
+
+
+def test_a_sealed_answer_is_recognized_in_each_form():
+    made = seal((5, 2), "salt")
+    assert made.opens([5.0, 2])
+    assert not made.opens([2, 5])
+    assert not made.opens(5)
+    assert seal(5, "another").hashes != seal(5, "salt").hashes
+    with pytest.raises(TypeError, match="not a number"):
+        canonical({5})
+    with pytest.raises(ValueError, match="one tolerance"):
+        seal([1, 2], "salt", atol=1)
+
+
+def test_names_of_a_statement():
+    bound, used = names("@f\ndef g(x, y=a):\n    z = [u for u in x if u > b]\n    return z")
+    assert bound == {"g"}
+    assert used == {"f", "a", "b"}
