@@ -28,6 +28,7 @@ def kernel(notebook: nbformat.NotebookNode, folder: Path = HERE) -> Iterator[Not
         kernel_name="python3",
         resources={"metadata": {"path": str(folder)}},
         timeout=120,
+        extra_arguments=["--IPKernelApp.log_level=40"],  # errors only
         coalesce_streams=True,  # what is printed comes in pieces that differ from time to time
     )
     with client.setup_kernel(env=environment):
