@@ -23,6 +23,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
+    "accessible",
     "mathml",
     "elsewhere",
     "commands_page",
@@ -41,7 +42,7 @@ html_theme = "furo"
 html_title = "mmsim"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = ["player.js"]
+html_js_files = ["player.js", "site.js"]
 html_show_copyright = False
 html_copy_source = False
 html_show_sphinx = False

@@ -6,6 +6,7 @@ Only a few claims are verified for it here; `make docs` verifies them all.
 import doctest
 import html
 import importlib
+import json
 import os
 import re
 import shutil
@@ -372,3 +373,25 @@ def test_a_cell_that_raises_fails_the_build(tmp_path):
     made = sphinx(docs, tmp_path / "html", tmp_path)
     assert made.returncode != 0
     assert "wrong sum" in made.stderr
+
+
+def test_answers_can_be_left_out_of_the_notebooks(extension):
+    folded = {"metadata": {"tags": ["hide-output"]}, "outputs": [1]}
+    shown = {"metadata": {}, "outputs": [2]}
+
+    class App:
+        class config:
+            notebook_answers = False
+
+    source = [json.dumps({"cells": [folded, shown]})]
+    extension("notebooks_page").leave_out_answers(App, "notebooks/01", source)
+    assert [cell["outputs"] for cell in json.loads(source[0])["cells"]] == [[], [2]]
+    App.config.notebook_answers = True
+    whole = source = [json.dumps({"cells": [folded, shown]})]
+    extension("notebooks_page").leave_out_answers(App, "notebooks/01", source)
+    assert source is whole
+    assert json.loads(source[0])["cells"][0]["outputs"] == [1]
+
+
+def test_lists_and_captions_can_be_read_aloud(extension):
+    assert doctest.testmod(extension("accessible")).failed == 0
