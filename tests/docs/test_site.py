@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+import axe
 from mmsim.claims import registered, verify
 from mmsim.claims.provenance import provenance, provenance_from_json
 from mmsim.claims.verify import from_json, to_json
@@ -156,6 +157,35 @@ def test_a_browser_shows_the_players_and_asks_for_files_only(site):
         browser.close()
     assert asked
     assert [url for url in asked if not url.startswith(("file:", "about:", "data:"))] == []
+
+
+SOME = ["index", "ledger", "algorithms/product", "_modules/index", "notebooks/09-is-my-tile-free"]
+"""Pages of each kind; a long test looks at all of them, in the dark too."""
+
+
+@pytest.mark.parametrize(
+    ("scheme", "pages"),
+    [
+        ("light", SOME),
+        pytest.param("light", None, marks=pytest.mark.long),
+        pytest.param("dark", None, marks=pytest.mark.long),
+    ],
+    ids=["some", "light", "dark"],
+)
+def test_axe_finds_no_barrier(site, scheme, pages):
+    """On the pages themselves; the frames in them are the player's own pages."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright isn't installed")
+    script, chromium = axe.needed(), shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("there is no chromium")
+    files = sorted(site.rglob("*.html")) if pages is None else [site / f"{p}.html" for p in pages]
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(color_scheme=scheme, reduced_motion="reduce")
+        for file in files:
+            page.goto(file.as_uri(), timeout=120_000)
+            assert axe.violations(page, script) == [], file.name
+        browser.close()
 
 
 def test_every_public_name_has_a_reference_entry(site):
