@@ -7,6 +7,7 @@ import numpy as np
 from sealed import Sealed
 
 RIGHT = "Right."
+UNGUESSED = "(You made no prediction: set your guess above, and run both cells again.)"
 
 
 def predicted(guess: object, shown: object) -> None:
@@ -20,10 +21,7 @@ def predicted(guess: object, shown: object) -> None:
     The machine says 18. You predicted 16: where does the difference come from?
     """
     if guess is None:
-        print(
-            f"The machine says {shown}. "
-            "(You made no prediction: set your guess above, and run both cells again.)"
-        )
+        print(f"The machine says {shown}. {UNGUESSED}")
     elif same(guess, shown):
         print(f"The machine says {shown}, as you predicted.")
     else:

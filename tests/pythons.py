@@ -32,16 +32,10 @@ Minor = tuple[int, int]
 SLOW_FILES = [
     "agreement", "alignments", "array_against_events", "array_watched", "bad_input", "bench",
     "checker", "ci_guide", "claims_mutation", "compile_cache", "compiled_programs",
-<<<<<<< HEAD
-    "counting_barriers", "cuda_emulated", "cuda_writer", "curves", "dmm_permutation", "docs",
-    "dynamic_programming",
-    "events_against_reference", "evidence", "exchange", "family_pictures", "figures",
-    "forms_together", "free_memory",
-=======
     "counting_barriers", "course", "cuda_emulated", "cuda_writer", "curves", "dmm_permutation",
     "docs", "dynamic_programming",
-    "events_against_reference", "evidence", "exchange", "figures", "forms_together", "free_memory",
->>>>>>> 1538bab (Say how to hold a class; give captions a level and let the keyboard reach what scrolls)
+    "events_against_reference", "evidence", "exchange", "family_pictures", "figures",
+    "forms_together", "free_memory",
     "gpu_counters", "gpu_experiments", "gpu_predictions", "gpu_programs", "gpu_results", "graphs",
     "histograms", "hmm_permutation", "hmm_regular", "house", "interrupts", "layouts", "ledger",
     "locks", "matrices", "metal", "mutation", "notebooks", "numba_simulator", "numba_suite",
