@@ -16,6 +16,8 @@ from course.reading import Role, parts
 HEIGHT = 720
 """Of a slide, in pixels; what follows is measured in the style of course.css."""
 TEXT, CODE, GAP, COLUMNS, PICTURE, PLAYER = 36, 25, 18, 92, 440, 620
+ZOOM = 1.9 * 4 / 3
+"""Of a picture, whose height is in points."""
 BLANK = re.compile(r"\n\s*\n")
 
 
@@ -105,7 +107,7 @@ def height_of(cell: NotebookNode) -> float:
         data = output.get("data", {})
         if "image/svg+xml" in data:
             found = re.search(r'<svg[^>]*? height="([\d.]+)pt"', data["image/svg+xml"])
-            height += GAP + min(PICTURE, float(found[1]) * 2 if found else PICTURE)
+            height += GAP + min(PICTURE, float(found[1]) * ZOOM if found else PICTURE)
         elif "<iframe" in data.get("text/html", ""):
             height += GAP + PLAYER
         elif "text/markdown" in data:
