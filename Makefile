@@ -60,7 +60,7 @@ test-pythons: .venv/.testable ## run the fast tests on every Python found, with 
 bare: .venv/.made ## run the first program and the commands as an unknown user without a home; needs root
 	$(BIN)/python tests/bare_container.py
 
-# Pytest leaves with 5 when no test is marked long; that is no failure here.
+# Pytest exits with status 5 when no test is marked long; that is not a failure here.
 test-long: .venv/.testable ## compare the engines and the reference at length, and run the long tests
 	$(PYTEST) -m long --ignore=$(REFERENCE) tests || test $$? -eq 5
 	MMSIM_EXAMPLES=2000 $(PYTEST) -m "long or not long" $(REFERENCE)

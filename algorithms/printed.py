@@ -10,17 +10,17 @@ from importlib.resources import files
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a paper's table beside ours, both as text."""
+    """One cell of a paper's table and the computed one, both as text."""
 
     row: str
     column: str
     printed: str
-    ours: str
+    computed: str
 
     @property
     def agrees(self) -> bool:
         """Whether the two are the same."""
-        return self.printed == self.ours
+        return self.printed == self.computed
 
 
 @cache

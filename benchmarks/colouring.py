@@ -65,8 +65,8 @@ def take_turns(repeats: int, works: dict[str, Callable[[], object]]) -> dict[str
 def quotient(medians: dict[str, float]) -> None:
     """By how much the second took longer than the first."""
     if len(medians) == 2:
-        ours, theirs = medians.values()
-        print(f"  quotient of the medians: {theirs / ours:.0f}")
+        own, theirs = medians.values()
+        print(f"  quotient of the medians: {theirs / own:.0f}")
 
 
 def against_rustworkx(nodes: int, degree: int, repeats: int) -> None:

@@ -1,9 +1,9 @@
-"""Time a histogram with atomics beside np.bincount: 2^24 values, 256 bins, private ones by block.
+"""Time a histogram with atomics against np.bincount: 2^24 values, 256 bins, private ones by block.
 
     python benchmarks/histogram.py [--log-size 24] [--repeat 7]
 
 Both run in turn, in interleaved rounds, so that a noisy machine can't decide; printed are the
-medians. The array engine should take at most 5 times as long. Leaves with 1 if it doesn't.
+medians. The array engine should take at most 5 times as long. Exits with status 1 if it doesn't.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Time a histogram beside np.bincount.")
+    parser = argparse.ArgumentParser(description="Time a histogram against np.bincount.")
     parser.add_argument("--log-size", type=int, default=24, help="log2 of the values (24)")
     parser.add_argument("--repeat", type=int, default=7, help="rounds (7)")
     arguments = parser.parse_args(argv)

@@ -26,13 +26,13 @@ class MMSimError(Exception):
     """The base of every error that mmsim raises on purpose."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython and notebooks show of this error: it asks for a method of this name."""
+        """What IPython and notebooks show of this error; they call a method of this name."""
         place = getattr(self, "place", None)
         return shown_by_ipython(self, None if place is None else place.file)
 
 
 class Brief:
-    """Lets an error of mmsim leave `with Brief():` without the frames of what was done inside.
+    """Lets an error of mmsim leave `with Brief():` without the frames of the code inside.
 
     It stands in the functions that users call and that go deep. An exception of another kind keeps
     its frames, for it is a bug.
@@ -49,7 +49,7 @@ class Brief:
     ) -> None:
         if isinstance(error, MMSimError) and not sys.flags.dev_mode:
             error.__traceback__ = None
-            if error.__cause__ is None:  # what it was made of, inside, is no cause
+            if error.__cause__ is None:  # the inner error that it was made of is not its cause
                 error.__suppress_context__ = True
 
 
@@ -232,7 +232,7 @@ class BarrierError(ProgramError):
 
 
 class ExchangeError(ProgramError):
-    """A lane that asks a lane of its warp for a value which takes no part in the exchange."""
+    """A lane that asks another lane for a value, but that lane takes no part in the exchange."""
 
 
 class EndlessError(ProgramError):

@@ -1,8 +1,8 @@
-"""Text that may go out: to a terminal, a file, a page.
+"""Text that is safe to print: on a terminal, into a file, on a page.
 
-Names, lines and messages come from programs and from files, and may hold anything: characters that
-steer a terminal, halves of a surrogate pair, which no file can hold, marks that turn the direction
-of writing.
+Names, lines and messages come from programs and from files, and may hold anything: control
+characters of a terminal, halves of a surrogate pair, which no file can hold, marks that turn the
+direction of writing.
 """
 
 from __future__ import annotations

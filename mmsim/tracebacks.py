@@ -1,7 +1,7 @@
-"""Where an exception was raised, as much as helps the one who reads it.
+"""Where an exception was raised, in the frames that help the reader.
 
-An error of mmsim says in words what is wrong, and where in the user's program. What mmsim itself
-did on the way there only hides that. So its own frames are left out, unless Python is in its
+An error of mmsim says in words what is wrong, and where in the user's program.
+The frames of mmsim itself only hide that. So they are left out, unless Python is in its
 development mode (`python -X dev`, `PYTHONDEVMODE=1`), which is for those who work on mmsim.
 """
 
@@ -13,7 +13,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 LONGEST_SAID = 500
-"""Characters that a message repeats of another's message."""
+"""The most characters of another's message that a message quotes."""
 
 
 def shown_by_ipython(error: BaseException, file: str | None) -> list[str]:
@@ -51,14 +51,14 @@ def _module(frame: FrameType) -> str:
 
 
 def said(error: BaseException) -> str:
-    """What another's code raised, in one line: its place in that code, its kind, its text.
+    """An exception of foreign code in one line: its place in that code, its kind, its text.
 
     >>> said(KeyError("width"))
     "KeyError: 'width'"
     """
     try:
         text = " ".join(str(error).split())
-    except Exception as failure:  # its text is the other's code too
+    except Exception as failure:  # its text is foreign code too
         text = f"its text cannot be printed ({type(failure).__name__})"
     if isinstance(error, SyntaxError):
         file, line, text = error.filename, error.lineno, error.msg

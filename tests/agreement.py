@@ -10,8 +10,8 @@ both engines must share: there they must agree that it has one. Where there is a
 programs whose threads don't race run on it too, and their arrays must be the same.
 
 At the end two tables: what was compared how often, and in how many of the programs each statement,
-each operator and each other part of the language occurs. Leaves with 0 if all is the same and every
-part of the language occurs, else with 1. Ctrl-C prints what there is.
+each operator and each other part of the language occurs. Exits with status 0 if all is the same and
+every part of the language occurs, else with 1. Ctrl-C prints what there is.
 """
 
 from __future__ import annotations

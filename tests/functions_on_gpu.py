@@ -4,7 +4,7 @@
 
 Computes every function of floats of random numbers, in float32 and in float64, by a program that
 runs in the simulator and on the GPU at hand, and prints the largest distance and how many are
-farther away than 2. Leaves with 1 if a function that IEEE 754 defines differs, with 2 without a
+farther away than 2. Exits with status 1 if a function that IEEE 754 defines differs, 2 without a
 GPU.
 """
 
@@ -60,7 +60,7 @@ def arguments_of(name: str, dtype: str, count: int) -> list[Any]:
 
 
 def distances(found: Any, expected: Any) -> Any:
-    """Units of the last place between floats; none between two that are no numbers."""
+    """Units of the last place between floats; none between two that are not numbers."""
 
     def place(values: Any) -> Any:  # in the order of all floats
         bits = values.view(f"i{values.itemsize}").astype(object)

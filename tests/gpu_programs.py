@@ -10,7 +10,7 @@ equal, bit for bit.
 `--sanitize` repeats this under compute-sanitizer, which comes with the CUDA toolkit, once with each
 of its tools or with those named; all have to be silent. `--json` saves one row a launch.
 
-Leaves with 0 if all is the same and silent, with 1 if not, with 2 if a GPU, CuPy or
+Exits with status 0 if all is the same and silent, 1 if not, 2 if a GPU, CuPy or
 compute-sanitizer is missing.
 """
 

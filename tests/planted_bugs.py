@@ -169,7 +169,7 @@ def _beside(known: Kept | None) -> Iterator[str]:
         {len(of_a_tool["racecheck"])} races, lost updates and missing syncs in shared memory,
         initcheck for
         {len(of_a_tool["initcheck"])} reads of uninitialized global memory, synccheck for
-        {len(of_a_tool["synccheck"])} barriers that not all reach. No tool looks for the others:
+        {len(of_a_tool["synccheck"])} divergent barriers. No tool looks for the others:
         {_others()}."""
     )
     if known is None:

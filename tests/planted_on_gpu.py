@@ -12,7 +12,7 @@ and HMM its parameters are in global memory. The kernels check no index: memchec
 arrays aren't cleared, and parameters named in `unset` are allocated and left as they are. The
 threads of a warp go as the GPU lets them, not in lock step.
 
-Leaves with 0, or with 2 if a GPU, CuPy or compute-sanitizer is missing.
+Exits with status 0, or 2 if a GPU, CuPy or compute-sanitizer is missing.
 """
 
 from __future__ import annotations
@@ -258,17 +258,17 @@ def run_all(
         yield from (done for done in pool.map(run, todo) if done is not None)
 
 
-def row(task: Task, told: Said, took: float) -> dict[str, Any]:
+def row(task: Task, shown: Said, took: float) -> dict[str, Any]:
     """A row of the record."""
     return {
         **task.row,
         "kind": task.pair.kind,
         "space": space_of(task.launched),
         "of its kind": task.of_its_kind,
-        "verdict": told.verdict,
-        "mistakes": told.mistakes,
-        "message": told.message,
-        "status": told.status,
+        "verdict": shown.verdict,
+        "mistakes": shown.mistakes,
+        "message": shown.message,
+        "status": shown.status,
         "seconds": round(took, 1),
     }
 
@@ -278,8 +278,8 @@ def row(task: Task, told: Said, took: float) -> dict[str, Any]:
 
 def version_of(sanitizer: str) -> str:
     """The version that compute-sanitizer tells of itself."""
-    told = subprocess.run([sanitizer, "--version"], capture_output=True, text=True, timeout=60)
-    found = re.search(r"[Vv]ersion:? *([\d.]+)", told.stdout)
+    shown = subprocess.run([sanitizer, "--version"], capture_output=True, text=True, timeout=60)
+    found = re.search(r"[Vv]ersion:? *([\d.]+)", shown.stdout)
     return found[1] if found else "unknown"
 
 
@@ -333,9 +333,9 @@ def main(argv: list[str] | None = None) -> int:
         "left out": left_out(),
     }
     rows: list[dict[str, Any]] = []
-    for task, told, took in run_all(sanitizer, todo, asked.jobs, asked.seconds, asked.timeout):
-        rows.append(row(task, told, took))
-        print(f"{task}  {told.verdict} {told.message}", flush=True)
+    for task, shown, took in run_all(sanitizer, todo, asked.jobs, asked.seconds, asked.timeout):
+        rows.append(row(task, shown, took))
+        print(f"{task}  {shown.verdict} {shown.message}", flush=True)
         if asked.json is not None:  # what there is, should the rest be cut off
             record = Record("planted", head, tuple(rows))
             text = (record if before is None else added(before, record)).to_json()

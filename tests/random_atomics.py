@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 import random_typed as typed
-from mmsim.ir.atomics import ALIKE, TYPES
+from mmsim.ir.atomics import COMMUTING, TYPES
 
 NAMES = {"and": "and_", "or": "or_"}
 VALUES = {"int32": "1000", "uint32": "100", "float32": "16.0", "float64": "16.0"}
-KINDS = {kind: [op for op in ALIKE if ALIKE[op] == kind] for kind in ALIKE.values()}
+KINDS = {kind: [op for op in COMMUTING if COMMUTING[op] == kind] for kind in COMMUTING.values()}
 
 
 def counter(author, known, parameters, args, array_name):

@@ -29,16 +29,16 @@ def rows(settings: Settings) -> Iterator[Row]:
     for program in launches:
         best = max((one for one in found if one["program"] == program), key=lambda one: one["rate"])
         for schedule in SCHEDULES:
-            ours = rates[f"{program}, {schedule}"]
+            own = rates[f"{program}, {schedule}"]
             yield {
                 "program": program,
                 "schedule": schedule,
                 "n": n,
-                "mmsim": ours,
+                "mmsim": own,
                 "CUDA simulator's best": best["rate"],
                 "at n": best["n"],
                 "in blocks of": best["block"],
-                "mmsim/CUDA simulator": ours.median / best["rate"],
+                "mmsim/CUDA simulator": own.median / best["rate"],
             }
 
 
@@ -56,7 +56,7 @@ BENCHMARK = Benchmark(
     "thread accesses per second beside Numba's CUDA simulator on the same programs",
     "A thread for each word on both sides; a thread access is a word of memory read or written. "
     f"The CUDA simulator runs at growing sizes, as far as a run takes about {LIMIT:g} s, and in "
-    "blocks of several sizes; the best rate of all its runs counts. Ours is the median of "
+    "blocks of several sizes; the best rate of all its runs counts. That of mmsim is the median of "
     "repetitions taken with it, whole calls of Machine.run.",
     rows,
 )

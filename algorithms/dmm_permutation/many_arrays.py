@@ -86,7 +86,7 @@ def permute_many(
     """
     rows, n = np.asarray(arrays), np.size(P)
     source = "CFP, section VI"
-    require(algorithm in PROGRAMS, f"{algorithm!r} is none of {', '.join(PROGRAMS)}", source)
+    require(algorithm in PROGRAMS, f"{algorithm!r} is not one of {', '.join(PROGRAMS)}", source)
     given = tables(algorithm, P, machine.width)
     require(
         rows.ndim == 2 and rows.shape[1] == n and rows.size > 0,

@@ -63,7 +63,7 @@ def tables(algorithm: str, P: npt.ArrayLike, w: int) -> tuple[Permutation, ...]:
         require(P.size % w == 0, f"w divides n, but w={w} and n={P.size}", "CFP, section IV")
         return schedules.conflict_free(P, w)
     require(
-        algorithm == "copy", f"{algorithm!r} is none of {', '.join(ALGORITHMS)}", "CFP, Table I"
+        algorithm == "copy", f"{algorithm!r} is not one of {', '.join(ALGORITHMS)}", "CFP, Table I"
     )
     return ()
 

@@ -73,7 +73,7 @@ def figure_4() -> Figure:
     for name, (time, stages) in papers.items():
         machine = {"DMM": mm.DMM, "UMM": mm.UMM}[name](W, 3)
         run = machine.run(smm_figure_4, np.arange(16), threads=8, trace=True)
-        ours = [
+        computed = [
             sorted(
                 address
                 for address, own in zip(one.addresses, one.stages, strict=True)
@@ -83,7 +83,7 @@ def figure_4() -> Figure:
             for stage in range(one.stage_count)
         ]
         expect(f"time units on the {name}", run.time, time)
-        expect(f"addresses of each stage on the {name}", ours, stages)
+        expect(f"addresses of each stage on the {name}", computed, stages)
         runs[f"{name}, w = 4, l = 3"] = run
     return requests(runs)
 
@@ -96,13 +96,13 @@ def figure_5() -> Figure:
     expect("stages of each request", {one.stage_count for one in run.trace.dispatches}, {1})
     read, write = threads_of(run, "a", "read", a.shape), threads_of(run, "b", "write", a.shape)
     j, k = np.divmod(np.arange(a.size), W)
-    for name, ours, row, column in (
+    for name, computed, row, column in (
         ("a", read, k, (j + k) % W),
         ("b", write, (j + k) % W, k),
     ):
         papers = np.empty_like(a)
         papers[row, column] = np.arange(a.size)
-        expect(f"threads at the cells of {name}", ours, papers)
+        expect(f"threads at the cells of {name}", computed, papers)
     captions = {"a": "(a) read from a", "b": "(b) write to b"}
     return side_by_side(
         [

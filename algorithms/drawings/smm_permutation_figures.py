@@ -75,10 +75,10 @@ def figure_10() -> Figure:
     a = rows.T * W + np.arange(W)
     run = mm.UMM(W, 1).run(column_wise, a, np.zeros_like(a), rows, threads=W, trace=True)
     steps = contents(run, "b", ["rotating", "row_wise", "rotating"])
-    for name, ours, papers in zip(
+    for name, computed, papers in zip(
         ("Step 1", "Step 2", "Step 3"), steps, (a.T, ARRIVED.T, ARRIVED), strict=True
     ):
-        expect(f"the matrix after {name}", ours, papers)
+        expect(f"the matrix after {name}", computed, papers)
     captions = ["(a) a", "(b) transposed", "(c) permuted row-wise", "(d) transposed"]
     return _moving([a, *steps], a // W, captions, ["Step 1", "Step 2", "Step 3"])
 

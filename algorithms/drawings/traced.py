@@ -79,13 +79,15 @@ def contents(run: mm.Run, array: str, steps: Sequence[str]) -> list[npt.NDArray[
     return [memory[end] for _, end in ends]
 
 
-def expect(what: str, ours: Any, papers: Any) -> None:
+def expect(what: str, computed: Any, papers: Any) -> None:
     """Raise `ClaimError` where a run gives something else than the paper's figure shows.
 
     >>> expect("time units on the DMM", 6, 5)
     Traceback (most recent call last):
     mmsim.claims.claim.ClaimError: time units on the DMM: the run gives 6, the paper's figure 5
     """
-    same = np.array_equal(ours, papers) if isinstance(ours, np.ndarray) else ours == papers
+    same = (
+        np.array_equal(computed, papers) if isinstance(computed, np.ndarray) else computed == papers
+    )
     if not same:
-        raise ClaimError(f"{what}: the run gives {ours}, the paper's figure {papers}")
+        raise ClaimError(f"{what}: the run gives {computed}, the paper's figure {papers}")

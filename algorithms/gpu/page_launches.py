@@ -156,8 +156,8 @@ def _conventional(rows: Sequence[Row], sides: Sequence[int]) -> str:
 
 def _ratio(rows: Sequence[Row], kind: str, name: str, algorithm: str, side: int) -> float:
     own = pick(rows, type=kind, permutation=name, algorithm=algorithm, sqrt_n=side)
-    (ours,), (papers,) = (pick(own, launch=shape.name) for shape in (SEVERAL, PAPER))
-    return number(papers, "measured") / number(ours, "measured")
+    (several,), (papers,) = (pick(own, launch=shape.name) for shape in (SEVERAL, PAPER))
+    return number(papers, "measured") / number(several, "measured")
 
 
 def _errors(rows: Sequence[Row], sides: Sequence[int]) -> str:

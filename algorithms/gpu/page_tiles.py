@@ -23,7 +23,7 @@ def tiles(results: Results) -> list[str]:
         dict(zip(CASES, (row[field] for row in of.rows), strict=True))
         for of, field in ((record, "hardware"), (theirs, "ways"), (theirs, "by phases"))
     )
-    ours = [case for case in CASES if case.answer.stages == card[case]]
+    own = [case for case in CASES if case.answer.stages == card[case]]
     same = [case for case in CASES if ways[case] == card[case]]
     called = [case for case in CASES if ways[case] != 1 and card[case] == case.answer.least]
     asked = [case for case in CASES if phases[case] == card[case]]
@@ -33,7 +33,7 @@ def tiles(results: Results) -> list[str]:
             f"""One request each of {count(len(CASES), "layout")} and accesses as kernels have them,
             in CuTe's words: the layout of the tile, and what a warp accesses of it at once, by
             threads and values. The card counted on {str(record.facts["date"])[:10]}, as above. The
-            stages of `mm.conflicts` are the card's wavefronts in {len(ours)} of {len(CASES)}. An
+            stages of `mm.conflicts` are the card's wavefronts in {len(own)} of {len(CASES)}. An
             access is free of conflicts where it takes the least."""
         ),
         paragraph(

@@ -182,8 +182,8 @@ def rounds_by_class(run: mm.Run) -> dict[str, int]:
 def cells(run: mm.Run, algorithm: str) -> int:
     """The cells of a row of ICPP Table I, but the time, that a run bears out: six if all do."""
     (printed,) = [row for row in table("icpp_table1") if row["algorithm"] == algorithm]
-    ours = rounds_by_class(run)
-    return sum(printed.get(name) == str(count) for name, count in ours.items())
+    computed = rounds_by_class(run)
+    return sum(printed.get(name) == str(count) for name, count in computed.items())
 
 
 # The cases.

@@ -44,7 +44,7 @@ class Cell:
 
     @property
     def difference(self) -> float | None:
-        """Ours less the paper's, where the paper prints a number."""
+        """The estimate minus the paper's number, where it prints one."""
         try:
             return self.mean - float(self.printed)
         except ValueError:

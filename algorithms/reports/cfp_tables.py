@@ -1,4 +1,4 @@
-"""CFP's tables again: every printed cell beside what our runs give."""
+"""CFP's tables again: every printed cell and what runs give."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def cfp_table_1(n: int = 64, w: int = 8) -> list[Cell]:
         algorithm = printed["algorithm"]
         run = permute(mm.DMM(w, 1), algorithm, P)
         touched = {row.array: row.kind[0] for row in run.accesses}
-        ours = {name: touched.get(name, "") for name in "abpqsd"}
+        computed = {name: touched.get(name, "") for name in "abpqsd"}
         for kind in ("read", "write"):
-            ours[kind] = f"{words(run, kind) // n}n".removeprefix("1" * (words(run, kind) == n))
-        cells += [Cell(algorithm, name, printed[name], value) for name, value in ours.items()]
+            computed[kind] = f"{words(run, kind) // n}n".removeprefix("1" * (words(run, kind) == n))
+        cells += [Cell(algorithm, name, printed[name], value) for name, value in computed.items()]
     return cells
 
 
@@ -44,7 +44,7 @@ def cfp_example() -> list[Cell]:
 
 
 def cfp_table_2(n: int = 1024, w: int = 32) -> list[Cell]:
-    """CFP Table II: printed nanoseconds of a GTX 680, ours the stages of the casual round.
+    """CFP Table II: printed are nanoseconds of a GTX 680, computed the stages of the casual round.
 
     The conflict-free algorithm has no casual round: n/w stages for any permutation.
     """

@@ -1,4 +1,4 @@
-"""A table's cells beside the paper's."""
+"""A table's cells compared with the paper's."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ from mmsim_algorithms.printed import Cell
 
 def compared(cells: Callable[[], list[Cell]]) -> Callable[[], Iterator[Figure]]:
     """Cells that hold text or whole numbers."""
-    return lambda: (Figure(cell.row, cell.column, cell.printed, cell.ours) for cell in cells())
+    return lambda: (Figure(cell.row, cell.column, cell.printed, cell.computed) for cell in cells())

@@ -1,4 +1,4 @@
-"""ICPP's tables again: every printed cell beside what our runs give."""
+"""ICPP's tables again: every printed cell and what runs give."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def icpp_table_3() -> Iterator[Figure]:
     """
     found = kept_distributions()
     found.check(AGAIN)
-    ours: dict[str, float] = {
+    computed: dict[str, float] = {
         "minimum": found.minimum,
         "average": found.average,
         "maximum": found.maximum,
@@ -78,7 +78,9 @@ def icpp_table_3() -> Iterator[Figure]:
     deviation = found.deviation / found.n
     for row in table("icpp_table3"):
         error = deviation / sqrt(found.count) if row["row"] == "average" else deviation
-        yield Figure(row["row"], "D_w(P)/n", row["dw_over_n"], ours[row["row"]] / found.n, error)
+        yield Figure(
+            row["row"], "D_w(P)/n", row["dw_over_n"], computed[row["row"]] / found.n, error
+        )
 
 
 TABLES = [

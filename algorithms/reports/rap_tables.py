@@ -1,4 +1,4 @@
-"""RAP's tables again: every printed cell beside the simulated congestion."""
+"""RAP's tables again: every printed cell and the simulated congestion."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def simulated(cells: Callable[[], list[Cell]]) -> Callable[[], Iterator[Figure]]
 
 
 def figure_of(cell: Cell) -> Figure:
-    """A cell beside the paper's: a whole number, a mean, or O~(log w / log log w)."""
+    """A cell to compare with the paper's: a whole number, a mean, or O~(log w / log log w)."""
     if cell.printed.endswith("log"):
         return _held_to_limits(cell) if cell.expected is None else _held_to_expectation(cell)
     exact = _whole(cell.printed, cell.w)

@@ -28,7 +28,7 @@ def conflicts(
     Parameters
     ----------
     layout
-        Where the elements of the tile lie: one of `mmsim.layout`'s, an object of your own with a
+        Where the elements of the tile lie: one of `mmsim.layout`'s, your own object with a
         method `offsets(shape)`, or what CuTe prints.
     access
         Which element a thread accesses: a function of the thread (0 to `threads` - 1) and of the
@@ -41,16 +41,16 @@ def conflicts(
     bytes
         The bytes of an element: 1, 2, 4, 8 or 16.
     vector
-        How many neighbours a thread accesses at once, from the one that `access` gives on; together
-        at most 16 bytes. They lie side by side, from a multiple of `vector` on, along the tile's
-        last axis or along its first. A thread-value layout names all of them.
+        How many adjacent elements a thread accesses together, from the one that `access` gives on;
+        together at most 16 bytes. They lie side by side, from a multiple of `vector` on, along the
+        tile's last axis or along its first. A thread-value layout names all of them.
     kind
         "read" or "write"; "atomic", or "cas" for a compare and swap, of 4 or 8 bytes; "ldmatrix" or
         "stmatrix", where `threads` is 8 (.x1), 16 (.x2) or 32 (.x4), and each thread gives the
         first element of a row of 16 bytes.
 
     Banks are 32 of 4 bytes, by the rule measured on an NVIDIA H200 (docs/machines.md). Values are
-    accessed one after the other, each by one instruction. Raises `LayoutError` for what is no
+    accessed in order, each by one instruction. Raises `LayoutError` for anything that is not an
     access to the tile.
 
     >>> print(conflicts("(32,32):(32,1)", lambda thread, value: (thread, value)))
@@ -67,7 +67,7 @@ def conflicts(
     if isinstance(access, str):
         read = cute(access)
         if isinstance(read, Swizzle):
-            raise LayoutError(f"{access} is no layout of threads and values: it is swizzled")
+            raise LayoutError(f"{access} is not a layout of threads and values: it is swizzled")
         access = read
     return questions.ask(
         placed,
@@ -86,8 +86,8 @@ def along(
 ) -> tuple[Callable[[int, int], tuple[int, int] | None], int]:
     """The access to a whole tile by "rows" or "columns", and how many values each thread has.
 
-    Along rows the threads take vectors one after the other; along columns one below the other.
-    Threads that are left over in the last value take no part.
+    Along rows the threads take consecutive vectors; along columns, vectors one below the other.
+    Threads that are left over in the last value take no part in it.
 
     >>> by_columns, values = along((32, 32), "columns")
     >>> by_columns(3, 1), values
@@ -97,7 +97,9 @@ def along(
         raise LayoutError(f"a tile has rows and columns, but its shape is {shape}")
     rows, columns = shape[0], shape[1] // vector
     if columns * vector != shape[1]:
-        raise LayoutError(f"rows of {shape[1]} elements are no whole number of vectors of {vector}")
+        raise LayoutError(
+            f"rows of {shape[1]} elements are not a whole number of vectors of {vector}"
+        )
     values = -(-rows * columns // threads)
 
     def access(thread: int, value: int) -> tuple[int, int] | None:

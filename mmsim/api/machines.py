@@ -27,7 +27,7 @@ from mmsim.model.threads import Given, asked
 class Machine(machines.Machine):
     """What DMM, UMM and HMM have in common: a width, memory units, `run` and `check`.
 
-    A machine of your own is a frozen dataclass derived from it (docs/machines.md).
+    Your own machine is a frozen dataclass derived from it (docs/machines.md).
     """
 
     def run(
@@ -44,7 +44,7 @@ class Machine(machines.Machine):
         max_accesses: int = 100_000,
         check: bool = False,
     ) -> Run:
-        """Run `program` with `threads` threads and return what it did, to the time unit.
+        """Run `program` with `threads` threads and return the result, exact to the time unit.
 
         Parameters
         ----------
@@ -60,9 +60,9 @@ class Machine(machines.Machine):
             number, or up to three along x, y and z.
         schedule
             "synchronous" (lock step, what the papers' formulas count) or "asynchronous" (every
-            warp runs as soon as it may).
+            warp runs as soon as it can).
         engine
-            "array" runs all warps at once, at any scale, and is exact for every program without a
+            "array" runs all warps together, at any scale, and is exact for every program without a
             data race; "events", the discrete-event engine, is exact for any program and the only
             one that traces. Default: "events" where a trace is asked for, else "array".
         trace
@@ -72,8 +72,8 @@ class Machine(machines.Machine):
             Accesses plus loop iterations after which one sequencer (a warp, or under the
             synchronous schedule the program) is taken to run forever.
         check
-            Look for data races, reads of uninitialized memory, and barriers that not all reach,
-            and tell of them in `Run.findings`. The run is the same otherwise; `Machine.check` looks
+            Look for data races, reads of uninitialized memory, and divergent barriers,
+            and report them in `Run.findings`. The run is the same otherwise; `Machine.check` looks
             for more.
 
         Raises
@@ -119,12 +119,12 @@ class Machine(machines.Machine):
         unset: str | Collection[str] = (),
         trace: bool = False,
     ) -> Report:
-        """Run `program` and tell what is wrong with it, instead of what it computes.
+        """Run `program` and report what is wrong with it, instead of what it computes.
 
         Looks for data races under the schedule asked for (a program can be right in lock step and
-        racy without), reads of uninitialized memory, barriers that not all threads of a block
-        reach, deadlocks, results that depend on which of several concurrent writes stays (it runs
-        again with another one), layouts for another width than the machine's, and shared
+        racy without), reads of uninitialized memory, divergent
+        barriers, deadlocks, results that depend on which of several concurrent writes stays (it
+        runs again with another one), layouts for another width than the machine's, and shared
         arrays for which there is no room. What `run` raises as a `ProgramError` is a finding too.
 
         Parameters
@@ -284,7 +284,7 @@ def _groups(machine: Machine) -> Conflict:
 
 
 def _plain(machine: DMM | HMM) -> str:
-    """A machine as it is written, without the bytes of a bank where it has none."""
+    """A machine as text, without `bank_bytes` where it has none."""
     known = [(part.name, getattr(machine, part.name)) for part in fields(machine)]
     text = ", ".join(f"{name}={value!r}" for name, value in known if value is not None)
     return f"{type(machine).__name__}({text})"

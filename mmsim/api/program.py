@@ -18,7 +18,7 @@ from mmsim.model.threads import Given, asked
 class Program(plain.Program):
     """A program in the language of docs/language.md. Made by `mm.program`, run by a machine.
 
-    A function that returns a value is no program but a helper: other programs call it.
+    A function that returns a value is not a program but a helper, which programs call.
 
     `name` is the function's name, `code` its intermediate representation. A program can be pickled;
     what travels is the code.
@@ -35,7 +35,7 @@ class Program(plain.Program):
         clear_shared: bool = True,
         lock_step: bool = False,
     ) -> str:
-        """The CUDA C of this program for such arguments, fit to be read. It needs no GPU.
+        """The CUDA C of this program for these arguments, written to be read. It needs no GPU.
 
         The text is for arguments of these shapes, types and layouts, for these numbers and for so
         many threads. A program must be right before it is written: run it on a machine first. A GPU
@@ -56,11 +56,11 @@ class Program(plain.Program):
             before it reads doesn't need it, and without it the only accesses are its own.
         lock_step
             Let all threads of the one block wait for each other after every access, as under the
-            synchronous schedule, for programs that lean on it. All must take the same way.
+            synchronous schedule, for programs that rely on it. All must take the same branches.
 
         See Also
         --------
-        mmsim.gpu.kernel : the text, and all that a launch of it needs to know.
+        mmsim.gpu.kernel : the text, and what its launch needs.
 
         Examples
         --------
@@ -111,10 +111,10 @@ class Program(plain.Program):
         """How many registers a thread needs: the most words that it holds at a memory access.
 
         SMM gives a thread r registers "to store words of data". A *word* is a value that a read
-        gave, or that was computed from one; what is made of T, the arguments and constants alone
-        costs nothing and isn't counted. A thread holds a word at an access if the access or a later
-        statement may use it. A live `mm.registers` array counts whole, and every branch may be
-        taken, so a run may hold fewer words, and never more.
+        gave, or that was computed from one; what is computed from T, the arguments and constants
+        alone costs nothing and isn't counted. A thread holds a word at an access if the access or a
+        later statement may use it. A live `mm.registers` array counts whole, and every branch may
+        be taken, so a run may hold fewer words, and never more.
 
         Parameters
         ----------

@@ -25,7 +25,7 @@ class Report(report.Report):
     run
         The run, None where an error of the program ended it.
     time
-        Time units until the program had ended, or until its error.
+        Time units until the program ended, or until its error.
     machine, program, threads, block_size, schedule
         What was checked.
     """

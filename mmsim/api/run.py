@@ -27,17 +27,17 @@ class Run(run.Run):
     Attributes
     ----------
     time
-        Time units until everything had drained.
+        Time units until all requests have completed.
     arrays
         Every array parameter by name, as it stood at the end, in logical order. One of more than
-        64 KiB that the program doesn't write is no copy of the argument but a read-only view of it.
+        64 KiB that the program doesn't write is a read-only view of the argument, not a copy.
     accesses
         An `AccessRow` for each source line, array and read or write, in the order of the program.
     rounds
         Under the synchronous schedule a `RoundRow` for each round, else empty.
     findings
-        With `check=True` what looking on found: a `Finding` for each data race, read of
-        uninitialized memory, and barrier that not all reach; None: not checked.
+        With `check=True` what the check found: a `Finding` for each data race, read of
+        uninitialized memory, and divergent barrier. None: not checked.
     registers
         How many registers a thread needs (`Registers`), of several launches the most; None in a run
         that was saved before they were counted.
@@ -129,10 +129,10 @@ class Run(run.Run):
 
 
 def total(runs: Iterable[run.Run]) -> Run:
-    """Several launches as one run: one after the other, each begun when the last has drained.
+    """Several launches as one run: in sequence, each begun when the one before has completed.
 
     Times, accesses and rounds add up; of an array name that several
-    launches have, the last one's contents are kept, copied or, if larger than 64 KiB, shared.
+    launches share, the last one's contents are kept, copied or, if larger than 64 KiB, shared.
     Where every launch has a trace, `Run.traces` has them all, and `Run.player` steps through them.
     Raises `LaunchError` for no runs, or runs on different machines or schedules.
 

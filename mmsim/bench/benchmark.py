@@ -24,7 +24,7 @@ class BenchmarkError(MMSimError):
 class Settings:
     """What the user asked for: the largest n, and how many repetitions.
 
-    None leaves it to the benchmark. `say` is called with what is going on.
+    None leaves it to the benchmark. `say` is called with messages on the progress.
     """
 
     most: int | None = None
@@ -32,7 +32,7 @@ class Settings:
     say: Callable[[str], None] = lambda text: None
 
     def about(self, what: str) -> Callable[[str], None]:
-        """`say`, with a word of what it is about."""
+        """`say`, with the benchmark's name in front."""
         return lambda text: self.say(f"{what}, {text}")
 
     def repetitions(self, usual: int) -> int:

@@ -22,7 +22,7 @@ def python(*arguments: str, **environment: str) -> str:
     )
     if done.returncode:
         called = " ".join(arguments)
-        why = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        why = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
         if done.returncode < 0:
             why = f"ended by signal {-done.returncode}; with 9, memory may have run out"
         raise BenchmarkError(f"python {called}: {why}")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def compiled_first() -> Iterator[None]:
-    """Compile every program at its first launch in here, though it were quicker to interpret it.
+    """Compile every program at its first launch in here, even if interpreting it would be quicker.
 
     A benchmark runs each of its programs once in here, and measures it afterwards.
     """

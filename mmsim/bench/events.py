@@ -1,4 +1,4 @@
-"""The event engine beside bare SimPy."""
+"""The event engine compared with bare SimPy."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def rows(settings: Settings) -> Iterator[Row]:
 
 
 def simpy_events(processes: int = 1, events: int = 100_000) -> float:
-    """Events per second of SimPy alone: processes that wait one time unit after the other."""
+    """Events per second of SimPy alone: processes that only wait, one time unit at a time."""
     import simpy
 
     env = simpy.Environment()
@@ -74,7 +74,7 @@ def warp_accesses(schedule: Schedule, trace: bool = False) -> float:
 BENCHMARK = Benchmark(
     "events",
     f"the event engine: b[p[i]] = a[i] on DMM({WIDTH}, {LATENCY}), {THREADS} threads, "
-    "beside bare SimPy",
+    "compared with bare SimPy",
     "Whole calls of Machine.run, and bare SimPy processes that only wait, alternately; medians.",
     rows,
 )

@@ -1,4 +1,4 @@
-"""What a figure means nothing without: the machine, the versions, the date."""
+"""The facts that a measurement needs: the machine, the versions, the date."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
 
 
 def peak_memory() -> int:
-    """Bytes of memory that this process held at most, all its threads and libraries included.
+    """The peak memory of this process in bytes, with all its threads and libraries.
 
     On Linux the figure is the kernel's VmHWM. ru_maxrss, which stands in for it elsewhere, would
     there be at least what the *parent* process held when it started this one.

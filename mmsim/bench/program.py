@@ -1,4 +1,4 @@
-"""The library's own example of a program, for what any program would serve."""
+"""A small example program, for measurements where any program would do."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def registered_benchmarks() -> list[Benchmark]:
 
 
 def choose_benchmarks(known: Sequence[Benchmark], names: Iterable[str]) -> list[Benchmark]:
-    """The benchmarks of these names, or all. Raises `BenchmarkError` for a name that none has."""
+    """The benchmarks of these names, or all. Raises `BenchmarkError` for an unknown name."""
     by_name = {benchmark.name: benchmark for benchmark in known}
     wanted = list(dict.fromkeys(names))
     for name in wanted:

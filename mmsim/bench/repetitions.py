@@ -1,4 +1,4 @@
-"""Measuring several things alternately, so that a noisy machine can't decide between them."""
+"""Measuring several things alternately, so that noise affects all of them equally."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def alternately(
     unit: str,
     say: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Measured]:
-    """What each task returned in each repetition: one of each after the other, again and again."""
+    """What each task returned in each repetition; a repetition runs each task once, in order."""
     values: dict[str, list[float]] = {name: [] for name in tasks}
     for repetition in range(repetitions):
         for name, task in tasks.items():

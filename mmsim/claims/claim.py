@@ -31,7 +31,7 @@ class Timed(Protocol):
 
 
 class ClaimError(MMSimError):
-    """A claim that is put together wrongly, or a run that computed something wrong."""
+    """A claim that is defined wrongly, or a run that computed a wrong result."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,16 @@ class Precondition:
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """Why no constant does for an O(): the ratio of its cases has no bound along a parameter.
+    """Why no constant satisfies an O(): the ratio of its cases has no bound along a parameter.
 
     Parameters
     ----------
     along
         The name of the parameter that increases from case to case.
     ratio
-        The measured quantity by the formula in closed form, exact, as a function of `along` and of
-        parameters that are the same in all cases. It works on numbers and SymPy symbols.
+        The quotient of the measured quantity and the formula in closed form, exact, as a function
+        of `along` and of parameters that are the same in all cases. It works on numbers and SymPy
+        symbols.
     """
 
     along: str
@@ -108,8 +109,8 @@ class Claim:
     curve
         Gives the claim's curve, where it is one: drawn on the page of verdicts.
     own
-        Gives the cases of the paper's own size, where that is too large for the grid. They are run
-        one claim at a time, and left out where memory is short.
+        Gives the cases of the paper's own size, where that is too large for the grid. They are
+        run one claim at a time, and skipped where memory is short.
     """
 
     id: str
@@ -162,7 +163,7 @@ class Claim:
         claimed = sympy.factor_terms(sympy.sympify(self.formula(**symbols)))
         constant = self.constant if self.growth is None else sympy.Symbol("c", positive=True)
         if constant != 1:
-            claimed = sympy.Mul(constant, claimed, evaluate=False)  # c stays in view
+            claimed = sympy.Mul(constant, claimed, evaluate=False)  # c stays visible
         quantity = sympy.Symbol(self.quantity, positive=True, integer=True)
         relation = {"exact": sympy.Eq, "upper": sympy.Le, "lower": sympy.Ge}[self.kind]
         return relation(quantity, claimed, evaluate=False)
@@ -187,7 +188,7 @@ class Claim:
         return bool(measured <= claimed if self.kind == "upper" else measured >= claimed)
 
     def cases(self) -> list[Case]:
-        """The grid, each case checked against the preconditions and there once."""
+        """The grid; each case must meet the preconditions and occur once."""
         cases = self._checked(self.grid())
         if not cases:
             raise ClaimError(f"{self.id}: its grid has no case")
@@ -209,7 +210,7 @@ class Claim:
             written = frozenset((name, repr(value)) for name, value in case.items())
             if written in seen:
                 raise ClaimError(
-                    f"{self.id}: the case {show(case)} is there twice; give each case once"
+                    f"{self.id}: the case {show(case)} occurs twice; give each case once"
                 )
             seen.add(written)
             for condition in self.requires:
@@ -320,7 +321,7 @@ def cube_root(value: Any) -> Any:
 
 
 def named(name: str, exact: Callable[..., Fraction]) -> Callable[..., Any]:
-    """A function of integers under a name of its own, as E(n, w), which formulas show."""
+    """A function of integers with its own name, such as E(n, w), which formulas show."""
 
     def function(*arguments: Any) -> Any:
         from mmsim.claims import formulas

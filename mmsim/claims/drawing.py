@@ -28,8 +28,8 @@ class Drawing:
     title
         What it shows, in words.
     draw
-        Makes the figure; it raises `ClaimError` where a run gives something else than the paper's
-        figure shows.
+        Makes the figure; it raises `ClaimError` where a run contradicts the paper's
+        figure.
     made
         From what: "simulated" (a run of the programs), "counted" (a colouring or a layout),
         "measured" (kept results of a real GPU), "drawn" (a definition: there is no result).

@@ -1,4 +1,4 @@
-"""Finding the bound: which terms the times of many runs are made of.
+"""Finding a formula: the terms that the times of many runs are made of.
 
 The terms are products of powers of the parameters. A search keeps the sets of terms that leave the
 least over, from one term to a few; the first set that leaves nothing over, in whole or simple
@@ -31,13 +31,13 @@ MOST_TERMS = 6
 KEPT = 80
 """Sets of terms of each size that the search goes on with."""
 LOOKED_AT = 250
-"""Cases that the search looks at; what it finds is then compared with all."""
+"""Cases that the search uses; what it finds is then checked in all."""
 SIMPLE = 64
 """The largest denominator of a coefficient of a formula."""
 MORE = 3
 """A formula has to hold for so many more cases than it has terms."""
 ENOUGH = 0.9
-"""Another term has to leave less than this part of what was left over."""
+"""A further term has to reduce the remainder to less than this part of it."""
 READABLE = 4
 """The most complex term of a formula that only comes near."""
 GIVEN_UP = ("b", "p", "n", "m", "k", "d")
@@ -254,8 +254,9 @@ def fit_numbers(cases: Sequence[Case], numbers: Sequence[int], quantity: str = "
 def _near(table: Floats, wanted: Floats, simple: Sequence[int]) -> tuple[list[int], Floats]:
     """Terms whose sum comes near, each the best to add to those before, and their coefficients.
 
-    The coefficients are positive, as parts of a time are. Another term has to leave less than the
-    part `ENOUGH` of what was left over.
+    The coefficients are positive, as parts of a time are. A further term has to reduce the
+     remainder to
+    less than the part `ENOUGH` of it.
     """
     weights = 1 / np.maximum(np.abs(wanted), 1)
     table, goal = table * weights[:, None], wanted * weights

@@ -21,8 +21,8 @@ class Fitted:
     """What was found of an exact claim.
 
     `outcome` is "found" for the one formula that is exact in all cases that were run, if it agrees
-    with the claim's in all others too; "wrong" if it doesn't. "one of several" are formulas that
-    these cases can't tell apart, "too few cases" are fewer than a formula needs.
+    with the claim's in all others too; "wrong" if it doesn't. "one of several": these cases
+    can't decide between formulas. "too few cases": fewer than a formula needs.
     """
 
     claim: Claim

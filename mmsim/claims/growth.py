@@ -1,7 +1,7 @@
 """Growth: whether an O() can have a constant.
 
 An O() says that measured <= c * formula for some c that it does not name. So no single case refutes
-it, and no number of cases proves it. What cases can show is how the least constant that does for
+it, and no number of cases proves it. What cases can show is how the least constant that satisfies
 all cases up to a size changes with the size, which is `Trend`.
 
 - A printed O() is refuted by a family of cases for which the ratio measured/formula is derived in
@@ -27,16 +27,16 @@ from mmsim.claims.claim import Case, Claim, ClaimError, Growth, call_with, show
 from mmsim.results.curve import Curve, Series
 
 SIZES = 5
-"""Sizes that a trend has at least."""
+"""The least number of sizes of a trend."""
 SPAN = 8
-"""The largest size by the smallest, at least."""
+"""The least ratio of the largest size to the smallest."""
 POWER = Fraction(1, 4)
-"""The exponent from which a ratio is said to grow."""
+"""The exponent from which a ratio counts as growing."""
 
 
 @dataclass(frozen=True)
 class Trend:
-    """The least constant that does for all cases up to a size, for every size of a parameter."""
+    """The least constant that satisfies all cases up to a size, for every size of a parameter."""
 
     along: str
     sizes: tuple[int, ...]
@@ -95,7 +95,7 @@ def trend(along: str, ratios: Iterable[tuple[int, Fraction]]) -> Trend | None:
     """
     largest: dict[int, Fraction] = {}
     for size, ratio in ratios:
-        if ratio > 0:  # any constant does for a case in which nothing is measured
+        if ratio > 0:  # any constant satisfies a case in which nothing is measured
             largest[size] = max(ratio, largest.get(size, ratio))
     sizes = tuple(sorted(largest))
     if len(sizes) < SIZES or sizes[-1] < SPAN * sizes[0]:

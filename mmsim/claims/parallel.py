@@ -4,7 +4,8 @@ One process begins with those that go up to their paper's own size and does them
 what is costly to prepare, and memory never has to hold two of them. Then it helps with the others.
 
 The workers are not joblib's, as those of a sweep are: joblib has no process that is kept for some
-of the tasks while the others give their results as they come, and a plain install lacks it.
+of the tasks while the others return their results as soon as these are known, and a plain install
+lacks it.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ WORTH_A_PROCESS = 8  # claims below which starting processes takes longer than i
 
 
 def worth_processes(claims: Sequence[Claim]) -> bool:
-    """Whether other processes should verify these claims, if only so that Ctrl-C is heard at once.
+    """Whether other processes should verify these claims, if only so that Ctrl-C ends them soon.
 
-    Claims of a paper's own size make arguments by searches that can't be interrupted.
+    Claims of a paper's own size prepare arguments by searches that can't be interrupted.
     """
     if len(claims) >= WORTH_A_PROCESS:
         return True
@@ -37,7 +38,8 @@ def verify_registered(
 ) -> list[Verdict]:
     """Verdicts on the registered claims of these ids, in the order given.
 
-    `done` is called with each verdict as it comes. Interrupting kills the processes at work.
+    `done` is called with each verdict as soon as it is known. An interrupt kills the worker
+    processes.
     """
     verdicts: dict[str, Verdict] = {}
     own = {claim.id for claim in registered([]) if claim.has_own_size}

@@ -39,8 +39,8 @@ def provenance(claims: Iterable[Claim]) -> Provenance:
 def fingerprint(claims: Iterable[Claim]) -> str:
     """A hash of what claims say, and of every case of their grids.
 
-    It changes when a formula, a condition or a case does. It does not see the programs and the
-    engines.
+    It changes when a formula, a condition or a case does. It does not depend on the programs and
+    the engines.
 
     >>> from mmsim.claims import Claim
     >>> claim = Claim("X", "a paper", "reading", lambda n: n, "exact", lambda: [{"n": 4}], run=None)
@@ -60,4 +60,4 @@ def provenance_from_json(text: str) -> Provenance:
     try:
         return Provenance(**json.loads(text)["made"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise FormatError(f"these verdicts do not say what they were made of: {error}") from error
+        raise FormatError(f"these verdicts lack their provenance: {error}") from error

@@ -1,4 +1,4 @@
-"""A paper's printed table, computed again: the figures side by side."""
+"""A paper's printed table, computed again: both figures side by side."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ STANDARD_ERRORS = 3
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a table: what the paper prints and what comes out here.
+    """One figure of a table: what the paper prints and what is computed here.
 
-    `printed` is the paper's text, digit by digit; `ours` a number, or text where the paper has
-    text. `error` is the standard error of `ours` where it is the mean of random samples, else 0.
+    `printed` is the paper's text, digit by digit; `computed` a number, or text where the paper
+    has text. `error` is the standard error of `computed` where it is the mean of random samples,
+    else 0.
 
-    Where the paper prints no figure but a bound or a term, `held_to` says in words what ours is
-    held to instead, and `kept` whether it keeps that; None where no outcome could have broken it,
-    so that the figure doesn't count.
+    Where the paper prints no figure but a bound or a term, `held_to` says in words what the
+    computed one is held to instead, and `kept` whether it keeps that; None where no outcome could
+    have broken it, so that the figure doesn't count.
     """
 
     row: str
     column: str
     printed: str
-    ours: float | str
+    computed: float | str
     error: float = 0.0
     held_to: str = ""
     kept: bool | None = None
@@ -44,32 +45,32 @@ class Figure:
 
     @property
     def difference(self) -> float | None:
-        """Ours less the paper's, None between texts."""
-        if isinstance(self.ours, str):
+        """The computed figure minus the paper's, None between texts."""
+        if isinstance(self.computed, str):
             return None
         try:
-            return self.ours - float(self.printed)
+            return self.computed - float(self.printed)
         except ValueError:
             return None
 
     @property
     def agrees(self) -> bool:
-        """Whether ours, rounded as the paper rounds, is the paper's, digit by digit.
+        """Whether the computed figure, rounded as the paper rounds, is the paper's, digit by digit.
 
         Of a figure that is held to something else, whether it keeps that.
         """
         if self.held_to:
             return self.kept is not False
-        if self.difference is None or isinstance(self.ours, str):
-            return self.printed == self.ours
-        return f"{self.ours:.{self.digits}f}" == f"{float(self.printed):.{self.digits}f}"
+        if self.difference is None or isinstance(self.computed, str):
+            return self.printed == self.computed
+        return f"{self.computed:.{self.digits}f}" == f"{float(self.printed):.{self.digits}f}"
 
     @property
     def explained(self) -> bool:
         """Whether the difference is no more than rounding and chance make it.
 
-        The printed figure stands for anything that rounds to it, and ours is within three standard
-        errors of what it would be without chance.
+        The printed figure stands for anything that rounds to it, and the computed one is
+        within three standard errors of its expectation.
         """
         if self.agrees or self.difference is None:
             return self.agrees

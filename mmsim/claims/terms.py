@@ -48,7 +48,7 @@ class Term:
         return found
 
     def values(self, columns: Mapping[str, npt.NDArray[np.float64]]) -> Any:
-        """About its values for many cases at once, or 1 for the term 1."""
+        """Its approximate values for many cases, or 1 for the term 1."""
         found: Any = 1.0
         for name, power in self.powers:
             found = found * columns[name] ** power

@@ -1,4 +1,4 @@
-"""Verifying: every case of a claim's grid, on both schedules, and the verdict.
+"""Verifying: every case of a claim's grid, under both schedules, and the verdict.
 
 The claim itself is about the synchronous schedule, which the papers' formulas count. Each case is
 also run under the asynchronous one: its time never exceeds the synchronous one for the papers'
@@ -21,7 +21,7 @@ from mmsim.errors import FormatError, RoomError
 from mmsim.results.curve import Curve, Series
 
 LONG = 40
-"""Characters from which a claimed fraction is shown rounded."""
+"""The length in characters from which a claimed fraction is shown rounded."""
 FORMAT = "mmsim verdicts 2"
 Result = Literal["holds", "fails", "refuted", "not refuted"]
 
@@ -44,12 +44,12 @@ class CaseResult:
 
     @property
     def ratio(self) -> Fraction:
-        """Measured by claimed."""
+        """Measured/claimed."""
         return Fraction(self.measured) / Fraction(self.claimed)
 
     @property
     def gain(self) -> Fraction:
-        """The asynchronous time by the synchronous one."""
+        """The asynchronous time divided by the synchronous one."""
         return Fraction(self.asynchronous_time, self.time) if self.time else Fraction(1)
 
     def __str__(self) -> str:
@@ -109,7 +109,7 @@ class Verdict:
 def verify(
     claims: Iterable[Claim], progress: Callable[[Claim, int, int], None] | None = None
 ) -> list[Verdict]:
-    """Verify claims one after the other.
+    """Verify claims in order.
 
     `progress(claim, done, cases)` is called before the first case of a claim and after each.
     """
@@ -121,7 +121,7 @@ def verify_claim(
     progress: Callable[[Claim, int, int], None] | None = None,
     own_size: bool = True,
 ) -> Verdict:
-    """Run every case of a claim on both schedules and judge it.
+    """Run every case of a claim under both schedules, and give the verdict.
 
     Without `own_size` the cases of the paper's own size are left alone.
     """
@@ -207,7 +207,7 @@ def _run_case(claim: Claim, case: Case) -> CaseResult:
     asynchronous = claim.run(schedule="asynchronous", **case)
     claimed = claim.evaluate(case)
     if not claimed.is_Rational or claimed <= 0:
-        raise ClaimError(f"{claim.id}: {show(case)} gives {claimed}, no positive number")
+        raise ClaimError(f"{claim.id}: {show(case)} gives {claimed}, not a positive number")
     return CaseResult(
         case,
         claim.measure(synchronous),
@@ -252,7 +252,7 @@ def from_json(text: str) -> list[Verdict]:
             raise FormatError(f"this is {read['format']!r}, not {FORMAT!r}")
         return [_verdict(one) for one in read["verdicts"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise FormatError(f"these are no verdicts: {error}") from error
+        raise FormatError(f"these are not verdicts: {error}") from error
 
 
 def _verdict(read: dict[str, Any]) -> Verdict:

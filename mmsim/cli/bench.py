@@ -1,4 +1,4 @@
-"""`mmsim bench`: how fast the simulator is, beside a yardstick of the same run."""
+"""`mmsim bench`: how fast the simulator is, compared with something measured in the same run."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "bench",
         help="measure the simulator's speed",
-        description="Measure the simulator beside something else, alternately in the same run, and "
-        "print medians and ranges. Ctrl-C ends with what there is so far. Exit status 1 if a "
+        description="Measure the simulator and something else, alternately in the same run, and "
+        "print medians and ranges. Ctrl-C prints what there is so far. Exit status 1 if a "
         "benchmark can't be finished.",
     )
     parser.add_argument(
@@ -34,7 +34,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--list", action="store_true", help="name the benchmarks")
     parser.add_argument(
-        "--repeat", type=at_least(1), metavar="N", help="repetitions of each (default: enough)"
+        "--repeat", type=at_least(1), metavar="N", help="repetitions of each (default: its own)"
     )
     parser.add_argument("--most", type=size, metavar="N", help="the largest n, as 2^22 or 4194304")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the results as JSON")
@@ -45,7 +45,7 @@ def size(text: str) -> int:
     """A number of words, for argparse: 2^22 or 4194304."""
     base, _, power = text.partition("^")
     if not base.isdecimal() or not (power or "1").isdecimal() or len(power) > 2:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 2^22 or 4194304")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size; write 2^22 or 4194304")
     value: int = int(base) ** int(power or 1)
     if value < LEAST:
         raise argparse.ArgumentTypeError(f"{text} is too small; the benchmarks need {LEAST}")
@@ -69,7 +69,7 @@ def command(arguments: argparse.Namespace) -> int:
         results.append(result)
 
         def keep(result: Result = result) -> None:
-            """See to it that a row isn't lost where what follows can't be interrupted."""
+            """Save each row before the next step, which may not be interruptible."""
             with output.capture() as table:
                 output.print(benchmark_table(result))
                 output.print(f"{result.benchmark.name} is not finished: interrupted", style="red")
@@ -94,7 +94,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _run(result: Result, arguments: argparse.Namespace, keep: Callable[[], None]) -> None:
-    """Gather the rows, and say on the terminal what is going on; `keep` is called after each."""
+    """Gather the rows, and report the progress on the terminal; `keep` is called after each."""
 
     name = result.benchmark.name
     with status(name) as shown:

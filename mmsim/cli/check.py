@@ -1,4 +1,4 @@
-"""`mmsim check MODULE:PROGRAM`: tell what is wrong with a program, instead of what it computes."""
+"""`mmsim check MODULE:PROGRAM`: report what is wrong with a program."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def add_parser(commands: Any) -> None:
         commands,
         "check",
         help="report what is wrong with a program; status 1 if anything",
-        description="Look for data races, reads of uninitialized memory, barriers that not "
-        "all reach, deadlocks, results that depend on a winner, and arrays without room.",
+        description="Look for data races, reads of uninitialized memory, divergent"
+        "barriers, deadlocks, results that depend on a winner, and arrays without room.",
     )
     parser.add_argument(
         "--shared-words", type=at_least(1), help="words of shared memory of one DMM (default: any)"
@@ -55,5 +55,5 @@ def command(arguments: argparse.Namespace) -> int:
         with named(arguments.html):
             player.save(arguments.html)
     elif arguments.html is not None:
-        complain(f"{arguments.html} isn't made: no thread has begun")
+        complain(f"{arguments.html} wasn't made: no thread has begun")
     return 0 if report.ok else 1

@@ -25,7 +25,7 @@ BYTES = {
     **dict.fromkeys(("double", "int64", "uint64", "complex64", "float2"), 8),
     **dict.fromkeys(("complex128", "float4", "int4", "double2"), 16),
 }
-"""Names of CUDA, NumPy and CUTLASS, whose `_t` at the end may be there or not."""
+"""Names of CUDA, NumPy and CUTLASS, with or without `_t` at the end."""
 MOST = 20
 """Swizzles that are printed."""
 ASKED = {
@@ -64,7 +64,7 @@ def add_parser(commands: Any) -> None:
         help="of an element: half, bfloat16, float, double, int8 and others of CUDA, or CUTLASS's "
         "half_t (float)",
     )
-    parser.add_argument("--vector", type=at_least(1), default=1, help="elements at once (1)")
+    parser.add_argument("--vector", type=at_least(1), default=1, help="elements of one access (1)")
     for kind in KINDS:
         parser.add_argument(
             f"--{kind}",
@@ -121,7 +121,7 @@ def search(what: str, layout: Layout, asked: list[Question], vector: int) -> int
     out = console()
     if what == "padding":
         if not isinstance(layout, RowMajor):
-            raise LayoutError("a padding is searched for rows; leave out the layout")
+            raise LayoutError("a padding is searched for plain rows; leave out the layout")
         by = padding(asked, step=vector)
         text = "no padding frees them" if by is None else f"padding each row by {by} frees them"
         out.print(text, highlight=False)
@@ -140,7 +140,7 @@ def search(what: str, layout: Layout, asked: list[Question], vector: int) -> int
 
 
 def collisions(answer: Conflicts) -> Iterator[str]:
-    """A line for each bank of which several words are wanted at once."""
+    """A line for each bank of which several words are requested together."""
     for value, phase, bank, words in answer.collisions():
         wants = ", ".join(
             f"word {word} by {'thread' if len(threads) == 1 else 'threads'} "
@@ -180,7 +180,7 @@ def bytes_of(name: str) -> int:
     """
     plain = name.rpartition("::")[2].removesuffix("_t")
     if plain not in BYTES:
-        raise LayoutError(f"{name!r} is no type known here; write one of {', '.join(BYTES)}")
+        raise LayoutError(f"{name!r} is not a known type; write one of {', '.join(BYTES)}")
     return BYTES[plain]
 
 
@@ -206,7 +206,7 @@ def tile_of(text: str | None) -> Shape | None:
     if text is None:
         return None
     if not re.fullmatch(r"[1-9]\d{0,5}x[1-9]\d{0,5}", text):
-        raise LayoutError(f"{text!r} is no tile; write ROWSxCOLUMNS, such as 64x64")
+        raise LayoutError(f"{text!r} is not a tile; write ROWSxCOLUMNS, such as 64x64")
     rows, columns = map(int, text.split("x"))
     return rows, columns
 
@@ -220,5 +220,5 @@ def question_of(kind: Kind, way: str, shape: Shape, size: int, vector: int) -> Q
         return question(access, shape, size=size, vector=vector, kind=kind, values=values)
     layout = cute(way)
     if not isinstance(layout, Strided):
-        raise LayoutError(f"{way!r} is no layout of threads and values")
+        raise LayoutError(f"{way!r} is not a layout of threads and values")
     return question(layout, shape, size=size, vector=vector, kind=kind)

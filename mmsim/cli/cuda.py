@@ -16,7 +16,7 @@ def add_parser(commands: Any) -> None:
         help="run a Python program that uses numba.cuda, without a GPU",
         description="Run a Python program with mmsim in the place of numba.cuda, and print for "
         "each of its kernels the launches, threads, time units, stages and wasted stages. "
-        "The options stand before the program's name; what follows it goes to the program.",
+        "Options stand before the program's name; what follows it is passed to the program.",
     )
     parser.add_argument(
         "--check", action="store_true", help="check every launch; status 1 if anything is found"

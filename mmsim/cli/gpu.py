@@ -1,4 +1,4 @@
-"""`mmsim gpu`: the same programs on the GPU at hand, beside the models."""
+"""`mmsim gpu`: the same programs on the GPU at hand, compared with the models."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "gpu",
-        help="run programs on a real GPU beside the models",
+        help="run programs on a real GPU and compare it with the models",
         description="What can be done with a real GPU. Without a command, say which GPU there is, "
         "or what is missing, and list the commands.",
     )
     parser.set_defaults(command=about)
     subcommands = parser.add_subparsers(title="commands", metavar="COMMAND")
     parser.set_defaults(listed=subcommands)
-    text = "set the GPU's counters of memory accesses beside the models' stages"
+    text = "compare the GPU's counters of memory accesses with the models' stages"
     counted = add(subcommands, "counters", text, counters)
     counted.add_argument(
         "programs",
@@ -42,8 +42,8 @@ def add_parser(commands: Any) -> None:
     )
     text = "measure the machines that stand for this GPU"
     add(subcommands, "calibrate", text, calibrate)
-    add(subcommands, "atomics", "set what atomics take beside the model's stages", atomics)
-    text = "measure a paper's table or figure again, beside the calibrated model"
+    add(subcommands, "atomics", "compare what atomics take with the model's stages", atomics)
+    text = "measure a paper's table or figure again, and predict it by the calibrated model"
     again = add(subcommands, "reproduce", text, reproduce)
     again.add_argument("experiment", nargs="?", metavar="TABLE", help="as CFP-T2 (default: list)")
     again.add_argument(

@@ -54,10 +54,10 @@ def load(target: str) -> Any:
 
 
 def _find(target: str) -> tuple[ModuleType, Any]:
-    """A module, and what it has of that name, or None. Whatever its code raises gets words."""
+    """A module, and what it has of that name, or None. What its code raises becomes a message."""
     module_name, colon, name = target.rpartition(":")
     if not colon or not module_name or not name:
-        raise CallError(f"{target!r} is no name; write MODULE:NAME or FILE.py:NAME")
+        raise CallError(f"{target!r} lacks ':NAME'; write MODULE:NAME or FILE.py:NAME")
     try:
         module = _load(module_name)
         return module, getattr(module, name, None)
@@ -76,7 +76,7 @@ def _load(name: str) -> ModuleType:
     if not path.is_file():
         raise CallError(f"no file {name!r}")
     sys.path.insert(0, str(path.parent))
-    own_name = f"mmsim_run_{path.stem}"  # not one that would hide another module
+    own_name = f"mmsim_run_{path.stem}"  # not a name that would hide another module
     spec = importlib.util.spec_from_file_location(own_name, path)
     assert spec is not None
     assert spec.loader is not None

@@ -42,7 +42,7 @@ TARGETS = ("json", "html", "csv", "plot", "chrome")
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """What reads the command line; the site's reference is made from it too."""
+    """The parser of the command line; the site's reference is made from it too."""
     parser = argparse.ArgumentParser(
         prog="mmsim",
         description="Simulate the memory machine models DMM, UMM and HMM to the time unit.",
@@ -70,9 +70,9 @@ def make_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; its exit status.
 
-    0; 1 when a claim fails or a check finds something; 2 for a mistake in the call, or for a place
-    that can't be written; 130 after Ctrl-C; 141 when the reader of an output has gone. A long
-    command of the command line itself (without `argv`) works in another process.
+    0; 1 if a claim fails or a check finds something; 2 for a mistake in the call, or for a place
+    that can't be written; 130 after Ctrl-C; 141 if the reader of an output has gone. A long
+    command of the command line itself (without `argv`) runs in another process.
     """
     try:
         open_output()

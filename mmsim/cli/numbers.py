@@ -17,7 +17,8 @@ def at_least(bound: int, most: int | None = None) -> Callable[[str], int]:
         if number < bound or (most is not None and number > most):
             shown = repr(text if len(text) <= 40 else f"{text[:40]}...")
             upwards = "on" if most is None else f"to {most}"
-            raise argparse.ArgumentTypeError(f"{shown} is no whole number from {bound} {upwards}")
+            text = f"{shown} is not a whole number from {bound} {upwards}"
+            raise argparse.ArgumentTypeError(text)
         return number
 
     return parse
@@ -32,7 +33,7 @@ def extents(text: str) -> tuple[int, ...]:
     parts = text.split("x")
     if len(parts) > 3 or not all(part.isdecimal() and len(part) < 20 for part in parts):
         shown = repr(text if len(text) <= 40 else f"{text[:40]}...")
-        raise argparse.ArgumentTypeError(f"{shown} is no extents such as 16, 4x2 or 8x8x4")
+        raise argparse.ArgumentTypeError(f"{shown} does not give extents; write 16, 4x2 or 8x8x4")
     return tuple(map(int, parts))
 
 

@@ -1,4 +1,4 @@
-"""Where the commands print and save, and what is said of a place that can't be written."""
+"""Where the commands print and save, and errors of places that can't be written."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ STANDARD_OUTPUT = "standard output"
 
 
 def open_output() -> None:
-    """Let the standard output take any text: what its encoding lacks is written as an escape.
+    """Let the standard output accept any text: what its encoding lacks is written as an escape.
 
-    A standard error that is closed becomes one that drops all. Raises `OSError` where the standard
-    output is closed.
+    A closed standard error is replaced by one that discards everything. Raises `OSError` where the
+    standard output is closed.
     """
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  open to the end
@@ -38,22 +38,22 @@ def open_output() -> None:
 
 
 def close_output() -> None:
-    """See all that was printed out of this process. Raises `OSError` if that can't be done."""
+    """Flush all that was printed. Raises `OSError` if that can't be done."""
     if sys.stdout is not None:
         with named(STANDARD_OUTPUT):
             sys.stdout.flush()
 
 
 def abandon(stream: TextIO) -> None:
-    """Drop what couldn't be printed, so that Python doesn't try again when it ends."""
-    with suppress(OSError):  # of a stream that is no file
+    """Discard what couldn't be printed, so that Python doesn't try again when it exits."""
+    with suppress(OSError):  # of a stream that is not a file
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
 
 
 def complain(text: str) -> None:
-    """Say what is wrong on the standard error, if it can be written."""
+    """Print what is wrong on the standard error, if it can be written."""
     try:
         print(printable_lines(f"mmsim: {text}"), file=sys.stderr, flush=True)
     except OSError:
@@ -63,7 +63,7 @@ def complain(text: str) -> None:
 def console() -> Console:
     """The standard output; in a file or a pipe lines may be longer than Rich's guess of 80.
 
-    Text is printed as it is: square brackets are no markup.
+    Text is printed as it is: square brackets are not markup.
     """
     from rich.console import Console
 
@@ -117,7 +117,7 @@ def check_target(path: Path) -> None:
             os.close(os.open(real, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
             os.unlink(real)
         else:
-            if not stat.S_ISFIFO(kind):  # which would wait for a reader
+            if not stat.S_ISFIFO(kind):  # it would wait for a reader
                 os.close(os.open(path, os.O_WRONLY | os.O_APPEND))
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None

@@ -1,4 +1,4 @@
-"""`mmsim reproduce ID`: a paper's table beside ours, or its figure drawn again."""
+"""`mmsim reproduce ID`: a paper's table, computed again and compared, or its figure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "reproduce",
         help="make a paper's table or figure again",
-        description="Compute a table of a paper again and print it beside the paper's, with the "
+        description="Compute a table of a paper again, print it next to the paper's, with the "
         "differences, and where the paper measured times, those kept of a GPU and the model's; or "
         "draw a figure of a paper again, from runs of the programs, and save it. "
         "Exit status 1 if a difference is more than rounding and chance explain, or if the runs "
@@ -72,7 +72,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def compare(table: PaperTable) -> int:
-    """Print a table beside the paper's."""
+    """Print a table next to the paper's."""
     from mmsim.reports.papertables import paper_table, verdict_of_table
 
     output = console()
@@ -83,7 +83,7 @@ def compare(table: PaperTable) -> int:
 
 
 def show_times(experiment: Experiment) -> bool:
-    """Print the times kept of a GPU beside the paper's and the model's, if they are installed."""
+    """Print the kept times of a GPU next to the paper's and the model's, if they are installed."""
     from mmsim.reports.gpu import kept_summary, measured_table
 
     output = console()

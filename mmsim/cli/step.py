@@ -16,9 +16,9 @@ def add_parser(commands: Any) -> None:
     parser = program_parser(
         commands,
         "step",
-        help="write a page that steps through a run, one time unit after the other",
-        description="Run a program and write a page that shows the run, one time unit after "
-        "the other: source, pipelines, memory, waiting warps, timeline. It needs no network.",
+        help="write a page that steps through a run, one time unit at a time",
+        description="Run a program and write a page that shows the run, one time unit at a "
+        "time: source, pipelines, memory, waiting warps, timeline. It needs no network.",
     )
     parser.add_argument(
         "--html", type=Path, metavar="FILE", required=True, help="the page to write"

@@ -1,10 +1,10 @@
-"""Ending a long command at once, whatever it is doing.
+"""Ending a long command promptly, whatever it is doing.
 
-Python hears a signal between two of its instructions, and a search in SciPy or the compiling of a
-program is one instruction that takes a minute. So such a command works in a process of its own, the
-leader of a process group that holds all processes that it starts. This process waits for it. Of a
+Python handles a signal between two of its instructions, and a search in SciPy or the compilation of
+a program is one instruction that takes a minute. So such a command runs in its own process, the
+leader of a process group that holds all processes that it starts. This process waits for it. On a
 signal that ends the command it sends the worker a Ctrl-C, which prints what there is; whatever is
-left of the group when the grace is over is killed, and what it has left to print is printed here.
+left of the group after the grace period is killed, and what it has left to print is printed here.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def so_far(text: str) -> None:
 
 
 def supervised(work: Callable[[], int]) -> int:
-    """The exit status of `work()`, done in a process of its own where the system can (not Windows).
+    """The exit status of `work()`, run in its own process where the system can (not Windows).
 
     Ended by a signal (Ctrl-C, SIGTERM, SIGHUP, SIGQUIT), all its processes have ended in less than
     two seconds, and the status is 128 and the signal's number: 130 after Ctrl-C.
@@ -63,7 +63,7 @@ def supervised(work: Callable[[], int]) -> int:
         if stream is not None:  # closed
             stream.flush()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that NumPy has threads; they wait, and hold nothing
+        warnings.simplefilter("ignore")  # about NumPy's threads; they wait, and hold no lock
         worker = os.fork()
     if worker == 0:
         os.close(living)
@@ -117,7 +117,7 @@ def _wait(worker: int, heard: int) -> int:
             if number == signal.SIGTSTP:
                 _pause(worker)
             elif number != signal.SIGCHLD:
-                # A second one means at once.
+                # A second one means immediately.
                 end = time.monotonic() if ended_by else time.monotonic() + GRACE
                 ended_by = ended_by or number
                 with suppress(ProcessLookupError):
@@ -139,7 +139,7 @@ def _wait(worker: int, heard: int) -> int:
 
 
 def _adopt_orphans() -> None:
-    """Have what the worker leaves as children of this process, so that nothing of it stays."""
+    """Adopt the processes that the worker leaves, so that none of them stays."""
     if sys.platform == "linux":
         import ctypes
 
@@ -157,7 +157,7 @@ def _status(how: int) -> int:
 
 
 def _pause(worker: int) -> None:
-    """Ctrl-Z: the worker's processes rest as long as this one."""
+    """Ctrl-Z: the worker's processes stop as long as this one."""
     with suppress(ProcessLookupError):
         os.killpg(worker, signal.SIGSTOP)
     os.kill(os.getpid(), signal.SIGSTOP)
@@ -166,7 +166,7 @@ def _pause(worker: int) -> None:
 
 
 def _clear(group: int, end: float) -> None:
-    """Let what is left of the group end by itself until then, kill the rest, and see it ended."""
+    """Wait until then for the group to end by itself, kill the rest, and wait for its end."""
     killed = False
     while _is_there(group) and time.monotonic() < end + CLEARING:
         if not killed and time.monotonic() >= end:

@@ -42,7 +42,8 @@ other numbers of a case may stand in them, and permutation:{size} takes those of
       --permutation random mmsim_algorithms.permutations:shuffle \\
       --size 1024 4096 --threads size --out rows.jsonl
 
-The file has one JSON object a line. The same call does what is missing in it, after a kill too."""
+The file has one JSON object per line. The same call again runs the cases that it lacks, after a
+kill too."""
 
 HMM_ONLY = ("dmms", "shared_latency")
 OPTIONAL = (*SIZES, "size", "layout")
@@ -174,7 +175,7 @@ def _permutation(target: str) -> Any:
         return RANDOM
     function = load(target)
     if isinstance(function, Program) or not callable(function):
-        raise CallError(f"{target} is no function of a size that gives a permutation")
+        raise CallError(f"{target} is not a function of a size that gives a permutation")
     _send_along(target, function)
     return function
 

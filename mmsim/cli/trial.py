@@ -82,7 +82,7 @@ def _sizes(given: dict[str, Any]) -> dict[str, Any]:
 def needs_threads(given: dict[str, Any]) -> None:
     """Refuse arguments of a user's own without a number of threads."""
     if given.get("threads") is None and given.get("grid") is None:
-        raise CallError("give --threads, or --grid and --block, with arguments of your own")
+        raise CallError("give --threads, or --grid and --block, with your own arguments")
 
 
 def machine_named(
@@ -100,7 +100,7 @@ def filled(text: str, parameters: dict[str, Any]) -> str:
         return text.format_map(parameters)
     except (KeyError, IndexError, ValueError, AttributeError):
         known = ", ".join(f"{{{name}}}" for name in parameters)
-        raise CallError(f"{text!r} can't be filled; there are {known}") from None
+        raise CallError(f"{text!r} names an unknown number; there are {known}") from None
 
 
 def _example(

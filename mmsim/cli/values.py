@@ -51,7 +51,7 @@ def _loaded(path: str) -> np.ndarray[Any, Any]:
         loaded = np.load(path, allow_pickle=False)
     except (OSError, MemoryError):
         raise
-    except Exception:  # whatever NumPy's reading of a damaged head ends with
+    except Exception:  # whatever NumPy raises for a damaged header
         loaded = None
     if not isinstance(loaded, np.ndarray):
         raise CallError(f"{path} holds no array of numbers saved with numpy.save")

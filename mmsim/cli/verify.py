@@ -20,8 +20,8 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "verify",
         help="check the papers' claims",
-        description="Check the claims of all installed algorithms on both schedules. Exit status "
-        "1 when a claim fails, a misprint isn't refuted or a package's claims can't be loaded.",
+        description="Check the claims of all installed algorithms under both schedules. Exit "
+        "status 1 if a claim fails, a misprint isn't refuted or claims can't be loaded.",
     )
     parser.add_argument(
         "--claim",
@@ -70,7 +70,7 @@ def command(arguments: argparse.Namespace) -> int:
 def _verify(claims: list[Claim], jobs: int | None, done: list[Verdict]) -> list[Verdict]:
     """Verify with a progress bar, in other processes where it is worth it.
 
-    Verdicts are added to `done` as they come.
+    Verdicts are added to `done` as soon as they are known.
     """
     from rich.progress import TimeElapsedColumn
 

@@ -1,15 +1,15 @@
 """Numba's CUDA without a GPU: `from mmsim import cuda` in the place of `from numba import cuda`.
 
-The same kernels, unchanged, run on a memory machine: every array holds what a GPU would leave in
-it, every error is found, and every launch shows what its memory accesses cost.
+The same kernels, unchanged, run on a memory machine: every array holds what a GPU would
+leave in it, and every launch shows what its memory accesses cost.
 
 >>> import numpy as np
 >>> from mmsim import cuda
 >>> cuda.to_device(np.arange(3)).copy_to_host()
 array([0, 1, 2])
 
-Beside Numba's names there are `cuda.last`, the run of the last launch, `kernel.profile()`, and
-`cuda.machine`, which chooses the machine.
+In addition to Numba's names there are `cuda.last`, the run of the last launch, `kernel.profile()`,
+and `cuda.machine`, which chooses the machine.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from mmsim.cuda.streams import Given
 def device_array(
     shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Given = 0
 ) -> DeviceNDArray:
-    """An array on the device; what it holds means nothing.
+    """An array on the device with undefined contents.
 
     >>> device_array((2, 3), np.float32).nbytes
     24

@@ -15,7 +15,7 @@ Afterwards = list[Callable[[], Any]]
 
 
 class ArgHint:
-    """An argument with a word on when it is copied; `value` is what was given."""
+    """An argument with its direction of copying; `value` is what was given."""
 
     copies_in = copies_out = True
 
@@ -37,17 +37,17 @@ class In(ArgHint):
 
 
 class Out(ArgHint):
-    """An argument that is copied back from the device and not there."""
+    """An argument that is copied back from the device and not to it."""
 
     copies_in = False
 
 
 class InOut(ArgHint):
-    """An argument that is copied to the device and back, as arrays are without a word."""
+    """An argument that is copied to the device and back, as arrays are by default."""
 
 
 def wrap_arg(value: Any, default: type[ArgHint] = InOut) -> ArgHint:
-    """The value with a word on when it is copied."""
+    """The value with its direction of copying."""
     return value if isinstance(value, ArgHint) else default(value)
 
 

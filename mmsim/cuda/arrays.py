@@ -1,7 +1,7 @@
 """Arrays on the device: in this computer's memory, reached as Numba lets one reach a GPU's.
 
-A device array shows its shape, can be sliced, and can be copied to and from the host. It is no
-NumPy array: what needs a kernel on a GPU needs one here.
+A device array shows its shape, can be sliced, and can be copied to and from the host. It is not
+a NumPy array: what needs a kernel on a GPU needs one here.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class DeviceNDArray:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Bytes between neighbours along each axis."""
+        """Bytes between adjacent elements along each axis."""
         return self._array.strides
 
     @property
@@ -337,7 +337,7 @@ _described_arrays: WeakValueDictionary[int, npt.NDArray[Any]] = WeakValueDiction
 
 
 def _described(array: npt.NDArray[Any], stream: Given) -> dict[str, Any]:
-    """An array's CUDA array interface. Whoever reads it may come back with the address."""
+    """An array's CUDA array interface. Its reader may later pass the address."""
     _described_arrays[id(array)] = array
     return {
         "shape": array.shape,
@@ -376,7 +376,7 @@ def _span(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> in
 
 
 def _allocate(shape: tuple[int, ...], strides: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Memory for an array. Like a GPU's, it holds anything; here, zeros."""
+    """Memory for an array. On a GPU its contents are undefined; here they are zeros."""
     if not strides:
         return np.zeros(shape, dtype)
     memory = np.zeros(_span(shape, strides, dtype.itemsize), np.uint8)
@@ -385,7 +385,7 @@ def _allocate(shape: tuple[int, ...], strides: Any, dtype: np.dtype[Any]) -> npt
 
 
 def strides_of(shape: tuple[int, ...], dtype: Any, order: str) -> tuple[int, ...]:
-    """Bytes between neighbours, in row-major ("C") or column-major ("F") order."""
+    """Bytes between adjacent elements, in row-major ("C") or column-major ("F") order."""
     if order not in ("C", "F"):
         raise ValueError("must be either C/F order")
     size = np.dtype(dtype).itemsize
@@ -402,7 +402,7 @@ def core_of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def refuse_gaps(array: npt.NDArray[Any]) -> None:
-    """Refuse an array that can't be copied in one piece."""
+    """Refuse an array that isn't contiguous."""
     flags = core_of(array).flags
     if not flags.c_contiguous and not flags.f_contiguous:
         raise ValueError(NOT_CONTIGUOUS)

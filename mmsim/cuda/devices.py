@@ -72,7 +72,7 @@ class Device:
         return gpus.lst[0]
 
     def reset(self) -> None:
-        """Let go of all; there is nothing to let go of."""
+        """Release everything; there is nothing to release."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Device)
@@ -89,7 +89,7 @@ class Deallocations(list[Any]):
 
     @contextmanager
     def disable(self) -> Iterator[None]:
-        """Free nothing meanwhile."""
+        """Free nothing in the meantime."""
         yield
 
 
@@ -130,20 +130,20 @@ class Context:
         return MemoryInfo(*(2 * (sys.maxsize if free is None else free,)))
 
     def synchronize(self) -> None:
-        """Wait until all is done; it is."""
+        """Wait until everything is done; it is."""
 
     def reset(self) -> None:
-        """Let go of all; there is nothing to let go of."""
+        """Release everything; there is nothing to release."""
 
     def push(self) -> None:
-        """Make it the one in use; it is."""
+        """Make it the current one; it is."""
 
     def pop(self) -> None:
-        """Make the one before it the one in use; it is."""
+        """Make the previous one the current one; it is."""
 
     @contextmanager
     def defer_cleanup(self) -> Iterator[None]:
-        """Free nothing meanwhile."""
+        """Free nothing in the meantime."""
         yield
 
 
@@ -226,7 +226,7 @@ def is_supported_version() -> bool:
 
 
 def cuda_error() -> None:
-    """What went wrong when the device was looked for: nothing."""
+    """The error of the search for a device: none."""
 
 
 def is_float16_supported() -> bool:
@@ -245,7 +245,7 @@ def is_fp8_supported() -> bool:
 
 
 def detect() -> bool:
-    """Print which devices there are; whether there is one."""
+    """Print the devices; return whether there is one."""
     device = get_current_device()
     print("Found 1 CUDA devices")
     print(f"id {device.id}    {device.name:>20} {'[SUPPORTED]':>40}")
@@ -263,7 +263,7 @@ def detect() -> bool:
 
 
 def close() -> None:
-    """Let go of all devices; there is nothing to let go of."""
+    """Release all devices; there is nothing to release."""
 
 
 @contextmanager

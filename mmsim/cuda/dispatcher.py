@@ -198,12 +198,12 @@ class Dispatcher:
         return self.compile(tuple(args))
 
     def disable_compile(self, val: bool = True) -> None:
-        """Take no other argument types than those there are."""
+        """Accept no argument types besides the known ones."""
         self._can_compile = not val
 
     @property
     def signatures(self) -> list[tuple[Type, ...]]:
-        """The argument types that there are overloads for."""
+        """The argument types of the overloads."""
         return list(self.overloads)
 
     nopython_signatures = signatures
@@ -388,7 +388,7 @@ def jit(
     debug
         Whether what a kernel raises is an error of the launch; else the thread ends.
     inline, forceinline, opt, lineinfo, cache, lto, shared_memory_carveout, fastmath
-        Taken, and without effect, as `max_registers`: a kernel means what its Python says.
+        Accepted without effect, as `max_registers`: a kernel computes what its Python says.
 
     Examples
     --------
@@ -452,7 +452,7 @@ def _decorated(
     """The kernel or device function that a function is decorated to."""
     function = getattr(function, "py_func", function)
     if not isinstance(function, python.FunctionType):
-        raise TypeError(f"{shown(function)} is no Python function, which cuda.jit decorates")
+        raise TypeError(f"{shown(function)} is not a Python function, which cuda.jit decorates")
     dispatcher = Dispatcher(defined(function), options)
     for signature in signatures:
         if signature.return_type != none and not options["device"]:
@@ -472,7 +472,7 @@ def _seen_as(value: Any, wanted: Type) -> Any:
 
 
 def _check_carveout(carveout: Any) -> None:
-    """Refuse what is no part of the shared memory."""
+    """Refuse what is not a fraction of the shared memory."""
     if isinstance(carveout, str):
         valid = ["default", "maxl1", "maxshared"]
         if carveout.lower() not in valid:

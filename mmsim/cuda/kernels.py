@@ -24,7 +24,7 @@ class Kernel:
     """A kernel for one set of argument types, and what a program asks of it."""
 
     const_mem_size = 0
-    """Bytes of constant memory: none, for it is no memory of its own in the model."""
+    """Bytes of constant memory: none, for the model has no separate constant memory."""
 
     def __init__(self, dispatcher: Any, signature: Signature) -> None:
         self._dispatcher = dispatcher
@@ -72,13 +72,13 @@ class Kernel:
 
     @property
     def max_threads_per_block(self) -> int:
-        """The most threads of a block: the kernel's launch bounds, or what the device takes."""
+        """The most threads of a block: the kernel's launch bounds, or what the device allows."""
         bounds = self._dispatcher.targetoptions.get("launch_bounds")
         most = bounds[0] if isinstance(bounds, Sequence) else bounds
         return Device.MAX_THREADS_PER_BLOCK if most is None else int(most)
 
     def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
-        """How many blocks of such a size a device of compute capability 9.0 holds at once."""
+        """How many blocks of such a size a multiprocessor of compute capability 9.0 holds."""
         threads = math.prod(blockdim) if isinstance(blockdim, Sequence) else int(blockdim)
         device = get_current_device()
         blocks = device.MAX_THREADS_PER_MULTI_PROCESSOR // threads
@@ -102,4 +102,4 @@ def _example(type_: Type) -> Any:
             return np.zeros((1,) * ndim, element.dtype)
         case TupleType(types=types):
             return tuple(map(_example, types))
-    raise TypingError(f"an argument of type {type_} is known from a launch on")
+    raise TypingError(f"an argument of type {type_} is known only after a launch")

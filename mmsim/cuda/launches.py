@@ -1,4 +1,4 @@
-"""One launch of a kernel: its limits, its run, what it leaves behind."""
+"""One launch of a kernel: its limits, its run, its results."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Launched:
 
 
 class History:
-    """The launches of this process: the last one, and who wants to know of each.
+    """The launches of this process: the last one, and the listeners to each.
 
     With `check` every launch is checked too (`Run.findings`). The trace of launches of up to
     `traced_threads` threads is recorded.
@@ -60,7 +60,7 @@ class History:
         self.listeners: list[Callable[[Launched], None]] = []
 
     def ended(self, launched: Launched) -> None:
-        """Keep a launch, and tell of it."""
+        """Keep a launch, and report it."""
         self.last = launched.run
         clock.advance(machines.milliseconds(launched.run.time))
         for listener in self.listeners:
@@ -119,7 +119,7 @@ def of_kernel(error: RaisedError, function: FunctionType, asked: Configuration) 
             text = f"kernel {error.program!r}: tid={list(thread)} ctaid={list(block)}"
             try:
                 return kind(f"{text}: {message}" if message else text)
-            except Exception:  # it takes something else than a message
+            except Exception:  # its constructor takes other arguments than a message
                 return error
     return error
 
@@ -164,7 +164,7 @@ def bytes_of(program: Program, kind: Literal["shared", "registers"]) -> int:
 
 
 def size_of(local: ir.LocalArray) -> int:
-    """The elements of an array that a kernel makes: Numba takes constant extents alone."""
+    """The elements of an array that a kernel makes: Numba accepts constant extents only."""
     extents = [one.value for one in local.shape if isinstance(one, ir.Const)]
     return math.prod(extent for extent in extents if isinstance(extent, int))
 

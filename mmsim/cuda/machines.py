@@ -43,7 +43,7 @@ def current() -> Machine:
 
 @contextmanager
 def machine(chosen: Machine) -> Iterator[Machine]:
-    """Let launches run on another machine meanwhile.
+    """Let launches run on another machine within a `with` block.
 
     >>> import mmsim as mm
     >>> with machine(mm.HMM(dmms=2, width=4, global_latency=10)):
@@ -51,7 +51,7 @@ def machine(chosen: Machine) -> Iterator[Machine]:
     4
     """
     if not isinstance(chosen, Machine):
-        raise MachineError(f"{shown(chosen)} is no machine; give one as mm.HMM(2, 32, 300)")
+        raise MachineError(f"{shown(chosen)} is not a machine; give one as mm.HMM(2, 32, 300)")
     token = _current.set(chosen)
     try:
         yield chosen
@@ -65,5 +65,5 @@ def set_machine(chosen: Machine) -> None:
 
 
 def milliseconds(time_units: int) -> float:
-    """What time units of global memory last on the H200."""
+    """How long time units of global memory last on the H200."""
     return time_units * GROUP_PS * 1e-9

@@ -11,7 +11,7 @@ from mmsim.cuda.types import ArrayType, Scalar, TupleType, Type, TypingError, as
 T = TypeVar("T")
 Types = tuple[Type, ...]
 SAME, WIDER, SAFE, UNSAFE = range(4)
-"""What becomes of a number: nothing, a wider one of its kind, one that holds it, any other."""
+"""How a number is converted: not, to a wider one of its kind, to one that holds it, otherwise."""
 
 
 class ByTypes(dict[Types, T]):
@@ -56,7 +56,7 @@ def _rating(given: Types, wanted: Types) -> tuple[int, int, int] | None:
 
 
 def _step(given: Type, wanted: Type) -> int | None:
-    """What an argument of one type becomes as one of another; None where that is not meant."""
+    """What an argument of one type becomes as one of another; None where there is no conversion."""
     if given == wanted:
         return SAME
     if isinstance(given, Scalar) and isinstance(wanted, Scalar):
@@ -81,8 +81,8 @@ def reinterpreted(given: Types, wanted: Types) -> Types | None:
     """
     if len(given) != len(wanted):
         return None
-    alike = all(map(_same_bits, given, wanted))
-    return wanted if alike else None
+    same = all(map(_same_bits, given, wanted))
+    return wanted if same else None
 
 
 def _same_bits(given: Type, wanted: Type) -> bool:

@@ -20,9 +20,10 @@ report = Report()
 
 
 def pytest_addoption(parser: Any) -> None:
-    """Take numba.cuda's place, which is before anything of the tests is imported; add the options.
+    """Take numba.cuda's place before any test is imported; add the options.
 
-    Not where this file is imported for another reason: it changes the whole process.
+    Not
+        where this file is imported for another reason: it changes the whole process.
     """
     replace()
     group = parser.getgroup("mmsim")

@@ -1,7 +1,7 @@
 """Random numbers in kernels: xoroshiro128+, with Numba's states and Numba's numbers, bit by bit.
 
 A state is two words of 64 bits. It moves on by a linear map over bits (Blackman and Vigna,
-"Scrambled linear pseudorandom number generators"), so 2^64 steps at once, a *jump*, are a linear
+"Scrambled linear pseudorandom number generators"), so 2^64 steps together, a *jump*, are a linear
 map as well: by it, and by its powers, the states of all threads are made from the first one.
 """
 

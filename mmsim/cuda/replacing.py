@@ -41,7 +41,7 @@ PARTS: dict[str, ModuleType] = {
     "cudadrv.driver": devices,
     "cudadrv.error": devices,
 }
-"""The parts of `numba.cuda` that programs import, and what is like them here."""
+"""The parts of `numba.cuda` that programs import, and their counterparts here."""
 
 
 def replace() -> None:
@@ -57,8 +57,8 @@ def replace() -> None:
     numba: Any = sys.modules["numba"]
     for decorator in ("vectorize", "guvectorize"):
         if hasattr(numba, decorator):
-            ours = getattr(mmsim.cuda, decorator)
-            setattr(numba, decorator, for_target(getattr(numba, decorator), ours))
+            own = getattr(mmsim.cuda, decorator)
+            setattr(numba, decorator, for_target(getattr(numba, decorator), own))
     texts.keep_all()
 
 
@@ -72,11 +72,11 @@ def _package(name: str) -> ModuleType:
         return package
 
 
-def for_target(numbas: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
+def for_target(numbas: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:
     """A decorator of Numba, which for the target "cuda" is mmsim's."""
 
     def decorator(*args: Any, **options: Any) -> Any:
-        chosen = ours if options.get("target") == "cuda" else numbas
+        chosen = own if options.get("target") == "cuda" else numbas
         return chosen(*args, **options)
 
     return decorator

@@ -1,7 +1,7 @@
-"""Streams and events. All that is asked of the device is done at once, in the order of the calls.
+"""Streams and events. Every operation on the device is done immediately, in the order of the calls.
 
-Time is that of the model: an event keeps how many time units all launches before it took, and two
-of them are so many milliseconds apart as those units last on the GPU that the machine stands for.
+Time is that of the model: an event keeps how many time units all launches before it took, and the
+time between two of them is that of these units on the GPU that the machine stands for.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Stream:
         return f"<{self._name} {self.handle}>"
 
     def synchronize(self) -> None:
-        """Wait until all is done; it is."""
+        """Wait until everything is done; it is."""
 
     @contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:

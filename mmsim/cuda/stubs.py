@@ -18,7 +18,7 @@ class HostCallError(MMSimError, NotImplementedError):
 
 
 def outside(name: str) -> NoReturn:
-    """Refuse the call of what has a meaning in a kernel alone."""
+    """Refuse the call of what has a meaning only in a kernel."""
     raise HostCallError(
         f"cuda.{name} cannot be called from host code: it has a meaning only inside a function "
         "decorated with cuda.jit"
@@ -205,7 +205,7 @@ def threadfence_system() -> None:
 
 
 def nanosleep(nanoseconds: int) -> None:
-    """Wait for about so long."""
+    """Wait for about that many nanoseconds."""
     outside("nanosleep")
 
 
@@ -245,7 +245,7 @@ def cbrt(a: float) -> float:
 
 
 class atomic(metaclass=_Name):
-    """Reads and writes of one element that no other thread can come between. All give the old one.
+    """Indivisible reads and writes of one element. All return the old value.
 
     An index is an integer, or a tuple of them.
     """

@@ -42,7 +42,7 @@ def exec_and_keep(
     /,
     **options: Any,
 ) -> None:
-    """As Python's `exec`, and the text of what it makes is kept."""
+    """As Python's `exec`, but keeps the text of what it defines."""
     caller = sys._getframe(1)
     if globals is None:
         globals = caller.f_globals

@@ -261,7 +261,7 @@ def as_type(value: Any) -> Type:
         return none
     elif is_numbas(value):
         return _from_numba(value)
-    raise TypingError(f"{shown(value)} is no type of a kernel's arguments")
+    raise TypingError(f"{shown(value)} is not a type of a kernel's arguments")
 
 
 def is_type(value: Any) -> bool:
@@ -277,7 +277,7 @@ def is_numbas(value: Any) -> bool:
 
 
 def _from_numba(value: Any) -> Type:
-    """The type of this module for one that Numba made, told by what it is called."""
+    """The type of this module for one that Numba made, found by its name."""
     name, element = str(value), getattr(value, "dtype", None)
     if name in SCALARS:
         return SCALARS[name]
@@ -312,7 +312,7 @@ def as_signature(value: Any) -> Signature:
         return Signature(as_type(value.return_type), tuple(map(as_type, value.args)))
     if isinstance(value, Type):
         return Signature(none, (value,))
-    raise TypingError(f"{shown(value)} is no signature; write one as 'void(float32[:], int64)'")
+    raise TypingError(f"{shown(value)} is not a signature; write one as 'void(float32[:], int64)'")
 
 
 def is_signature(value: Any) -> bool:
@@ -332,7 +332,7 @@ class _Reader:
         try:
             return self._value(ast.parse(self._text.strip(), mode="eval").body)
         except (SyntaxError, ValueError):
-            raise TypingError(f"{self._text!r} is no type and no signature") from None
+            raise TypingError(f"{self._text!r} is neither a type nor a signature") from None
 
     def _value(self, node: ast.expr) -> Any:
         match node:

@@ -1,4 +1,4 @@
-"""`cuda.vectorize` and `cuda.guvectorize`: functions of elements, made to functions of arrays.
+"""`cuda.vectorize` and `cuda.guvectorize`: from functions of elements to functions of arrays.
 
 A thread computes one element of the result, or for `guvectorize` one of the loop's sub-arrays.
 """
@@ -43,7 +43,7 @@ def {name}({arguments}):
 def vectorize(
     ftylist_or_function: Any = (), target: str = "cuda", identity: Any = None, **options: Any
 ) -> Callable[[Callable[..., Any]], Vectorized]:
-    """Decorate a function of numbers that is to work on all elements of arrays.
+    """Decorate a function of numbers that is to be applied to all elements of arrays.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def vectorize(
     target
         "cuda".
     identity
-        Taken, and without effect.
+        Accepted without effect.
     """
     _check_target(target, options)
     given = ftylist_or_function
@@ -332,7 +332,7 @@ def _dtypes(types: Iterable[Type]) -> Dtypes:
     for type_ in types:
         element = type_.dtype if isinstance(type_, ArrayType) else type_
         if not isinstance(element, Scalar):
-            raise TypingError(f"{type_} is no type of elements; write it as float32(float32)")
+            raise TypingError(f"{type_} is not a type of elements; write it as float32(float32)")
         found.append(element.dtype)
     return tuple(found)
 

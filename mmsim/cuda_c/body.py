@@ -320,7 +320,7 @@ class Body:
             self.mask = through(statement, yes, no)
 
     def _else(self, orelse: ir.Block) -> None:
-        """The other way of a branch, and the end of both."""
+        """The other side of a branch, and the end of both."""
         other = orelse[0] if len(orelse) == 1 else None
         if (
             isinstance(other, ir.If)
@@ -336,10 +336,10 @@ class Body:
                 self._statements(orelse)
         self.add("}")
 
-    # Loops: a mask of those that go round, where some leave before others
+    # Loops: a mask of the lanes that iterate, where some leave before others
 
     def _going(self, loop: ir.While | ir.For) -> str | None:
-        """A variable for the mask of the lanes that go round, where that changes."""
+        """A variable for the mask of the lanes that iterate, where that changes."""
         if not exchanges(loop):
             self.mask = None  # nothing in the loop asks for it, so nothing in it keeps it
         if self.mask is None or not self.lanes.parts_loop(loop):
@@ -372,7 +372,7 @@ class Body:
             self.add(f"{going} = {self.mask};")
 
     def _behind(self, loop: ir.While | ir.For, before: str | None) -> None:
-        """Behind a loop all lanes meet that came to it, if none has left more than the loop."""
+        """After a loop all its lanes meet again, if none has left more than the loop."""
         self.mask = before
         if self.lanes.needed and leaves_more(loop):
             self.mask = None

@@ -1,7 +1,7 @@
 """Writes the expressions of a program in C.
 
 The types come from `mmsim.ir.types`, the meaning from `mmsim.ir.operators`. Every text
-has the C type of its expression, but for a literal, which is an `int` where it is short enough: it
+has the C type of its expression, except a literal, which is an `int` where it is short enough: it
 never stands alone with another literal, for those are folded.
 """
 
@@ -139,7 +139,7 @@ class Expressions:
     def _typed(self, value: ir.Unary | ir.Binary) -> Text | None:
         """An operation in a type that was asked for, or on complex numbers, None for any other.
 
-        A test of whether a number is true is none.
+        A test of whether a number is true is not one.
         """
         how = self.typing.operation(value)
         is_complex = "c" in how.operands[0].kind + how.result.type.kind
@@ -154,7 +154,7 @@ class Expressions:
         return typed.binary(value.op, how.operands[0], texts[0], texts[1], exact, natural)
 
     def _comparison(self, value: ir.Compare) -> Text:
-        """A comparison. C would take a negative number for a huge one beside an unsigned one."""
+        """A comparison. C converts a negative number to a huge one when the other is unsigned."""
         types = self.typing.operation(value).operands
         left, right = self._operands(value)
         if types[0] != types[1]:

@@ -391,7 +391,7 @@ __device__ unsigned long long trips(long long start, long long stop, long long s
 }
 """,
     "not_a_number": """
-// The float that is no number.
+// The float that is not a number.
 __device__ double not_a_number()
 {
     return __longlong_as_double(0x7ff8000000000000LL);

@@ -78,8 +78,8 @@ class Kernel:
     `arguments` in their order, a grid of `grid` blocks of `block` threads, each along x, y and z,
     and `shared_bytes` of dynamic shared memory (more than 48 KiB must be allowed first, by the
     attribute cudaFuncAttributeMaxDynamicSharedMemorySize), a `cooperative` one by
-    cudaLaunchCooperativeKernel, so that all its blocks are there at once. The results are in the
-    arguments that are written.
+    cudaLaunchCooperativeKernel, so that all its blocks are resident at the same time. The results
+    are in the arguments that are written.
     """
 
     source: str

@@ -1,7 +1,7 @@
 """Which lanes of a warp are together: CUDA's exchange between lanes takes a mask.
 
-The threads of a GPU's warp may run each for itself. So a kernel keeps a mask of the lanes that are
-together in the program, and where they branch, a ballot among them finds who goes which way.
+The threads of a GPU's warp may run independently. So a kernel keeps a mask of the lanes that are
+together in the program, and where they branch, a ballot finds which lanes take which side.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Lanes:
         self._uniformity = Uniformity(block)
         every = list(statements(block))
         self.needed = any(isinstance(one, ir.Exchange) for one in every)
-        # What is the same for all that go round together is so no more where some leave a loop or
+        # A value that all lanes of an iteration share may differ once some have left a loop or #
         # a call before others.
         self._together = True
         self._together = all(self._leave_together(one) for one in every)
@@ -42,14 +42,14 @@ class Lanes:
         return follows_from(value, ir.UNIFORM_FIELDS, lambda name: False)
 
     def parts(self, statement: ir.If) -> bool:
-        """Whether lanes go different ways at a branch, and an exchange has to know who does."""
+        """Whether lanes diverge at a branch, and an exchange has to know which."""
         if not self.needed or self.is_uniform(statement.test):
             return False
         inside = list(statements((*statement.then, *statement.orelse)))
         return any(isinstance(one, ir.Exchange | Jump) for one in inside)
 
     def parts_loop(self, loop: ir.While | ir.For) -> bool:
-        """Whether lanes leave a loop at different times, and an exchange in it has to know who."""
+        """Whether lanes leave a loop at different times, and an exchange in it needs to know."""
         if not exchanges(loop):
             return False
         heads = (loop.test,) if isinstance(loop, ir.While) else (loop.start, loop.stop, loop.step)
@@ -59,7 +59,7 @@ class Lanes:
 
 
 def through(statement: ir.If, yes: str, no: str) -> str | None:
-    """The mask of the lanes that come out of a branch, of whom `yes` and `no` go its ways.
+    """The mask of the lanes that come out of a branch, of which `yes` and `no` take its sides.
 
     None where jumps inside make it unknown, or none comes out.
     """

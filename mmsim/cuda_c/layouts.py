@@ -1,6 +1,6 @@
 """Layouts as small device functions: the word in which element (i, j) of an array lies.
 
-A row-major array needs none: the text says `a[i][j]`. An array whose rows are rotated gets its
+A row-major array needs none: the text has `a[i][j]`. An array whose rows are rotated gets its
 shifts as a formula (diagonal), packed into a few 64-bit numbers as in RAP Figure 7, or as a table
 in constant memory; any other layout is a table that is passed to the kernel. The first two touch
 no memory at all, constant memory neither banks nor address groups; a passed table is read from

@@ -1,4 +1,4 @@
-"""Lock step: which programs can't be written so that all threads of a block go side by side."""
+"""Lock step: which programs can't be written so that all threads of a block stay together."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from mmsim.ir.walk import statements
 
 
 def refuse_parting(block: ir.Block, ranges: Ranges, program: str) -> None:
-    """Refuse lock step for a program whose threads may take different ways."""
+    """Refuse lock step for a program whose threads may diverge."""
     for one in statements(block):
         if _parts_threads(one, ranges):
             place = getattr(one, "place", None)
             where = f" (line {place.line} of {place.file})" if isinstance(place, Place) else ""
             raise LaunchError(
-                f"program {program!r} can't be written in lock step, because its threads may take "
-                f"different ways{where}; a GPU's barrier takes all of them"
+                f"program {program!r} can't be written in lock step, because its threads may "
+                f"diverge{where}; a GPU's barrier takes all of them"
             )
 
 
 def _parts_threads(statement: ir.Stmt, ranges: Ranges) -> bool:
-    """Whether threads may take different ways at a statement, as far as is known."""
+    """Whether threads may diverge at a statement, as far as is known."""
     match statement:
         case ir.If() | ir.While() | ir.Return() | ir.Leave() | ir.Break() | ir.Continue():
             return True
@@ -48,7 +48,7 @@ def _parts_threads(statement: ir.Stmt, ranges: Ranges) -> bool:
 
 
 def _same_trips(loop: ir.For, ranges: Ranges) -> bool:
-    """Whether all threads go round a loop equally often."""
+    """Whether all threads have the same number of iterations of a loop."""
     start, stop, step = (ranges.of(bound) for bound in (loop.start, loop.stop, loop.step))
     if start is None or stop is None or step is None:
         return False

@@ -91,7 +91,7 @@ class Shape:
     # Loops
 
     def _not_plain(self, loops: list[ir.For]) -> Iterator[str]:
-        """The variables of loops that `for (i = start; i < stop; i += step)` won't do for."""
+        """The variables of loops that `for (i = start; i < stop; i += step)` can't express."""
         turning = Counter(loop.target for loop in loops)
         inside: Counter[str] = Counter()
         for loop in loops:

@@ -80,7 +80,7 @@ def call(name: str, *arguments: Text) -> Text:
 def infix(op: str, left: Text, right: Text) -> Text:
     """Two operands and what stands between them."""
     rank = RANKS[op]
-    if op in ("<<", ">>", "&", "^", "|"):  # C binds these unlike anyone expects
+    if op in ("<<", ">>", "&", "^", "|"):  # C's precedence of these surprises
         same = left.rank == rank and op in "&^|"
         first = left.code if same else left.within(UNARY_RANK)
         return Text(f"{first} {op} {right.within(UNARY_RANK)}", rank)
@@ -93,7 +93,7 @@ def cast(type_: Type, text: Text) -> Text:
 
 
 def literal_of(number: ir.Scalar, type_: Type) -> Text:
-    """A number of a type as C writes it, which needs no cast beside others of that type."""
+    """A number of a type as C writes it, which needs no cast next to others of that type."""
     if type_.kind == "c":
         parts = complex(number).real, complex(number).imag
         return call(C_TYPES[type_.name], *(literal_of(one, part(type_)) for one in parts))

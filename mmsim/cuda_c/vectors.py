@@ -1,7 +1,7 @@
 """Vector accesses in CUDA C: through `float4` and its siblings, which nvcc makes one access of.
 
-CUDA has vector types of 2 and 4 numbers with at most 16 bytes. A longer vector takes several of
-them, one after the other.
+CUDA has vector types of 2 and 4 numbers with at most 16 bytes. A longer vector takes several
+of them in order.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FIELDS = "xyzw"
 
 VECTOR_HELPERS = {
     "read_vector": """
-// Neighbours in memory, read at once; no access moves past another one.
+// Adjacent words, read by one access; no access moves past another one.
 template <class Vector, class Word> __device__ Vector read_vector(const volatile Word *from)
 {
     asm volatile("" ::: "memory");
@@ -38,7 +38,7 @@ template <class Vector, class Word> __device__ Vector read_vector(const volatile
 }
 """,
     "write_vector": """
-// Neighbours in memory, written at once; no access moves past another one.
+// Adjacent words, written by one access; no access moves past another one.
 template <class Vector, class Word> __device__ void write_vector(volatile Word *to, Vector from)
 {
     *(Vector *)to = from;

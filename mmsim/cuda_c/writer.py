@@ -1,7 +1,7 @@
 """Writes a program as the text of a CUDA kernel: what stands around its statements.
 
 What is simulated and what is written start from one representation, so that they can't differ in
-what is read and written, nor in which order.
+what is read and written, or in which order.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ class Writer:
             body.add("};")
 
     def _field(self, field: str) -> str:
-        """A field of T in the papers' words, from CUDA's own numbers."""
+        """A field of T by the papers' name, from CUDA's own numbers."""
         grid = self.launch.grid
         several = grid.blocks > 1
         index = _number("threadIdx", grid.extents.block)
@@ -227,7 +227,7 @@ class Writer:
         }[field]
 
     def _repeated(self) -> None:
-        """The program, as often as is asked for, between two readings of the clock.
+        """The program, repeated as asked, between two readings of the clock.
 
         A warp that is done with one repetition begins the next, unless that depends on the others.
         """
@@ -245,7 +245,7 @@ class Writer:
             else:
                 body.write()
             if body.leaves and body.waits:
-                # Whoever has returned still comes to every barrier of the others.
+                # A thread that has returned still comes to every barrier of the others.
                 body.add("while (!__syncthreads_and(1))")
                 body.add("    ;")
             elif waits_between_repetitions(self.launch.program.code):

@@ -54,7 +54,7 @@ def check(
     try:
         bound = launch()
         bound.meaning.ready()
-    except ProgramError as error:  # one that types and shapes alone tell
+    except ProgramError as error:  # one found from types and shapes alone
         size = int(threads if block_size is None else block_size)
         grid = make_grid(threads, size, machine.width, 1, shape)
         language: Language = "python" if isinstance(program, Program) else "numba"
@@ -133,7 +133,8 @@ def _winners(launch: Callable[[], Launch], monitors: Monitors, run: Run) -> Iter
             if difference(without):
                 alone = without
         lines = ", ".join(str(monitors.lines.sites[line].place.line) for line in alone)
-        yield concurrent_writes.finding(alone[0], f"{difference(alone)} (in lines {lines} at once)")
+        text = f"{difference(alone)} (in lines {lines} together)"
+        yield concurrent_writes.finding(alone[0], text)
 
 
 def _again(bound: Launch, others: Mapping[int, Other], whose: str, run: Run) -> str:

@@ -1,8 +1,8 @@
 """How many bytes the interpreter holds for each lane while it runs a program's text.
 
-Variables stay; loops hold their bounds and masks while they go round; an expression holds what its
+Variables stay; loops hold their bounds and masks while they iterate; an expression holds what its
 parts have given until they are put together. Most of it are values of 8 bytes, which are counted
-here; `ACCESS` is what one memory access takes, beside the values that come and go with it.
+here; `ACCESS` is what one memory access takes, besides the values that come and go with it.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from mmsim.meaning.meaning import Meaning
 
 READER = "the estimate of memory"
 VALUE = 8
-MASKS = 8  # of a branch or a loop: who is inside, who has left which way
-EXCHANGED = 6  # values of an exchange: who asks whom, who is there, what they get
+MASKS = 8  # of a branch or a loop: the masks of lanes inside and of lanes that left
+EXCHANGED = 6  # values of an exchange: sources, active lanes, results
 BOUNDS = 4 * VALUE  # of a loop: start, stop, step, number of trips
 ACCESS = 112
 """Bytes a thread for its numbers in the grid and for what one access computes on the way."""
 SEQUENCER, OBJECT = 4608, 256
-"""Bytes of a sequencer of its own, and of an array in it beside its values."""
+"""Bytes of a sequencer of its own, and of an array in it besides its values."""
 
 _known: WeakKeyDictionary[Meaning, int] = WeakKeyDictionary()
 
 
 def per_lane(meaning: Meaning) -> int:
-    """The most that a lane holds at once, without what an access takes and without memory."""
+    """The most that a lane holds at any time, without what an access takes and without memory."""
     if meaning not in _known:
         _known[meaning] = _per_lane(meaning)
     return _known[meaning]
@@ -89,7 +89,7 @@ def _statement(meaning: Meaning, statement: ir.Stmt) -> int:
 
 
 def _most(meaning: Meaning, values: Iterable[ir.Expr]) -> int:
-    """The most values at once while some are found one after the other, and are then there."""
+    """The most values held while some are found in order, and are kept then."""
     held = most = 0
     for value in values:
         most = max(most, held + _value(meaning, value))
@@ -98,7 +98,7 @@ def _most(meaning: Meaning, values: Iterable[ir.Expr]) -> int:
 
 
 def _value(meaning: Meaning, value: ir.Expr) -> int:
-    """The most values at once while an expression is found, its own among them."""
+    """The most values held while an expression is found, its own among them."""
     if meaning.constant(value) is not None:
         return 0
     match value:

@@ -1,9 +1,9 @@
 """Names of arrays: renaming at parse time, and what is left of it where it depends on the run.
 
 An assignment such as `a, b = b, a` or `row = s[k]` gives an array a name and touches no memory. As
-long as a name stands for one array wherever a line is reached, nothing is left of it. Where the way
-to a line decides (after a swap in a loop, or after an `if`), a `Merged` name keeps the answer in
-variables of the thread: which array it is, and the leading indices that are fixed. An access by
+long as a name stands for one array wherever a line is reached, nothing is left of it. Where it
+depends on the path to a line (after a swap in a loop, or after an `if`), a `Merged` name keeps in
+variables of the thread which array it is, and the leading indices that are fixed. An access by
 such a name is one of several accesses behind an `if`; each thread makes one of them.
 """
 
@@ -18,7 +18,7 @@ from mmsim.frontend.scope import FIRST, Alias, Part, Shared
 from mmsim.ir import nodes as ir
 
 MOST_FIXED = 8
-"""Leading indices that an alias may have where the way to a line decides what it is."""
+"""Leading indices that an alias may have where it depends on the path to a line."""
 
 Key = tuple[str, int]
 """An array and the number of leading indices that are fixed."""
@@ -126,7 +126,7 @@ class Merged:
         found: list[tuple[str, ir.Expr]] = []
         if any(part.spans for part in alias.parts):
             raise LanguageError(
-                "which slice a name stands for depends on the way to this line",
+                "which slice a name stands for depends on the path to this line",
                 place,
                 "give each slice a name of its own",
             )

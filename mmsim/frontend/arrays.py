@@ -1,4 +1,4 @@
-"""Elements and extents of arrays, by whatever name an array goes where they are asked for."""
+"""Elements and extents of arrays, under whatever name an array is accessed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Arrays:
                 raise self.lowering.refuse_kind(index)
             if isinstance(index, ast.Constant) and index.value in (None, Ellipsis):
                 raise self.function.refuse(
-                    index, f"{written(index)!r} is no index", "write a number"
+                    index, f"{written(index)!r} is not an index", "write a number"
                 )
         return tuple(self.lowering.operands(*indices))
 
@@ -60,7 +60,7 @@ class Arrays:
                 f"{text!r} is a tuple, whose values stay as they are",
                 f"assign a new tuple, or use {dialect.own_array}",
             )
-        return self.function.refuse(owner, f"{text!r} is no array", "only arrays have elements")
+        return self.function.refuse(owner, f"{text!r} is not an array", "only arrays have elements")
 
     def load(self, array: Alias, index: tuple[ir.Expr, ...], place: Place) -> ir.Expr:
         """An element of an array, read in a statement in front."""

@@ -188,7 +188,7 @@ class Assignments:
         if self.values.vectors.stands_in(node.target):
             raise self.function.refuse(
                 node,
-                "the elements of a vector are not changed all at once",
+                "the elements of a vector are not changed in one assignment",
                 "read them, as in x, y = mm.vector(a, 2)[i], and write them by an assignment",
             )
         if not isinstance(node.target, ast.Subscript):
@@ -207,7 +207,7 @@ class Assignments:
         if self.function.role(target.id) is not None:
             raise self.function.refuse(
                 target,
-                f"{target.id!r} is no number",
+                f"{target.id!r} is not a number",
                 "change an array element by element, and a tuple by assigning a new one",
             )
         name = self.function.variable(target)

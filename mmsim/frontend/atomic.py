@@ -1,9 +1,9 @@
-"""The atomics of a program, as `mm.atomic`: each reads and writes a word in one go.
+"""The atomics of a program, as `mm.atomic`: each reads and writes a word in one indivisible step.
 
-They exist for the reader, the type checker and the editor, as the other names of a program do. An
-index is one number, or a tuple with one for each axis. Each gives the old value; as a statement of
-its own it drops it. What several threads do to one word at once is done one after the other, in no
-order that a program could rely on but this: within a warp by ascending lane.
+They exist for the reader, the type checker and the editor, as the other names of a program do.
+An index is one number, or a tuple with one for each axis. Each returns the old value, which a
+statement of its own discards. Simultaneous atomics on one word take effect in turn. A program can
+rely on the order within a warp only: by ascending lane.
 
 >>> import numpy as np, mmsim as mm
 >>> @mm.program

@@ -21,7 +21,7 @@ class AtomicCalls:
         self.values = values
 
     def op(self, node: ast.Call) -> AtomicOp | None:
-        """What a call does to a word, None of a call that is no atomic's."""
+        """What a call does to a word, None if the call is not an atomic."""
         return self.lowering.dialect.atomic(self.function.captured(node.func))
 
     def call(self, node: ast.Call, op: AtomicOp) -> ir.Expr:
@@ -59,7 +59,7 @@ class AtomicCalls:
         array = self.function.array(node)
         if array is None and not isinstance(node, ast.Subscript | ast.IfExp | ast.Call):
             raise self.function.refuse(
-                node, f"{written(node)!r} is no array", f"the first argument of {called} is one"
+                node, f"{written(node)!r} is not an array", f"the first argument of {called} is one"
             )
         if array is None:
             array = self.values.alias(node, role)

@@ -1,4 +1,4 @@
-"""Calls: Python's own functions that a program can call, and what else is called."""
+"""Calls: Python's own functions that a program can call, and other calls."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Calls:
         return first
 
     def is_method(self, called: ast.Attribute, name: str) -> bool:
-        """Whether a number's method of that name is called, and no function of a module."""
+        """Whether a number's method of that name is called, not a function of a module."""
         return called.attr == name and isinstance(self.function.captured(called), Missing)
 
     def conjugate(self, node: ast.Call, called: ast.Attribute) -> ir.Expr:
@@ -136,7 +136,7 @@ class Calls:
             return ir.Const(float(node.value))
         except ValueError:
             raise self.function.refuse(
-                node, f"{node.value!r} is no float", "write float('inf') or float('nan')"
+                node, f"{node.value!r} is not a float", "write float('inf') or float('nan')"
             ) from None
 
     def length(self, node: ast.Call) -> ir.Expr:
@@ -186,7 +186,7 @@ class Calls:
             advice = remedy or "define the function above the program"
             if isinstance(node.func, ast.Name) and node.func.id in self.function.bound:
                 advice = f"{text!r} is a name of this function; give that another name"
-            raise self.function.refuse(node.func, f"{text!r} is no function here", advice)
+            raise self.function.refuse(node.func, f"{text!r} is not a function here", advice)
         raise self.function.refuse(
             node.func,
             f"the call of {text!r} isn't in the language of programs",

@@ -11,7 +11,7 @@ from types import CodeType
 
 @lru_cache(maxsize=16)
 def functions_in(text: str) -> tuple[CodeType, ...]:
-    """The code of all functions of a text; none if it is no Python. Nothing of it runs."""
+    """The code of all functions of a text; none if it is not Python. Nothing of it runs."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python gave its warnings when it read the text
@@ -30,7 +30,7 @@ def inside(code: CodeType) -> Iterator[CodeType]:
 
 
 def does(code: CodeType) -> tuple[object, ...]:
-    """What makes a function another than one of its name: instructions, names and constants.
+    """What distinguishes functions of one name: instructions, names and constants.
 
     It is the same in every process, and so is its `repr`.
     """
@@ -43,7 +43,7 @@ def _constant(one: object) -> object:
         return does(one)
     if isinstance(one, tuple):
         return tuple(map(_constant, one))
-    if isinstance(one, frozenset):  # whose order is by chance
+    if isinstance(one, frozenset):  # whose order is arbitrary
         return sorted(map(repr, map(_constant, one)))
     if type(one) is int:  # any length can be written in base 16
         return hex(one)

@@ -167,7 +167,7 @@ class Declarations:
         name = self.lowering.dialect.element_type(given)
         if not supported(name):
             raise self.function.refuse(
-                node, f"{written(node)!r} is no element type", f"use one of {SUPPORTED_TEXT}"
+                node, f"{written(node)!r} is not an element type", f"use one of {SUPPORTED_TEXT}"
             )
         return name
 

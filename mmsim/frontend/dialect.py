@@ -1,4 +1,4 @@
-"""What a dialect of the language has to say; all else is Python's and parsed the same for all.
+"""What a dialect of the language defines; all else is Python's and parsed the same for all.
 
 A dialect is how a program says which thread it is, how threads wait for each other, and how arrays
 are made: `T.id`, `T.barrier()` and `mm.shared(...)` in the dialect of `mm.program`. Parsing asks it
@@ -77,14 +77,14 @@ class Dialect(Protocol):
     def joint(self, call: ast.Call, function: Function) -> Joint | None:
         """The barrier or the exchange with a value that a call is; None for any other call.
 
-        Raises `LanguageError` where its arguments can't be.
+        Raises `LanguageError` for wrong arguments.
         """
 
     def maker(self, called: Any) -> Maker | None:
         """What makes an array, if that is what an outside object is called for."""
 
     def atomic(self, called: Any) -> AtomicOp | None:
-        """What an outside object does to a word in one go when it is called, None of any other."""
+        """The atomic that an outside object is when it is called, None of any other."""
 
     def vector(self, call: ast.Call, function: Function) -> tuple[ast.expr, int] | None:
         """The array whose vectors a call stands for, and their length; None for any other call.
@@ -96,7 +96,7 @@ class Dialect(Protocol):
         """The function that a call of an outside object inlines; None for what can't be inlined."""
 
     def remedy(self, node: ast.expr, function: Function) -> str | None:
-        """What to write instead of a name that the dialect hasn't, None if it isn't known."""
+        """What to write instead of a name that the dialect lacks, None if it isn't known."""
 
     def element_type(self, given: Any) -> str:
         """The name of NumPy's type that an outside object or a text stands for, "" for none."""

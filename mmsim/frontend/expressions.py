@@ -49,7 +49,7 @@ class Expressions:
         if value is None:
             raise self.function.refuse(
                 node,
-                f"{node.value!r} is no number",
+                f"{node.value!r} is not a number",
                 "programs compute with int, float, complex and bool",
             )
         return self.lowering.constant(value, node)
@@ -150,7 +150,7 @@ class Expressions:
         advice = "programs know its shape, its size, its ndim, len() and its elements"
         if node.attr == "shape":
             advice = f"write {owner.id}.shape[0], or rows, columns = {owner.id}.shape"
-        raise self.function.refuse(node, f"{written(node)!r} is no number", advice)
+        raise self.function.refuse(node, f"{written(node)!r} is not a number", advice)
 
     def unary(self, node: ast.UnaryOp) -> ir.Expr:
         """-x, +x, ~x and not x."""

@@ -111,8 +111,8 @@ class Function:
             case NoArray():
                 raise self.refuse(
                     node,
-                    f"{node.id!r} need not name one array here",
-                    "assign an array to it on every way to this line",
+                    f"{node.id!r} may not name one array here",
+                    "assign an array to it on every path to this line",
                 )
             case VariableName():
                 self.learn(node.id, Role(self.place(node)))
@@ -131,7 +131,7 @@ class Function:
         raise Learnt
 
     def learn_array(self, parameter: str, wrong: LanguageError) -> NoReturn:
-        """Begin again with a parameter as an array; `wrong` is the error if it is none."""
+        """Begin again with a parameter as an array; `wrong` is the error if it is not one."""
         if parameter in self.shared.known.arrays:
             raise self.shared.known.arrays[parameter]
         self.shared.known.arrays[parameter] = wrong
@@ -144,7 +144,7 @@ class Function:
             raise Learnt
 
     def role(self, name: str) -> Role | None:
-        """What a name that this function assigns holds where it is no number."""
+        """What a name that this function assigns holds, if not a number."""
         return self.shared.known.roles.get((self.python, name))
 
     def becomes_tuple(self, name: str, role: Role) -> bool:
@@ -159,7 +159,7 @@ class Function:
         return True
 
     def use(self, parameter: ParameterUse, use: ir.Use, node: ast.AST) -> None:
-        """Note what a parameter is used as; if it was used as something else, begin again."""
+        """Record what a parameter is used as; if it was used as something else, begin again."""
         if parameter.use not in ("unused", use):
             before = parameter.used_at.line if parameter.used_at else 0
             wrong = self.refuse(

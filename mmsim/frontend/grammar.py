@@ -39,13 +39,13 @@ CASTS: dict[type, str] = {
 """Python's types and NumPy's, which `mm.float32` and so on are, with the casts that they make."""
 
 DEEPEST = 100
-"""Levels of nesting that a program may have, so that nothing that walks it meets Python's bound."""
+"""Levels of nesting that a program may have, so that no walk reaches Python's recursion limit."""
 MOST_CALLS = 1000
 """Calls that a program may have, counting those inside the functions that it calls."""
 MOST_TRIPS = 1000
-"""Trips of loops over tuples that a program may have, all together: each is written out."""
+"""Iterations of loops over tuples that a program may have in total: each is unrolled."""
 LONGEST = 25
-"""Operators after which a long chain, such as a sum, is kept in a variable and begun anew."""
+"""Operators after which a long chain, such as a sum, is kept in a variable and continued."""
 
 ADVICE: dict[type[ast.AST], tuple[str, str]] = {  # {own_array}: what the dialect calls one
     ast.Lambda: ("a lambda", "write a function with def and call it"),

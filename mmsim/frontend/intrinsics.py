@@ -1,4 +1,4 @@
-"""The functions that every dialect has beside Python's own: counts of bits and `fma`.
+"""The functions that every dialect has in addition to Python's own: counts of bits and `fma`.
 
 They exist for the reader, the type checker and the editor. A program is parsed, never called.
 """
@@ -39,5 +39,5 @@ def fma(x: float, y: float, z: float) -> float:
 
 
 def outside(name: str) -> NoReturn:
-    """Refuse the call of what has a meaning in a program alone."""
+    """Refuse the call of what has a meaning only in a program."""
     raise MMSimError(f"{name} has a meaning only inside a function decorated with mmsim.program")

@@ -1,4 +1,4 @@
-"""Loops: over ranges, while a test holds, and over tuples, which are written out trip by trip."""
+"""Loops: over ranges, while a test holds, and over tuples, which are unrolled."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Loops:
         self.lowering.emit(ir.While(tuple(prelude), test, body, place))
 
     def for_loop(self, node: ast.For) -> None:
-        """for x in range(...), and over what is known beforehand."""
+        """for x in range(...), and over what is known when the program is parsed."""
         self.no_else(node)
         call = node.iter
         if isinstance(call, ast.Call):
@@ -135,7 +135,7 @@ class Loops:
         return self.lowering.expression(more[0]) if more else ir.Const(0)
 
     def items(self, node: ast.expr, target: ast.expr | None = None) -> tuple[Value, ...]:
-        """What a loop runs over, trip by trip, where that is known beforehand."""
+        """What a loop runs over, by iteration, where that is known when the program is parsed."""
         if isinstance(node, ast.Tuple | ast.List):
             return self.values.tuple_of(node.elts, [target] * len(node.elts))
         if isinstance(node, ast.Call):
@@ -145,7 +145,7 @@ class Loops:
             if kind is enumerate:
                 first = tables.constant_of(self.first_number(node))
                 if type(first) is not int:
-                    raise self.function.refuse(node, "the first number must be one as it stands")
+                    raise self.function.refuse(node, "the first number must be a constant")
                 inner = self.items(node.args[0], _targets(target, 2)[1])
                 return tuple((ir.Const(first + trip), item) for trip, item in enumerate(inner))
             if kind is zip and node.args and all(one.arg == "strict" for one in node.keywords):
@@ -169,7 +169,7 @@ class Loops:
             return tuple(ir.Const(trip) for trip in trips)
         raise self.function.refuse(
             node,
-            "how long this range is must be known beforehand here",
+            "the length of this range must be known before the run here",
             "loop over the range alone, and compute the rest from its variable",
         )
 
@@ -190,8 +190,8 @@ class Loops:
         if self.function.shared.trips > MOST_TRIPS:
             raise self.function.refuse(
                 node,
-                f"the program grows to more than {MOST_TRIPS} trips of loops over tuples",
-                "each trip stands for the loop's body; loop over range(n) and read a table",
+                f"the program grows to more than {MOST_TRIPS} iterations of loops over tuples",
+                "each iteration is a copy of the loop's body; loop over range(n) and read a table",
             )
 
     def unroll(self, node: ast.For, items: tuple[Value, ...]) -> None:

@@ -56,7 +56,7 @@ class Lowering:
         self.block.append(statement)
 
     def temporary(self, hint: str = "t") -> str:
-        """A variable of no name in the text."""
+        """A variable without a name in the text."""
         return self.function.shared.unique(hint)
 
     def spill(self, value: ir.Expr, place: Place, hint: str = "t") -> ir.Expr:
@@ -111,7 +111,7 @@ class Lowering:
         return [self.spill(one, place) if reads_registers(one) else one for one in values]
 
     def link(self, value: ir.Expr, position: int, place: Place) -> ir.Expr:
-        """A chain's value after so many operators: in a variable now and then, so it stays flat."""
+        """A chain's value after so many operators: now and then in a variable, so it stays flat."""
         return self.spill(value, place) if position % LONGEST == 0 else value
 
     @contextmanager
@@ -139,7 +139,7 @@ class Lowering:
             return lower(node)
 
     def statements(self, nodes: list[ast.stmt]) -> None:
-        """Statements, one after the other."""
+        """Statements, in order."""
         for node in nodes:
             lower = self.statement_forms.get(type(node))
             if lower is None:
@@ -162,7 +162,7 @@ class Lowering:
         return tuple(block)
 
     def constant(self, value: ir.Scalar, node: ast.AST) -> ir.Const:
-        """A number as it stands."""
+        """A number written in the program."""
         if isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
             raise self.function.refuse(
                 node,

@@ -1,6 +1,8 @@
-"""What names of arrays stand for where ways meet: after an `if`, and around a loop.
+"""What names of arrays stand for where paths meet: after an `if`, and around a
+loop.
 
-A name that stands for one array on every way keeps it. Else variables say which one it is
+A
+name that stands for one array on every path keeps it. Else variables say which one it is
 (`aliases.Merged`).
 """
 
@@ -112,9 +114,9 @@ class Merging:
             alias = self.function.stands_for(self.function.bound[name])
             if alias is None or not merged.holds(alias):
                 raise LanguageError(
-                    f"{name!r} need not name one array after this trip of the loop",
+                    f"{name!r} may not name one array after this iteration of the loop",
                     place,
-                    "assign an array to it on every way through the loop's body",
+                    "assign an array to it on every path through the loop's body",
                 )
             settings += merged.settings(alias, place, False)
         if len(settings) > 1:

@@ -136,7 +136,7 @@ def registers(size: int | Sequence[int], dtype: Any = None) -> Array:
 
 
 def vector(array: Array, count: int) -> Any:
-    """The vectors of an array: `mm.vector(a, 4)[i]` accesses four neighbours at once.
+    """The vectors of an array: `mm.vector(a, 4)[i]` accesses four adjacent elements together.
 
     Vector i holds the elements 4 * i .. 4 * i + 3, and of an array of several axes the last index
     counts vectors. A read gives a tuple of `count` numbers, a write takes one. `count` is 2, 4, 8

@@ -99,17 +99,19 @@ class NumbaArrays(Arrays):
             elif self.values.tuples.gives_tuple(one):
                 for leaf in leaves(self.values.value(one)):
                     if isinstance(leaf, Alias):
-                        raise self.function.refuse(one, f"{written(one)!r} is no index")
+                        raise self.function.refuse(one, f"{written(one)!r} is not an index")
                     found.append(self.lowering.spill(leaf, place))
             else:
                 found.append(self.lowering.spill(self.lowering.expression(one), place))
         return found
 
     def special(self, node: ast.expr) -> bool:
-        """Whether an index is no plain number."""
+        """Whether an index is not a plain number."""
         if isinstance(node, ast.Constant):
             if node.value is None or isinstance(node.value, str):
-                raise self.function.refuse(node, f"{written(node)!r} is no index", "write a number")
+                raise self.function.refuse(
+                    node, f"{written(node)!r} is not an index", "write a number"
+                )
             return node.value is Ellipsis
         return isinstance(node, ast.Slice) or self.values.tuples.gives_tuple(node)
 
@@ -119,7 +121,7 @@ class NumbaArrays(Arrays):
         step = ir.Const(1) if node.step is None else self.lowering.expression(node.step)
         if not isinstance(step, ir.Const) or type(step.value) is not int or step.value == 0:
             raise self.function.refuse(
-                node, "the step of a slice must be a number as it stands, and not 0", "write a loop"
+                node, "the step of a slice must be a constant, and not 0", "write a loop"
             )
         extent = aliases.extent_of(array, axis, None, place)
         back = step.value < 0
@@ -213,7 +215,7 @@ class NumbaValues(Values):
             return None
         if node.attr not in whole.names:
             raise self.function.refuse(
-                node, f"{written(node)!r} is not there", f"it has {', '.join(whole.names)}"
+                node, f"{written(node)!r} doesn't exist", f"it has {', '.join(whole.names)}"
             )
         item: Value = whole.item(node.attr)
         return item
@@ -269,8 +271,8 @@ class NumbaValues(Values):
             if not isinstance(value, tuple):
                 raise self.function.refuse(
                     node,
-                    f"{written(node.value)!r} is no tuple",
-                    "only tuples are spread over arguments",
+                    f"{written(node.value)!r} is not a tuple",
+                    "only tuples can be unpacked into arguments",
                 )
             place = self.function.place(node)
             parts = [self.lowering.spill_all(one, place) for one in value]

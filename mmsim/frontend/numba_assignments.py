@@ -103,7 +103,7 @@ class NumbaAssignments(Assignments):
         if not isinstance(table, np.ndarray):
             raise self.function.refuse(
                 call.args[0],
-                f"{written(call.args[0])!r} is no array from outside the kernel",
+                f"{written(call.args[0])!r} is not an array from outside the kernel",
                 "make a NumPy array outside, which the kernel holds from then on",
             )
         return table

@@ -40,7 +40,7 @@ class NumbaAtomics(AtomicCalls):
     values: NumbaValues
 
     def op(self, node: ast.Call) -> AtomicOp | None:
-        """What a call does to a word, None of a call that is no atomic's."""
+        """What a call does to a word, None if the call is not an atomic."""
         owner, _, name = name_of(node.func, self.function).rpartition(".")
         return OPERATIONS.get(name) if owner == "atomic" else None
 
@@ -76,7 +76,7 @@ class NumbaAtomics(AtomicCalls):
         """The numbers of an index, which may be a tuple."""
         found = self.values.arrays.numbers_of([node], array)
         if any(isinstance(one, Span) for one in found):
-            raise self.function.refuse(node, f"{written(node)!r} is no index of one element")
+            raise self.function.refuse(node, f"{written(node)!r} is not an index of one element")
         return [one for one in found if not isinstance(one, Span)]
 
     def first_word(self, array: Alias) -> list[ir.Expr]:

@@ -107,7 +107,7 @@ class NumbaCalls(Calls):
         """tuple(x) of a tuple."""
         value = self.values.value(node)
         if not isinstance(value, tuple):
-            raise self.function.refuse(node, f"{written(node)!r} is no tuple", "write a tuple")
+            raise self.function.refuse(node, f"{written(node)!r} is not a tuple", "write a tuple")
         return tuple(value)
 
     def is_instance(self, node: ast.expr, kind: ast.expr) -> ir.Expr:
@@ -116,7 +116,7 @@ class NumbaCalls(Calls):
         if not wanted or any(one not in (tuple, list, np.ndarray) for one in wanted):
             raise self.function.refuse(
                 kind,
-                "isinstance knows tuples and arrays here, no types of numbers",
+                "isinstance knows tuples and arrays here, not types of numbers",
                 "choose by another argument, as None",
             )
         known = self.function.captured(node)
@@ -288,7 +288,7 @@ class NumbaStatements(Statements):
         known = constant_of(value)
         if known is None:
             raise self.function.refuse(
-                node, f"the default {written(node)!r} is no number", "give numbers as defaults"
+                node, f"the default {written(node)!r} is not a number", "give numbers as defaults"
             )
         return known
 

@@ -91,7 +91,7 @@ class NumbaDeclarations(Declarations):
         if held is None:
             place = self.function.place(node)
             if not isinstance(name, str):
-                raise self.function.refuse(dtype, "give dynamic shared memory a type as it stands")
+                raise self.function.refuse(dtype, "give dynamic shared memory a constant type")
             count = shared.dynamic_bytes // np.dtype(name).itemsize
             if count == 0:
                 raise self.function.refuse(
@@ -105,7 +105,7 @@ class NumbaDeclarations(Declarations):
         return ArrayName(DYNAMIC, "shared")
 
     def check_position(self, node: ast.Call, maker: Maker) -> None:
-        """Arrays are there from the beginning, wherever they are made."""
+        """Arrays exist from the beginning, wherever they are made."""
 
     def shape_and_type(self, node: ast.Call, maker: Maker) -> tuple[ast.expr, ast.expr]:
         """The shape and the element type; an alignment means nothing here."""

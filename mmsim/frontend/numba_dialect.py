@@ -1,4 +1,4 @@
-"""The dialect of numba.cuda: kernels as plain functions, in the words that Numba's users type."""
+"""The dialect of numba.cuda: kernels as plain functions, with Numba's names."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class NumbaDialect:
             return WARP_SIZE
         if name in ("threadIdx", "blockIdx", "blockDim", "gridDim"):
             text = written(node)
-            raise function.refuse(node, f"{text!r} is no number", f"write {text}.x, .y or .z")
+            raise function.refuse(node, f"{text!r} is not a number", f"write {text}.x, .y or .z")
         return None
 
     def statement(self, call: ast.Call, place: Place, function: Function) -> ir.Stmt | None:
@@ -62,7 +62,7 @@ class NumbaDialect:
         return None
 
     def vector(self, call: ast.Call, function: Function) -> tuple[ast.expr, int] | None:
-        """None: Numba has no access to several elements at once."""
+        """None: Numba has no vector access to several elements."""
         return None
 
     def atomic(self, called: Any) -> AtomicOp | None:

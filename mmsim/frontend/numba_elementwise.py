@@ -45,7 +45,7 @@ class Elementwise:
     def part(self, value: Value, index: Index, place: Place) -> ir.Expr:
         """The number for an element: an element of an array along its last axes, or a number."""
         if isinstance(value, tuple):
-            raise AssertionError("a tuple is no array")
+            raise AssertionError("a tuple is not an array")
         if not isinstance(value, Alias):
             return value
         rank = self.arrays.axes(value) or 0
@@ -84,7 +84,7 @@ class Elementwise:
         sources = [self.spread(self.values.value(one), one) for one in operands]
         out = self.values.value(last)
         if not isinstance(out, Alias):
-            raise self.function.refuse(last, f"{written(last)!r} is no array")
+            raise self.function.refuse(last, f"{written(last)!r} is not an array")
 
         def value(index: Index) -> ir.Expr:
             place = self.function.place(node)

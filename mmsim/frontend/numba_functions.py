@@ -144,7 +144,7 @@ SIMPLE: dict[Any, Simple] = {
 
 
 def simple(called: Any) -> Simple | None:
-    """What one of these functions is; None of anything else. The object is asked for nothing."""
+    """What one of these functions is; None of anything else. No code of the object runs."""
     return next((found for known, found in SIMPLE.items() if called is known), None)
 
 

@@ -43,7 +43,7 @@ class NumbaInlining(Inlining):
         return super().call(whole, function)
 
     def argument(self, name: str, argument: ast.expr | Captured, inner: FunctionParser) -> Entity:
-        """What a parameter stands for: an object from outside that is no number stays itself."""
+        """What a parameter stands for: an object from outside that is not a number stays itself."""
         if isinstance(argument, ast.Name | ast.Attribute):
             found = self.function.captured(argument)
             plain = number(found) is None and not is_table(found) and not is_large(found)

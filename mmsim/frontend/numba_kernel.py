@@ -1,4 +1,4 @@
-"""A kernel of numba.cuda as a program, parsed anew for each kind of arguments."""
+"""A kernel of numba.cuda as a program, parsed again for each kind of arguments."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class NumbaProgram(Program):
         return program, (*given.values, *from_outside)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The function; what was parsed of it for some arguments is parsed again where it comes."""
+        """The function; what was parsed of it for some arguments is parsed again elsewhere."""
         return {**super().__getstate__(), "_specialized": {}, "_dynamic": {}}
 
     @property
@@ -128,7 +128,7 @@ def kernel_function(kernel: Any) -> types.FunctionType:
     function = python_function(kernel)
     if function is None:
         raise LanguageError(
-            f"{shown(kernel)} is no function",
+            f"{shown(kernel)} is not a function",
             Place(shown(kernel), "<unknown>", 0),
             "give a function written with def, or what cuda.jit made of one",
         )

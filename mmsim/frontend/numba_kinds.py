@@ -153,7 +153,7 @@ def _is_object(value: Any) -> bool:
 
 
 def _is_held(dtype: np.dtype[Any]) -> bool:
-    """Whether a field of a type can be used in a kernel; of others it must only be left alone."""
+    """Whether a field of a type can be used in a kernel; other fields must not be accessed."""
     return supported(dtype.name) or bool(dtype.names)
 
 

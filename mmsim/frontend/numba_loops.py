@@ -72,7 +72,7 @@ class NumbaLoops(Loops):
                 return number
         if not self.has_array(node):
             raise self.function.refuse(
-                node, "this can't be looped over beside an array", "write a loop over range(n)"
+                node, "this can't be looped over with an array", "write a loop over range(n)"
             )
         array = self.values.alias(node, Role(self.function.place(node)))
         lengths.append(aliases.extent_of(array, 0, None, self.function.place(node)))

@@ -2,7 +2,7 @@
 
 A kernel's globals and closure hold `cuda`, or members of it, of whichever package: numba.cuda's
 own, or one with the same names. Neither is imported here: a module is known by its name, any other
-object by the module and the qualified name that it says itself. Nothing of it is called.
+object by the module and the qualified name that it gives itself. Nothing of it is called.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TYPES = ("numba.core.types", "numba.cuda.types", "numba.types", "mmsim.cuda.type
 def name_of(node: ast.expr, function: Function) -> str:
     """What numba.cuda calls the object that a name or a dotted name means; "" for any other.
 
-    `cuda.shared.array` is "shared.array", under whatever name `cuda` goes.
+    `cuda.shared.array` is "shared.array", under whatever name `cuda` is imported.
     """
     if isinstance(node, ast.Attribute):
         owner = function.captured(node.value)
@@ -64,7 +64,7 @@ def _inside(module: str) -> str | None:
 
 
 def name_of_object(found: Any) -> str:
-    """What numba.cuda calls one of its objects, by its own word; "" for any other."""
+    """What numba.cuda calls one of its objects, by its own attributes; "" for any other."""
     if isinstance(found, types.ModuleType):
         return ""
     facts = vars(found) if hasattr(found, "__dict__") else {}
@@ -74,7 +74,7 @@ def name_of_object(found: Any) -> str:
     if inside is None:
         return ""
     name = getattr(kind, "__qualname__", "")
-    if kind is not found:  # an object says its name, its type need not
+    if kind is not found:  # an object has a name, its type may lack one
         name = next((facts[key] for key in ("__qualname__", "_name") if key in facts), name)
     if not isinstance(name, str) or "<" in name:
         return ""

@@ -30,7 +30,7 @@ COMPARISONS = {
 
 
 def of_type(value: ir.Expr, dtype: np.dtype[Any], place: Place) -> ir.Expr:
-    """A number of a type: 64-bit integers, doubles and bools need no word of it."""
+    """A number of a type: 64-bit integers, doubles and bools need no cast."""
     return value if dtype in WIDE else ir.Unary(dtype.name, value, place)
 
 

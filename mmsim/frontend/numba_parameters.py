@@ -27,7 +27,7 @@ from mmsim.ir.promotion import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type
 
 
 class Parameters:
-    """What a launch is given, in order; `dtypes` and `numbers` are the types of it.
+    """What a launch is given, in order; `dtypes` and `numbers` are their types.
 
     `from_outside` are the values of those that no call gives: arrays that the kernel captures.
     """

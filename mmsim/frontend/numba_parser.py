@@ -102,7 +102,7 @@ class Options(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """A kernel for some arguments, and what each launch is given beside them."""
+    """A kernel for some arguments, and what each launch is given in addition."""
 
     code: ir.Code
     from_outside: tuple[Any, ...]

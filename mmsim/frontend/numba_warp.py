@@ -1,4 +1,4 @@
-"""What the lanes of a warp, and the threads of a block, get from each other in a kernel."""
+"""Exchange between the lanes of a warp, and between the threads of a block, in a kernel."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Together:
         return ir.Unary(type_, lanes, self.function.place(node))
 
     def equal(self, node: ast.Call) -> ir.Expr:
-        """cuda.eq_sync(mask, test): whether all tests are alike."""
+        """cuda.eq_sync(mask, test): whether all tests are the same."""
         _, test = self.taking(node, 2)
         place = self.function.place(node)
         test = self.lowering.spill(ir.Unary("bool", test, place), place)

@@ -1,9 +1,9 @@
-"""Functions on their way to another process, beside the parsed code of their program.
+"""Functions on their way to another process, with the parsed code of their program.
 
 What runs is the code, which is data. The function itself is needed where another program calls this
 one, its example where arguments for a trial run are asked for. Each is packed by value where
 cloudpickle is installed, else by its name, and unpacked where it is first needed: what can't be
-had there is reported there.
+unpacked there is reported there.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Packed:
         except Exception as error:  # loading runs what the objects say
             reason = f"{type(error).__name__}: {error}"
         raise MMSimError(
-            f"{self.what} did not come along from another process ({reason}); define it at the top "
+            f"{self.what} was not sent along from another process ({reason}); define it at the top "
             "level of a module that both processes import, or install cloudpickle in both"
         )
 

@@ -34,14 +34,14 @@ def parameter_names(text: FunctionText) -> list[str]:
 
 
 def default_numbers(function: types.FunctionType, text: FunctionText) -> dict[str, Any]:
-    """Default values of parameters; refuses those that are no numbers."""
+    """Default values of parameters; refuses those that are not numbers."""
     parameters = parameter_names(text)
     values = function.__defaults__ or ()
     found = dict(zip(parameters[len(parameters) - len(values) :], values, strict=True))
     for (name, value), node in zip(found.items(), text.node.args.defaults, strict=True):
         if number(value) is None:
             raise LanguageError(
-                f"the default of {name!r} is no number",
+                f"the default of {name!r} is not a number",
                 text.place(node),
                 "give numbers as defaults",
             )

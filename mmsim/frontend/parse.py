@@ -20,11 +20,11 @@ from mmsim.ir.walk import numbered
 
 
 def plain_function(function: Callable[..., Any]) -> types.FunctionType:
-    """What is to be parsed, or a `LanguageError` if it is no function."""
+    """What is to be parsed, or a `LanguageError` if it is not a function."""
     if isinstance(function, types.FunctionType):
         return function
     raise LanguageError(
-        f"{shown(function)} is no function",
+        f"{shown(function)} is not a function",
         Place(shown(function), "<unknown>", 0),
         "decorate a function written with def",
     )

@@ -17,13 +17,13 @@ from mmsim.tracebacks import said
 T = TypeVar("T")
 MOST_KEPT = 100
 STAYING = ("__wrapped__", "__annotations__", "__annotate__", "__type_params__")
-"""What isn't pickled of a program: its function goes another way, the others are for readers."""
+"""What isn't pickled of a program: its function is packed separately, the rest is for readers."""
 
 
 class Program:
     """A program in the language of docs/language.md. Made by `mm.program`, run by a machine.
 
-    A function that returns a value is no program but a helper: other programs call it.
+    A function that returns a value is not a program but a helper, which programs call.
 
     `name` is the function's name, `code` its intermediate representation. A program can be pickled;
     what travels is the code.
@@ -168,7 +168,7 @@ class Program:
 
     @property
     def has_example(self) -> bool:
-        """Whether `prepare` has arguments to give."""
+        """Whether there is an example."""
         return self._example is not None
 
     def prepare(self, width: int, **choices: int) -> Example:

@@ -1,4 +1,4 @@
-"""CUDA C's and Numba's words, and what to write instead of them in a program.
+"""CUDA C's and Numba's names, and what to write instead of them in a program.
 
 The error message for one of these words names the right one. docs/cuda.md has
 the same as a table.
@@ -20,7 +20,7 @@ from mmsim.ir.nodes import AXES
 from mmsim.ir.promotion import SUPPORTED
 
 PREFIX = re.compile(r"(\w+\.)*(cuda|cg|cooperative_groups|numba)\.|__")
-"""What stands before a word and changes nothing."""
+"""Prefixes that change nothing."""
 NUMPY = re.compile(r"(np|numpy|cp|cupy)\.")
 ARRAYS = ("zeros", "empty", "ones", "full", "zeros_like", "empty_like", "arange")
 """NumPy's functions that make arrays."""
@@ -109,7 +109,7 @@ SLICE = Remedy(
 )
 
 VECTORS = ("float2", "float4", "int2", "int4", "uint2", "uint4", "double2", "longlong2")
-"""CUDA's types of neighbours that programs have as tuples."""
+"""CUDA's vector types, which programs have as tuples."""
 
 REMEDIES = (
     _index("place of a thread in its block", "threadIdx"),
@@ -191,7 +191,7 @@ REMEDIES = (
         ("local.array",),
     ),
     Remedy(
-        "neighbours at once",
+        "adjacent elements",
         "((float4 *)a)[i]",
         "",
         "mm.vector(a, 4)[i]",

@@ -188,12 +188,12 @@ NameKey = tuple[types.FunctionType, str]
 """A name that a function assigns, a parameter of the program, or `RETURNED`."""
 
 RETURNED = "return"
-"""Stands for what a function returns; no name is called so."""
+"""Stands for what a function returns; no variable has this name."""
 
 
 @dataclass(frozen=True)
 class Role:
-    """What a name that a function assigns holds, where it is no number.
+    """What a name that a function assigns holds, if not a number.
 
     It holds arrays if `shape` is None, else tuples of that shape; `place` says what shows it.
     """

@@ -97,7 +97,7 @@ def read(function: FunctionType, decorator: str) -> FunctionText:
         )
     if not isinstance(node, ast.FunctionDef) or not _says(node, function):
         raise LanguageError(
-            f"this isn't the text that {function.__name__!r} was made of",
+            f"this isn't the text that {function.__name__!r} was compiled from",
             place,
             "its file may have changed since it was loaded: load it again",
         )
@@ -135,8 +135,8 @@ def _says(node: ast.FunctionDef, function: FunctionType) -> bool:
 def _from_history(code: CodeType) -> list[str]:
     """The lines of the function that was typed last at the prompt, if it is this one.
 
-    The candidate is compiled and compared with the function, so that a line history that holds
-    something else is never taken for it.
+    The candidate is compiled and compared with the function, so that other lines of the
+    history are never taken for it.
     """
     readline = sys.modules.get("readline")
     if code.co_filename != "<stdin>" or readline is None:

@@ -73,7 +73,7 @@ def _count(value: Value) -> int:
 
 
 def regular(values: tuple[Value, ...]) -> tuple[int, ...] | None:
-    """The shape of a tuple of constants; None where a part has another one, or is no constant."""
+    """The shape of a tuple of constants; None where a part has another one, or is not constant."""
     shapes: set[tuple[int, ...] | None] = set()
     for value in values:
         if isinstance(value, tuple):
@@ -123,5 +123,5 @@ def shape_of(value: Value) -> Shape | None:
 
 
 def constant_of(value: ir.Expr) -> ir.Scalar | None:
-    """The number that an expression is as it stands."""
+    """The value of a constant expression."""
     return value.value if isinstance(value, ir.Const) else None

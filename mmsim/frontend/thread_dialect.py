@@ -159,7 +159,7 @@ class ThreadDialect:
         return None
 
     def remedy(self, node: ast.expr, function: Function) -> str | None:
-        """A program's word for one of CUDA's or Numba's."""
+        """A program's name for one of CUDA's or Numba's."""
         return remedies.remedy(node, function)
 
     def element_type(self, given: Any) -> str:
@@ -215,7 +215,7 @@ def along(node: ast.Attribute, owner: ast.Attribute, function: Function) -> ir.T
 
 
 def thread_field(node: ast.Attribute, function: Function) -> ir.ThreadField:
-    """T.id and the like; refuses what a thread hasn't."""
+    """T.id and the like; refuses what a thread lacks."""
     if node.attr in ir.NUMBERS:
         return ir.ThreadField(node.attr)
     thread = written(node.value)

@@ -1,4 +1,4 @@
-"""What Python's tree says as it stands, before names mean anything."""
+"""What Python's syntax tree shows by itself, before names are resolved."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def indices_of(node: ast.Subscript) -> list[ast.expr]:
 
 
 def constant_index(node: ast.expr | None) -> int | str | None:
-    """An integer as it stands, None for none, "varying" for anything else."""
+    """A literal integer, None for none, "varying" for anything else."""
     match node:
         case None:
             return None

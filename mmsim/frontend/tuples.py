@@ -36,7 +36,7 @@ class Tuples:
         if value is None:
             raise self.function.refuse(
                 node,
-                f"{text!r} from outside the program holds something else than numbers of 64 bits",
+                f"{text!r} from outside the program holds something other than numbers of 64 bits",
                 "capture tuples, lists and NumPy arrays of integers, floats and bools",
             )
         return value
@@ -85,9 +85,7 @@ class Tuples:
                 del indices[0]
                 continue
             if not isinstance(item, tuple):
-                raise self.function.refuse(
-                    node, f"{text!r} is no table with so many axes", "leave some out"
-                )
+                raise self.function.refuse(node, f"{text!r} has fewer axes", "leave some out")
             value = self.lowering.expression(index)
             position = tables.constant_of(value)
             if type(position) is not int:
@@ -116,13 +114,11 @@ class Tuples:
         if shape is None:
             raise self.function.refuse(
                 indices[0],
-                f"{text!r} is no regular table of constants",
+                f"{text!r} is not a regular table of constants",
                 f"write its index as a number, or use {self.lowering.dialect.own_array}",
             )
         if len(indices) > len(shape):
-            raise self.function.refuse(
-                node, f"{text!r} is no table with so many axes", "leave some out"
-            )
+            raise self.function.refuse(node, f"{text!r} has fewer axes", "leave some out")
         values = [first]
         for index in indices[1:]:
             if isinstance(index, ast.Slice):
@@ -134,7 +130,7 @@ class Tuples:
         return tables.lookup(text, table, shape, tuple(values), place)
 
     def sliced(self, node: ast.Slice, item: Value) -> Value:
-        """A part of a tuple, whose bounds are numbers as they stand."""
+        """A part of a tuple, whose bounds are constants."""
         lower, upper, step = map(constant_index, (node.lower, node.upper, node.step))
         if (
             isinstance(item, tuple)

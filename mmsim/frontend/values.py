@@ -156,7 +156,7 @@ class Values:
                 return self.tuples.chosen_item(node, owner, whole)
             if isinstance(whole, ir.Expr):
                 raise self.function.refuse(
-                    owner, f"{written(owner)!r} is no array", "it is one number"
+                    owner, f"{written(owner)!r} is not an array", "it is one number"
                 )
         array, index = self.arrays.element(node)
         return self.arrays.load(array, index, self.function.place(node))
@@ -181,7 +181,7 @@ class Values:
         if type(axis) is not int:
             raise self.function.refuse(
                 node.slice,
-                "an axis of a shape must be a number as it stands",
+                "an axis of a shape must be a constant",
                 f"write {written(owner)}[0]",
             )
         self.lowering.constant(axis, node.slice)
@@ -239,7 +239,7 @@ class Values:
                 "give every array a name of its own",
             )
         raise LanguageError(
-            f"{text!r} is no array: line {place.line} assigns something else to it",
+            f"{text!r} is not an array: line {place.line} assigns something else to it",
             role.place,
             "only arrays have elements; give arrays and numbers names of their own",
         )

@@ -1,4 +1,4 @@
-"""Vector accesses: `mm.vector(a, 4)[i]`, which reads or writes four neighbours at once."""
+"""Vector accesses: `mm.vector(a, 4)[i]`, which reads or writes four adjacent elements."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class VectorAccesses:
         array = self.function.array(node)
         if array is None and not isinstance(node, ast.Subscript | ast.IfExp | ast.Call):
             raise self.function.refuse(
-                node, f"{written(node)!r} is no array", "the first argument of mm.vector is one"
+                node, f"{written(node)!r} is not an array", "the first argument of mm.vector is one"
             )
         if array is None:
             array = self.alias(node, Role(self.function.place(node)))

@@ -1,4 +1,4 @@
-"""The names of warp exchange, `mm.warp`: what lanes of one warp get from each other.
+"""The names of warp exchange, `mm.warp`: exchange between the lanes of one warp.
 
 Only the lanes that are active take part, and exchange takes no time. As in `names`, nothing here
 ever runs: a program is parsed, and calling one of these outside a program says so.

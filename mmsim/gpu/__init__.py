@@ -1,9 +1,9 @@
-"""The same programs on a real GPU, beside the models.
+"""The same programs on a real GPU, compared with the models.
 
 `Program.cuda` and `kernel` write a program as CUDA C and need no GPU. `replay` and `once` run it
-through CuPy, `calibrate` measures the machines that stand for the GPU at hand, `counters` sets its
-own counters beside the model's stages; without a GPU they say what is missing. Importing this loads
-nothing that talks to one. What the text promises:
+through CuPy, `calibrate` measures the machines that stand for the GPU at hand, `counters` compares
+its own counters with the model's stages; without a GPU they say what is missing. Importing this
+loads nothing that talks to one. The text guarantees:
 
 - It computes what the simulator does, for a program that is right and has no data race: integers of
   64 bits that wrap around, `//` and `%` that round down, doubles that are never fused (compile with
@@ -14,13 +14,13 @@ nothing that talks to one. What the text promises:
   words are where it says, and in shared memory an element takes 4 bytes at least. An element of 8
   bytes takes two banks; the hardware then serves a warp in two halves, each with 16 banks of 8.
 - Finding a word touches neither banks nor address groups: shifts are packed into numbers, or lie in
-  constant memory. Only a layout that is no rotation of rows, or of more than 1024, is a table in
+  constant memory. Only a layout that is not a rotation of rows, or of more than 1024, is a table in
   global memory.
 
-What it doesn't: indices, divisions and shifts are not checked; of several lanes that write one word
-in one instruction any may win, while the model's winner is the lowest; lanes of one warp that
-exchange words without a barrier lean on lock step, which a GPU doesn't promise: `lock_step=True`
-lets the threads of one block wait for each other after every access.
+It does not guarantee: indices, divisions and shifts are not checked; of several lanes that write
+one word in one instruction any may win, while the model's winner is the lowest; lanes of one warp
+that exchange words without a barrier rely on lock step, which a GPU doesn't guarantee:
+`lock_step=True` lets the threads of one block wait for each other after every access.
 """
 
 from __future__ import annotations
@@ -57,12 +57,13 @@ __all__ = [
 
 
 def counters(programs: Iterable[Program]) -> Counters:
-    """Set what the GPU at hand counts beside the model's stages, for programs with an example.
+    """Compare what the GPU at hand counts with the model's stages, for programs with an example.
 
     The examples are those for width 32, their arrays in words of 4 bytes where the values allow.
-    Wavefronts of shared memory stand beside the stages of the DMM, address groups of global memory
-    and wavefronts of `mm.shared` arrays beside those of the HMM. NVIDIA's profiler `ncu` counts.
-    What can't be launched so, because it takes several blocks or too much memory, is left out.
+    Wavefronts of shared memory are compared with the stages of the DMM, address groups of global
+    memory and wavefronts of `mm.shared` arrays with those of the HMM. NVIDIA's profiler `ncu`
+    counts. What can't be launched so, because it takes several blocks or too much memory, is left
+    out.
 
     Raises `NoGPU` without a GPU, `mmsim.gpu.ncu.NoCounters` where its counters can't be read.
     """

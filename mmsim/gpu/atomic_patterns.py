@@ -1,4 +1,4 @@
-"""Patterns of addresses that atomics meet in: which word the thread of each lane asks for."""
+"""Patterns of addresses for atomics: which word the thread of each lane accesses."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def one_address(threads: int = WARP) -> Pattern:
 
 
 def random(words: int, seed: int, threads: int = WARP) -> Pattern:
-    """Addresses drawn among the first words, each for itself."""
+    """Addresses drawn among the first words, independently."""
     drawn = np.random.default_rng(seed).integers(0, words, threads)
     return _pattern(f"random over {words} words, seed {seed}", drawn)
 

@@ -22,7 +22,7 @@ def shared_add(T: Thread, h: Array, index: Array, values: Array, old: Array) -> 
 
 @program
 def shared_add_unused(T: Thread, h: Array, index: Array, values: Array, old: Array) -> None:
-    """Add, and leave the old value. The word is read later, so that all this is done at all."""
+    """Add, and discard the old value. The word is read later, so that the atomic is kept."""
     own = shared(h.size, dtype=h.dtype)
     atomic.add(own, index[T.id], values[T.id])
     old[T.id] = own[index[T.id]]
@@ -30,7 +30,7 @@ def shared_add_unused(T: Thread, h: Array, index: Array, values: Array, old: Arr
 
 @program
 def shared_count(T: Thread, h: Array, index: Array, values: Array, old: Array) -> None:
-    """Add the constant 1, and leave the old value. The word is read later, as above."""
+    """Add the constant 1, and discard the old value. The word is read later, as above."""
     own = shared(h.size, dtype=h.dtype)
     atomic.add(own, index[T.id], 1)
     old[T.id] = own[index[T.id]]
@@ -75,13 +75,13 @@ def global_add(T: Thread, h: Array, index: Array, values: Array, old: Array) -> 
 
 @program
 def global_add_unused(T: Thread, h: Array, index: Array, values: Array, old: Array) -> None:
-    """Add, and leave the old value."""
+    """Add, and discard the old value."""
     atomic.add(h, index[T.id], values[T.id])
 
 
 @program
 def global_count(T: Thread, h: Array, index: Array, values: Array, old: Array) -> None:
-    """Add the constant 1, and leave the old value."""
+    """Add the constant 1, and discard the old value."""
     atomic.add(h, index[T.id], 1)
 
 
@@ -90,7 +90,7 @@ def global_count(T: Thread, h: Array, index: Array, values: Array, old: Array) -
 
 @program
 def add_again(T: Thread, h: Array, index: Array, values: Array, old: Array, times: int) -> None:
-    """Add so often, and add up what was there."""
+    """Add repeatedly, and sum the old values."""
     at = index[T.id]
     value = values[T.id]
     total = value
@@ -103,7 +103,7 @@ def add_again(T: Thread, h: Array, index: Array, values: Array, old: Array, time
 def add_unused_again(
     T: Thread, h: Array, index: Array, values: Array, old: Array, times: int
 ) -> None:
-    """Add so often, and leave what was there."""
+    """Add repeatedly, and discard the old values."""
     at = index[T.id]
     value = values[T.id]
     for _ in range(times):
@@ -112,7 +112,7 @@ def add_unused_again(
 
 @program
 def count_again(T: Thread, h: Array, index: Array, values: Array, old: Array, times: int) -> None:
-    """Add the constant 1 so often, and leave what was there."""
+    """Add the constant 1 repeatedly, and discard the old values."""
     at = index[T.id]
     for _ in range(times):
         atomic.add(h, at, 1)

@@ -1,4 +1,4 @@
-"""What the GPU at hand does with atomics, beside the model: `mmsim gpu atomics`.
+"""Atomics on the GPU at hand, compared with the model: `mmsim gpu atomics`.
 
 In the model requests of an atomic access for one address don't merge (`Conflict.of_atomics`). Small
 programs make one such access a thread, in patterns of addresses, and the profiler counts what it
@@ -47,7 +47,7 @@ WANTED: dict[Memory, tuple[str, ...]] = {
         "lts__d_atomic_input_cycles_active.sum",
     ),
 }
-"""What is counted, as far as the GPU at hand counts it: `op_red` leaves the old value."""
+"""What is counted, as far as the GPU at hand counts it: `op_red` discards the old value."""
 
 BLOCK = 1024
 TIMES = (16, 80)
@@ -206,7 +206,7 @@ def _kernel(access: Access, pattern: Pattern, name: str) -> Kernel:
 
 
 def compare(cases: Sequence[Case], launches: Sequence[Profiled]) -> Iterator[Row]:
-    """The counts of each launch beside the model's stages, None where one is missing.
+    """The counts of each launch to compare with the model's stages, None where one is missing.
 
     Raises `NoCounters` if the launches aren't those of the cases, one by one.
     """
@@ -219,7 +219,7 @@ def compare(cases: Sequence[Case], launches: Sequence[Profiled]) -> Iterator[Row
 
 
 def hardware(row: Row) -> int | None:
-    """What stands beside the model's stages; None where it wasn't counted.
+    """What is compared with the model's stages; None where it wasn't counted.
 
     In shared memory these are wavefronts, in global memory requests at the second-level cache.
     """

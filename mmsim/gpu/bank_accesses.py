@@ -1,4 +1,4 @@
-"""Accesses to shared memory as instructions of a card: which there are, and kernels of them.
+"""Accesses to shared memory as instructions of a card: their list, and kernels of them.
 
 One kernel makes several requests, each as often as its place in a number to the base `Access.base`
 says: a profiler's one count of a launch then holds the counts of all as digits.

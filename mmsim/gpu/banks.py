@@ -1,4 +1,4 @@
-"""Bank conflicts as the GPU counts them, beside the rule of banks of 4 bytes.
+"""Bank conflicts as the GPU counts them, compared with the rule of banks of 4 bytes.
 
 Every kind of access of `bank_accesses` makes the requests of `bank_patterns`, and the profiler
 counts the wavefronts of shared memory: what a launch takes beyond one without requests.
@@ -33,7 +33,7 @@ class Counted:
     counts: tuple[int, ...]
 
     def row(self) -> Row:
-        """It as plain data, beside the rule."""
+        """It as plain data, with what the rule says."""
         model = self.model
         return {
             "access": self.access.name,
@@ -60,7 +60,7 @@ def requests(access: Access, count: int) -> list[Index]:
 
 
 def measured(command: str, say: Callable[[str], None], count: int = PATTERNS) -> Iterator[Record]:
-    """The record so far, with one kind of access after the other.
+    """The record so far, kind of access by kind of access.
 
     Raises `NoGPU` without a GPU, `NoCounters` where its counters can't be read.
     """

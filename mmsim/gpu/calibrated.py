@@ -22,7 +22,7 @@ class Calibration:
     delays takes `shared_latency` of them; a clock cycle lasts `cycle_ps` picoseconds. In global
     memory a time unit is the time of one address group of 32 words of 4 bytes, `group_ps`
     picoseconds of the whole GPU, and a request takes `global_latency` of them. `multiprocessors`
-    are its DMMs. `launch_ns` is how long a launch that does next to nothing takes, beyond the
+    are its DMMs. `launch_ns` is how long an almost empty launch takes, beyond the
     latency of its accesses.
     """
 
@@ -67,17 +67,17 @@ class Calibration:
         """A calibration from its plain data. Raises `FormatError` for anything else."""
         kinds = get_type_hints(Calibration)
         if found.keys() != kinds.keys():
-            raise FormatError(f"this is no calibration: its fields aren't {', '.join(kinds)}")
+            raise FormatError(f"this is not a calibration: its fields aren't {', '.join(kinds)}")
         for name, value in found.items():
             whole = type(value) is int and abs(value) <= LARGEST
             number = whole or (type(value) is float and math.isfinite(value))
             if not {str: type(value) is str, int: whole, float: number}[kinds[name]]:
-                raise FormatError(f"this is no calibration: its {name} can't be {value!r:.80}")
+                raise FormatError(f"this is not a calibration: its {name} can't be {value!r:.80}")
         calibration = Calibration(**found)
         try:
             _ = calibration.dmm, calibration.umm, calibration.hmm
         except MachineError as error:
-            raise FormatError(f"this is no calibration: {error}") from None
+            raise FormatError(f"this is not a calibration: {error}") from None
         return calibration
 
     def to_dict(self) -> dict[str, Any]:

@@ -47,9 +47,9 @@ def read(T: Thread, a: Array, stride: int) -> None:
 
 @program
 def copy(T: Thread, a: Array, b: Array, words: int) -> None:
-    """Every word is read and written once, neighbours by neighbours.
+    """Every word is read and written once; adjacent threads access adjacent words.
 
-    A thread has so many reads on their way at once: enough of them hide the latency of a GPU, which
+    A thread has so many reads in flight: enough of them hide the latency of a GPU, which
     keeps no more than 2048 threads of a multiprocessor.
     """
     c = registers(words)
@@ -130,7 +130,7 @@ def copy_time(words: int) -> float:
 
 
 def launch_time() -> float:
-    """Milliseconds of a launch that copies a warp's words: two accesses, one after the other."""
+    """Milliseconds of a launch that copies a warp's words: two dependent accesses."""
     a = np.arange(WARP, dtype=np.int32)
     return replay(copy, a, np.zeros_like(a), 1, threads=WARP, samples=101).median
 

@@ -1,4 +1,4 @@
-"""One program in the shared memory of many blocks at once, each with arrays of its own."""
+"""One program in the shared memory of many concurrent blocks, each with its own arrays."""
 
 from __future__ import annotations
 

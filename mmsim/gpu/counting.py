@@ -1,4 +1,4 @@
-"""The GPU's own counters beside the model's stages: `mmsim.gpu.counters`.
+"""The GPU's own counters compared with the model's stages: `mmsim.gpu.counters`.
 
 Shared memory is served in wavefronts, as many as the model's congestion; a request to global memory
 looks at its address groups one by one, as on the UMM. Both are counted by the hardware.
@@ -49,7 +49,7 @@ class Count:
     """What hardware and model count of a program's reads, writes or atomics in one memory.
 
     `words` are the sizes of its words in bytes. `why` says why the two differ: "" where they don't,
-    None where the reason is unknown; `guess` is then what was predicted in vain, if anything was.
+    None where the reason is unknown; `guess` is then the wrong prediction, if there was one.
     """
 
     program: str
@@ -148,7 +148,7 @@ def count(programs: Iterable[Program]) -> Counters:
 
 
 def to_record(counters: Counters, command: str) -> Record:
-    """The counts as data, with the facts that they mean nothing without."""
+    """The counts as data, with the facts needed to interpret them."""
     known = {
         **facts(command),
         "ncu": ncu.version(ncu.find()),
@@ -226,7 +226,7 @@ def profiled(profiler: str, launches: Iterable[Launches], metrics: Sequence[str]
 
 
 def compare(cases: Iterable[Case], launches: Iterable[Profiled]) -> list[Count]:
-    """The launches' counts beside what was expected, without places that no access touched.
+    """The launches' counts with what was expected, without places that no access touched.
 
     Raises `NoCounters` if a launch or a metric is missing.
     """

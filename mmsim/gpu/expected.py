@@ -2,8 +2,8 @@
 
 What is expected of the hardware is the model's number. Where it can't be, because not all words
 have 4 bytes or the kernel reads a layout's table, a second number is predicted by the machine that
-knows of sizes, and from the reads of the table one by one; a difference is explained only by a
-prediction that comes true.
+knows of sizes, and from the reads of the table one by one; a difference counts as explained only if
+that prediction is exact.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _fewer(program: Program, place: Place) -> str:
 def _merged_counts(program: Program) -> str:
     """Why an atomic may cost less: it adds 1, and the old value is not used.
 
-    Then NVIDIA's assembler has the lanes of an address counted, and adds that (ATOMS.POPC.INC).
+    Then NVIDIA's assembler counts the lanes of an address, and adds that number (ATOMS.POPC.INC).
     """
     atomics = [one for one in statements(program.code.body) if isinstance(one, ir.Atomic)]
     dropped = [one.value for one in atomics if one.op == "add" and one.target is None]
@@ -148,7 +148,7 @@ def _unused_reads(program: Program) -> str:
     plain = (isinstance(one, ir.Const) or getattr(one, "name", None) in loops for one in places)
     if all(plain):
         return ""
-    return "the assembler leaves out reads into registers that no thread of the warp looks at"
+    return "the assembler leaves out reads into registers that no thread of the warp uses"
 
 
 def _rows(run: Run, place: Place, space: Space) -> list[AccessRow]:

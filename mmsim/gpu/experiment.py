@@ -1,4 +1,4 @@
-"""Experiments: a paper's measurements, made again on the GPU at hand beside the model."""
+"""Experiments: a paper's measurements, repeated on the GPU at hand and predicted by the model."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Experiment:
     """One of a paper's tables or figures, cell by cell.
 
     `shown` makes the rows that a reader is shown of those that were measured. `kept`, where results
-    are kept, gives them beside what the model predicts now, or None where they are not installed.
+    are kept, gives them with what the model predicts now, or None where they are not installed.
     """
 
     name: str

@@ -43,7 +43,7 @@ def find() -> str:
 
 
 def version(ncu: str) -> str:
-    """The profiler's version, "unknown" where it doesn't tell."""
+    """The profiler's version, "unknown" where it prints none."""
     try:
         done = subprocess.run([ncu, "--version"], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.SubprocessError):
@@ -55,7 +55,7 @@ def version(ncu: str) -> str:
 def known_metrics(ncu: str) -> set[str]:
     """The metrics that the GPU at hand counts, without what ends their names (".sum").
 
-    None at all where the profiler doesn't tell.
+    None at all where the profiler doesn't list them.
     """
     try:
         done = subprocess.run([ncu, "--query-metrics"], capture_output=True, text=True, timeout=60)
@@ -76,7 +76,7 @@ def profile(
     command += ["--clock-control", "none", "--cache-control", "none", "--target-processes", "all"]
     command += ["--kernel-name-base", "function", "--kernel-name", f"regex:^{names}"]
     command += ["--metrics", ",".join(metrics), sys.executable, "-m", module, *arguments]
-    # The module must be found as it was found here; numbers must not follow a country's habits.
+    # The module must be found as it was found here; numbers must not follow the locale.
     paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     found = os.pathsep.join(path for path in paths if path)
     environment = {**os.environ, "PYTHONPATH": found, "LC_ALL": "C"}
@@ -142,12 +142,12 @@ def failure(text: str, errors: str) -> str:
     if "Failed to initialize the profiler" in whole or "LibraryNotLoaded" in whole:
         return (
             "ncu can't reach the GPU's counters (it failed to initialize the profiler), as in some "
-            "containers and sandboxes; run this where the driver gives them"
+            "containers and sandboxes; run this where the driver allows it"
         )
     if "Failed to find metric" in whole:
         lacking = next(line for line in own if "Failed to find metric" in line)
         about = lacking.split("== ", 1)[-1].strip()
-        return f"this ncu doesn't know the metrics for this GPU ({about}); take a newer ncu"
+        return f"this ncu lacks the metrics for this GPU ({about}); install a newer ncu"
     said = [line for line in errors.splitlines() if line.strip() and not line.startswith("==")]
     if said:
         return f"the kernels couldn't be launched under ncu: {said[-1].strip()}"

@@ -1,4 +1,4 @@
-"""Several launches, one after the other, timed as one: what a step writes, a later one reads."""
+"""Several consecutive launches, timed as one: what a step writes, a later one reads."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Step:
 def replay_steps(
     steps: Sequence[Step], arrays: Arrays, *, keep: Sequence[str] = (), samples: int = SAMPLES
 ) -> Timing:
-    """Launch the steps on the GPU at hand, over and over, and time each repetition of all of them.
+    """Launch the steps on the GPU at hand repeatedly, and time each repetition of all of them.
 
     Arrays lie in row-major order; those named in `keep` are brought back. Raises `NoGPU` where
     there is none, and what `kernel` raises.

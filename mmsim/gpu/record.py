@@ -1,4 +1,4 @@
-"""Results measured on a GPU, kept as plain data with what they mean nothing without."""
+"""Results measured on a GPU, kept as plain data with the facts needed to interpret them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Row = Mapping[str, str | int | float | bool | None]
 class Record:
     """Rows of one experiment on one GPU.
 
-    `facts` tell the device, its driver, the date, the command and the versions; what else belongs
+    `facts` are the device, its driver, the date, the command and the versions; what else belongs
     to all rows (a calibrated machine, say) is there too.
     """
 

@@ -304,7 +304,7 @@ def timed(cp: Any, launch: Callable[[int], None], samples: int) -> list[float]:
 
 
 def launch_each(cp: Any, written: Kernel, repeats: Iterable[int]) -> None:
-    """Launch a kernel once for each number of repetitions, one launch after the other."""
+    """Launch a kernel once for each number of repetitions, in order."""
     function = compiled(cp, written)
     for repeat in repeats:
         _launch(written, function, buffers(cp, written, repeat))

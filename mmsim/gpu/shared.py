@@ -78,7 +78,7 @@ def repetition(program: Program, *args: Any, **how: Any) -> Repetition:
 
 
 def _operations(trace: Trace) -> tuple[tuple[int, ...], ...]:
-    """What each warp did, one thing after the other, as `asynchronous_time` takes it."""
+    """What each warp did, in order, as `asynchronous_time` takes it."""
     done: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for arrival in trace.arrivals:
         done[arrival.warp].append((arrival.time, 0, BARRIER))

@@ -1,1 +1,1 @@
-"""This computer: its cores, its memory, its compiler, what it has installed, and who waits."""
+"""This computer: its cores, its memory, its compiler, its installed packages, and its terminal."""

@@ -1,4 +1,4 @@
-"""Checks of the arguments that users give: words for whatever else they may be."""
+"""Checks of the arguments that users give, with a message for everything else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mmsim.errors import LaunchError, shown
 
 
 def whole(name: str, value: object, least: int | None = 1) -> None:
-    """Refuse a count that is no whole number from `least` on."""
+    """Refuse a count that is not a whole number from `least` on."""
     if isinstance(value, bool | np.timedelta64) or not isinstance(value, int | np.integer):
         raise LaunchError(f"{name} must be a whole number, not {shown(value)}")
     if least is not None and value < least:

@@ -1,7 +1,7 @@
 """A progress bar on the terminal for many runs.
 
-What a single run reports of itself is a line of its own (`mmsim.host.progress`): Rich takes longer
-to load than most runs take.
+A single run reports its progress in a line of its own (`mmsim.host.progress`): loading Rich
+takes longer than most runs.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def bar(*columns: ProgressColumn, shown: bool = True) -> Progress:
-    """A bar on the standard error, with these columns too; nothing if it is no terminal."""
+    """A bar on the standard error, with these columns too; nothing if it is not a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     console = Console(stderr=True)
-    terminal = sys.stderr is not None and sys.stderr.isatty()  # Rich believes FORCE_COLOR
+    terminal = sys.stderr is not None and sys.stderr.isatty()  # Rich obeys FORCE_COLOR
     if hidden := not (shown and (terminal or console.is_jupyter)):
         console = Console(quiet=True)  # until 14.2 Rich ends a hidden bar with an empty line
     return Progress(
@@ -31,6 +31,6 @@ def bar(*columns: ProgressColumn, shown: bool = True) -> Progress:
         console=console,
         transient=True,
         disable=hidden,
-        # Of Rich's 30 seconds no rate follows where each case takes longer than that.
+        # Rich's window of 30 seconds gives no rate where each case takes longer than that.
         speed_estimate_period=math.inf,
     )

@@ -1,6 +1,6 @@
 """Numba's compiler; the machine code that it makes is kept in a directory of mmsim's own.
 
-Importing this file loads Numba. What is kept changes the speed and nothing else: code that cannot
+Importing this file loads Numba. What is kept changes only the speed: code that cannot
 be kept, or was kept and cannot be read, is compiled again in every process.
 """
 
@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-# Any, for mypy: what Numba declares of its types is another thing in each version.
+# Any, for mypy: what Numba declares of its types differs between versions.
 numba: Any = import_module("numba")
 NullCache: Any = import_module("numba.core.caching").NullCache
 CompileResult: Any = import_module("numba.core.compiler").CompileResult
@@ -82,7 +82,7 @@ def _directory() -> Path | None:
 class _Kept(NullCache):  # type: ignore[misc]  # a class of Any
     """The machine code of a function on the disk, a file for each choice of argument types.
 
-    A file holds a SHA-256 and what it is of, a pickle. A damaged file is the same as none.
+    A file holds a SHA-256 and what it is of, a pickle. A damaged file is ignored.
     """
 
     def __init__(self, function: Callable[..., object], source: str) -> None:
@@ -126,7 +126,7 @@ class _Kept(NullCache):  # type: ignore[misc]  # a class of Any
             try:
                 with open(descriptor, "wb") as new:
                     new.write(hashlib.sha256(body).digest() + body)
-                os.replace(name, file)  # two processes may do this at once
+                os.replace(name, file)  # two processes may do this at the same time
             except OSError:
                 os.unlink(name)
                 raise

@@ -1,4 +1,4 @@
-"""Work on all cores, that can be watched and interrupted. It mustn't hold Python's global lock."""
+"""Work on all cores that can be watched and interrupted. It mustn't hold Python's global lock."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def on_all_cores(
 
     `watch()` is called now and then. An error of a piece, or Ctrl-C, calls `stop()`, which should
     make the pieces at work end soon; it is raised when they have, and the others never begin. Work
-    that is one piece and can't be stopped is done at once, without asking another thread.
+    that is one piece and can't be stopped is done directly, without another thread.
     """
     workers = cores()
     pieces = min(pieces or workers, count)
@@ -56,12 +56,12 @@ def on_all_cores(
     _finish([pool.submit(work, first, last) for first, last in pairwise(bounds)], watch, stop)
 
 
-def beside(
+def in_thread(
     work: Callable[[], T],
     watch: Callable[[], None] = nothing,
     stop: Callable[[], None] = nothing,
 ) -> T:
-    """The result of `work()`, done in another thread so that Ctrl-C is heard meanwhile."""
+    """The result of `work()`, run in another thread so that Ctrl-C still works."""
     future = _pool(cores()).submit(work)
     _finish([future], watch, stop)
     return future.result()

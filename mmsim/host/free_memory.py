@@ -3,7 +3,7 @@
 Linux has several accounts of it, and the least of them counts: the machine's own free memory, the
 limits of the control groups that the process is in (a container's, a batch job's, a systemd
 service's) and of all groups around those, and the limits of the process itself (``ulimit -v``).
-Swap is not counted: a simulation that lives in it does not end.
+Swap is not counted: a simulation that needs it would never end.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _left(account: Account, group: Path) -> int | None:
 def _number(file: Path) -> int | None:
     try:
         return int(file.read_text(encoding="ascii"))
-    except (OSError, ValueError):  # "max" is no limit
+    except (OSError, ValueError):  # "max" means no limit
         return None
 
 

@@ -1,4 +1,4 @@
-"""What installed packages register, by entry points; which name somebody may have meant."""
+"""What installed packages register, by entry points; which name a user may have meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shows a person who waits how far a run is; silent for runs that are quick or unwatched."""
+"""Shows how far a run is; silent for runs that are quick or have no terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-PATIENCE = 1.0  # seconds before the first word, and between two
+PATIENCE = 1.0  # seconds before the first line, and between two
 
 
 _wanted = ContextVar("wanted", default=True)
@@ -16,7 +16,7 @@ _wanted = ContextVar("wanted", default=True)
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """Within it runs say nothing: they are many, and the caller reports how far all are."""
+    """Within it runs print nothing: they are many, and the caller reports how far all are."""
     before = _wanted.set(False)
     try:
         yield
@@ -25,9 +25,9 @@ def unwatched() -> Iterator[None]:
 
 
 class Progress:
-    """One line on the terminal (standard error), written over and over and wiped at the end.
+    """One line on the terminal (standard error), overwritten again and again and erased at the end.
 
-    `what` is the program's name. Nothing appears where standard error is no terminal.
+    `what` is the program's name. Nothing appears where standard error is not a terminal.
     """
 
     def __init__(self, what: str) -> None:
@@ -41,25 +41,25 @@ class Progress:
 
     @property
     def watched(self) -> bool:
-        """Whether somebody looks; quick runs never ask."""
+        """Whether there is a terminal; quick runs never ask."""
         if self._watched is None:
             self._watched = sys.stderr is not None and sys.stderr.isatty()
         return self._watched
 
     def requested(self, accesses: int) -> None:
-        """A round more, of so many threads' accesses."""
+        """One more round, of so many threads' accesses."""
         self.accesses += accesses
         self.rounds += 1
         self.report(f"{self.rounds:,} rounds", self.accesses, "thread accesses")
 
     def report(self, what: str, count: int, unit: str) -> None:
-        """Say what is going on, how far it is and how fast, if that is due."""
+        """Print what is running, how far and how fast it is, if that is due."""
         if self.watched and (now := time.monotonic()) >= self.next:
             rate = count / (now - self.begun)
             self.say(f"{what}, {count:,} {unit} ({rate / 1e6:,.1f} million a second)")
 
     def say(self, text: str) -> None:
-        """Show a line now, if anybody looks."""
+        """Show a line now, if there is a terminal."""
         if not self.watched:
             return
         self.next = time.monotonic() + PATIENCE
@@ -69,7 +69,7 @@ class Progress:
         self._written = len(line)
 
     def close(self) -> None:
-        """Wipe the line."""
+        """Erase the line."""
         if self._written:
             sys.stderr.write("\r" + " " * self._written + "\r")
             sys.stderr.flush()

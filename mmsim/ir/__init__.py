@@ -1,1 +1,1 @@
-"""What every backend asks of a program's representation, found once for all of them."""
+"""What every backend needs to know of a program's representation, found once for all of them."""

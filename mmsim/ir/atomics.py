@@ -1,9 +1,10 @@
 """Atomics: what each leaves in a word, of which element types, and when their order matters.
 
-An atomic access reads a word, computes and writes it back in one go; it gives the old value. The
-operations are CUDA's, and so are their types (CUDA C++ Programming Guide, *Atomic Functions*):
-integers wrap around at the size of the word, a float is rounded to its type, "cas" compares bits.
-Several lanes that want one word come in turn, each receiving what the one before left.
+An atomic access reads a word, computes and writes it back in one indivisible step; it returns the
+old value. The operations are CUDA's, and so are their types (CUDA C++ Programming Guide, *Atomic
+Functions*): integers wrap around at the size of the word, a float is rounded to its type, "cas"
+compares bits. Several lanes that access one word take turns, each receiving what the one before
+left.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ TYPES: dict[AtomicOp, tuple[str, ...]] = {
 }
 """The element types of the arrays that each takes."""
 
-ALIKE: dict[AtomicOp, str] = {
+COMMUTING: dict[AtomicOp, str] = {
     "add": "sum",
     "sub": "sum",
     "max": "max",
@@ -48,7 +49,7 @@ ALIKE: dict[AtomicOp, str] = {
     "or": "or",
     "xor": "xor",
 }
-"""Operations on integers of which those of one kind leave the same in every order."""
+"""Operations on integers by kind: those of one kind commute, so their order doesn't matter."""
 
 
 def bits(words: Words) -> Words:
@@ -92,7 +93,7 @@ TOGETHER: dict[str, np.ufunc] = {
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
 }
-"""What puts together what operations of one kind have left in several copies of a word."""
+"""The function that combines what operations of one kind have left in several copies of a word."""
 
 UFUNCS: dict[AtomicOp, np.ufunc] = {
     "add": np.add,
@@ -154,7 +155,7 @@ def in_turn(
 
 
 def untouched(kind: str, type_: np.dtype[Any]) -> int:
-    """The word that an operation of such a kind makes nothing of.
+    """The word that an operation of such a kind leaves unchanged.
 
     >>> untouched("sum", np.dtype(np.int32)), untouched("and", np.dtype(np.uint32))
     (0, 4294967295)
@@ -167,13 +168,13 @@ def untouched(kind: str, type_: np.dtype[Any]) -> int:
 def order_matters(block: Iterable[ir.Stmt], types: dict[str, np.dtype[Any]]) -> bool:
     """Whether the order in which warps make a program's atomics can change its results.
 
-    It can't where no old value is used and all atomics on an array are of one kind of `ALIKE`,
+    It can't where no old value is used and all atomics on an array are of one kind of `COMMUTING`,
     on integers.
     """
     kinds: dict[str, set[str]] = {}
     for one in accesses(block):
         if isinstance(one, ir.Atomic):
-            kind = ALIKE.get(one.op)
+            kind = COMMUTING.get(one.op)
             if kind is None or one.target is not None or types[one.array].kind == "f":
                 return True
             kinds.setdefault(one.array, set()).add(kind)

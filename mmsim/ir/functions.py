@@ -1,7 +1,7 @@
 """The functions that a program can call: of floats, of bits, of complex numbers.
 
 A function of floats computes in double, or in float where it was asked for. None of them fails:
-where there is no value the result is a NaN or an infinity, as IEEE 754, NumPy and a GPU have it.
+without a value the result is a NaN or an infinity, as in IEEE 754, NumPy and on a GPU.
 What IEEE 754 rounds exactly is the same everywhere. The others are NumPy's, and Python's where
 NumPy has none; elsewhere, as on a GPU, they differ in the last bits.
 """
@@ -61,7 +61,7 @@ def _by_element(function: Callable[..., float]) -> Callable[..., Array]:
 
 
 def _gamma(x: float) -> float:
-    """As C's tgamma: infinite at zero, with its sign; no number at negative whole numbers."""
+    """As C's tgamma: infinite at zero, with its sign; NaN at negative whole numbers."""
     return math.copysign(math.inf, x) if abs(x) < 1e-308 else math.gamma(x)
 
 
@@ -162,7 +162,7 @@ def made(real: Array, imag: Array) -> Array:
 
 
 def _numpys(ufunc: Callable[..., Any]) -> Callable[..., Array]:
-    """A function of NumPy's. It computes stretches of memory alike, wherever they lie."""
+    """A function of NumPy's. Its results don't depend on where in memory the operands lie."""
     return lambda *numbers: ufunc(*map(np.ascontiguousarray, numbers))
 
 

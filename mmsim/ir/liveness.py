@@ -7,15 +7,15 @@ just before it; those of a program are the most at any access.
 
 - Of all words, `data` are those that may be written to memory again: what SMM counts. The others
   are only addresses or decide a branch.
-- What is made of T, of the arguments and of constants alone is local work: no word.
+- What is computed from T, the arguments and constants alone is local work, not a word.
 - A write uses the word that it writes, so a copy needs one register. A read needs none for the word
   that it brings before that has come: what becomes of it counts from the next access on.
 - An atomic access uses the word that it computes with as a write does, and brings the old word as a
   read does. What it compares with decides something, as a test does.
 - Which element of an `mm.registers` array is live isn't known, so a live array counts whole, from
   where it may hold a word.
-- Every branch may be taken and every loop may go round, so no run holds more words than are counted
-  here. A loop over a range holds its bounds while it goes round.
+- Every branch may be taken and every loop may iterate, so no run holds more words than are counted
+  here. A loop over a range holds its bounds while it iterates.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class _Jumps:
 class _Graph:
     """The graph of a program, made from its end.
 
-    A step has a higher number than those that follow it, but for the one that goes back in a loop.
+    A step has a higher number than those that follow it, except the one that goes back in a loop.
     """
 
     def __init__(self, body: ir.Block) -> None:
@@ -190,7 +190,7 @@ class _Graph:
             going = self._add(_Step((going,), loop.target, value=counter))
         tested = self._add(_Step((going, after), asks=(counter, stop, step)))
         self.steps[back] = _Step((tested,))
-        # The target keeps its former value where the loop doesn't go round at all.
+        # The target keeps its former value where the loop has no iteration.
         first = self._add(_Step((tested,), counter.name, keeps=True, value=loop.start))
         for name, value in ((step.name, loop.step), (stop.name, loop.stop)):
             first = self._add(_Step((first,), name, value=value))
@@ -253,7 +253,7 @@ class _Sets:
 
 
 def _held(graph: _Graph, sets: _Sets) -> list[int]:
-    """Before each step the names that may hold a word; none where no thread gets."""
+    """Before each step the names that may hold a word; none where no thread comes."""
     steps = graph.steps
     targets = [sets.of(() if step.target is None else (step.target,)) for step in steps]
     sources = [sets.of(() if step.value is None else _sources(step.value)) for step in steps]

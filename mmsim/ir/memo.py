@@ -1,4 +1,4 @@
-"""What has been found out about nodes: a deep expression is not looked through at each level."""
+"""Results kept by node, so that a deep expression is not searched again at each level."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ T = TypeVar("T")
 class Memo(Generic[T]):
     """Remembers what a function gives for a node.
 
-    A node is known again by itself, not by its parts, which would take as long as the function. It
-    is held, so that no later node can take its place.
+    A node is recognised by its identity, not by its parts, which would take as long as the
+    function. It is held, so that no later node can have its id.
 
     >>> calls = []
     >>> memo = Memo(lambda node: calls.append(node) or len(calls))

@@ -9,8 +9,8 @@ of one.
 Names: every variable and array of a program has one unique name (a helper's get a number). Types
 are not here: they depend on the arguments of a launch (see `types`).
 
-Every `match` over nodes names all of them and ends in `assert_never`, so that mypy finds the
-readers of the representation that a new node has to be taught to, and none passes it over.
+Every `match` over nodes names all of them and ends in `assert_never`, so that mypy finds
+every reader of the representation that has no case for a new node.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from mmsim.errors import Place
 
 AXES = ("x", "y", "z")
 INDICES = tuple(f"{name}.{axis}" for name in ("threadIdx", "blockIdx") for axis in AXES)
-"""The fields of T that say where a thread is, in CUDA's words; `shapes` says what they are."""
+"""The fields of T that say where a thread is, by CUDA's names; `shapes` defines them."""
 EXTENTS = tuple(f"{name}.{axis}" for name in ("blockDim", "gridDim") for axis in AXES)
-"""The fields of T that say what shape the launch has, in CUDA's words."""
+"""The fields of T that say what shape the launch has, by CUDA's names."""
 NUMBERS = ("id", "index", "block", "lane", "warp", "count", "block_size", "blocks")
-"""The fields of T in the papers' words."""
+"""The fields of T by the papers' names."""
 THREAD_FIELDS = (*NUMBERS, *INDICES, *EXTENTS)
 VECTORS = (2, 4, 8, 16)
 """The elements that a vector can have."""
@@ -107,7 +107,7 @@ class ThreadField:
 class Extent:
     """a.shape[axis]; the number of elements where `axis` is None, that of axes where it is "ndim".
 
-    `rank` is the number of dimensions that the program takes for granted, None if it doesn't.
+    `rank` is the number of dimensions that the program assumes, None if it assumes none.
     """
 
     array: str
@@ -267,7 +267,7 @@ class Store(MemoryAccess):
 
 @dataclass(frozen=True, slots=True)
 class VectorLoad(MemoryAccess):
-    """targets = mm.vector(array, n)[index]: one access to n neighbours, n = len(targets).
+    """targets = mm.vector(array, n)[index]: one access to n adjacent elements, n = len(targets).
 
     The last number of the index counts vectors: element k of the vector is n * last + k.
     """
@@ -280,7 +280,7 @@ class VectorLoad(MemoryAccess):
 
 @dataclass(frozen=True, slots=True)
 class VectorStore(MemoryAccess):
-    """mm.vector(array, n)[index] = values: one access to n neighbours, n = len(values)."""
+    """mm.vector(array, n)[index] = values: one access to n adjacent elements, n = len(values)."""
 
     array: str
     index: tuple[Expr, ...]
@@ -376,7 +376,7 @@ class Return(Numbered):
 
 @dataclass(frozen=True, slots=True)
 class Forget(Numbered):
-    """An inlined call starts anew: its variables are unassigned again, its registers hold 0."""
+    """An inlined call starts afresh: its variables are unassigned again, its registers hold 0."""
 
     names: tuple[str, ...]
     registers: tuple[str, ...]

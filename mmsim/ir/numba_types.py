@@ -92,7 +92,7 @@ class NumbaTyping(Typing):
         """Whatever is stored is converted to the type of the array."""
 
     def _check_argument(self, op: str, held: Type, place: Place) -> None:
-        """Refuse what a function can't take; what it is of complex numbers others know."""
+        """Refuse what a function can't take; complex arguments are handled elsewhere."""
         if FUNCTIONS[op].takes == "float" and held.kind == "c":
             self.of_complex.append((op, place))
         else:
@@ -108,7 +108,7 @@ class NumbaTyping(Typing):
         super()._check_expression(value)
 
     def _check_atomic(self, op: ir.AtomicOp, array: str, place: Place) -> None:
-        """Refuse an atomic that Numba hasn't for the array's type."""
+        """Refuse an atomic that Numba lacks for the array's type."""
         dtype = self.arrays[array].name
         if dtype not in ATOMICS[op]:
             raise self._fault(

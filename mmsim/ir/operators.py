@@ -116,7 +116,7 @@ def select(test: npt.NDArray[np.bool_], then: Value, other: Value, type_: Type) 
 
 
 def trip_count(start: Value, stop: Value, step: Value) -> Value:
-    """How often range(start, stop, step) goes round, for each lane; negative counts as none.
+    """The number of iterations of range(start, stop, step), for each lane; negative counts as none.
 
     The way from start to stop may have 64 bits and no sign.
     """
@@ -164,11 +164,13 @@ def _power(x: Value, y: Value, mask: Mask) -> Value:
         result = power(np.atleast_1d(base), exponent)
         bad = ~np.isfinite(result) & np.isfinite(base) & np.isfinite(exponent)
         if arrays:
-            refuse_where(bad, mask, "this power is no finite real number")
+            refuse_where(bad, mask, "this power is not a finite real number")
             return result
-        refuse_where(bool(bad[0]), mask, "this power is no finite real number")
+        refuse_where(bool(bad[0]), mask, "this power is not a finite real number")
         return float(result[0])
-    refuse_where(y < 0, mask, "an integer to a negative power is no integer; write float(x) ** y")
+    refuse_where(
+        y < 0, mask, "an integer to a negative power is not an integer; write float(x) ** y"
+    )
     if arrays:
         return np.power(np.asarray(x, dtype=INT), np.maximum(y, 0))
     return wrap(pow(x, y, _WHOLE))

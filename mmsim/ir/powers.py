@@ -4,8 +4,8 @@ For the exponents of `WHOLE`, for 0.5 and for -0.5 the result is the exact one, 
 nearest float (to the even one of two). Others are the mathematical library's.
 
 The exact result is first computed as a sum of two floats, whose error is far below the last bit. In
-the rare case that this error could matter, and where the result is no normal float, integers of any
-length decide.
+the rare case that this error could matter, and where the result is not a normal float, integers of
+any length decide.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SPLIT = 2.0**27 + 1.0
 
 
 def power(base: Floats, exponent: Floats) -> Floats:
-    """base ** exponent of arrays that can be broadcast; what has no value is no finite number."""
+    """base ** exponent of arrays that can be broadcast; without a value a NaN or infinite."""
     if np.size(exponent) == 1 and _is_known(np.ravel(exponent)[0]):
         return _known(base, float(np.ravel(exponent)[0]))
     result = np.asarray(np.power(base, exponent))

@@ -65,9 +65,9 @@ def no_index(types: Iterable[Type]) -> str | None:
     """Why numbers of such types can't be an index; None if they can."""
     kinds = {type_.kind for type_ in types}
     if "c" in kinds:
-        return "an address is a whole number, no complex one; write int(z.real)"
+        return "an address is a whole number, not a complex one; write int(z.real)"
     if "f" in kinds:
-        return "an address is a whole number, no float; write // for a whole quotient"
+        return "an address is a whole number, not a float; write // for a whole quotient"
     return None
 
 
@@ -139,7 +139,7 @@ def limits(type_: Type) -> tuple[int, int]:
 
 
 def cast(op: str) -> Held | None:
-    """What a cast gives; None if `op` is none.
+    """What a cast gives; None if `op` is not a cast.
 
     >>> cast("float32"), cast("int")
     (Held(type=dtype('float32'), asked=True), Held(type=dtype('int64'), asked=False))

@@ -2,8 +2,8 @@
 
 It allows the writer of CUDA C plain arithmetic: C's integers have no meaning where they overflow,
 and its `/` and `%` round towards zero. Where the numbers show that neither can matter (a thread's
-id is less than p, an extent is known) the text may say `i * 32 + j` and `i / 32`, as the papers do;
-elsewhere it calls a function that wraps around or rounds down.
+id is less than p, an extent is known) the text may have `i * 32 + j` and `i / 32`, as the papers
+do; elsewhere it calls a function that wraps around or rounds down.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class Ranges:
         return (0, 1) if dtype.kind == "b" else WHOLE
 
     def _exchanged(self, statement: ir.Exchange) -> Range | None:
-        """The values that lanes get from each other."""
+        """The values that lanes exchange."""
         if statement.op.startswith("shuffle"):
             return self.of(statement.operands[0])
         return (0, 1) if statement.op in ("any", "all") else WHOLE
@@ -176,7 +176,7 @@ class Ranges:
         return self._held(self._of(value), type_) if is_whole(type_) else WHOLE
 
     def _of(self, value: ir.Expr) -> Range | None:
-        """The same of what is known to be no float: then no operand is one, but for int(...).
+        """The same of what is known not to be a float: then no operand is one, except in int(...).
 
         Nor is an operand a complex number.
         """
@@ -246,7 +246,7 @@ class Ranges:
 
 
 def _exactly(number: ir.Scalar) -> Range:
-    """The range of a number that is known, and is no float."""
+    """The range of a number that is known, and is not a float."""
     assert not isinstance(number, complex)
     return int(number), int(number)
 

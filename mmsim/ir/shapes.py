@@ -2,8 +2,8 @@
 
 Threads of a block, and blocks of a grid, are numbered x first, then y, then z: thread (x, y, z) of
 a block of (X, Y, Z) has the index x + X (y + Y z). So x = index mod X, y = (index div X) mod Y and
-z = index div XY. Whoever runs a program gets it with these in the place of T.threadIdx and
-T.blockIdx, and has nothing more to know of them. The writer of CUDA C leaves them as they are.
+z = index div XY. An engine gets the program with these in the place of T.threadIdx and
+T.blockIdx, so it need not know them. The writer of CUDA C leaves them as they are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Takes out the variables that only the parser needed, so that the text reads like the program.
+"""Removes the variables that only the parser needed, so that the text reads like the program.
 
 The representation keeps operands in variables `t`, `t_2`, ...; most of them are set once and read
 once. Such a variable is replaced by its value, or a load goes straight into the variable that it is
@@ -53,7 +53,7 @@ def set_by(statement: ir.Stmt) -> set[str]:
 
 
 def tidy(body: ir.Block) -> ir.Block:
-    """The program without the variables that can be spared."""
+    """The program without the variables that can be removed."""
     reads = Counter(name for one in statements(body) for name in read_by(one))
     settings = Counter(name for one in statements(body) for name in targets(one))
     spare = {

@@ -1,10 +1,11 @@
-"""Arithmetic in a type that was asked for, of complex numbers, and the functions of `functions`.
+"""Arithmetic in a requested type, of complex numbers, and the functions of `functions`.
 
 Values are as in `operators`: one Python number that the type can hold where all lanes agree, else
 an array of the type. What is computed is NumPy's: integers wrap around, every operation on floats
-is rounded to the type, and a float that has no value is a NaN or an infinity. Only what no integer
-is raises `NoValue`: a division by zero, a shift by a negative number, a negative power, and a cast
-of a float that the type doesn't hold. So does a division of Python's complex numbers by zero.
+is rounded to the type, and a float that has no value is a NaN or an infinity. Only what has no
+integer value raises `NoValue`: a division by zero, a shift by a negative number, a negative power,
+and a cast of a float that the type doesn't hold. So does a division of Python's complex numbers by
+zero.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ _REFUSED = {
     "%": (np.equal, "modulo zero"),
     "<<": (np.less, "a shift by a negative number"),
     ">>": (np.less, "a shift by a negative number"),
-    "**": (np.less, "an integer to a negative power is no integer; write float(x) ** y"),
+    "**": (np.less, "an integer to a negative power is not an integer; write float(x) ** y"),
 }
 """What the right one of two integers mustn't be, compared with 0."""
 

@@ -224,7 +224,7 @@ class Typing:
             case ir.Logic(_, left, right) | ir.Choose(_, left, right):
                 return self.join(self._of(left), self._of(right))
             case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
-                # An operand that isn't known yet is left out of account.
+                # An operand that isn't known yet is ignored.
                 known = [one for one in map(self._of, operands(value)) if one is not None]
                 if isinstance(value, ir.Compare):
                     return Held(BOOL)
@@ -289,7 +289,7 @@ class Typing:
                 assert_never(statement, TYPING)
 
     def _check_atomic(self, op: ir.AtomicOp, array: str, place: Place) -> None:
-        """Refuse an atomic that CUDA hasn't for the array's type."""
+        """Refuse an atomic that CUDA lacks for the array's type."""
         held = self.arrays[array].name
         if held not in atomics.TYPES[op]:
             raise self._fault(atomics.refusal(op, array, held), place, array)
@@ -376,7 +376,7 @@ class Typing:
                 found = {self.of(part).kind for part in index}
                 for kind, text in (("c", "complex one; write int(z.real)"), ("f", FLOAT_INDEX)):
                     if kind in found:
-                        message = f"an index of {table!r} is a whole number, no {text}"
+                        message = f"an index of {table!r} is a whole number, not a {text}"
                         raise self._fault(message, place)
             case ir.Const() | ir.Number() | ir.ThreadField() | ir.Extent():
                 pass

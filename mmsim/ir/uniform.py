@@ -1,4 +1,4 @@
-"""Uniformity: what is the same for all threads, and what an expression follows from."""
+"""Uniformity: what is the same for all threads, and what an expression depends on."""
 
 from __future__ import annotations
 
@@ -95,7 +95,8 @@ class Uniformity:
     def _parts_threads(self, statement: ir.Stmt) -> bool:
         """Whether some threads may do the statements inside, and others not.
 
-        A loop whose end is found as it goes round counts as one that all threads leave together.
+        A loop whose end is found during its iterations counts as one that all threads leave
+        together.
         """
         match statement:
             case ir.If() | ir.For():

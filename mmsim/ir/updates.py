@@ -1,7 +1,7 @@
 """Which writes of a program update: what they store follows from what was read in that array.
 
 `a[i] += 1` is one, and so is `x = a[i]` with `a[i] = x + 1` some lines later. Whether the element
-is the same only a run can tell.
+is the same is known only in a run.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.walk import expressions, operands, statements, targets
 
 HARMLESS = ("min", "max", "&", "|")
-"""Operators that give the same when they are done once more with the same value."""
+"""Idempotent operators: applied again with the same value they give the same."""
 
 
 class Update(NamedTuple):
-    """The reads that a write may follow from, and whether all that is done on the way is harmless.
+    """The reads that a write may follow from, and whether all operations between are harmless.
 
     Reads go by their sites. Where it is `harmless`, updates that store equal words lose nothing.
     """

@@ -3,7 +3,7 @@
 A loop waits where another thread could end it by a write. So its end must depend on the value that
 is read, and the program must write that array somewhere, or the loop must read the same elements
 each time, as one that waits for a flag. A search that doesn't get on, in an array that no line
-writes, is no wait: it chooses itself what it reads next, and no other thread can end it.
+writes, is not a wait: it chooses itself what it reads next, and no other thread can end it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Walks through a program's representation, for everything that looks at all of it."""
+"""Walks through a program's representation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Barriers: who must be there, and what the threads that meet there find out together."""
+"""Barriers: which threads must reach them, and the values that they compute together."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def refuse_parted(frame: Frame, mask: Mask, place: Place, fault: Callable[..., N
     fault(
         BarrierError,
         f"thread {present} waits at this barrier but thread {frame.thread(elsewhere)} of the same "
-        f"warp {warp} is elsewhere; move the barrier to where all threads of a warp meet",
+        f"warp {warp} is elsewhere; move the barrier to a place that all threads of a warp reach",
         place,
         frame,
         elsewhere,

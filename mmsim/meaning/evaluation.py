@@ -91,7 +91,7 @@ class Expressions:
         raise kind(message, program=self.code.name, place=place, thread=thread, **facts)
 
     def _step(self, frame: Frame, mask: Mask, place: Place) -> None:
-        """Count an access or a loop iteration; a program may not go on for ever."""
+        """Count an access or a loop iteration; a program may not run forever."""
         frame.steps += 1
         if frame.watched is not None:
             frame.watched(frame.steps)

@@ -1,6 +1,6 @@
-"""What the lanes of a warp get from each other: CUDA's shuffles, votes and matches.
+"""Exchange between the lanes of a warp: CUDA's shuffles, votes and matches.
 
-Lanes exchange within their warp alone, also where a sequencer runs many warps, and only those that
+Lanes exchange only within their warp, also where a sequencer runs many warps, and only those that
 are active take part. `w` is the width of the machine. The rules are those of the CUDA C++
 Programming Guide, "Warp Shuffle Functions", "Warp Vote Functions" and "Warp Match Functions", with
 `w` for 32. What CUDA leaves undefined is an error here: a lane that asks an inactive one.

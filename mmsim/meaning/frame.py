@@ -17,7 +17,7 @@ from mmsim.model.threads import Grid
 Integers = npt.NDArray[np.int64]
 Kind = Literal["read", "write", "atomic"]
 NONE: dict[Any, Any] = {}
-"""What frames hold that have nothing: there is one for each warp. Never written."""
+"""Shared by all empty frames: there is one for each warp. Never written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Site:
     """One memory access of the program's text.
 
     Of an atomic, `op` is what it does, and `returns` says whether its old value is used. A lane
-    accesses `vector` neighbours at once, most often one.
+    accesses `vector` adjacent elements together, most often one.
     """
 
     number: int

@@ -36,7 +36,7 @@ def return_lanes(frame: Frame, mask: Mask) -> Mask:
 
 
 def forget_lanes(slots: list[int], registers: tuple[str, ...], frame: Frame, mask: Mask) -> Mask:
-    """Lanes begin a call anew: its variables are unassigned, its registers hold 0."""
+    """Lanes begin a call: its variables are unassigned, its registers hold 0."""
     for slot in slots:
         frame.forget(slot, mask)
     for name in registers:

@@ -65,7 +65,7 @@ class Launch:
 
             program = as_program(program)
         if not isinstance(program, Program):
-            text = f"{shown(program)} is no program; decorate the function with mmsim.program"
+            text = f"{shown(program)} is not a program; decorate the function with mmsim.program"
             raise LaunchError(text)
         one_of("schedule", schedule, ("synchronous", "asynchronous"))
         whole("max_accesses", max_accesses)
@@ -133,8 +133,8 @@ class Launch:
     def conflict(self, array: str, kind: str, vector: int = 1) -> Conflict | None:
         """The rule of the units in front of an array, for accesses of such a kind.
 
-        The kinds are those of `Conflict.of_access`; a lane accesses `vector` neighbours. None if
-        the units have several rules.
+        The kinds are those of `Conflict.of_access`; a lane accesses `vector` adjacent elements.
+        None if the units have several rules.
         """
         machine = self.machine
         conflict: Conflict | None = machine.memory.conflict
@@ -219,7 +219,7 @@ class Launch:
 
 
 def _served(unit: Conflict, size: int, kind: str, vector: int) -> Conflict:
-    """A unit's rule for accesses of a kind to so many neighbours of so many bytes at once."""
+    """A unit's rule for accesses of a kind to so many adjacent elements of so many bytes."""
     return unit.of_access(size, kind) if vector == 1 else unit.of_vectors(size, kind, vector)
 
 
@@ -304,7 +304,7 @@ def _quick_key(
 ) -> tuple[Any, ...] | None:
     """What a launch that needs no check can be known again by; None where one needs checks.
 
-    Those have arguments that are no plain arrays or numbers.
+    Those have arguments other than plain arrays or numbers.
     """
     plain = type(threads) is int and type(max_accesses) is int
     if not plain or (block_size is not None and type(block_size) is not int):
@@ -339,7 +339,7 @@ class _Again:
         self.pairs = [(a[0], b[0]) for a, b in pairs if a[2].written or b[2].written]
 
     def refuse_overlap(self, program: Program, args: tuple[Any, ...]) -> None:
-        """Check anew what the key doesn't hold: which arguments are one array."""
+        """Check again what the key doesn't hold: which arguments are one array."""
         for first, second in self.pairs:
             if np.may_share_memory(args[first], args[second]):
                 _bind(program, args)
@@ -354,11 +354,11 @@ class _Again:
 
 
 NO_ROOM = (RecursionError, MemoryError, OverflowError)
-"""What Python raises where it has no more room."""
+"""What Python raises when it runs out of memory or stack."""
 
 
 def in_words(error: BaseException, program: Program, threads: int) -> LaunchError:
-    """What it means for a program that Python has no more room."""
+    """The error of a program for which Python has no more memory."""
     if isinstance(error, RecursionError):
         return LaunchError(
             f"program {program.name!r} is nested too deeply for Python's recursion limit "
@@ -381,7 +381,7 @@ def _bind(program: Program, args: tuple[Any, ...]) -> tuple[list[Parameter], dic
     given = list(args)
     for parameter in parameters[len(args) :]:
         if parameter.default is None:
-            raise LaunchError(f"{signature} lacks its argument {parameter.name!r}")
+            raise LaunchError(f"{signature} is missing argument {parameter.name!r}")
         given.append(parameter.default)
     written = program.kept("written", lambda: _written(program.code))
     arrays: list[Parameter] = []
@@ -432,7 +432,7 @@ def _array(program: Program, parameter: ir.Parameter, value: Any, written: bool)
         try:
             data = np.array(data)
         except ValueError as error:
-            raise LaunchError(f"{where} is no array of numbers: {error} {place}") from None
+            raise LaunchError(f"{where} is not an array of numbers: {error} {place}") from None
     if isinstance(data, np.ma.MaskedArray):
         raise LaunchError(f"{where} {MASKED} {place}")
     if data.ndim == 0:
@@ -477,7 +477,7 @@ def _refuse_overlap(program: Program, arrays: list[Parameter]) -> None:
 
 
 def _overlap(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> bool:
-    """Whether two arrays have a word in common; views too intricate to tell count as such."""
+    """Whether two arrays have a word in common; views too intricate to decide count as such."""
     if not np.may_share_memory(first, second):  # which is quick
         return False
     most: Any = 1000  # candidates; some versions of NumPy declare too few types for it

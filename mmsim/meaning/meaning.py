@@ -2,7 +2,7 @@
 
 `Meaning` turns a program's representation, for the arguments of one launch, into functions on a
 `Frame`: a set of lanes that runs in SIMD fashion under a mask. Running it is a generator that
-yields each memory access (`Request`) and each barrier (`Waiting`) to whoever drives it, and is sent
+yields each memory access (`Request`) and each barrier (`Waiting`) to its driver, and is sent
 the values read. The synchronous sequencer is this over all p lanes, an asynchronous warp the same
 over its own; an engine only decides when an access happens and what it costs.
 

@@ -1,4 +1,4 @@
-"""What a program brings to an array: of the array's type, refused where it doesn't fit."""
+"""Values that a program stores in an array: of the array's type, refused where they don't fit."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def fitting(
 def stored_words(
     meaning: Expressions, array: str, value: ir.Expr, place: Place
 ) -> Callable[[Frame, Mask, Integers | None, Integers], npt.NDArray[Any]]:
-    """What the active lanes bring to such elements of an array, of the array's type."""
+    """The values that the active lanes store in elements of an array, of the array's type."""
     found, fit = meaning._evaluate(value), fitting(meaning, array, value, place)
     dtype = meaning.typing.arrays[array]
 

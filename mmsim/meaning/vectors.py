@@ -1,9 +1,9 @@
-"""Vector accesses: a lane reads or writes n neighbours of an array in one SIMD access.
+"""Vector accesses: a lane reads or writes n adjacent elements of an array in one SIMD access.
 
 Vector i of an array's last axis holds the elements n*i .. n*i + n-1. The request has an entry for
-each of them, so that memory, monitors and traces see words as of any other access; what it costs
-says the unit's `Conflict.of_vectors`. A vector is aligned: its words lie side by side, the first
-one at a multiple of n words from the beginning of its array.
+each of them, so that memory, monitors and traces see words as of any other access; its cost is
+given by the unit's `Conflict.of_vectors`. A vector is aligned: its words lie side by side, the
+first one at a multiple of n words from the beginning of its array.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def fault_of_vectors(array: ArrayInMemory, count: int) -> str | None:
 
 
 def misplaced(array: str, count: int) -> str:
-    """What is wrong with a layout that takes vectors apart, and what to do."""
+    """What is wrong with a layout that splits vectors, and what to do."""
     return (
         f"the layout of {array!r} does not put the {count} elements of a vector side by side at a "
         f"multiple of {count} words; take a layout that moves groups of {count} elements as a "

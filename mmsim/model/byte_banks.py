@@ -3,7 +3,7 @@
 The papers' banks hold a word each, and a word holds an element. A card's 32 banks are 4 bytes wide,
 and an element takes the bytes that it has: four of 1 byte lie in one word, which is read once for
 all lanes that want a part of it; one of 16 bytes takes four banks. A warp's request for long
-elements is served in *phases*, one after the other: of 8 bytes by two half-warps, of 16 bytes by
+elements is served in consecutive *phases*: of 8 bytes by two half-warps, of 16 bytes by
 four quarter-warps. Reads take half the phases where lanes share addresses in pairs. A matrix of
 8 rows of 16 bytes (`ldmatrix`, `stmatrix`) is a phase of its own. A compare and swap takes each
 stage twice. All this was measured: benchmarks/results/gpu/banks.json.

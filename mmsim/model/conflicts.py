@@ -7,8 +7,8 @@ papers (SMM section 2, RAP section II) charge a warp
 - on banks, the *congestion*: the largest number of distinct addresses in one bank;
 - on address groups, the number of distinct groups.
 
-Each is a rule that a unit owns, and so may be another: a `Conflict`. Whoever wants to know what a
-request costs, or what the reason is called, asks the rule of the unit.
+Each is a rule that a unit owns, a `Conflict`, and so a machine may have another. What a request
+costs, and what the reason is called, is the unit's rule's to say.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Integers = npt.NDArray[np.int64]
 class Conflict(ABC):
     """A rule by which the words of one warp's request conflict, for a unit of such a width.
 
-    A rule of your own says where a word lies and in which stage each lane's request travels. It is
+    Your own rule says where a word lies and in which stage each lane's request travels. It is
     given the `lanes` of the warp ask only if it is `by_lane`; None stands for all, from lane 0 on.
 
     >>> @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Conflict(ABC):
 
     @property
     def met(self) -> str:
-        """What a request of several stages has met, in words; {} stands for their number.
+        """The name of a conflict of several stages; {} stands for their number.
 
         >>> Banks(4).met.format(2), Groups(4).met.format(2)
         ('bank conflict of 2 stages', '2 address groups')
@@ -85,7 +85,7 @@ class Conflict(ABC):
         return f"{{}} {self.place}s"
 
     def of_words(self, size: int) -> Conflict:
-        """The rule for an array whose words have so many bytes; in the papers size is no matter."""
+        """The rule for an array whose words have so many bytes, which the papers' rules ignore."""
         return self
 
     def of_access(self, size: int, kind: str) -> Conflict:
@@ -97,7 +97,7 @@ class Conflict(ABC):
         return rule.of_atomics() if kind in ("atomic", "cas") else rule
 
     def of_vectors(self, size: int, kind: str, count: int) -> Conflict:
-        """The rule where each lane accesses `count` neighbours at once, words of so many bytes.
+        """The rule where each lane accesses `count` adjacent words of so many bytes.
 
         The addresses are those of all words. In the papers' memories each is a word as any other.
         """
@@ -143,7 +143,7 @@ class Conflict(ABC):
     def stage_counts(
         self, addresses: Integers, warps: Integers, count: int, lanes: Integers | None = None
     ) -> Integers:
-        """Stages of each of `count` warp requests at once.
+        """Stages of each of `count` warp requests.
 
         `addresses` holds one address for each requesting lane and `warps`, of the same length, the
         number (0 .. count-1) of the warp that the lane belongs to. Returns `count` whole numbers; a
@@ -163,7 +163,7 @@ class Conflict(ABC):
         return found
 
     def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
-        """Where the parts begin that are served one after the other: each is a stage at least.
+        """Where the parts begin that are served in turn: each takes a stage at least.
 
         The requests begin at `firsts` in a list of lanes. Most rules serve a request as one part.
         """
@@ -176,7 +176,7 @@ class Conflict(ABC):
         return self.parts(firsts, lanes)
 
     def phase_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
-        """The number of the phase that serves each lane; empty where all are served at once."""
+        """The number of the phase that serves each lane; empty where all are served together."""
         return []
 
     def classify(self, least: int, stages: int) -> str:
@@ -210,7 +210,7 @@ class Banks(Conflict):
 
     def cells(self, addresses: Integers) -> Integers:
         width = self.width
-        if width & (width - 1) == 0:  # a power of 2, as most are: the last bits, some times faster
+        if width & (width - 1) == 0:  # a power of 2, as most are: several times faster
             return addresses & (width - 1)
         return addresses % width
 
@@ -327,7 +327,7 @@ class Groups(Conflict):
 
 @dataclass(frozen=True)
 class OfAnother(Conflict):
-    """A rule that rests on another one, `rule`: the same cells, by the same names."""
+    """A rule based on another one, `rule`: the same cells, with the same names."""
 
     rule: Conflict
 
@@ -418,7 +418,7 @@ class InTurn(OfAnother):
 
 @dataclass(frozen=True)
 class InParts(OfAnother):
-    """By another rule, `width` lanes at a time: the parts of a warp come one after the other.
+    """By another rule, `width` lanes at a time: the parts of a warp are served in turn.
 
     So a GPU serves words that are longer than a bank: those of 8 bytes by half-warps. Each part
     takes as many stages as it would alone.

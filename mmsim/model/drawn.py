@@ -1,4 +1,4 @@
-"""What draws itself: `plot` hands it to the function that draws it, which stands in `mmsim.view`.
+"""Objects with a method `plot`, which passes them to the function in `mmsim.view` that draws them.
 
 The model knows no figures. `mmsim.view.figures` enters its functions in `FIGURES` when it is
 loaded, which it is with mmsim.
@@ -58,7 +58,7 @@ class DrawnLayout:
 
 
 class DrawnConflicts:
-    """What accesses cost, which draws the words that one of them wants."""
+    """What accesses cost; it draws the words of one of them."""
 
     def plot(self, value: int | None = None, *, axes: Axes | None = None) -> Axes:
         """Draw one request, phase by phase, by the number of its value.

@@ -15,7 +15,8 @@ rotate row i by r_i, so that word j of row i lies at i*w + (j + r_i) mod w:
 Those of tiles in a card's shared memory, `Padded`, `Strided`, `Swizzle` and `XorRows`, stand in
 `mmsim.model.tiles`.
 
-Random shifts come from NumPy's frozen `RandomState`, so that a seed means the same everywhere.
+Random shifts come from NumPy's frozen `RandomState`, so that a seed gives the same shifts
+everywhere.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ class Layout(Protocol):
     def offsets(self, shape: Shape) -> Offsets:
         """Word offset of every element, an integer array of shape `shape`.
 
-        Each element has a word of its own, one of them word 0; between them may be words that none
-        has.
+        Each element has a word of its own, one of them word 0; between them may be unused
+        words.
         Raises `LayoutError` where the shape doesn't fit.
         """
         ...
@@ -66,7 +67,7 @@ class Layout(Protocol):
 
 @dataclass(frozen=True)
 class RowMajor(DrawnLayout):
-    """Elements in row-major order, one after the other: the papers' RAW.
+    """Elements in row-major order, without gaps: the papers' RAW.
 
     >>> RowMajor().offsets((2, 3))
     array([[0, 1, 2],
@@ -188,7 +189,7 @@ class RAS(_Random):
 class RAP(_Random):
     """Random address permute-shift: the shifts are a permutation of 0..w-1 (RAP section IV).
 
-    It holds w rows of w words, no more and no less. `shifts` gives the permutation instead of
+    It holds exactly w rows of w words. `shifts` gives the permutation instead of
     drawing it from `seed`.
 
     >>> RAP(4, shifts=(2, 0, 3, 1)).offsets((16,))[10]  # RAP Figure 6
@@ -226,7 +227,7 @@ class RAP(_Random):
 class _Higher(_Seeded):
     """A w x w x w x w array whose row (i, j, k), a[i][j][k], is rotated by f(i, j, k) (RAP VII).
 
-    It holds w³ rows of w words, no more and no less, whether its shape shows all four extents or
+    It holds exactly w³ rows of w words, whether its shape shows all four extents or
     not. Row (i, j, k) is row (i*w + j)*w + k of the memory.
     """
 
@@ -253,7 +254,7 @@ class _Higher(_Seeded):
     def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
         """The shift of row (i, j, k), modulo w, given the random numbers.
 
-        `numbers` may hold many layouts at once: its last axis is the random numbers'.
+        `numbers` may hold many layouts: its last axis is the random numbers'.
         """
 
     def _shifts(self, rows: int) -> Offsets:
@@ -267,7 +268,7 @@ class _Higher(_Seeded):
         return self.f(self.draw(), i, j, k)
 
     def _permutations(self, count: int, random: np.random.RandomState) -> Offsets:
-        """`count` random permutations of 0..w-1, one after the other."""
+        """`count` random permutations of 0..w-1, joined."""
         drawn = [random.permutation(self.width) for _ in range(count)]
         return np.concatenate(drawn).astype(np.int64)
 
@@ -405,14 +406,14 @@ def place(data: npt.ArrayLike, layout: Layout) -> Placed:
         array = np.asarray(data)
     except MemoryError:
         raise
-    except Exception as error:  # whatever an object says that is asked for an array
-        raise LayoutError(f"this is no array: {error}") from None
+    except Exception as error:  # whatever an object raises that is converted to an array
+        raise LayoutError(f"this is not an array: {error}") from None
     if array.dtype.kind not in "biufc":
         raise LayoutError(f"an array of {array.dtype} holds no numbers")
     if isinstance(layout, type) or not isinstance(layout, Layout):
         raise LayoutError(
-            f"{shown(layout)} is no layout; give one of mmsim.layout's, or an object with a method "
-            "offsets(shape)"
+            f"{shown(layout)} is not a layout; give one of mmsim.layout's, or an object with a "
+            "method offsets(shape)"
         )
     return Placed(array, layout, words_of(offsets_of(layout, array.shape)))
 

@@ -6,8 +6,8 @@ multiple of w. Where there is no shared memory (DMM, UMM) they follow the parame
 machine's one memory. Where banks have bytes (`bank_bytes`) all this is so of bytes: every array
 begins at bank 0, and an element's address is that of its first byte, divided by its bytes.
 
-The contents are kept in row-major order and a layout only decides addresses: it gives each element
-a word of its own, so that there is no difference to see. Words that a layout leaves between them
+The contents are kept in row-major order and a layout only decides addresses: it gives each
+element its own word, so the contents don't show it. Words that a layout leaves between them
 hold nothing.
 """
 
@@ -37,7 +37,7 @@ MANY = 1 << 16
 LARGEST_ADDRESS = 2**62
 """Words of all shared arrays together: far beyond any memory, and well within 64 bits."""
 SOON = 1 << 22
-"""Bytes that one core has copied before another one is awake."""
+"""Bytes below which starting another core takes longer than copying."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +160,7 @@ class ArrayInMemory:
         blocks: Integers | int,
         values: npt.NDArray[Any],
     ) -> None:
-        """An atomic access of one of `UFUNCS` whose old values nobody asks for."""
+        """An atomic access of one of `UFUNCS` whose old values are not used."""
         UFUNCS[op].at(self.data.reshape(-1), self._cells(elements, blocks), values)
 
     def _cells(self, elements: Integers, blocks: Integers | int) -> Integers:
@@ -213,7 +213,7 @@ class ArrayInMemory:
 
 
 def zeros(shape: tuple[int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """An array of zeros, or a `MemoryError`: NumPy has others for what no address can reach."""
+    """An array of zeros, or a `MemoryError`: NumPy raises others for sizes beyond any address."""
     if math.prod(shape) * dtype.itemsize > sys.maxsize:
         raise MemoryError(f"an array of {shape[0]:,} times {shape[1]:,} elements")
     return np.zeros(shape, dtype)
@@ -234,7 +234,7 @@ def _copy(flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 @dataclass(frozen=True)
 class Parameter:
-    """What an array parameter brings: its data, copied if they are to be written, its layout."""
+    """What an array parameter consists of: its data, copied if they will be written, its layout."""
 
     name: str
     data: npt.NDArray[Any]

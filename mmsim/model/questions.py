@@ -1,8 +1,8 @@
 """Is a tile free of conflicts? What the accesses of one warp to a tile cost, phase by phase.
 
 A tile lies in shared memory by a layout; each thread of a warp reads or writes some values of it.
-A `Question` is what the threads access; asked of a layout it says which threads meet in which bank,
-for one instruction after the other, without a program and without a GPU.
+A `Question` is what the threads access; asked of a layout it gives the threads that conflict in
+each bank, for each instruction, without a program and without a GPU.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ Words = dict[int, dict[int, tuple[int, ...]]]
 
 
 class Unaligned(LayoutError):
-    """A vector doesn't lie in one piece, or doesn't begin where it must."""
+    """A vector isn't contiguous, or isn't aligned."""
 
 
 @dataclass(frozen=True)
 class Phase:
-    """The threads that are served at once, and the words that they want of each bank.
+    """The threads that are served together, and the words that they want of each bank.
 
     `words` has for each bank the words in it, counted from the tile's beginning, and for each of
     these the threads that want it. `least` is the fewest stages that the phase could take, wherever
@@ -84,10 +84,10 @@ class Request:
 class Conflicts(DrawnConflicts):
     """What the accesses of a warp to a tile cost; `print` it for a table.
 
-    `bytes` is what a thread accesses at once. `addresses` has a row for each value, and in it the
-    address of each thread in units of so many bytes, -1 where the thread takes no part. `least` is
-    the fewest stages that these threads could take, wherever the elements lay: one for each phase,
-    and for atomic operations as many as one element of a phase is asked for.
+    `bytes` is what a thread accesses in one instruction. `addresses` has a row for each value, and
+    in it the address of each thread in units of so many bytes, -1 where the thread takes no part.
+    `least` is the fewest stages that these threads could take, wherever the elements lay: one for
+    each phase, and for atomic operations as many as one element of a phase is asked for.
 
     >>> from mmsim.model.tiles import Padded
     >>> print(ask(Padded(0), lambda t, v: (t, v), (32, 32), values=2))
@@ -178,7 +178,7 @@ class Conflicts(DrawnConflicts):
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What the threads of a warp access: a question to ask of layouts, as often as you like.
+    """What the threads of a warp access: a question to ask of any number of layouts.
 
     `ways` are the elements of each value of each thread, numbered in row-major order, -1 where the
     thread takes no part. A vector has several; where they may lie side by side in one way or
@@ -244,7 +244,7 @@ def question(
 
 
 def _vector(kind: str, size: int, vector: int) -> int:
-    """The elements that a thread accesses at once, if there is such an access."""
+    """The elements that a thread accesses in one instruction, if there is such an access."""
     if kind not in KINDS:
         raise LayoutError(f"an access is one of {', '.join(KINDS)}, not {shown(kind)}")
     if kind in MATRICES:
@@ -262,13 +262,13 @@ def _vector(kind: str, size: int, vector: int) -> int:
         )
     if size * vector not in SIZES:
         raise LayoutError(
-            f"a thread accesses 1, 2, 4, 8 or 16 bytes at once, not {vector} times {size}"
+            f"one access of a thread has 1, 2, 4, 8 or 16 bytes, not {vector} times {size}"
         )
     return vector
 
 
 def _check_shape(shape: Shape) -> None:
-    """Refuse what is no tile."""
+    """Refuse what is not a tile."""
     for extent in shape:
         whole(extent, f"an extent of the tile's shape {shown(shape)}", 1, MOST_ELEMENTS)
     if math.prod(shape) > MOST_ELEMENTS:
@@ -279,7 +279,7 @@ def _check_shape(shape: Shape) -> None:
 
 
 def _check_rows(kind: str, threads: int, elements: Integers) -> None:
-    """Refuse what is no instruction for matrices: they take whole matrices of 8 rows."""
+    """Refuse wrong instructions for matrices: they take whole matrices of 8 rows."""
     if threads not in (8, 16, 32):
         raise LayoutError(f"{kind} takes the rows of 8, 16 or 32 threads, not of {threads}")
     if (elements < 0).any():
@@ -355,7 +355,7 @@ def _of_threads_and_values(layout: Strided, shape: Shape, vector: int) -> Intege
     whole(threads, f"the number of threads of {layout}", 1, THREADS)
     if values % vector:
         raise LayoutError(
-            f"the {values} values of a thread in {layout} are no whole number of vectors of "
+            f"the {values} values of a thread in {layout} are not a whole number of vectors of "
             f"{vector}"
         )
     table = layout.offsets()
@@ -379,7 +379,7 @@ def _rule(size: int, kind: str) -> Conflict:
 
 
 def _addresses(offsets: Integers, ways: tuple[Integers, ...]) -> Integers:
-    """The address of each vector, in vectors; refused where it isn't aligned or not in one piece.
+    """The address of each vector, in vectors; refused where it isn't aligned or not contiguous.
 
     -1 where a thread takes no part.
     """
@@ -396,15 +396,15 @@ def _addresses(offsets: Integers, ways: tuple[Integers, ...]) -> Integers:
         value, thread = wrong[0].tolist()
         elements = ways[0][value, thread]
         raise Unaligned(
-            f"value {value} of thread {thread} is no aligned vector: its {vector} elements lie at "
-            f"{', '.join(map(str, offsets[elements[elements >= 0]].tolist()))}; let vectors be "
-            f"neighbours that begin at multiples of {vector}"
+            f"value {value} of thread {thread} is not an aligned vector: its {vector} elements lie "
+            f"at {', '.join(map(str, offsets[elements[elements >= 0]].tolist()))}; let vectors be "
+            f"adjacent elements that begin at a multiple of {vector}"
         )
     return found
 
 
 Part = dict[int, int]
-"""The addresses of the threads that are served at once."""
+"""The addresses of the threads that are served together."""
 
 
 def _parts(rule: Conflict, addresses: list[int] | tuple[int, ...]) -> Iterator[Part]:

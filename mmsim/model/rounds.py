@@ -2,7 +2,7 @@
 
 A request of k stages that a unit of latency l dispatches at time t keeps the unit until t + k, and
 is done at t + k + l - 1. In a round of the synchronous schedule each unit dispatches its warps'
-requests one after the other, and all units work at once.
+requests in turn, and all units work at the same time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Layouts under which all accesses to a tile are free of conflicts: the smallest padding, swizzles.
 
-An access is asked of one layout after the other; a `questions.Question` works out once which
-elements it wants, so it is the quickest. Any function from a layout to `Conflicts` will do.
+Layout by layout, every access is tried; a `questions.Question` works out once which elements it
+wants, so it is the quickest. Any function from a layout to `Conflicts` will do.
 """
 
 from __future__ import annotations

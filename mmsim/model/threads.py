@@ -27,7 +27,7 @@ Integers = npt.NDArray[np.int64]
 Extents = tuple[int, int, int]
 """Numbers along x, y and z."""
 MOST = 2**59
-"""Threads from which on their numbers can't be counted in bytes."""
+"""The number of threads from which the bytes of their numbers can't be counted."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Shape:
 
     @property
     def is_line(self) -> bool:
-        """Whether it has no extent along y and z: then the number of a thread says it all."""
+        """Whether it has no extent along y and z: then the number of a thread is enough."""
         return self.grid[1:] == self.block[1:] == (1, 1)
 
     def position(self, thread: int) -> Position:
@@ -245,7 +245,7 @@ def _check_shape(shape: Shape, threads: int, block_size: int) -> None:
         if len(extents) != len(AXES) or any(extent < 1 for extent in extents):
             raise LaunchError(f"there is no shape {shape}")
     if shape.block_size != block_size or shape.blocks * shape.block_size != threads:
-        raise LaunchError(f"{shape} has not {threads} threads in blocks of {block_size}")
+        raise LaunchError(f"{shape} does not have {threads} threads in blocks of {block_size}")
 
 
 Given = int | Sequence[int]
@@ -260,7 +260,7 @@ def asked(
 ) -> tuple[int, int | None, Shape | None]:
     """Threads, block size and shape of a launch, which is given by one of two ways.
 
-    Raises a `LaunchError` for both ways at once, for neither, and for extents that can't be.
+    Raises a `LaunchError` for both ways, for neither, and for impossible extents.
 
     >>> asked(grid=(2, 3), block=32)
     (192, 32, Shape(grid=(2, 3, 1), block=(32, 1, 1)))

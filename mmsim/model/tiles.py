@@ -1,10 +1,10 @@
 """Layouts of tiles in shared memory, as kernels have them: padded rows, swizzles, strides.
 
 A tile of a matrix product is written by rows and read by columns, or by blocks that a tensor core
-wants, and lies so that neither conflicts: its rows are longer than their data (`Padded`), or the
-bits of an element's offset that choose the bank are mixed with those that choose the row
-(`Swizzle`, as CUTLASS's CuTe defines it). `Strided` has a stride for each extent, nested ones too,
-as CuTe prints its layouts. `cute` reads what CuTe prints.
+wants, and is laid out so that neither has conflicts: its rows are longer than their data
+(`Padded`), or the bits of an element's offset that choose the bank are mixed with those that choose
+the row (`Swizzle`, as CUTLASS's CuTe defines it). `Strided` has a stride for each extent, nested
+ones too, as CuTe prints its layouts. `cute` reads what CuTe prints.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Nested = int | tuple["Nested", ...]
 """A number, or a tuple of such: the extents or strides of a layout of CuTe."""
 
 LARGEST = 2**40
-"""Elements between two neighbours at most: far beyond any memory."""
+"""The largest distance of adjacent elements: far beyond any memory."""
 
 
 class Base(Protocol):
@@ -261,7 +261,7 @@ class _Reader:
 
     def wrong(self) -> LayoutError:
         return LayoutError(
-            f"{shown(self.text)} is no layout of CuTe; write it as CuTe prints it, such as "
+            f"{shown(self.text)} is not a layout of CuTe; write it as CuTe prints it, such as "
             "'(8,8):(8,1)' or 'Swizzle<3,4,3> o (8,64):(64,1)'"
         )
 
@@ -308,7 +308,7 @@ def cute(text: str) -> Strided | Swizzle:
 
 
 def _check_nesting(shape: Nested, stride: Nested, whole_one: Strided) -> None:
-    """Refuse extents and strides that aren't nested in the same way, or are no numbers."""
+    """Refuse extents and strides that aren't nested in the same way, or are not numbers."""
     if isinstance(shape, tuple) and isinstance(stride, tuple) and len(shape) == len(stride):
         for one, own in zip(shape, stride, strict=True):
             _check_nesting(one, own, whole_one)

@@ -1,8 +1,8 @@
-"""Vectors: what it costs where each lane of a warp accesses several neighbours at once.
+"""Vectors: what it costs where each lane of a warp accesses several adjacent elements.
 
 Banks of bytes serve a vector as one element of as many bytes: four floats as one of 16 bytes, by
-quarter-warps. In the papers' memories all words of a request count as ever, so that n words of each
-of w lanes take n stages at least.
+quarter-warps. In the papers' memories all words of a request count as usual, so that n words of
+each of w lanes take at least n stages.
 """
 
 from __future__ import annotations

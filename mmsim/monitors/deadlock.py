@@ -1,9 +1,9 @@
-"""Finds a deadlock where a program does not merely go on: nothing changes, and a warp reads on.
+"""Finds deadlocks: nothing in memory changes any more, and a warp goes on reading.
 
 A write or an atomic that changes memory is *progress*; so is every access outside of `while` loops,
 for a `for` loop comes to its end, and within one that of a line to elements that it hasn't touched
-since memory changed last, as in the search for the end of a list. What reads on must wait
-(`Waits`): a loop that no other thread could end is a program without an end.
+since memory changed last, as in the search for the end of a list. The reads must be a
+wait (`Waits`): a loop that no other thread could end is an endless program.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Read(NamedTuple):
 
 
 class DeadlockCheck(Listener):
-    """Notes for how many requests there was no progress, and who has read since.
+    """Records for how many requests there was no progress, and which threads have read since.
 
     `waiting` has the last read of each thread that waits, for each line in which it does, the
     latest last; `idle` is the last read that waits for nothing.
@@ -68,8 +68,8 @@ class DeadlockCheck(Listener):
         self.waiting[read.thread, read.site.number] = read
 
     def _taken(self, access: Access, lanes: npt.NDArray[np.int64]) -> None:
-        """Note who has changed an element for which others wait by the same atomic."""
-        for lane in reversed(lanes.tolist()):  # the first lane took it from the others
+        """Record which thread has changed an element for which others wait by the same atomic."""
+        for lane in reversed(lanes.tolist()):  # the first lane won it
             copy, element = access.of_lane(access.copies, lane), int(access.elements[lane])
             self.taken[access.site.array, copy, element] = self._read(access, lane)
         self.growth.need(OF_A_CELL * len(self.taken), OF_A_CELL * len(self.taken))
@@ -87,9 +87,10 @@ class DeadlockCheck(Listener):
         )
 
     def holder(self, one: Read) -> Read | None:
-        """Who holds the lock that a thread waits for, if its own warp can't go on without that one.
+        """The holder of the lock that a thread waits for, if their warp can't go on without it.
 
-        The lanes of a warp leave a loop together, under the synchronous schedule those of all.
+        The lanes of a warp leave a loop together, under the synchronous schedule those of all
+        warps.
         """
         holder = self.taken.get((one.site.array, one.copy, one.element))
         if holder is None or self.lock_step:
@@ -97,7 +98,7 @@ class DeadlockCheck(Listener):
         return holder if self.warp[holder.thread] == self.warp[one.thread] else None
 
     def _progress(self, access: Access) -> bool:
-        """Whether anything is otherwise after this request."""
+        """Whether this request changed anything."""
         site, array = access.site, access.array
         if site.kind != "read":
             assert access.values is not None
@@ -119,15 +120,15 @@ class DeadlockCheck(Listener):
 
     @property
     def reached(self) -> bool:
-        """Whether there was no progress for so long that none will be, and somebody reads on."""
+        """Whether there was no progress for so long that none will come, but a thread reads."""
         return self.requests >= self.enough and bool(self.readers())
 
     def readers(self) -> list[Read]:
-        """Who waits, the latest first."""
+        """The threads that wait, the latest first."""
         return [one for one in reversed(self.waiting.values()) if self._reads_on(one)]
 
     def idler(self) -> Read | None:
-        """Who reads on and waits for nothing; None if there was progress, or no thread reads."""
+        """A thread that reads but waits for nothing; None if there was progress, or none reads."""
         return self.idle if self.requests >= self.enough and self._reads_on(self.idle) else None
 
     def _reads_on(self, one: Read | None) -> TypeGuard[Read]:

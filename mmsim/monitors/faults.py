@@ -61,14 +61,14 @@ def finding_of(error: ProgramError, launch: Launch, monitors: Monitors, time: in
 
 
 def finding_before(error: ProgramError) -> Finding:
-    """An error that types and shapes tell before any thread has begun: thread 0 stands for all."""
+    """An error found from types and shapes before any thread has begun: thread 0 stands for all."""
     assert error.place is not None
     action = found_access(error.place, "statement", 0, 0)
     return Finding(KINDS[type(error)], error.array, None, None, (action,), note=error.message)
 
 
 def _endless(error: ProgramError, launch: Launch, monitors: Monitors, time: int) -> Finding:
-    """A deadlock if nothing changes any more while a warp waits, else a program without end."""
+    """A deadlock if nothing changes any more while a warp waits, else an endless program."""
     deadlock = monitors.deadlock
     assert deadlock is not None
     if not deadlock.reached:

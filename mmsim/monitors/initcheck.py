@@ -18,7 +18,7 @@ from mmsim.results.findings import Finding
 
 
 class UnwrittenReads(Listener):
-    """Notes what has been written, and the first of the reads of everything else, line by line."""
+    """Records what has been written, and the first read of anything else, line by line."""
 
     def __init__(self, launch: Launch, lines: Lines, unset: Collection[str] = ()) -> None:
         self.lines = lines
@@ -28,7 +28,7 @@ class UnwrittenReads(Listener):
         self.forget()
 
     def forget(self) -> None:
-        """Forget all accesses: the run begins anew."""
+        """Forget all accesses: the run begins again."""
         self.written = {
             name: np.zeros((len(array.bases), array.size), dtype=bool)
             for name, array in self.arrays.items()
@@ -49,7 +49,7 @@ class UnwrittenReads(Listener):
             written[copies, elements] = True
 
     def _read(self, access: Access, written: npt.NDArray[np.bool_]) -> None:
-        """Note what is read before anything has been written there."""
+        """Record what is read before it has been written."""
         elements, copies, threads = access.elements, access.copies, access.threads
         unknown = np.flatnonzero(~written[copies, elements])
         if not len(unknown):

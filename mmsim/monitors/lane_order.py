@@ -1,8 +1,10 @@
-"""What orders the lanes of one warp on a GPU, which runs each for itself: syncs and atomics.
+"""What orders the lanes of one warp on a GPU, which runs them independently: syncs and atomics.
 
-As in `order`, which says the same of warps: whoever receives the word that another lane left by an
-atomic knows all that one had done. Lanes that come to `mm.warp.sync()` know all that each of them
-had done, and whatever they had known.
+As
+in
+`order`, which does the same for warps: a lane that receives the word that another lane left by
+an atomic knows all that this one had done. Lanes that come to `mm.warp.sync()` know all that
+each of them had done and known.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who has touched each element of an array last, in one kind of access: two lanes."""
+"""The two lanes that touched each element of an array last, in one kind of access."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
-NOBODY = -1
+NO_THREAD = -1
 OF_A_CELL = 32  # bytes of two threads and two requests
 
 
@@ -21,7 +21,7 @@ class LatestLanes:
 
     def __init__(self, cells: int, *, alone: bool) -> None:
         self.alone = alone
-        self.thread = np.full((2, cells), NOBODY, np.int64)
+        self.thread = np.full((2, cells), NO_THREAD, np.int64)
         self.request = np.zeros((2, cells), np.int64)
 
     def note(self, cells: Integers, threads: Integers, request: int) -> None:
@@ -38,5 +38,5 @@ class LatestLanes:
         self.request[1, cells[single]] = number[older, single]
 
     def of(self, cells: Integers) -> Iterator[tuple[Integers, Integers]]:
-        """The threads that touched the elements, `NOBODY` where none has, and their requests."""
+        """The threads that touched the elements, `NO_THREAD` where none has, and their requests."""
         yield from zip(self.thread[:, cells], self.request[:, cells], strict=True)

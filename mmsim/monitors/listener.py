@@ -1,6 +1,6 @@
-"""What an engine reports of a run, and who hears it: monitors, the recorder of a trace.
+"""What an engine reports of a run, and its listeners: monitors, the recorder of a trace.
 
-An engine makes an `Access` only if somebody listens, so a run without a listener loses no time.
+An engine makes an `Access` only if there is a listener, so a run without one loses no time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(slots=True, eq=False)
 class Access:
-    """One memory instruction: a warp's request, or those of many warps at once.
+    """One memory instruction: a warp's request, or those of many warps together.
 
     The arrays have an entry for each active lane, by thread number; there is at most one request of
     each warp. What is the same for all lanes may be one number.
@@ -32,7 +32,7 @@ class Access:
     Attributes
     ----------
     threads, warps, blocks
-        Who makes it.
+        The threads that make it, their warps and blocks.
     elements
         Row-major element numbers in `array`.
     values
@@ -44,7 +44,7 @@ class Access:
     addresses
         Where the elements lie, None where only monitors listen.
     grid_intervals
-        How many barriers of the grid a lane's warp has passed, where warps run for themselves.
+        How many barriers of the grid a lane's warp has passed, where warps run independently.
     """
 
     site: Site
@@ -102,7 +102,7 @@ class Stay:
 
 
 class Listener:
-    """Hears what happens in a run; does nothing but what a subclass adds."""
+    """Receives what happens in a run; does only what a subclass adds."""
 
     def accessed(self, access: Access) -> None:
         """A memory instruction is about to take effect; reads may have been done."""
@@ -121,10 +121,10 @@ class Listener:
     def arrived(
         self, warp: int, place: Place, here: Mask, time: int = -1, scope: BarrierScope = "block"
     ) -> None:
-        """A warp that runs for itself comes to a barrier, with those of its lanes that live."""
+        """A warp that runs independently comes to a barrier, with its live lanes."""
 
     def synced(self, warp: int, here: Mask) -> None:
-        """Lanes of a warp that runs for itself come to `mm.warp.sync()`."""
+        """Lanes of a warp that runs independently come to `mm.warp.sync()`."""
 
     def released(self, block: int, stays: Sequence[Stay], time: int) -> None:
         """A block's barrier lets its warps go on, by warp number."""
@@ -136,4 +136,4 @@ class Listener:
         """A sequencer has done local work, up to its next access or barrier, or to its end."""
 
     def ended(self, warp: int, live: Mask) -> None:
-        """A warp that runs for itself has ended; threads that `live` have not returned."""
+        """A warp that runs independently has ended; threads that `live` have not returned."""

@@ -1,12 +1,12 @@
-"""What atomics order: whoever receives the word that another warp left knows all that one had done.
+"""What atomics order: a warp that receives the word of another one knows all that it had done.
 
 So a lock orders what is done under it, and a counter orders what stands before each count. An
 atomic that changes a word *releases* it, one whose old value is used *acquires* it. Barriers order
 the warps of a block, and hand on what each of them knows.
 
-Each warp counts its releases, and knows of every other warp how many of that one's are behind it:
-a vector clock. An access comes before another one exactly if the warp of the second knew, when it
-made it, of a release that the first warp made at the access or later.
+Each warp counts its releases, and knows of every other warp how many of that warp's releases come
+before it: a vector clock. An access comes before another one exactly if the warp of the second
+knew, when it made it, of a release that the first warp made at the access or later.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class Order:
-    """The vector clocks of a run's warps, one warp's request after the other.
+    """The vector clocks of a run's warps, updated request by request.
 
     `needed` says whether the program has an atomic that could order anything: one whose old value
     is used, under the asynchronous schedule. Without it all stays at 0.
@@ -40,7 +40,7 @@ class Order:
         self.forget()
 
     def forget(self) -> None:
-        """Forget all: the run begins anew."""
+        """Forget all: the run begins again."""
         self.releases = np.zeros(self.warps, np.int32)
         # What has been known at some time: rows of releases by warp, and each warp's row now.
         self.views = [np.full(self.warps, -1, np.int32)]
@@ -73,7 +73,7 @@ class Order:
         return count, view
 
     def released(self, warps: Iterable[int]) -> None:
-        """A barrier has let go these warps, which all know now what each of them has known."""
+        """A barrier has released these warps, which all know now what each of them has known."""
         if self.needed:
             rows = np.stack([self._own(warp) for warp in warps])
             together: npt.NDArray[np.int32] = rows.max(axis=0)
@@ -93,7 +93,7 @@ class Order:
         return own
 
     def _learn(self, warp: int, rows: Iterable[npt.NDArray[np.int32]]) -> None:
-        """A warp comes to know what others have known."""
+        """A warp learns what others have known."""
         old = self.views[self.view[warp]]
         new = np.maximum.reduce([old, *rows])
         if not np.array_equal(old, new):

@@ -1,4 +1,4 @@
-"""Looks at where the arrays lie: in the room there is, and in rows as wide as the machine."""
+"""Checks where the arrays lie: whether they fit, and in rows as wide as the machine."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from mmsim.results.findings import Finding
 def capacity(launch: Launch, words: int | None) -> Iterator[Finding]:
     """The first shared array of a DMM that doesn't fit into `words` words of shared memory.
 
-    All blocks of a DMM have their shared arrays at once (docs/machines.md), each at the next
-    multiple of w. A DMM or a UMM holds them in its one memory, behind the parameters, which don't
-    count here.
+    All blocks of a DMM have their shared arrays at the same time (docs/machines.md), each at the
+    next multiple of w. A DMM or a UMM holds them in its one memory, behind the parameters, which
+    don't count here.
     """
     shared = [array for array in launch.arrays.values() if array.shared]
     if words is None or not shared:
@@ -50,7 +50,7 @@ def capacity(launch: Launch, words: int | None) -> Iterator[Finding]:
 def placement(launch: Launch, args: tuple[Any, ...]) -> Iterator[Finding]:
     """The arguments whose layout rotates rows of another width than the machine's.
 
-    Such a layout does nothing of what its paper promises: the promise is about rows of w words.
+    What the paper guarantees for such a layout holds only for rows of w words.
     """
     width = launch.machine.width
     for parameter, argument in zip(launch.program.code.parameters, args, strict=False):

@@ -9,8 +9,8 @@ at least one of them writes, and nothing orders them:
 - under the asynchronous schedule, atomics order what comes before and after them (`Order`);
 - under the synchronous schedule, only accesses of one round are unordered.
 
-Two atomics don't race: whatever their order, each takes effect in one go. A plain access beside an
-atomic races with it. Two writes of the same bits don't race: their order makes no difference. Of a
+Two atomics don't race: whatever their order, each takes effect as a whole. A plain access races
+with an atomic. Two writes of the same bits don't race: their order makes no difference. Of a
 warp's writes to one element in one request the lowest-numbered thread's stays (docs/machines.md),
 so the others' values count for nothing.
 """
@@ -40,10 +40,10 @@ from mmsim.monitors.order import Order
 from mmsim.results.findings import Finding, FoundAccess, Scope
 
 BATCH = 1 << 18
-"""Reported lanes after which they are taken in."""
+"""The number of reported lanes after which they are processed."""
 
 MOST_HELD = 1 << 21
-"""Held accesses after which equal ones are merged."""
+"""The number of held accesses after which equal ones are merged."""
 
 OF_REPORTED, OF_HELD = 240, 200
 """Bytes of a reported lane and of a held access, with what they are sorted and compared in."""
@@ -97,7 +97,7 @@ class RaceDetector(Listener):
         self.forget()
 
     def forget(self) -> None:
-        """Forget all accesses: the run begins anew."""
+        """Forget all accesses: the run begins again."""
         self.order.forget()
         self._reported: list[tuple[Any, ...]] = []
         self._numbering = Numbering()
@@ -281,7 +281,7 @@ class RaceDetector(Listener):
 
 
 def _kept(numbers: Integers | int) -> Integers | int:
-    """A copy, since who reports may use the array again."""
+    """A copy, since the reporting engine may use the array again."""
     return numbers.copy() if isinstance(numbers, np.ndarray) else int(numbers)
 
 
@@ -300,7 +300,7 @@ def _merged(accesses: Accesses) -> Accesses:
 
 
 def _needed(group: Integers, line: Integers, actor: Integers, bits: Integers) -> Integers:
-    """The few accesses of each line and group that decide who races; all come by thread number.
+    """The few accesses of each line and group that decide which race; all come by thread number.
 
     Whatever an access of another line (w, v) asks for, the first access here with another actor
     than w and other bits than v, it is among these: the first of all, (w1, v1); for those who share
@@ -311,7 +311,7 @@ def _needed(group: Integers, line: Integers, actor: Integers, bits: Integers) ->
     of = np.cumsum(first_rows(group, line)) - 1
 
     def first(candidates: npt.NDArray[np.bool_]) -> Integers:
-        """The first candidate of each line and group, the very first one where there is none."""
+        """The first candidate of each line and group, the very first access where there is none."""
         found = starts.copy()
         positions = np.flatnonzero(candidates)[::-1]
         found[of[positions]] = positions  # the last of equal indices stays

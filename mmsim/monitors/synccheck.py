@@ -1,9 +1,9 @@
-"""Finds barriers that not all threads of a block reach.
+"""Finds divergent barriers.
 
 A barrier opens when every unfinished warp of its block waits at one (docs/machines.md). On a GPU
 all threads of the block, or of the grid, that haven't returned must come to the *same* barrier:
-where warps wait at two different ones, or a thread runs past a barrier at which others wait,
-nothing is promised.
+where warps wait at two different ones, or a thread runs past a barrier at which others wait, the
+behaviour is undefined.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OF_AN_ARRIVAL = 600  # bytes
 
 
 class SyncCheck(Listener):
-    """Notes where each warp waits, and reports which of a block's warps don't wait together."""
+    """Records where each warp waits, and reports which of a block's warps don't wait together."""
 
     def __init__(self, launch: Launch) -> None:
         self.grid = launch.grid
@@ -44,7 +44,7 @@ class SyncCheck(Listener):
         self.forget()
 
     def forget(self) -> None:
-        """Forget all: the run begins anew."""
+        """Forget all: the run begins again."""
         self.latest = np.full(self.grid.threads, self.begin, dtype=np.int32)
         self.since = np.full(self.grid.threads, -1, dtype=np.int64)
         self.came: dict[int, list[FoundAccess]] = {}
@@ -113,7 +113,7 @@ class SyncCheck(Listener):
         yield from found.values()
 
     def _apart(self) -> Iterator[tuple[FoundAccess, FoundAccess]]:
-        """Of warps that run for themselves: a thread at a barrier, and one that isn't at it."""
+        """Of warps that run independently: a thread at a barrier, and one that isn't at it."""
         blocks: dict[int, list[list[FoundAccess]]] = {}
         for warp, came in sorted(self.came.items()):
             blocks.setdefault(self.grid.block_of_warp(warp), []).append(came)
@@ -124,7 +124,7 @@ class SyncCheck(Listener):
                 yield waits, other
 
     def last(self, thread: int, kind: Action = "elsewhere") -> FoundAccess:
-        """Where a thread did its last."""
+        """Where a thread was seen last."""
         place = self.places[self.latest[thread]]
         block = int(self.grid.block[thread])
         return found_access(place, kind, thread, block, int(self.since[thread]))

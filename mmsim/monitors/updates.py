@@ -1,11 +1,11 @@
-"""Finds lost updates: threads read an element, and each writes back what it makes of the old word.
+"""Finds lost updates: threads read an element, and each writes a value computed from the old one.
 
-All but one are lost, whether or not the words that they write are equal: of eight threads that add
-1 to an element in one request, seven add nothing. Two updates of one element meet
+All except one are lost, whether or not the words that they write are equal: of eight threads that
+add 1 to an element in one request, seven add nothing. Two updates of one element meet
 
 - in one request of a warp, and under the synchronous schedule in one round;
-- under the synchronous schedule also where a thread writes after another one has, what it had read
-  before.
+- under the synchronous schedule also where a thread writes after another one, and had read before
+  that.
 
 Updates of different warps that nothing orders under the asynchronous schedule are data races.
 """
@@ -29,7 +29,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class LostUpdates(Listener):
-    """Notes what each thread has read last, and the first updates that meet in each line."""
+    """Records what each thread has read last, and the first updates that meet in each line."""
 
     def __init__(self, launch: Launch, lines: Lines) -> None:
         self.lines, self.arrays = lines, launch.arrays
@@ -42,7 +42,7 @@ class LostUpdates(Listener):
         self.forget()
 
     def forget(self) -> None:
-        """Forget all accesses: the run begins anew."""
+        """Forget all accesses: the run begins again."""
         self.now = 0
         # By the site of a read, for each thread: which cells it read last, and when.
         self.cell = {
@@ -103,7 +103,7 @@ class LostUpdates(Listener):
         read: Integers,
         bits: Integers,
     ) -> None:
-        """Look for lanes that write what they made of a word that has been updated meanwhile."""
+        """Look for lanes that write a value computed from a word that was updated meanwhile."""
         array, threads = access.array, access.threads
         size = array.size * len(array.bases)
         if array.name not in self.updated:

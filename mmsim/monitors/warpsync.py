@@ -1,7 +1,7 @@
 """Finds lanes that exchange through memory without `mm.warp.sync()`.
 
 In the models the lanes of a warp run together: an earlier statement has been done by all of them.
-The threads of a GPU run each for itself (since Volta, CUDA C++ Programming Guide, "Independent
+The threads of a GPU run independently (since Volta, CUDA C++ Programming Guide, "Independent
 Thread Scheduling"). So two lanes that touch one element in different requests, at least one of them
 writing, do so in no order, unless a barrier, a sync of both lanes or an atomic by which one follows
 the other lies between (`LaneOrder`). Nothing is needed between
@@ -25,7 +25,7 @@ from mmsim.ir.waits import Waits
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.monitors.lane_order import LaneOrder
-from mmsim.monitors.latest_lanes import NOBODY, OF_A_CELL, LatestLanes
+from mmsim.monitors.latest_lanes import NO_THREAD, OF_A_CELL, LatestLanes
 from mmsim.monitors.lines import Lines, bits_of, found_access, index_of
 from mmsim.monitors.listener import Access, Listener
 from mmsim.results.findings import Finding
@@ -36,16 +36,17 @@ EARLIER = {
     "write": ("read", "write", "atomic"),
     "atomic": ("read", "write"),
 }
-"""Of each kind of access, before which kinds nothing of that kind may stand without a sync."""
+"""For each kind of access the kinds that may not follow it without a sync."""
 
 OF_A_PAIR = 200  # bytes of an element in a set that grows
 
 
 class WarpSyncCheck(Listener):
-    """Notes who has touched each element last, and whether another lane of the warp does so next.
+    """Records which lane has touched each element last, and whether another lane does so
+    next.
 
-    For warps that run for themselves. `first` has for each pair of lines that meet the first
-    element with its threads, times and block, `cells` all the elements.
+        For warps that run independently. `first` has for each pair of lines that meet the first
+        element with its threads, times and block, `cells` all the elements.
     """
 
     def __init__(self, launch: Launch, lines: Lines) -> None:
@@ -61,7 +62,7 @@ class WarpSyncCheck(Listener):
         self.requests = np.zeros((4, 1), np.int64)
         self.count = 0
         # Of each thread its latest plain write: the number of the request, and the elements.
-        self.own = np.full((launch.grid.threads, 3), NOBODY, np.int64)
+        self.own = np.full((launch.grid.threads, 3), NO_THREAD, np.int64)
         self.order = LaneOrder(launch)
         self.first: dict[tuple[int, int], tuple[int, ...]] = {}
         self.cells: dict[tuple[int, int], set[int]] = {}
@@ -111,7 +112,7 @@ class WarpSyncCheck(Listener):
         self.count += 1
 
     def _look(self, access: Access, cells: Integers, earlier: str) -> None:
-        """Has another lane of the warp touched the elements before, in no order with this one?"""
+        """Whether another lane of the warp touched the elements before, unordered with this one."""
         kind, threads = access.site.kind, access.threads
         warp, interval = access.of_lane(access.warps, 0), access.of_lane(access.intervals, 0)
         lanes = self.grid.warp_threads(warp)

@@ -1,7 +1,7 @@
-"""What looks on while a program runs, and reports at the end what is wrong with it.
+"""What watches a running program, and reports at the end what is wrong with it.
 
-Engines of every kind tell `Monitors` of each memory instruction, in the order in which memory takes
-effect, and of each barrier (`listener`).
+Engines of every kind report to `Monitors` each memory instruction, in the order in which they
+take effect, and each barrier (`listener`).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from mmsim.monitors.warpsync import WarpSyncCheck
 from mmsim.monitors.winners import ConcurrentWrites
 from mmsim.results.findings import Finding
 
-OF_A_THREAD = 48  # bytes: where and when it did its last, and what one access is reported with
+OF_A_THREAD = 48  # bytes: where and when it was seen last, and what one access is reported with
 
 
 class Monitors(Listener):
-    """Looks for data races, reads of uninitialized memory, and barriers that not all reach.
+    """Looks for data races, reads of uninitialized memory, and divergent barriers.
 
     `thorough`, it also notes what a check asks for: concurrent writes, whether the program is
     deadlocked, and lanes that exchange through memory without a sync. `unset` are parameters whose
@@ -49,7 +49,7 @@ class Monitors(Listener):
         self.warp_syncs = WarpSyncCheck(launch, lines) if alone else None
 
     def forget(self) -> None:
-        """Forget all: the run begins anew."""
+        """Forget all: the run begins again."""
         self.races.forget()
         self.unwritten.forget()
         self.updates.forget()
@@ -91,7 +91,7 @@ class Monitors(Listener):
         """All that was found, races first.
 
         A line that reads in a race may come too early; that is reported once, as the race. So are
-        lanes that meet in a line which races anyhow, or whose updates get lost.
+        lanes that meet in a line that races as well, or whose updates get lost.
         """
         races = self.races.findings()
         racing = {(race.array, access) for race in races for access in _places(race)}
@@ -111,7 +111,7 @@ class Monitors(Listener):
 
 
 def bytes_watched(launch: Launch) -> int:
-    """What `Monitors` take, but for what grows with the accesses."""
+    """What `Monitors` take, without what grows with the accesses."""
     arrays = launch.arrays
     sites = [site for site in launch.meaning.sites if site.kind != "write"]
     noted = {name: 1 for name in arrays}  # what is written, and for each line what is not

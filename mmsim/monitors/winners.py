@@ -1,4 +1,4 @@
-"""Concurrent writes: where they store different values, and what another winner would leave.
+"""Concurrent writes: where they store different values, and the result with another winner.
 
 Of several writes to one element in one request the lowest-numbered thread's stays
 (docs/machines.md). A GPU promises only that one of them does.
@@ -24,7 +24,7 @@ Other = Literal["lowest", "highest"]  # which thread with another value
 
 
 class ConcurrentWrites(Listener):
-    """Notes the first concurrent writes of different values of each line."""
+    """Records the first concurrent writes of different values of each line."""
 
     def __init__(self, launch: Launch, lines: Lines) -> None:
         self.arrays, self.lines = launch.arrays, lines

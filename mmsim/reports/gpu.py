@@ -24,7 +24,7 @@ def counters_table(counters: Counters) -> Table:
     return rich_rows(
         columns,
         map(_counted, counters.counts),
-        "what the GPU counts beside the model's stages",
+        "what the GPU counts, and the model's stages",
         "shared: wavefronts of one repetition; global: address groups; bytes: of a word",
     )
 
@@ -83,7 +83,7 @@ def atomics_counts(record: Record) -> Table:
     return rich_rows(
         columns,
         lines,
-        "atomics: what the GPU counts beside the model's stages, over all patterns",
+        "atomics: what the GPU counts, and the model's stages, over all patterns",
         "shared: wavefronts; global: requests at the second-level cache",
     )
 
@@ -94,18 +94,18 @@ def atomics_cycles(record: Record) -> Table:
     rows = [row for row in record.rows if row["measure"] == "cycles"]
     columns = [Column(name, name not in ("access", "pattern")) for name in names]
     lines = ([_cell(row[name]) for name in names] for row in rows)
-    return rich_rows(columns, lines, "atomics: clock cycles beside the model's stages")
+    return rich_rows(columns, lines, "atomics: clock cycles and the model's stages")
 
 
 def banks_table(record: Record) -> Table:
-    """Wavefronts of shared memory beside the rule of banks of 4 bytes, a row for each access."""
+    """Wavefronts of shared memory and the rule of banks of 4 bytes, a row for each access."""
     names = ("access", "bytes", "patterns", "equal", "hardware", "model")
     columns = [Column(name, name != "access") for name in names]
     lines = ([_cell(row[name]) for name in names] for row in record.rows)
     return rich_rows(
         columns,
         lines,
-        "bank conflicts: what the GPU counts beside the rule, over all patterns",
+        "bank conflicts: what the GPU counts, and the rule, over all patterns",
         "hardware: wavefronts; model: stages",
     )
 
@@ -130,7 +130,7 @@ def _cell(value: object) -> str:
 
 
 def error(row: Row) -> float | None:
-    """By which part of the measured time the model's is longer; None where one is missing.
+    """(predicted - measured)/measured, the model's relative error; None where one is missing.
 
     >>> error({"measured": 100.0, "predicted": 75.0})
     -0.25

@@ -1,4 +1,4 @@
-"""A paper's table beside ours, for the terminal."""
+"""A paper's table compared with the computed one, for the terminal."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def paper_table(table: PaperTable, figures: Sequence[Figure]) -> Table:
-    """Rows and columns as in the paper; in each cell the paper's figure above ours."""
+    """Rows and columns as in the paper; in each cell the paper's figure above the computed one."""
     columns = list(dict.fromkeys(figure.column for figure in figures))
     rows = list(dict.fromkeys(figure.row for figure in figures))
     cells = {(figure.row, figure.column): figure for figure in figures}
     shown = rich_rows(
-        (words("paper / ours"), *map(Column, columns)),
+        (words("paper / computed"), *map(Column, columns)),
         ((row, *(_cell(cells.get((row, column))) for column in columns)) for row in rows),
         f"{table.id} ({table.source}): {table.title}",
         table.note,
@@ -32,16 +32,16 @@ def _cell(figure: Figure | None) -> str | Text:
     if figure is None:
         return ""
     colour = "green" if figure.agrees else "yellow" if figure.explained else "bold red"
-    return rich_text(f"{figure.printed}\n").append(ours(figure), style=colour)
+    return rich_text(f"{figure.printed}\n").append(computed(figure), style=colour)
 
 
-def ours(figure: Figure) -> str:
-    """Our figure, with two digits more than the paper's where it is a mean, and its error."""
-    if isinstance(figure.ours, str):
-        return figure.ours
+def computed(figure: Figure) -> str:
+    """The computed figure; a mean has two more digits than the paper's, and its error."""
+    if isinstance(figure.computed, str):
+        return figure.computed
     if figure.error:
-        return f"{figure.ours:.{figure.digits + 2}f} ±{figure.error:.{figure.digits + 2}f}"
-    text = f"{figure.ours:.{figure.digits}f}"
+        return f"{figure.computed:.{figure.digits + 2}f} ±{figure.error:.{figure.digits + 2}f}"
+    text = f"{figure.computed:.{figure.digits}f}"
     return text if figure.agrees else f"{text} ({figure.difference:+g})"
 
 
@@ -59,6 +59,6 @@ def verdict_of_table(figures: Sequence[Figure]) -> str:
         elif not figure.agrees:
             why = "within rounding and chance" if figure.explained else "not explained"
             lines.append(
-                f"{figure.row}, {figure.column}: {figure.printed} and {ours(figure)}, {why}"
+                f"{figure.row}, {figure.column}: {figure.printed} and {computed(figure)}, {why}"
             )
     return "\n".join(lines)

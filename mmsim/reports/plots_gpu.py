@@ -1,4 +1,4 @@
-"""What a GPU measured beside what the model predicted, drawn with matplotlib.
+"""What a GPU measured and what the model predicted, drawn with matplotlib.
 
 Each function takes rows of an experiment (`mmsim.gpu.record.Record.rows`) and returns the axes.
 What differs in colour also differs in marker.
@@ -32,7 +32,7 @@ def predicted_against_measured(
     unit: str = "",
     title: str = "",
 ) -> Axes:
-    """Each row a point at its measured and its predicted time, beside the line where they agree.
+    """Each row a point at its measured and its predicted time, and the line where they agree.
 
     Rows of one value of the field `by` share marker and colour. Those for which `hollow` holds are
     hollow, and `classes` are the names of the filled and of the hollow ones. The title ends with

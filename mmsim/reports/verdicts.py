@@ -50,7 +50,7 @@ def _cells(verdict: Verdict) -> tuple[str | Text, ...]:
 
 
 def worst_case(verdict: Verdict) -> str:
-    """The case nearest to breaking the claim; for bounds with the measured by the claimed value."""
+    """The case nearest to breaking the claim; for bounds with the ratio measured/claimed."""
     if verdict.result in ("fails", "not refuted"):
         return verdict.reason
     text = str(verdict.worst)
@@ -74,7 +74,7 @@ def own_size(verdict: Verdict) -> list[str]:
 
 
 def asynchronous(verdict: Verdict) -> str:
-    """The range of asynchronous by synchronous time over the cases."""
+    """The range of the asynchronous time divided by the synchronous one, over the cases."""
     least, most = float(verdict.earliest.gain), float(verdict.latest.gain)
     return f"{least:.2f}" if least == most else f"{least:.2f} to {most:.2f}"
 
@@ -145,7 +145,7 @@ case of the size that the paper itself measures.</p>
 
 
 def _escape(text: str) -> str:
-    """Text in a page: no markup, nothing that does not print."""
+    """Text in a page, without markup and without characters that don't print."""
     return html.escape(printable(text))
 
 
@@ -162,7 +162,7 @@ def _section(paper: str, verdicts: Sequence[Verdict]) -> str:
     return f"""<h2>{_escape(paper)}</h2>
 <div class="wide"><table>
 <thead><tr><th>Claim</th><th>Formula</th><th>Cases</th><th>Worst case</th>
-<th>Asynchronous by synchronous</th><th>Verdict</th></tr></thead>
+<th>Asynchronous/synchronous</th><th>Verdict</th></tr></thead>
 <tbody>
 {rows}
 </tbody>

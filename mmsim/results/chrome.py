@@ -22,7 +22,7 @@ WARPS = 1
 
 
 class Tracks:
-    """The numbers of processes and tracks. No two are the same: viewers take equal ones for kin."""
+    """The numbers of processes and tracks. No two are the same: viewers would group equal ones."""
 
     def __init__(self, trace: Trace) -> None:
         names = [unit.name for unit in trace.units]
@@ -114,7 +114,7 @@ def events(trace: Trace) -> Iterator[Event]:
 def round_starts(trace: Trace) -> list[tuple[int, Dispatch]]:
     """The time at which each round of the synchronous schedule begins, and its first dispatch.
 
-    At that time all its warps are ready; whichever isn't dispatched at once waits for its turn.
+    At that time all its warps are ready; whichever isn't dispatched immediately waits for its turn.
     """
     if trace.schedule != "synchronous":
         return []

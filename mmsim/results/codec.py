@@ -38,7 +38,7 @@ from mmsim.results import (
 FORMAT = "mmsim 1"
 T = TypeVar("T")
 DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-"""What a document that only looks like a result may end with."""
+"""The exceptions that a document may cause that only looks like a result."""
 
 CLASSES: dict[str, type] = {
     known.__name__: known
@@ -71,7 +71,7 @@ CONSISTENT: dict[type, Callable[[Any], None]] = {
     run.Run: valid_run.check_run,
     report.Report: valid_run.check_report,
 }
-"""What refuses, with a `ValueError`, a result that contradicts itself."""
+"""The checks that refuse, with a `ValueError`, a result that contradicts itself."""
 
 
 def dump(value: object) -> str:
@@ -85,13 +85,13 @@ def load(text: str, expected: type[T], others: Iterable[type] = ()) -> T:
     `expected` and `others` are made where a document names one of `CLASSES` from which they derive.
     """
     if not isinstance(text, str):
-        raise FormatError(f"this is a {type(text).__name__}, no JSON text")
+        raise FormatError(f"this is a {type(text).__name__}, not JSON text")
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"this is no JSON: {error}") from None
+        raise FormatError(f"this is not JSON: {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise FormatError(f"this is no result of mmsim: its format isn't {FORMAT!r}")
+        raise FormatError(f"this is not a result of mmsim: its format isn't {FORMAT!r}")
     try:
         value = _decode(
             document.get("value"), {made.__name__: made for made in (expected, *others)}
@@ -161,7 +161,7 @@ def _class(name: object) -> type:
         if known := CLASSES.get(name) or machine.get(name):
             return known
     raise ValueError(
-        f"no class of results is called {name!r:.80}; a machine of your own has to be defined "
+        f"no class of results is called {name!r:.80}; your own machine has to be defined "
         "before its results are read"
     )
 
@@ -228,7 +228,7 @@ SIMPLE: dict[Any, Check] = {
     Scalar: _is_number,
     Scalar | None: lambda value: value is None or _is_number(value),
     machines.Machine: lambda value: isinstance(value, machines.Machine),
-    # NumPy's aliases are compared and never taken apart: what they consist of changes with NumPy.
+    # NumPy's aliases are compared as a whole: what they consist of changes with NumPy.
     npt.NDArray[Any]: _is_array,
     npt.NDArray[np.int64]: _is_int64_array,
 }

@@ -1,4 +1,4 @@
-"""A claim that is a curve, as data: what is measured beside what is claimed."""
+"""A claim that is a curve, as data: what is measured and what is claimed."""
 
 from __future__ import annotations
 

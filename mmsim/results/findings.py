@@ -1,8 +1,8 @@
 """What a check found: plain data that says what is wrong, where, when, and what to do.
 
 A *data race* is two accesses to one element by threads of different warps, at least one of them a
-write, that nothing orders: their order, and with it what the program computes, is up to chance.
-Two writes of the same value are none.
+write, that nothing orders: their order, and with it what the program computes, depends on chance.
+Two writes of the same value are not a race.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ DOES: dict[Action, str] = {
 
 TITLES: dict[FindingKind, str] = {
     "race": "data race",
-    "beside-atomic": "plain access beside an atomic",
+    "beside-atomic": "race between a plain and an atomic access",
     "lost-update": "lost update",
     "unwritten": "read of uninitialized memory",
-    "barrier": "barrier that not all reach",
+    "barrier": "divergent barrier",
     "exchange": "exchange with a lane that takes no part",
     "warp-sync": "missing {sync}",
     "winner": "result that depends on which write wins",
@@ -79,19 +79,19 @@ ADVICE: dict[FindingKind, str] = {
     "lost-update": "both had read it before, so one of the two is lost: change it by an atomic, "
     "such as {add}, or let one thread alone do it",
     "unwritten": "write it first; where another warp does, put {barrier} between",
-    "barrier": "move the barrier to where all threads of the block come",
+    "barrier": "move the barrier to a place that all threads of the block reach",
     "exchange": "let every lane that is asked come to the same call",
-    "warp-sync": "put {sync} between the two: only in the models lanes run together",
+    "warp-sync": "put {sync} between the two: only in the models do lanes run together",
     "winner": "let one thread alone write it",
     "out-of-range": "guard the access with a test, or give the array more elements",
     "deadlock": "no order of the warps ends this wait: write before you wait, or wait at a barrier",
     "spin": "let the thread that gets the lock do its work and free it inside the loop",
     "endless": "correct the condition that ends the loop, or give a larger max_accesses",
     "arithmetic": "test the operands first",
-    "unassigned": "assign the variable on every way that leads here",
+    "unassigned": "assign the variable on every path to here",
     "type": "convert the value, or give the array a wider type",
     "vector": "an access of one element needs no alignment",
-    "capacity": "take smaller blocks, fewer of them at once, or smaller shared arrays",
+    "capacity": "take smaller blocks, fewer of them on a DMM, or smaller shared arrays",
     "placement": "give the layout the machine's width",
 }
 
@@ -114,9 +114,9 @@ class FoundAccess:
 
     `kind` is "read" or "write" for the dispatch of its request, "barrier" where it waits,
     "elsewhere" and "end" where it did its last access or waited last (at the program's head if
-    nowhere), "waits" where it too reads on in a deadlock, "statement" for local work,
-    "declaration" for an array. `time` is None where the engine doesn't tell it; equality leaves it
-    out. `position` is threadIdx and blockIdx, None in a launch without extents along y and z.
+    nowhere), "waits" where it too goes on reading in a deadlock, "statement" for local work,
+    "declaration" for an array. `time` is None where the engine doesn't know it; equality ignores
+    it. `position` is threadIdx and blockIdx, None in a launch without extents along y and z.
     """
 
     thread: int
@@ -146,14 +146,14 @@ class Finding:
     kind
         "race": a data race. "beside-atomic": one of a plain access and an atomic. "lost-update":
         several threads of one request or round change an element that all had read before.
-        "unwritten": a read of uninitialized memory. "barrier": one that not all threads of a warp
-        or a block reach. "exchange": a lane that asks an inactive one. "warp-sync": two lanes
-        of a warp that touch an element, one of them writing, with nothing between that a GPU waits
-        for.
+        "unwritten": a read of uninitialized memory. "barrier": one that only part of a warp's or
+        a block's threads reach. "exchange": a lane that asks an inactive one. "warp-sync": two
+        lanes of a warp that touch an element, one of them writing, with nothing between that a GPU
+        waits for.
         "winner": several threads of one request write
         different values to one element, and the results depend on whose stays. "capacity": more
         shared memory than there is. "placement": a layout of another width than the machine's.
-        "deadlock": a wait for what never comes. "spin": one for a lock that a thread of the same
+        "deadlock": a wait that no thread ends. "spin": one for a lock that a thread of the same
         warp holds. The others are errors of the program:
         "out-of-range", "endless", "arithmetic", "unassigned", "type".
     array, index, copy

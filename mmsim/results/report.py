@@ -1,4 +1,4 @@
-"""What `Machine.check` found out about a program."""
+"""What `Machine.check` found in a program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mmsim.results.trace import Trace
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What a check left behind; `mmsim.api.report.Report` describes the fields."""
+    """The result of a check; `mmsim.api.report.Report` describes the fields."""
 
     machine: Machine
     program: str

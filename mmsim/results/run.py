@@ -23,7 +23,7 @@ from mmsim.results.trace import Trace
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a launch left behind; `mmsim.Run` describes the fields."""
+    """The result of a launch; `mmsim.Run` describes the fields."""
 
     machine: Machine
     program: str
@@ -128,7 +128,7 @@ def total(runs: Iterable[Run]) -> Run:
 
 
 def _most(needed: list[Registers | None]) -> Registers | None:
-    """The registers that each of several launches can do with; None if one isn't known."""
+    """The registers that suffice for each of several launches; None if one isn't known."""
     known = [one for one in needed if one is not None]
     if len(known) < len(needed):
         return None
@@ -147,7 +147,7 @@ _kept: dict[tuple[int, ...], tuple[list[object], Rows]] = {}
 def _rows(launches: list[Run]) -> Rows:
     """The rows and sources of several launches.
 
-    A launch that comes again and counts the same has the very rows that it had before.
+    A repeated launch with the same counts has the very row objects that it had before.
     """
     parts: list[object] = []
     for run in launches:

@@ -31,7 +31,7 @@ def save_csv(run: Run, path: str | Path, rows: str = "accesses") -> None:
 
 
 def cell(value: str | int) -> str | int:
-    """A number, or text that a spreadsheet takes for text and for no formula.
+    """A number, or text that a spreadsheet takes for text, not for a formula.
 
     >>> cell(-1), cell("a"), cell("=1+2")
     (-1, 'a', "'=1+2")

@@ -33,14 +33,14 @@ _MAKING = RLock()
 class Dispatch:
     """One warp's request, dispatched at `time` by `unit`; entry j belongs to thread `threads[j]`.
 
-    A thread that accesses a vector has an entry for each of its elements, one after the other.
+    A thread that accesses a vector has consecutive entries for its elements.
 
     `elements` are row-major element numbers in the array, `addresses` word addresses, `places` the
     bank or the address group of each, `stages` the stage in which each travels, counted from 0,
     `values` what was read or written; of an atomic, what each lane left. `copy` is the block whose
     shared array it is, else 0.
 
-    `phases` are given where the unit's rule serves a request in several, one after the other, as a
+    `phases` are given where the unit's rule serves a request in several phases in turn, as a
     GPU serves long words: the phase in which each thread's request travels, counted from 0.
     """
 
@@ -68,7 +68,7 @@ class Dispatch:
 
     @property
     def vector(self) -> int:
-        """How many neighbours each thread accesses at once; most often one."""
+        """How many adjacent elements each thread accesses together; most often one."""
         return self.threads.count(self.threads[0])
 
     @property
@@ -115,7 +115,7 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Release:
-    """A barrier let its block's waiting warps go on."""
+    """A barrier released its block's waiting warps."""
 
     time: int
     block: int
@@ -227,8 +227,8 @@ def served_by(conflict: Conflict, size: int, dispatch: Dispatch, grid: Grid) -> 
     """The rule of a unit by which a request for words of so many bytes was served.
 
     A dispatch doesn't say which operation an atomic access was; its stages do, where a rule takes
-    more of them for a compare and swap. How many neighbours a lane accesses at once say the entries
-    that a thread has.
+    more of them for a compare and swap. The entries of a thread show how many adjacent elements
+    a lane accesses together.
     """
     if dispatch.vector > 1:
         return conflict.of_vectors(size, dispatch.kind, dispatch.vector)
@@ -271,7 +271,7 @@ class Trace:
 
     @classmethod
     def later(cls, make: Callable[[], Trace]) -> Trace:
-        """A trace that is made when it is first looked at: many runs are never asked for theirs."""
+        """A trace that is made when it is first used: many runs never need theirs."""
         trace = object.__new__(cls)
         trace.__dict__["_make"] = make
         return trace
@@ -335,7 +335,7 @@ class Trace:
         )
 
     def cycles(self) -> Iterator[Cycle]:
-        """The machine at time units 0, 1, ..., `time`; at the last everything has drained.
+        """The machine at time units 0, 1, ..., `time`; at the last all requests have completed.
 
         Each `Cycle` is plain data of its own.
         """

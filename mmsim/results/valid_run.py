@@ -1,6 +1,6 @@
-"""Whether a run or a report that was read is one: whatever its rows and findings name is there.
+"""Whether a run or a report that was read is valid: whatever its rows and findings name exists.
 
-What passes can be shown, drawn and exported. Everything here raises a `ValueError` that says what
+What is valid can be shown, drawn and exported. Everything here raises a `ValueError` that says what
 is wrong, and where.
 """
 
@@ -75,7 +75,7 @@ def _grid(result: Run | Report) -> Grid:
     """The threads of a launch. What several launches share is no more than their number."""
     width, shape = result.machine.width, result.shape
     if shape is not None and shape.is_line:
-        raise ValueError(f"{shape} is no shape of its own: it has no extent along y and z")
+        raise ValueError(f"{shape} needs no shape of its own: it has no extent along y and z")
     return make_grid(result.threads, result.block_size, width, 1, shape)
 
 
@@ -144,15 +144,15 @@ class _Rows:
         return cls(units, _lines(run.sources), arrays)
 
     def check(self, row: AccessRow | RoundRow, what: str) -> None:
-        """The line, the array and the space of a row are there, and its counts can be."""
+        """The line, the array and the space of a row exist, and its counts are possible."""
         where = f"{what} of {row.array!r:.80} in line {row.line}"
         if (row.function, row.file, row.line) not in self.lines:
             raise ValueError(f"{where} is in a line that no source has")
         rules = [unit.conflict for unit in self.units if unit.space == row.space]
         if not rules:
-            raise ValueError(f"{where} goes to a memory that there is not: {row.space!r:.80}")
+            raise ValueError(f"{where} goes to an unknown memory: {row.space!r:.80}")
         if self.arrays is not None and row.array not in self.arrays:
-            raise ValueError(f"{where} is of an array that there is not")
+            raise ValueError(f"{where} is of an unknown array")
         if not 1 <= row.requests <= row.least <= row.stages < LATEST:
             raise ValueError(
                 f"{where} has {row.requests} requests, {row.stages} stages, {row.least} of them "
@@ -183,7 +183,7 @@ def _check_rounds(run: Run, rows: _Rows) -> None:
 
 
 def _lines(sources: Iterable[Source]) -> set[Line]:
-    """The lines that there are."""
+    """The existing lines."""
     return {
         (source.function, source.file, source.first + offset)
         for source in sources
@@ -219,7 +219,7 @@ class _Scene:
 
 
 def _check_findings(findings: Iterable[Finding], scene: _Scene) -> None:
-    """Every finding is of threads, a line, a time and an element that there are."""
+    """Every finding is of threads, a line, a time and an element that exist."""
     grid = scene.grid
     for finding in findings:
         if finding.language not in WORDS:
@@ -249,4 +249,4 @@ def _check_findings(findings: Iterable[Finding], scene: _Scene) -> None:
             0 <= part < extent for part, extent in zip(finding.index, shape, strict=True)
         )
         if not within:
-            raise ValueError(f"{where} is of {finding.element:.80}, which there is not")
+            raise ValueError(f"{where} is of {finding.element:.80}, which does not exist")

@@ -1,8 +1,8 @@
-"""Whether a trace that was read is one: whatever it names is there, and nothing contradicts.
+"""Whether a trace that was read is valid: whatever it names exists, and nothing contradicts.
 
-A trace that passes can be stepped through, drawn and exported. Everything here raises a
-`ValueError` that says what is wrong, and where. A file may hold anything, so nothing is made of a
-number before it has been checked.
+A valid trace can be stepped through, drawn and exported. Everything here raises a
+`ValueError` that says what is wrong, and where. A file may hold anything, so every number is
+checked before it is used.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def check_trace(trace: Trace) -> None:
 
 
 def check_schedule(schedule: str) -> None:
-    """Refuse a schedule that is none."""
+    """Refuse an unknown schedule."""
     if schedule not in get_args(Schedule):
         raise ValueError(f"there is no schedule {schedule!r:.80}")
 
@@ -138,7 +138,7 @@ def _units_of(array: TracedArray, machine: Machine, copies: int) -> tuple[str, .
 
 
 def _check_dispatches(trace: Trace) -> None:
-    """Every dispatch is of a warp, an array, its unit, and a line that there are."""
+    """Every dispatch is of a warp, an array, its unit, and a line that exist."""
     dispatches, grid = trace.dispatches, trace.grid
     refuse = _refuser(dispatches, _of_dispatch)
     units = {unit.name: unit for unit in trace.machine.units[: len(trace.units)]}
@@ -152,7 +152,7 @@ def _check_dispatches(trace: Trace) -> None:
         sizes = _column(len(getattr(one, part)) for one in dispatches)
         refuse((lanes == 0) | (sizes != lanes), "has entries for different threads")
     warp = _column(one.warp for one in dispatches)
-    refuse((warp < 0) | (warp >= grid.warps), "is of a warp that there is not")
+    refuse((warp < 0) | (warp >= grid.warps), "is of an unknown warp")
     copies = (warp // grid.warps_per_block).tolist()
     refuse(
         [
@@ -199,7 +199,7 @@ def _check_dispatches(trace: Trace) -> None:
 def _check_lanes(trace: Trace, rules: Sequence[Conflict]) -> None:
     """Each lane of a dispatch is a thread of its warp, with an element, its address and place.
 
-    All lanes of all dispatches are checked at once; `owner` is the number of a lane's dispatch.
+    All lanes of all dispatches are checked together; `owner` is the number of a lane's dispatch.
     """
     dispatches, grid = trace.dispatches, trace.grid
     refuse_dispatch = _refuser(dispatches, _of_dispatch)
@@ -226,7 +226,7 @@ def _check_lanes(trace: Trace, rules: Sequence[Conflict]) -> None:
     lengths = np.array([1, *VECTORS])
     refuse(
         of_another | again | ~np.isin(vector, lengths),
-        "has vectors that differ in length or are no neighbours",
+        "has vectors that differ in length or are not adjacent",
     )
 
     numbers = {array.name: number for number, array in enumerate(trace.arrays)}
@@ -251,7 +251,7 @@ def _of_dispatch(dispatch: Dispatch) -> str:
 
 
 def _check_order(trace: Trace) -> None:
-    """Requests come one after the other, as units and warps let them, and without a gap."""
+    """Requests follow each other as units and warps allow, and without a gap."""
     dispatches = trace.dispatches
     refuse = _refuser(dispatches, _of_dispatch)
     time = _column(one.time for one in dispatches)
@@ -288,7 +288,7 @@ def _overlaps(owner: Integers, start: Integers, end: Integers) -> npt.NDArray[np
 
 
 def _check_waits(trace: Trace) -> None:
-    """Every wait is a warp's, of some time within the run, for a unit and in a line there are."""
+    """Every wait is a warp's, of some time within the run, for a unit and in a line that exist."""
     waits = trace.waits
     if not waits:
         return
@@ -303,7 +303,7 @@ def _check_waits(trace: Trace) -> None:
     lines = {line for _, line in _lines(trace.sources)}
     refuse([one.line not in lines for one in waits], "is in a line that no source has")
     warp = _column(one.warp for one in waits)
-    refuse((warp < 0) | (warp >= trace.grid.warps), "is of a warp that there is not")
+    refuse((warp < 0) | (warp >= trace.grid.warps), "is of an unknown warp")
     start, end = _column(one.start for one in waits), _column(one.end for one in waits)
     last = max((one.completion for one in trace.dispatches), default=0)
     refuse(
@@ -323,7 +323,7 @@ def _check_barriers(trace: Trace) -> None:
         if not 0 <= arrival.time <= trace.time:
             raise ValueError(f"{where} is at no time of the run")
         if not 0 <= arrival.warp < grid.warps or grid.block_of_warp(arrival.warp) != arrival.block:
-            raise ValueError(f"{where} is of a warp that block {arrival.block} has not")
+            raise ValueError(f"{where} is of a warp that block {arrival.block} lacks")
         if arrival.line not in lines:
             raise ValueError(f"{where} is in a line that no source has")
     for release in trace.releases:
@@ -340,7 +340,7 @@ def _check_barriers(trace: Trace) -> None:
 
 
 def _check_rounds(trace: Trace) -> None:
-    """Rounds begin one after the other within the run, and only in lock step."""
+    """Rounds begin in sequence within the run, and only in lock step."""
     if trace.rounds and trace.schedule != "synchronous":
         raise ValueError("it has rounds, which only the synchronous schedule has")
     if any(not 0 <= start <= trace.time for start in trace.rounds):
@@ -369,7 +369,7 @@ def _check_variables(trace: Trace) -> None:
 
 
 def _check_changes(trace: Trace) -> None:
-    """Every change is of a warp, a variable and an element there are, at a time of the run."""
+    """Every change is of a warp, a variable and an element that exist, at a time of the run."""
     changes, grid = trace.changes, trace.grid
     if not changes:
         return
@@ -427,12 +427,12 @@ def _column(numbers: Iterable[int]) -> Integers:
 
 
 def _lanes(parts: Iterable[Sequence[int]]) -> Integers:
-    """The entries of all dispatches one after the other."""
+    """The entries of all dispatches, joined."""
     return np.fromiter(chain.from_iterable(parts), np.int64)
 
 
 def _lines(sources: Iterable[Source]) -> set[tuple[str, int]]:
-    """The lines that there are, each with its function."""
+    """The existing lines, each with its function."""
     return {
         (source.function, source.first + offset)
         for source in sources

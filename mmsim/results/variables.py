@@ -18,9 +18,9 @@ Held = np.ma.MaskedArray[Any, np.dtype[Any]]
 class TracedVariable:
     """A variable, or an `mm.registers` array, of which every thread has its own.
 
-    `text` is what `function` calls it. `name` is unique in the program: it has a number where a
-    parameter is called so too, and where a function is called at several places, which gives it
-    variables for each. `shape` is None but for an `mm.registers` array.
+    `text` is its name in `function`. `name` is unique in the program: it has a number where a
+    parameter has that name too, and where a function is called at several places, each of which has
+    its own variables. `shape` is None except for an `mm.registers` array.
     """
 
     name: str

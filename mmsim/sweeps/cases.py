@@ -40,7 +40,7 @@ class Case:
 def make_cases(function: Callable[..., Any], grid: Grid) -> list[Case]:
     """The cases of a grid, in its order, the last parameter changing fastest.
 
-    Raises `SweepError` for a case that is there twice, or that the function can't be called with.
+    Raises `SweepError` for a case that occurs twice, or that the function can't be called with.
     """
     if not callable(function):
         raise SweepError(f"a sweep needs a function that returns a Run, not {shown(function)}")
@@ -51,7 +51,7 @@ def make_cases(function: Callable[..., Any], grid: Grid) -> list[Case]:
         written = {name: _written(name, value) for name, value in values.items()}
         key = _key(function, written)
         if key in cases:
-            raise SweepError(f"the case {described(written)} is there twice; give each case once")
+            raise SweepError(f"the case {described(written)} occurs twice; give each case once")
         chosen = list(_called(tuple(values.values())))
         names = tuple(map(id, chosen))
         if names not in programs:
@@ -105,7 +105,7 @@ def _called(value: Any) -> Iterator[Any]:
 def _written(name: str, value: Any) -> Any:
     """A parameter as a row writes it: a number as itself, all else as text."""
     if not isinstance(name, str) or name in RESULTS:
-        raise SweepError(f"no parameter can be called {name!r}, a column of every row")
+        raise SweepError(f"a parameter can't be called {name!r}, which is a column of every row")
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, int) and value.bit_length() > LONGEST_SHOWN:
@@ -147,5 +147,5 @@ def _try_to_call(function: Callable[..., Any], case: Case) -> None:
         raise SweepError(
             f"{name} can't be called with the case {described(case.written)}: {error}"
         ) from None
-    except ValueError:  # a function that doesn't tell its parameters
+    except ValueError:  # a function whose parameters can't be inspected
         return

@@ -25,7 +25,7 @@ except ImportError:  # Windows: nothing keeps a second sweep out
     fcntl = None  # type: ignore[assignment]
 
 START = b'{"key": "k'
-SYNC = 1.0  # seconds of rows that a power cut may take; a kill takes none
+SYNC = 1.0  # seconds of rows that a power cut may lose; a kill loses none
 
 
 class SweepError(MMSimError):
@@ -63,26 +63,26 @@ class RowFile:
             self.sync()
 
     def sync(self) -> None:
-        """See the rows onto the disk."""
-        with _naming(self.path, "its last rows could not be seen onto the disk"):
+        """Write the rows through to the disk."""
+        with _naming(self.path, "its last rows could not be written to the disk"):
             os.fsync(self._file)
         self._synced = time.monotonic()
 
     def drop(self, keys: Collection[str]) -> None:
-        """Take rows out: another file without them takes this one's place at one stroke."""
+        """Take rows out: a file without them replaces this one atomically."""
         self.rows = {key: row for key, row in self.rows.items() if key not in keys}
-        beside = self.path.with_name(f"{self.path.name}.new")
-        file = os.open(beside, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_TRUNC, 0o666)
+        fresh = self.path.with_name(f"{self.path.name}.new")
+        file = os.open(fresh, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_TRUNC, 0o666)
         try:
             _lock(file, self.path)
             with _naming(self.path, "rows could not be dropped"):
                 with open(file, "wb", closefd=False) as buffered:
                     buffered.writelines(map(line_of, self.rows.values()))
                 os.fsync(file)
-                os.replace(beside, self.path)
+                os.replace(fresh, self.path)
         except BaseException:
             os.close(file)
-            beside.unlink(missing_ok=True)
+            fresh.unlink(missing_ok=True)
             raise
         os.close(self._file)
         self._file = file
@@ -125,10 +125,10 @@ def parsed(text: bytes, path: Path) -> list[SweepRow]:
     for number, line in enumerate(lines, 1):
         row = _row(line)
         if row is None:
-            raise SweepError(f"{path}: line {number} is no row of a sweep; give another file")
+            raise SweepError(f"{path}: line {number} is not a row of a sweep; give another file")
         rows.append(row)
     if not (end.startswith(START) or START.startswith(end)):
-        raise SweepError(f"{path}: its last line is no row of a sweep; give another file")
+        raise SweepError(f"{path}: its last line is not a row of a sweep; give another file")
     return rows
 
 
@@ -144,12 +144,12 @@ def _row(line: bytes) -> SweepRow | None:
 def _locked(path: Path) -> int:
     """The file, open for appending and locked."""
     if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode):
-        raise SweepError(f"{path} keeps no rows; give an ordinary file")  # opened it would wait
+        raise SweepError(f"{path} can't keep rows; give an ordinary file")  # opened it would wait
     while True:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
             if not stat.S_ISREG(os.fstat(file).st_mode):
-                raise SweepError(f"{path} keeps no rows; give an ordinary file")
+                raise SweepError(f"{path} can't keep rows; give an ordinary file")
             _lock(file, path)
             # While this process waited, another sweep may have put another file in its place.
             if os.path.exists(path) and os.path.samestat(os.fstat(file), os.stat(path)):

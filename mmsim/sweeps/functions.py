@@ -1,4 +1,4 @@
-"""A plain function: its text as it runs, and what it takes from its surroundings."""
+"""A plain function: its text as it runs, and what it uses from outside."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mmsim.frontend.program import Program
 from mmsim.sweeps.canonical import python_text
 
 INSTALLED = {"site-packages", "dist-packages"}
-"""Folders of packages that others wrote."""
+"""Folders of installed packages."""
 
 
 def function_text(function: types.FunctionType) -> str:
@@ -72,7 +72,7 @@ def captured(function: types.FunctionType) -> dict[str, Any]:
 def is_own(module: str, near: str) -> bool:
     """Whether a module is the user's, or of the package of the module `near`, which names it.
 
-    Others are Python's and those of installed packages. They do not count, whatever their version.
+    Others are Python's and those of installed packages. They are ignored, whatever their version.
     """
     top = module.partition(".")[0]
     if module == near or top == "mmsim":
@@ -121,7 +121,7 @@ def _imported(code: types.CodeType, function: types.FunctionType) -> Iterator[ty
 def _node(code: types.CodeType) -> ast.AST | None:
     """The function's tree, from its file as that is now; None where it could be another's.
 
-    Raises `OSError` where it isn't there any more: an edited file does not say what runs.
+    Raises `OSError` where it no longer exists: an edited file does not show what runs.
     """
     text = "".join(inspect.findsource(code)[0])
     lines = [

@@ -10,13 +10,13 @@ from mmsim.host.bars import bar
 
 @contextmanager
 def progress(cases: int, left: int, shown: bool) -> Iterator[Callable[[bool], None]]:
-    """A bar on the terminal; what it gives is called after each case, with whether that failed.
+    """A bar on the terminal; yields a function to call after each case, with whether it failed.
 
     `cases` are all of the grid, `left` those that have yet to be run.
     """
     from rich.progress import TextColumn, TimeRemainingColumn
 
-    what = f"sweep, {cases - left} there already" if left < cases else "sweep"
+    what = f"sweep, {cases - left} done before" if left < cases else "sweep"
     with bar(TimeRemainingColumn(), TextColumn("left"), shown=shown) as drawn:
         task = drawn.add_task(what, total=left)
         failures = 0

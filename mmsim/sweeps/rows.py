@@ -26,7 +26,7 @@ def carried_out(
     function: Callable[..., Run], values: dict[str, Any], written: SweepRow
 ) -> SweepRow:
     """The row of a case: `function(**values)` run and counted, or its error. `key` and `source`
-    are left to the one who knows them.
+    are left to the caller.
 
     An exception, `sys.exit` too, becomes part of the row: `error` is its kind, `message` its text.
     """
@@ -51,12 +51,12 @@ def _message(raised: BaseException) -> str:
     """The text of an exception, in characters that any reader of JSON takes."""
     try:
         return str(raised).encode("utf-8", "backslashreplace").decode()
-    except Exception as error:  # its text is code of the case too
+    except Exception as error:  # its text is the case's code too
         return f"it can't be printed: {type(error).__name__}"
 
 
 def lost(written: SweepRow) -> SweepRow:
-    """The row of a case that took its worker process with it."""
+    """The row of a case that ended its worker process."""
 
     message = "the process that ran this case ended; perhaps memory ran out"
     end = {"error": "WorkerDied", "message": message, "seconds": None, "mmsim": VERSION}

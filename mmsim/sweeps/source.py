@@ -23,7 +23,7 @@ from mmsim.sweeps.canonical import literal, program_text
 from mmsim.sweeps.functions import captured, function_text, is_own
 
 PREFIX = "p"
-"""Begins a fingerprint: no reader of rows takes it for a number. Another one is another method."""
+"""Begins a fingerprint, so that no reader of rows takes it for a number; one for each method."""
 
 LITERAL = (bool, int, float, complex, str, bytes, range, type(None), type(...))
 
@@ -91,7 +91,7 @@ class Reached:
         if isinstance(value, types.FunctionType | type) and not is_own(_module(value), near):
             return value.__qualname__
         if isinstance(value, types.ModuleType):
-            return "module"  # what is used of it stands beside it
+            return "module"  # what is used of it is in the module too
         if id(value) not in self._numbers:
             self._numbers[id(value)] = len(self._met)
             self._met.append((value, near))

@@ -26,7 +26,7 @@ def sweep(
     retry_changed: bool = False,
     progress: bool = True,
 ) -> list[SweepRow]:
-    """Run a function over a grid, in parallel, into a file; what is there already isn't repeated.
+    """Run a function over a grid, in parallel, into a file; cases that it holds aren't repeated.
 
     Parameters
     ----------
@@ -37,13 +37,13 @@ def sweep(
         or the cases themselves, each a dictionary. Values are numbers, texts, machines, layouts,
         programs and functions.
     path
-        The file for the rows, one JSON object a line, written as they come. Cases whose rows it
-        has are not run again: started again after a kill at any moment, a sweep does what is
-        missing. It may hold rows of other cases; they stay.
+        The file for the rows, one JSON object per line, each written when its case ends. Cases
+        whose rows it has are not run again: started again after a kill at any moment, a sweep does
+        what is missing. It may hold rows of other cases; they stay.
     jobs
         Processes (default: what `joblib.parallel_config` says, else one a core). 1: this process.
     retry_failed
-        Run the cases again whose rows tell an error, and drop those rows.
+        Run the cases again whose rows report an error, and drop those rows.
     retry_changed
         Run the cases again whose function or program, or what they name, has changed since, and
         drop those rows.
@@ -56,8 +56,8 @@ def sweep(
     run has (`machine`, `schedule`, `threads`, `block_size`, unless parameters are called so),
     `time`, `requests`, `stages`, `least`, the requests by class (`coalesced`, `conflict_free`,
     `casual`), `error` and `message` (None where all went well), `seconds`, `mmsim` (the version)
-    and `source` (a fingerprint of the function, the programs and what they name). But for `seconds`
-    it doesn't depend on where, when or beside what its case ran.
+    and `source` (a fingerprint of the function, the programs and what they name). Except for
+    `seconds` it doesn't depend on where, when or together with which others its case ran.
 
     Raises
     ------

@@ -27,7 +27,7 @@ WATCHED = 1.0  # seconds between two looks whether the sweep still lives
 def finished(
     function: Callable[..., Any], cases: Iterable[Case], jobs: int | None
 ) -> Iterator[SweepRow]:
-    """The row of each case, as they come.
+    """The row of each case, in the order in which cases end.
 
     A case that ends its worker process (out of memory, a crash) is found by running those that
     were under way one at a time, and gets a row that says so.
@@ -82,7 +82,7 @@ def _as_they_come(
 
 
 def _options(parcel: Parcel) -> dict[str, Any]:
-    """What joblib's own workers, which are children of this process, are given besides.
+    """Further options of joblib's own workers, which are children of this process.
 
     Other words start other workers: those of an earlier sweep keep the modules that they imported,
     as they were then.

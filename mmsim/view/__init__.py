@@ -1,4 +1,4 @@
-"""Everything that shows results: tables now, figures and the player as they come."""
+"""Everything that shows results: tables, figures and the player."""
 
 from mmsim.view.tables import html, rich, text
 

@@ -1,6 +1,7 @@
 """Results as tables: what is shown of each, and the three ways to show it (text, HTML, Rich).
 
-Whatever else is printed as a table is a `Table` too, or `rich_rows` where cells have colours.
+Everything else that is printed as a table is a `Table` too, or `rich_rows` where cells have
+colours.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def text(value: Any) -> str:
 
 
 def html(value: Any) -> str:
-    """A result as HTML for a notebook. Whatever a program or an array is called shows as text."""
+    """A result as HTML for a notebook. Names of programs and arrays are escaped."""
     return "".join(map(table_html, tables(value)))
 
 
@@ -276,7 +277,7 @@ def table_html(table: Table) -> str:
 
 
 def rich_text(value: object, style: str = "") -> Text:
-    """A cell of a table for Rich: text that is neither markup nor anything that steers a terminal.
+    """A cell of a table for Rich: text without markup and without control characters of a terminal.
 
     It may have several lines.
     """

@@ -1,4 +1,4 @@
-"""`mmsim reproduce`: the papers' tables beside ours, and their figures."""
+"""`mmsim reproduce`: the papers' tables computed again, and their figures."""
 
 import re
 

@@ -181,10 +181,10 @@ def numbers(row):
 def test_growth_of_the_scheduled_permutation_in_one_process(capsys, tmp_path):
     growth.save("scheduled", LEAST, tmp_path)
     growth.main("scheduled", "synchronous", LEAST, 2, tmp_path)
-    told = json.loads(capsys.readouterr().out)
-    assert len(told["seconds"]) == 2
-    assert min(told["seconds"]) > 0
-    assert told["bytes"] >= 0
+    shown = json.loads(capsys.readouterr().out)
+    assert len(shown["seconds"]) == 2
+    assert min(shown["seconds"]) > 0
+    assert shown["bytes"] >= 0
 
 
 def test_interrupting_prints_and_saves_what_there_is(capsys, monkeypatch, tmp_path):

@@ -83,7 +83,7 @@ def test_shared_words_are_at_least_1(call, capsys):
     with pytest.raises(SystemExit) as left:
         main([*call, "--shared-words", "0"])
     assert left.value.code == 2
-    assert "'0' is no whole number from 1 on" in capsys.readouterr().err
+    assert "'0' is not a whole number from 1 on" in capsys.readouterr().err
 
 
 def test_the_report_is_saved(call, tmp_path):
@@ -109,9 +109,9 @@ def test_where_nothing_ran_there_is_no_page(call, tmp_path, capsys):
     path.write_text(FILE.replace("b[T.id] +=", "b[T.id] = 0.5 *"))
     page = tmp_path / "page.html"
     assert main([*call, "--html", str(page)]) == 1
-    told = capsys.readouterr()
-    assert "1. value of a wrong type, b: thread 0 is here (staged, line 7)" in told.out
-    assert told.err == f"mmsim: {page} isn't made: no thread has begun\n"
+    shown = capsys.readouterr()
+    assert "1. value of a wrong type, b: thread 0 is here (staged, line 7)" in shown.out
+    assert shown.err == f"mmsim: {page} wasn't made: no thread has begun\n"
     assert not page.exists()
 
 

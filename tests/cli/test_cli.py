@@ -210,7 +210,7 @@ def test_numbers_out_of_their_bounds_are_refused(capsys, option):
     with pytest.raises(SystemExit) as caught:
         main(["run", "mmsim_algorithms.transpose:diagonal", *option])
     assert caught.value.code == 2
-    assert "is no whole number from" in capsys.readouterr().err
+    assert "is not a whole number from" in capsys.readouterr().err
 
 
 def test_a_file_sees_its_neighbours_and_hides_no_module(capsys, tmp_path):

@@ -69,7 +69,7 @@ def called(*words, status=2, shell="", **environment):
 
 
 def refused(capsys, *words):
-    """The one line that is said of a call in this process, which leaves with 2."""
+    """The one line that a call in this process prints, which exits with status 2."""
     assert main(list(map(str, words))) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("mmsim: ")
@@ -335,7 +335,7 @@ def test_a_pipe_with_a_name_takes_a_file_but_no_sweep(capsys, folder):
     reader.join()
     assert taken[0].startswith("{")
     line = refused(capsys, "sweep", "mine.py:fine", "--out", "pipe.json", "--jobs", "1")
-    assert line.endswith("pipe.json keeps no rows; give an ordinary file")
+    assert line.endswith("pipe.json can't keep rows; give an ordinary file")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
@@ -360,7 +360,7 @@ def test_a_number_of_processes_that_cannot_be(capsys, folder, words, value):
         main([*words, f"--jobs={value}"])
     assert left.value.code == 2
     error = capsys.readouterr().err
-    assert "is no whole number from 1 to 1024" in error
+    assert "is not a whole number from 1 to 1024" in error
     assert len(error) < 2000
 
 
@@ -374,7 +374,7 @@ def test_numbers_beyond_their_bounds(capsys, folder, option, value):
     with pytest.raises(SystemExit) as left:
         main(["run", "mine.py:fine", f"{option}={value}"])
     assert left.value.code == 2
-    assert "is no whole number from" in capsys.readouterr().err
+    assert "is not a whole number from" in capsys.readouterr().err
 
 
 def test_more_processes_than_claims_are_not_started(monkeypatch):

@@ -65,7 +65,7 @@ def test_a_shape_that_cannot_be_is_refused(file, capsys, words, message):
 def test_a_text_that_is_no_extents_is_refused(file, capsys, text):
     with pytest.raises(SystemExit):
         main(["run", "mine.py:fill", "--grid", text, "--block", "4"])
-    assert "is no extents such as 16, 4x2 or 8x8x4" in capsys.readouterr().err
+    assert "does not give extents; write 16, 4x2 or 8x8x4" in capsys.readouterr().err
 
 
 def test_a_check_and_a_page_of_a_shape(file, capsys):

@@ -253,7 +253,7 @@ def costs():
     return "31" in str(column.profile())
 
 
-@feature("Events tell time")
+@feature("Events measure time")
 def events():
     @cuda.jit
     def mark(a):

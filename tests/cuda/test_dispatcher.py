@@ -245,7 +245,7 @@ def test_foreign_code_is_refused():
         cuda.jit(boundscheck=True)
     with pytest.raises(mm.MMSimError, match="no machine code"):
         scale.inspect_llvm()
-    with pytest.raises(TypeError, match="no Python function"):
+    with pytest.raises(TypeError, match="not a Python function"):
         cuda.jit(5)
 
 

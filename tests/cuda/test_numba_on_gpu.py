@@ -215,9 +215,9 @@ def test_a_difference_and_an_error_are_told(pretended, monkeypatch, tmp_path, ca
     monkeypatch.setattr(on_gpu, "on_the_gpu", wrong)
     saved = tmp_path / "numba.json"
     assert on_gpu.main(["run", str(pretended), "--json", str(saved)]) == 1
-    told = capsys.readouterr().out
-    assert "1 file::test: roots: differs by 1 units" in told
-    assert "2 file::test: sines: ValueError: can't be compiled\n" in told
+    shown = capsys.readouterr().out
+    assert "1 file::test: roots: differs by 1 units" in shown
+    assert "2 file::test: sines: ValueError: can't be compiled\n" in shown
     rows = [row for row in Record.read(saved).rows if row["measure"] == "arrays"]
     assert [row["equal"] for row in rows] == [True, False, False]
 

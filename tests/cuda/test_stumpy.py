@@ -9,21 +9,21 @@ import pytest
 pytest.importorskip("stumpy")
 BOTH = {
     "gpu_stump": """
-        ours, theirs = stumpy.gpu_stump(T, 8), stumpy.stump(T, 8)
-        assert np.allclose(ours[:, 0].astype(float), theirs[:, 0].astype(float))
-        assert (ours[:, 1:] == theirs[:, 1:]).all()
+        own, theirs = stumpy.gpu_stump(T, 8), stumpy.stump(T, 8)
+        assert np.allclose(own[:, 0].astype(float), theirs[:, 0].astype(float))
+        assert (own[:, 1:] == theirs[:, 1:]).all()
     """,
     "gpu_mpdist": """
         other = np.random.RandomState(1).rand(60)
         assert np.isclose(stumpy.gpu_mpdist(T, other, 8), stumpy.mpdist(T, other, 8))
     """,
     "gpu_stimp": """
-        ours = stumpy.gpu_stimp(T, min_m=3, max_m=6)
+        own = stumpy.gpu_stimp(T, min_m=3, max_m=6)
         theirs = stumpy.stimp(T, min_m=3, max_m=6, percentage=1.0)
         for _ in range(3):
-            ours.update()
+            own.update()
             theirs.update()
-        assert ours.PAN_.size and np.allclose(ours.PAN_, theirs.PAN_)
+        assert own.PAN_.size and np.allclose(own.PAN_, theirs.PAN_)
     """,
 }
 START = """

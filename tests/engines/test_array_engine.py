@@ -424,17 +424,17 @@ def test_what_goes_wrong_in_a_fused_program_is_told_by_the_interpreter(
     program, dtype, n, kind, thread, index, schedule
 ):
     threads = 8 if program is not no_integer else 16
-    told = []
+    shown = []
     for path in ("plain", "interpreted"):
         a = zeros(threads, dtype)
         with pytest.raises(ProgramError) as caught:
             run_along(path, program, a, n, threads=threads, schedule=schedule)
-        told.append((type(caught.value), str(caught.value), caught.value.thread))
+        shown.append((type(caught.value), str(caught.value), caught.value.thread))
         assert not a.any()
-    assert told[0] == told[1]
-    assert told[0][0] is kind
+    assert shown[0] == shown[1]
+    assert shown[0][0] is kind
     if thread is not None:
-        assert told[0][2] == thread
+        assert shown[0][2] == thread
     if index is not None:
         assert caught.value.index == index
 

@@ -216,7 +216,7 @@ def test_a_long_asynchronous_schedule_can_be_stopped(monkeypatch):
         return work()
 
     monkeypatch.setattr(of_engine, "SHORT", 0)
-    monkeypatch.setattr(of_engine, "beside", stopped_at_once)
+    monkeypatch.setattr(of_engine, "in_thread", stopped_at_once)
     monkeypatch.setattr(play, "REPORT", 10)
     launch = launched(own_elements, np.zeros(64, int), 3, threads=64, schedule="asynchronous")
     assert Interpreted(launch, Progress("p")).run() == -1

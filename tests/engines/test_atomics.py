@@ -456,7 +456,7 @@ def test_wrong_calls_are_refused():
             r = mm.registers(4)
             mm.atomic.add(r, 0, 1)
 
-    with pytest.raises(LanguageError, match="'3' is no array"):
+    with pytest.raises(LanguageError, match="'3' is not an array"):
 
         @mm.program
         def number(T, a):

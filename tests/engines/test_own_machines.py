@@ -316,7 +316,5 @@ def test_a_run_is_written_and_read_again(way):
 
 def test_a_machine_that_nobody_has_defined_is_refused():
     text = launched().to_json().replace('"OwnMachine"', '"OtherMachine"')
-    with pytest.raises(
-        FormatError, match="'OtherMachine'; a machine of your own has to be defined"
-    ):
+    with pytest.raises(FormatError, match="'OtherMachine'; your own machine has to be defined"):
         mm.Run.from_json(text)

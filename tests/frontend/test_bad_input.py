@@ -231,8 +231,8 @@ def test_a_bound_that_is_none(bound):
         ("1 << (a[T.id] - 1)", "a shift by a negative number"),
         ("1 >> -1", "a shift by a negative number"),
         ("2 ** (a[T.id] - 1)", "an integer to a negative power"),
-        ("0.0 ** (a[T.id] - 1)", "no finite real number"),
-        ("(a[T.id] - 8.0) ** 0.5", "no finite real number"),
+        ("0.0 ** (a[T.id] - 1)", "not a finite real number"),
+        ("(a[T.id] - 8.0) ** 0.5", "not a finite real number"),
         ("int(1e300 * (a[T.id] + 1))", "64 bits"),
     ],
 )
@@ -466,8 +466,8 @@ def test_counts_may_be_numpy_integers():
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ((), "bad(T, a, b, n, m) lacks its argument 'a'"),
-        (([0] * 8, [0] * 8), "bad(T, a, b, n, m) lacks its argument 'n'"),
+        ((), "bad(T, a, b, n, m) is missing argument 'a'"),
+        (([0] * 8, [0] * 8), "bad(T, a, b, n, m) is missing argument 'n'"),
         (([0] * 8, [0] * 8, 1, 2, 3), "bad(T, a, b, n, m) takes 4 arguments, not 5"),
         ((5, [0] * 8, 1), "argument 'a' of program 'bad' must be an array, not 5 (line 1 of"),
         ((None, [0] * 8, 1), "argument 'a' of program 'bad' must be an array, not a NoneType"),
@@ -479,7 +479,7 @@ def test_counts_may_be_numpy_integers():
         (([0] * 8, [0] * 8, None), "must be a number, not a NoneType"),
         (([0] * 8, [0] * 8, 2**64), "n=18446744073709551616 of program 'bad' doesn't fit into 64"),
         ((np.array(1), [0] * 8, 1), "argument 'a' of program 'bad' must have at least one dim"),
-        (([[1], [1, 2]], [0] * 8, 1), "argument 'a' of program 'bad' is no array of numbers"),
+        (([[1], [1, 2]], [0] * 8, 1), "argument 'a' of program 'bad' is not an array of numbers"),
     ],
 )
 def test_arguments(args, message):
@@ -545,7 +545,7 @@ def test_words_that_mean_nothing(name, value):
 @pytest.mark.parametrize("thing", [lambda T: 0, "copy", None])
 def test_a_program_that_is_none(thing):
     message = launch_error(thing, EIGHT)
-    assert "is no program; decorate the function with mmsim.program" in message
+    assert "is not a program; decorate the function with mmsim.program" in message
 
 
 # ---------------------------------------------------------------- machines and layouts
@@ -602,7 +602,7 @@ def test_shifts_that_are_no_numbers(shifts):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ([[1], [1, 2]], "this is no array"),
+        ([[1], [1, 2]], "this is not an array"),
         ("abc", "holds no numbers"),
         (mm.place(np.zeros((4, 4)), mm.layout.RAP(4)), "is placed already"),
         (np.ma.array(np.zeros(4), mask=[1, 0, 0, 0]), "this array is masked; fill what is masked"),
@@ -687,7 +687,7 @@ def test_a_layout_gives_an_integer_array_of_the_shape(offsets):
 
 @pytest.mark.parametrize("thing", [None, 4, "RAP", mm.layout.RAP])
 def test_things_that_are_no_layouts(thing):
-    with pytest.raises(LayoutError, match=r"is no layout; give one of mmsim\.layout's"):
+    with pytest.raises(LayoutError, match=r"is not a layout; give one of mmsim\.layout's"):
         mm.place(np.zeros((4, 4)), thing)
 
 

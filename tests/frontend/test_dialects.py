@@ -240,7 +240,7 @@ def test_a_dialect_does_not_know_the_words_of_another():
     def of_cuda(T, a):
         a[cuda.grid(1)] = 1
 
-    assert "'T.id' is no number" in str(refusal(of_threads))
+    assert "'T.id' is not a number" in str(refusal(of_threads))
     with pytest.raises(LanguageError) as caught:
         mm.program(of_cuda)
     assert "the call of 'cuda.grid' isn't in the language" in str(caught.value)

@@ -191,7 +191,7 @@ def test_the_common_type_is_numpys(text, name):
         ("math.sqrt(z)", ("sqrt takes real numbers", "abs(z), z.real or z.imag")),
         ("math.floor(z)", ("floor takes real numbers",)),
         ("mm.popc(z)", ("popc takes an integer",)),
-        ("(1, 2)[z]", ("no complex one", "int(z.real)")),
+        ("(1, 2)[z]", ("not a complex one", "int(z.real)")),
     ],
 )
 def test_what_complex_numbers_lack_is_refused_with_what_to_write(text, words):
@@ -207,7 +207,7 @@ def test_a_complex_number_is_stored_in_complex_arrays_only():
 
 
 def test_a_complex_number_is_no_index():
-    assert "no complex one; write int(z.real)" in refused("z_[z]", kind=AddressError)
+    assert "not a complex one; write int(z.real)" in refused("z_[z]", kind=AddressError)
 
     @mm.program
     def counted(T, a):

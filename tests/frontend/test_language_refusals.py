@@ -89,8 +89,8 @@ STATEMENTS = {
 
 BODIES = [
     # Numbers and names
-    ("x = «'text'»", "'text' is no number", "int, float, complex and bool"),
-    ("x = «None»", "None is no number"),
+    ("x = «'text'»", "'text' is not a number", "int, float, complex and bool"),
+    ("x = «None»", "None is not a number"),
     ("x = «18446744073709551616»", "18446744073709551616", "64 bits"),
     ("x = «-9223372036854775809»", "-9223372036854775809", "64 bits"),
     ("x = 1 + «y»", "'y' means nothing here", "define it above the program"),
@@ -99,18 +99,18 @@ BODIES = [
     ("«TABLE»[0] = 1", "'TABLE' is an array from outside", "pass it to run"),
     ("«PAIRS»[0] = 1", "'PAIRS' is a tuple from outside", "it is constant"),
     ("x = «LARGE»[n]", "'LARGE' has more than 1024 numbers", "make it a parameter"),
-    ("x = «WORDS»[n]", "'WORDS' from outside the program holds something else", "floats and bools"),
+    ("x = «WORDS»[n]", "'WORDS' from outside the program holds", "floats and bools"),
     ("x = PAIRS[«2»]", "'PAIRS' has 2 values, none at 2", "the last at -1"),
     ("x = PAIRS[1][«-3»]", "'PAIRS[1]' has 2 values, none at -3"),
-    ("x = «PAIRS[0][1][0]»", "'PAIRS[0][1]' is no table with so many axes", "leave some out"),
-    ("x = «PAIRS[n][1][0]»", "'PAIRS' is no table with so many axes"),
+    ("x = «PAIRS[0][1][0]»", "'PAIRS[0][1]' has fewer axes", "leave some out"),
+    ("x = «PAIRS[n][1][0]»", "'PAIRS' has fewer axes"),
     ("x = PAIRS[n][«0:1»]", "a slice"),
     ("x = PAIRS[«n:»]", "a slice"),
-    ("x = UNEVEN[«n»]", "'UNEVEN' is no regular table", "write its index as a number"),
+    ("x = UNEVEN[«n»]", "'UNEVEN' is not a regular table", "write its index as a number"),
     ("x = 1 + «PAIRS[n]»", "'PAIRS[n]' is a tuple of 2 values", "x, y = ..."),
     ("x = «Colour.RED» + 1", "'Colour.RED' is a Colour from outside", "write Colour.RED.value"),
     ("x = «Colour.GREY»", "'Colour.GREY' means nothing"),
-    ("x = float(«'one'»)", "'one' is no float", "float('inf')"),
+    ("x = float(«'one'»)", "'one' is not a float", "float('inf')"),
     ("x = «NOTHING»", "'NOTHING' is a NoneType from outside", "numbers, tables of numbers"),
     ("x = «math»", "'math' is a module from outside"),
     ("x = «math.tau.x»", "'math.tau.x' means nothing"),
@@ -120,10 +120,10 @@ BODIES = [
     ("x = n + 1\n«n»[0] = 1", "'n' is used as an array here and as a number in line 33"),
     ("s = mm.shared(4)\nx = 1 + «s»", "the array 's' stands where a number must", "an element"),
     ("s = mm.shared(4)\nx = s\ny = 1 + «x»", "the array 'x' stands where a number must"),
-    ("x = a[0]\ny = x[1]\n«x» += 1", "'x' is no number", "element by element"),
-    ("x = 1\ns = mm.shared(4)\nif n:\n    «x» = s", "'x' is no array: line 33 assigns"),
-    ("if n:\n    row = a[0]\nx = «row»[0]", "'row' need not name one array here", "every way"),
-    ("for k in range(n):\n    x = «row»[0]\n    row = a[k]", "'row' need not name one array"),
+    ("x = a[0]\ny = x[1]\n«x» += 1", "'x' is not a number", "element by element"),
+    ("x = 1\ns = mm.shared(4)\nif n:\n    «x» = s", "'x' is not an array: line 33 assigns"),
+    ("if n:\n    row = a[0]\nx = «row»[0]", "'row' may not name one array here", "every way"),
+    ("for k in range(n):\n    x = «row»[0]\n    row = a[k]", "'row' may not name one array"),
     ("row = b\nfor k in range(n):\n    if k:\n        row = b[0]\n    else:\n        row = a\n"
      "    x = row[0]\nx = a.shape[0]\ny = row.shape[«-2»]", "counted from 0 here"),
     ("x = «a[0].y»", "'a[0].y' means nothing"),
@@ -133,35 +133,35 @@ BODIES = [
     ("v = mm.vector(a, «n»)[0]", "2, 4, 8 or 16 elements", "known before the launch"),
     ("v = mm.vector(a, «True»)[0]", "2, 4, 8 or 16 elements"),
     ("v = «mm.vector(a)»[0]", "mm.vector takes array and count"),
-    ("v = mm.vector(«1», 2)[0]", "'1' is no array", "the first argument of mm.vector is one"),
+    ("v = mm.vector(«1», 2)[0]", "'1' is not an array", "the first argument of mm.vector is one"),
     ("r = mm.registers(4)\nv = mm.vector(«r», 2)[0]", "'r' is an mm.registers array", "one by one"),
     ("x = 1 + «mm.vector(a, 2)[0]»", "is a tuple of 2 values where a number must stand"),
     ("x = «mm.vector(a, 2)[0][1]»", "'mm.vector(a, 2)[0]' is a vector", "write v[0]"),
-    ("v = mm.vector(a, 2)[0]\nx = v[«n»]", "'v' is no regular table", "or use an mm.registers"),
+    ("v = mm.vector(a, 2)[0]\nx = v[«n»]", "'v' is not a regular table", "or use an mm.registers"),
     ("x, y, z = «mm.vector(a, 2)[0]»", "2 values for 3 names"),
     ("mm.vector(a, 2)[0] = «1»", "a vector of 2 elements takes a tuple", "as in x, y, z, w"),
     ("mm.vector(a, 2)[0] = «1, 2, 3»", "3 values for a vector of 2 elements"),
-    ("«mm.vector(a, 2)[0] += 1»", "not changed all at once", "x, y = mm.vector(a, 2)[i]"),
+    ("«mm.vector(a, 2)[0] += 1»", "not changed in one assignment", "x, y = mm.vector(a, 2)[i]"),
     ("x = mm.vector(a, 2)[«0:2»]", "a slice"),
-    ("mm.vector(«n + 1», 2)[0] = 1, 2", "'n + 1' is no array"),
-    ("x = «float4»(a[0])", "'float4' is no function here", "x, y = mm.vector(a, 2)[i]"),
+    ("mm.vector(«n + 1», 2)[0] = 1, 2", "'n + 1' is not an array"),
+    ("x = «float4»(a[0])", "'float4' is not a function here", "x, y = mm.vector(a, 2)[i]"),
     ("x = a.shape[«n:»]", "how many axes this takes is not known", "a.shape[:2]"),
     ("x = 1 + «a.shape[:2]»", "'a.shape[:2]' is a tuple of 2 values"),
     ("x = «a.shape[:2]» + 1", "'a.shape[:2]' is a tuple of 2 values"),
     ("s = mm.shared(4)\n«x» = s, b", "a tuple of arrays has no name here", "x, y = y, x"),
     ("p = 1, 2\n«p» = 3", "'p' is given something else here than tuples of 2, as in line 33"),
     ("p = 1, 2\n«p» = 1, 2, 3", "'p' is given something else here than tuples of 2"),
-    ("p = 1, 2\n«p» += 3", "'p' is no number", "assigning a new one"),
+    ("p = 1, 2\n«p» += 3", "'p' is not a number", "assigning a new one"),
     ("p = 1, 2\n«p»[0] = 3", "'p' is a tuple, whose values stay as they are", "a new tuple"),
     ("p = 1, 2\nx = 1 + «p»", "'p' is a tuple of 2 values where a number must stand"),
-    ("p = n, 2\nx = p[«n»]", "'p' is no regular table of constants", "mm.registers"),
+    ("p = n, 2\nx = p[«n»]", "'p' is not a regular table of constants", "mm.registers"),
     ("x, y = «pairs(n)»", "3 values for 2 names"),
-    ("x = 1\ny = «x»[0]", "'x' is no array", "only arrays have elements"),
-    ("x = «double(1)»[0]", "'double(1)' is no array"),
-    ("x = a[«None»]", "'None' is no index", "write a number"),
+    ("x = 1\ny = «x»[0]", "'x' is not an array", "only arrays have elements"),
+    ("x = «double(1)»[0]", "'double(1)' is not an array"),
+    ("x = a[«None»]", "'None' is not an index", "write a number"),
     ("x = a[«...»]", "no index", "write a number"),
-    ("x = «a.shape»", "'a.shape' is no number", "a.shape[0]", "rows, columns = a.shape"),
-    ("x = «a.T»", "'a.T' is no number", "its shape, its size, its ndim, len()"),
+    ("x = «a.shape»", "'a.shape' is not a number", "a.shape[0]", "rows, columns = a.shape"),
+    ("x = «a.T»", "'a.T' is not a number", "its shape, its size, its ndim, len()"),
     ("x = a.shape[«n»]", "an axis of a shape", "a.shape[0]"),
     ("x = a.shape[«0.5»]", "an axis of a shape", "a.shape[0]"),
     ("x = «len(1)»", "len takes an array, a tuple or a table"),
@@ -192,8 +192,8 @@ BODIES = [
     ("x = 1 + «mm.shared(4)»", "mm.shared stands inside an expression", "name = mm.shared(...)"),
     ("x = y = «mm.registers(4)»", "mm.registers stands inside an expression", "top level"),
     ("x = «store(a, 0)»", "'store' returns nothing"),
-    ("x = «missing»(1)", "'missing' is no function here", "above the program"),
-    ("x = «a.sum»()", "'a.sum' is no function here"),
+    ("x = «missing»(1)", "'missing' is not a function here", "above the program"),
+    ("x = «a.sum»()", "'a.sum' is not a function here"),
     ("x = «math.gcd»(2, 4)", "'math.gcd' isn't in the language", "of math's functions"),
     ("x = «math.sqrt(2, 3)»", "math.sqrt takes one number here"),
     ("x = «math.log(2, 3, 4)»", "math.log takes one number or 2 numbers here"),
@@ -231,23 +231,23 @@ BODIES = [
     ("x = T.id\ns = mm.shared(«x + 1»)", "the same for all threads"),
     ("x = 1\nx = 2\ns = mm.shared(«x»)", "the same for all threads"),
     ("s = mm.shared(«4 if n > 3 else 2»)", "known before the launch", "without a branch or a loop"),
-    ("s = mm.shared(«a.shape»)", "'a.shape' is no number"),
-    ("s = mm.shared(4, «str»)", "'str' is no element type", "int8 to int64", "complex64"),
-    ("s = mm.shared(4, «'float16'»)", "no element type"),
-    ("s = mm.shared(4, «object»)", "no element type"),
-    ("s = mm.shared(4, «'strange'»)", "no element type"),
+    ("s = mm.shared(«a.shape»)", "'a.shape' is not a number"),
+    ("s = mm.shared(4, «str»)", "'str' is not an element type", "int8 to int64", "complex64"),
+    ("s = mm.shared(4, «'float16'»)", "not an element type"),
+    ("s = mm.shared(4, «object»)", "not an element type"),
+    ("s = mm.shared(4, «'strange'»)", "not an element type"),
     ("s = mm.shared(4)\nr = mm.shared(4, «s.dtype»)", "'s.dtype' follows from what", "a dtype"),
     # Control
     ("for i in «a»:\n    pass", "runs over range(...)", "for i in range(n)"),
     ("for i in enumerate(«a»):\n    pass", "runs over range(...) or a tuple"),
     ("for i in «enumerate()»:\n    pass", "enumerate takes a tuple or a range"),
     ("for «i» in enumerate(range(n)):\n    pass", "has two variables here"),
-    ("for i, j in «enumerate((1, 2), n)»:\n    pass", "must be one as it stands"),
+    ("for i, j in «enumerate((1, 2), n)»:\n    pass", "must be a constant"),
     ("for i, j in «zip((1, 2), (3,), strict=True)»:\n    pass", "tuples of several sizes"),
-    ("for i, j in zip((1, 2), «range(n)»):\n    pass", "how long this range is must be known"),
+    ("for i, j in zip((1, 2), «range(n)»):\n    pass", "the length of this range must be known"),
     ("for i in «(1,) * 3»:\n    pass", "runs over range(...) or a tuple"),
     ("for i, j in «LARGE»:\n    pass", "'LARGE' has more than 1024 numbers"),
-    ("for i in zip(«range(1001)»):\n    pass", "more than 1000 trips of loops over tuples"),
+    ("for i in zip(«range(1001)»):\n    pass", "more than 1000 iterations of loops over tuples"),
     ("for i, j in «(1, 2)»:\n    pass", "only a tuple of values"),
     ("for «i, j» in range(3):\n    pass", "one variable"),
     ("for «a[0]» in range(3):\n    pass", "one variable"),
@@ -269,7 +269,7 @@ WHOLE = [
     ("def f(T, *, «x»):\n    pass", "the parameter 'x' is of a kind", "plain parameters"),
     ("def f(T, *«x»):\n    pass", "the parameter 'x' is of a kind"),
     ("def f(T, **«x»):\n    pass", "the parameter 'x' is of a kind"),
-    ("def f(T, x=1, y=«None»):\n    pass", "the default of 'y' is no number", "give numbers"),
+    ("def f(T, x=1, y=«None»):\n    pass", "the default of 'y' is not a number", "give numbers"),
     ("«f = lambda T, a: 0»", "'<lambda>' is a lambda", "with def"),
     ("«async def f(T):»\n    pass", "no plain function", "with def"),
     (
@@ -305,7 +305,7 @@ WHOLE = [
     ),
     (
         "def bump(x, y=«None»):\n    y += x\n    return y\ndef f(T, a):\n    a[0] = bump(1)",
-        "the default of 'y' is no number",
+        "the default of 'y' is not a number",
     ),
     (
         "def outer():\n    n = 1\n    def f(T):\n        «nonlocal n»\n    return f\nf = outer()",
@@ -395,7 +395,7 @@ def test_a_mistake_in_a_helper_is_shown_in_the_helper():
 
 @pytest.mark.parametrize("thing", [3, print, str, mm, "def f(T): pass"], ids=repr)
 def test_only_functions_are_programs(thing):
-    with pytest.raises(mm.LanguageError, match="is no function; decorate a function written"):
+    with pytest.raises(mm.LanguageError, match="is not a function; decorate a function written"):
         mm.program(thing)
 
 
@@ -495,12 +495,15 @@ FIRST = "def f(T, a, n=1):\n    a[T.id] = n + 1\n"
 @pytest.mark.parametrize(
     ("now", "words"),
     [
-        ("def f(T, a, n=1):\n    a[T.id] = n + 2\n", "isn't the text that 'f' was made of"),
+        ("def f(T, a, n=1):\n    a[T.id] = n + 2\n", "isn't the text that 'f' was compiled from"),
         ("def f(T, a, n=1):\n    a[T.id] = n - 1\n", "load it again"),
-        ("def f(T, n, a=1):\n    a[T.id] = n + 1\n", "isn't the text that 'f' was made of"),
-        ("def f(T, a, n):\n    a[T.id] = n + 1\n", "isn't the text that 'f' was made of"),
-        ("def f(T, a, b, n=1):\n    a[T.id] = n + 1\n", "isn't the text that 'f' was made of"),
-        ("x = 1\n" + FIRST, "isn't the text that 'f' was made of"),
+        ("def f(T, n, a=1):\n    a[T.id] = n + 1\n", "isn't the text that 'f' was compiled from"),
+        ("def f(T, a, n):\n    a[T.id] = n + 1\n", "isn't the text that 'f' was compiled from"),
+        (
+            "def f(T, a, b, n=1):\n    a[T.id] = n + 1\n",
+            "isn't the text that 'f' was compiled from",
+        ),
+        ("x = 1\n" + FIRST, "isn't the text that 'f' was compiled from"),
         ("x = (\n", "the source of 'f' can't be read"),
         ("def f(T, a):\n    '''\n", "the source of 'f' can't be read"),
     ],
@@ -521,7 +524,7 @@ def test_a_helper_whose_file_changed_is_refused(tmp_path):
     path.write_text("def twice(x):\n    return 200 * x\n")
     f = define("def f(T, a):\n    a[T.id] = twice(T.id)\n", "f")
     f.__globals__["twice"] = names["twice"]
-    with pytest.raises(mm.LanguageError, match="isn't the text that 'twice' was made of"):
+    with pytest.raises(mm.LanguageError, match="isn't the text that 'twice' was compiled from"):
         mm.program(f)
 
 
@@ -552,7 +555,7 @@ def test_a_text_is_known_for_its_functions_wherever_it_stands(source, name, tmp_
 )
 def test_an_abstract_element_type_is_none(given):
     error = refusal(f"import numpy as np\ndef f(T):\n    s = mm.shared(4, np.{given})\n")
-    assert f"'np.{given}' is no element type" in str(error)
+    assert f"'np.{given}' is not an element type" in str(error)
     assert error.place.line == 3
 
 
@@ -562,7 +565,7 @@ def test_a_type_is_not_asked_whether_it_is_an_element_type():
         "    __hash__ = None\nclass Odd(metaclass=Asking):\n    pass\n"
         "def f(T):\n    s = mm.shared(4, Odd)\n"
     )
-    assert "'Odd' is no element type" in str(error)
+    assert "'Odd' is not an element type" in str(error)
 
 
 def test_a_span_of_time_is_no_number():

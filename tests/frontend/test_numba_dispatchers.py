@@ -71,5 +71,5 @@ def test_a_device_function_is_no_kernel():
 
     with pytest.raises(LanguageError, match="'twice' returns a value; it is a helper"):
         MACHINE.run(numba_program(twice, device=True), 2, threads=1)
-    with pytest.raises(LanguageError, match="3 is no function"):
+    with pytest.raises(LanguageError, match="3 is not a function"):
         numba_program(3)

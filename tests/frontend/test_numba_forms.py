@@ -58,7 +58,7 @@ def test_which_slice_a_name_stands_for_must_be_known():
             part = x[2:]
         part[0] = 1
 
-    with pytest.raises(LanguageError, match="which slice a name stands for depends on the way"):
+    with pytest.raises(LanguageError, match="which slice a name stands for depends on the path"):
         MACHINE.run(numba_program(either), np.zeros(8), threads=1)
 
 

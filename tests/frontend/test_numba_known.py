@@ -143,7 +143,7 @@ def test_a_default_inside_a_kernel_is_a_number():
 
         out[0] = inner(1)
 
-    with pytest.raises(LanguageError, match="the default 'k' is no number"):
+    with pytest.raises(LanguageError, match="the default 'k' is not a number"):
         MACHINE.run(numba_program(varying), np.zeros(1), threads=1)
 
 

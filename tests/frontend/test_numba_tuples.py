@@ -91,7 +91,7 @@ def test_a_vector_takes_its_numbers_and_has_no_others():
 
     with pytest.raises(LanguageError, match=r"'cuda\.int32x3' takes 3 numbers, not 2"):
         launch(short, np.zeros(1))
-    with pytest.raises(LanguageError, match=r"'pair\.z' is not there; it has x, y"):
+    with pytest.raises(LanguageError, match=r"'pair\.z' doesn't exist; it has x, y"):
         launch(lacking, np.zeros(1))
 
 

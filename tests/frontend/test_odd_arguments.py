@@ -147,7 +147,7 @@ def test_programs_and_their_arguments(call):
     assert refused(call, put, np.zeros(8), ..., threads=8) > 25
     assert refused(mm.program, ...) == len(ODD)
     for thing in (arrays, Unprintable, copy.function):
-        with pytest.raises(LaunchError, match="is no program; decorate the function with"):
+        with pytest.raises(LaunchError, match="is not a program; decorate the function with"):
             call(thing, threads=8)
 
 

@@ -142,7 +142,7 @@ def test_an_example_that_cannot_travel_is_reported_when_it_is_asked_for():
 
     got = again(read)
     assert results(got) == results(read)
-    with pytest.raises(mm.MMSimError, match=r"the example of the program 'read' did not come"):
+    with pytest.raises(mm.MMSimError, match=r"the example of the program 'read' was not sent"):
         got.prepare(4)
 
 
@@ -159,7 +159,7 @@ def test_without_cloudpickle_and_a_name_it_says_what_to_do(monkeypatch):
     got = again(made(3, plus, np.arange(4)))
     assert results(got) == results(made(3, plus, None))
     advice = (
-        r"of the program 'nested' did not come along from another process \(cloudpickle is not "
+        r"of the program 'nested' was not sent along from another process \(cloudpickle is not "
         r"installed\); define it at the top level of a module that both processes import, or "
         "install cloudpickle in both"
     )
@@ -183,7 +183,7 @@ def test_a_name_that_is_gone_is_reported(monkeypatch):
 def test_by_value_where_cloudpickle_is_missing_is_reported(monkeypatch):
     sent = pickle.dumps(put)
     without_cloudpickle(monkeypatch)
-    with pytest.raises(mm.MMSimError, match=r"the function .* did not come along .*cloudpickle"):
+    with pytest.raises(mm.MMSimError, match=r"the function .* was not sent along .*cloudpickle"):
         _ = pickle.loads(sent).function
 
 

@@ -155,7 +155,7 @@ def test_engines_give_the_same_bits():
 
 @pytest.mark.parametrize("x", [1e200, -1.0])
 def test_a_power_without_a_value_is_an_error_on_the_fused_path_too(x):
-    with pytest.raises(mm.MMSimError, match="this power is no finite real number"):
+    with pytest.raises(mm.MMSimError, match="this power is not a finite real number"):
         mm.DMM(4, 1).run(squares_and_roots, np.full(4, x), np.zeros((4, 3)), threads=4)
 
 

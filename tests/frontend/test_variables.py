@@ -58,8 +58,8 @@ def run_of(schedule, machine=None, threads=10, n=3):
 
 
 def test_the_variables_of_a_program_by_the_names_in_its_text():
-    told = [(v.text, v.function, v.dtype, v.shape) for v in run_of("synchronous").trace.variables]
-    assert sorted(told, key=str) == sorted(
+    shown = [(v.text, v.function, v.dtype, v.shape) for v in run_of("synchronous").trace.variables]
+    assert sorted(shown, key=str) == sorted(
         [
             ("n", "all_kinds", "int64", None),
             ("j", "all_kinds", "int64", None),
@@ -76,17 +76,17 @@ def test_the_variables_of_a_program_by_the_names_in_its_text():
 def test_a_warp_by_hand():
     """DMM(4, 2), 4 threads: each access takes 2 time units, local work none."""
     run = run_of("asynchronous", threads=4)
-    told = [cycle.thread(1) for cycle in run.trace.cycles()]
+    shown = [cycle.thread(1) for cycle in run.trace.cycles()]
     assert run.time == 8
     # What is read at 0 arrives at 2, and the next turn of the loop begins at once.
-    assert [one["j"] for one in told] == [0, 0, 1, 1, 2, 2, 2, 2, 2]
-    assert [one["r"].tolist() for one in told[:6:2]] == [
+    assert [one["j"] for one in shown] == [0, 0, 1, 1, 2, 2, 2, 2, 2]
+    assert [one["r"].tolist() for one in shown[:6:2]] == [
         [[0, 0]] * 2,
         [[0, 1], [0, 0]],
         [[0, 1], [0, 2]],
     ]
-    assert told[6]["r"].tolist() == [[0, 3], [0, 2]]
-    assert [one["odd"] for one in told] == [
+    assert shown[6]["r"].tolist() == [[0, 3], [0, 2]]
+    assert [one["odd"] for one in shown] == [
         None,
         None,
         False,
@@ -97,9 +97,9 @@ def test_a_warp_by_hand():
         True,
         True,
     ]
-    assert [one["n_2"] for one in told] == [3, 3, 3, 3, 3, 3, 1, 1, 1]
-    halves = [name for name in told[0] if name.startswith("half")]
-    assert [[one[name] for name in halves] for one in told[5:7]] == [[None, None], [1.5, 1.0]]
+    assert [one["n_2"] for one in shown] == [3, 3, 3, 3, 3, 3, 1, 1, 1]
+    halves = [name for name in shown[0] if name.startswith("half")]
+    assert [[one[name] for name in halves] for one in shown[5:7]] == [[None, None], [1.5, 1.0]]
     assert run.trace.cycles().__next__().thread(2)["odd"] is None
     *_, last = run.trace.cycles()
     assert last.thread(2)["odd"] is None, "only lane 1 assigns it"
@@ -210,9 +210,9 @@ def test_only_changes_are_recorded(schedule):
     run = mm.DMM(2, 1).run(
         signs, np.array([-0.0, -0.0, 1, 2]), np.zeros(4), threads=4, schedule=schedule, trace=True
     )
-    told = [(c.warp, list(map(str, c.values))) for c in run.trace.changes]
+    shown = [(c.warp, list(map(str, c.values))) for c in run.trace.changes]
     first = [(warp, [zero] * 2) for zero in ("0.0", "-0.0") for warp in (0, 1)]
-    assert sorted(told) == sorted([*first, (1, ["1.0", "2.0"])])
+    assert sorted(shown) == sorted([*first, (1, ["1.0", "2.0"])])
 
 
 @both_schedules

@@ -75,7 +75,7 @@ def judged(function: types.FunctionType, text: str, random: Random) -> Verdict:
 
 def template(message: str) -> str:
     """A message without what differs from program to program."""
-    message = re.sub(r"^.* is no number$", "'...' is no number", message, flags=re.DOTALL)
+    message = re.sub(r"^.* is not a number$", "'...' is not a number", message, flags=re.DOTALL)
     message = re.sub(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", "'...'", message)
     return re.sub(r"-?\d[\d.e+]*", "N", message)
 

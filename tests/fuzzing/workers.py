@@ -76,9 +76,9 @@ def trial(seed: int, kind: Kind, number: int, originals: list[Original]) -> Outc
         return Outcome(kind, number, how, verdict.kind, verdict.said)
     except (Exception, Hang) as error:
         watch(0)
-        told = "".join(traceback.format_exception(error, limit=-8))
+        shown = "".join(traceback.format_exception(error, limit=-8))
         verdict_kind = "hang" if isinstance(error, Hang) else "finding"
-        return Outcome(kind, number, how, verdict_kind, finding=told, text=data)
+        return Outcome(kind, number, how, verdict_kind, finding=shown, text=data)
     finally:
         watch(0)
 
@@ -86,7 +86,7 @@ def trial(seed: int, kind: Kind, number: int, originals: list[Original]) -> Outc
 def work(
     pipe: Connection, seed: int, kind: Kind, numbers: range, originals: list[Original]
 ) -> None:
-    """What a worker does: its trials one after the other, each told of before the next."""
+    """What a worker does: its trials in order, each announced before it begins."""
     with open("/proc/self/statm", encoding="ascii") as file:
         held = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (held + ROOM, held + ROOM))
@@ -112,7 +112,7 @@ class Worker:
 def outcomes(
     seed: int, kind: Kind, count: int, jobs: int, originals: list[Original]
 ) -> Iterator[Outcome]:
-    """The outcomes of programs or documents 0 to count - 1, as they come."""
+    """The outcomes of programs or documents 0 to count - 1, in the order in which they end."""
     readers()  # made once, not by every worker
     workers = [Worker(seed, kind, range(job, count, jobs), originals) for job in range(jobs)]
     while workers:
@@ -146,5 +146,5 @@ def lost(seed: int, kind: Kind, worker: Worker, originals: list[Original], verdi
         how, data, _ = make_program(seed, number, originals)
     else:
         how, _, data = make_document(seed, number)
-    told = f"the process ended with {worker.process.exitcode}, on {sys.platform}"
-    return Outcome(kind, number, how, verdict, finding=told, text=data)
+    shown = f"the process ended with {worker.process.exitcode}, on {sys.platform}"
+    return Outcome(kind, number, how, verdict, finding=shown, text=data)

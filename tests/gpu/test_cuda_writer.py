@@ -395,7 +395,7 @@ def test_what_cannot_run_in_lock_step_is_refused():
             a[k] = 0
 
     for program in (parting, own_loop):
-        with pytest.raises(mm.MMSimError, match=r"threads may take different ways \(line \d+ of"):
+        with pytest.raises(mm.MMSimError, match=r"threads may diverge \(line \d+ of"):
             program.cuda(np.zeros(64), threads=64, lock_step=True)
     with pytest.raises(mm.MMSimError, match="2 blocks can't run in lock step"):
         identity.cuda(np.zeros(64), threads=64, block_size=32, lock_step=True)

@@ -281,7 +281,7 @@ def test_the_command_prints_two_tables_and_saves_a_record(as_if, capsys, tmp_pat
     saved = tmp_path / "atomics.json"
     assert main(["gpu", "atomics", "--json", str(saved)]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "clock cycles beside the model's stages" in printed
+    assert "clock cycles and the model's stages" in printed
     assert "int32 add, old value used │ shared │ 72 │ 72 │ 72 │" in printed
     record = Record.read(saved)
     assert (record.experiment, record.facts["command"]) == ("atomics", "mmsim gpu atomics")

@@ -222,7 +222,7 @@ def test_reads_may_be_missing_where_a_register_is_looked_up():
     }
     assert (known["cuda_as_printed"].model, known["cuda_as_printed"].why(64)) == (
         224,
-        "the assembler leaves out reads into registers that no thread of the warp looks at",
+        "the assembler leaves out reads into registers that no thread of the warp uses",
     )
     assert known["cuda_as_printed"].why(225) is None
     assert known["cuda_as_printed"].why(0) is None
@@ -349,21 +349,21 @@ PERMISSION = (
     ],
 )
 def test_a_failure_is_one_sentence(text, errors, words):
-    told = ncu.failure(text, errors)
-    assert "\n" not in told
-    assert re.search(words, told), told
+    shown = ncu.failure(text, errors)
+    assert "\n" not in shown
+    assert re.search(words, shown), shown
 
 
 def test_the_module_is_run_under_the_profiler(tmp_path):
-    told = tmp_path / "told.json"
+    shown = tmp_path / "shown.json"
     profiler = fake_ncu(
         tmp_path,
         f"import json\nlog.write_text({LONG!r})\n"
-        f"pathlib.Path({str(told)!r}).write_text(json.dumps([args, os.environ['PYTHONPATH']]))",
+        f"pathlib.Path({str(shown)!r}).write_text(json.dumps([args, os.environ['PYTHONPATH']]))",
     )
     found = ncu.profile(profiler, NAME, ["m.sum", "n.sum"], tmp_path, "some.module", "file")
     assert len(found) == 4
-    args, path = json.loads(told.read_text())
+    args, path = json.loads(shown.read_text())
     assert args[-4:] == [sys.executable, "-m", "some.module", "file"]
     for option, value in [
         ("--metrics", "m.sum,n.sum"),

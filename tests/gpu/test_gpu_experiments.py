@@ -319,9 +319,9 @@ def test_calibrating_finds_what_is_known(monkeypatch):
     smaller = {"WORDS": 2**16, "PLACES": 50, "APART": 4, "FAR": (100, 250)}
     for name, value in smaller.items():
         monkeypatch.setattr(module, name, value)
-    told = []
-    assert gpu.calibrate(told.append) == KNOWN
-    assert told == ["shared memory", "global memory"]
+    seen = []
+    assert gpu.calibrate(seen.append) == KNOWN
+    assert seen == ["shared memory", "global memory"]
 
 
 # ------------------------------------------------------------ the experiments' rows
@@ -347,8 +347,8 @@ def rows_of(name, **conditions):
 
 
 def test_cfp_table_2(played):
-    told = []
-    rows = rows_of("CFP-T2", say=told.append)
+    seen = []
+    rows = rows_of("CFP-T2", say=seen.append)
     columns = ["type", "permutation", "algorithm", "paper ns", *MEASURED, "stages"]
     assert {tuple(row) for row in rows} == {tuple(columns)}
     assert len(rows) == 2 * (1 + 5 * 3)
@@ -362,8 +362,8 @@ def test_cfp_table_2(played):
     assert cells["double", "identical", "conflict-free"]["stages"] == 2 * 32 + 2 * 64
     for row in rows:
         assert row["measured"] == row["predicted"] == row["low"] + 0.5 == row["high"] - 0.5
-    assert told[0] == "float, any, copy"
-    assert told[-1] == "double, bit_reversal, conflict-free"
+    assert seen[0] == "float, any, copy"
+    assert seen[-1] == "double, bit_reversal, conflict-free"
 
 
 def test_rap_table_3(played):
@@ -573,7 +573,7 @@ def test_a_calibration_is_read_from_its_record(tmp_path):
     with pytest.raises(MMSimError, match="holds no calibration: it has 0 rows, not one"):
         Calibration.read(file)
     file.write_text(Record("calibration", {}, ({"type": "float"},)).to_json())
-    with pytest.raises(MMSimError, match="this is no calibration"):
+    with pytest.raises(MMSimError, match="this is not a calibration"):
         Calibration.read(file)
 
 
@@ -654,7 +654,7 @@ def test_a_record_s_facts_are_asked_of_cupy_as_it_is(monkeypatch):
 
 @pytest.fixture
 def one(monkeypatch, at_hand):
-    """The experiment ONE; what it was told."""
+    """The experiment ONE; what it was given."""
     conditions = []
 
     def cell_of(row):
@@ -763,8 +763,8 @@ def test_the_calibration_of_another_gpu_is_refused(one, at_hand, capsys, tmp_pat
     other = replace(KNOWN, device="Another GPU")
     file.write_text(Record("calibration", {}, (other.to_dict(),)).to_json())
     assert main(["gpu", "reproduce", "ONE", "--calibration", str(file)]) == 2
-    told = capsys.readouterr().err
-    assert "is the calibration of Another GPU, but the GPU here is A GPU" in told
+    seen = capsys.readouterr().err
+    assert "is the calibration of Another GPU, but the GPU here is A GPU" in seen
     assert one == at_hand == []
 
 

@@ -429,7 +429,7 @@ def test_what_is_no_calibration_is_refused(change):
     found = {**KNOWN.to_dict(), **change}
     if found["device"] is None:
         del found["device"]
-    with pytest.raises(MMSimError, match=r"this is no calibration: .*(colour|device)"):
+    with pytest.raises(MMSimError, match=r"this is not a calibration: .*(colour|device)"):
         Calibration.from_dict(found)
 
 

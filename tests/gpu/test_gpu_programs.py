@@ -181,9 +181,9 @@ def test_the_tools_of_compute_sanitizer_are_run_in_turn(
     output = capsys.readouterr().out
     assert "memcheck   ERROR SUMMARY: 0 errors (exit status 0)\n" in output
     assert f"initcheck  ERROR SUMMARY: {errors} errors (exit status {status * 9})\n" in output
-    told = json.loads(file.read_text())["sanitizer"]
-    assert list(told) == ["memcheck", "racecheck", "initcheck", "synccheck"]
-    assert told["racecheck"] == "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)"
+    shown = json.loads(file.read_text())["sanitizer"]
+    assert list(shown) == ["memcheck", "racecheck", "initcheck", "synccheck"]
+    assert shown["racecheck"] == "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)"
 
 
 def test_a_missing_compute_sanitizer_is_told_before_anything_runs(

@@ -78,9 +78,9 @@ def test_all_random_programs_were_equal_and_four_tools_silent():
     record = kept("random-programs")
     assert all(row["equal"] for row in record.rows)
     assert len({row["number"] for row in record.rows}) == 300
-    told = record.facts["sanitizer"]
-    assert list(told) == ["memcheck", "racecheck", "initcheck", "synccheck"]
-    for line in told.values():
+    shown = record.facts["sanitizer"]
+    assert list(shown) == ["memcheck", "racecheck", "initcheck", "synccheck"]
+    for line in shown.values():
         assert re.search(r"\b0 (errors|hazards)\b", line)
         assert set(re.findall(r"\d+", line)) == {"0"}
 

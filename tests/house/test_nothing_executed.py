@@ -290,7 +290,7 @@ def test_a_default_that_is_no_number_is_refused(value):
     source = f"def f(T, a, x={value}):\n    a[0] = x\n"
     function = define(source, {})
     function.__defaults__ = (eval(value, dict(function.__globals__)),)
-    with pytest.raises(mm.LanguageError, match="the default of 'x' is no number"):
+    with pytest.raises(mm.LanguageError, match="the default of 'x' is not a number"):
         mm.program(function)
 
 

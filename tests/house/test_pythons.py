@@ -96,12 +96,12 @@ def test_single_tests_are_left_out_of_files_that_run_and_run_of_files_that_are_l
 
 
 def test_a_new_file_of_tests_is_run():
-    told = pythons.chosen()
-    assert "tests/house/test_pythons.py" in told
-    assert "tests/docs/test_docs.py" not in told
-    assert "tests/view/test_figures.py" not in told
-    assert "tests/view/test_figures.py::test_the_whole_figure_is_saved" in told
-    assert "--deselect=tests/results/test_trace.py::test_cycles_of_random_programs" in told
+    shown = pythons.chosen()
+    assert "tests/house/test_pythons.py" in shown
+    assert "tests/docs/test_docs.py" not in shown
+    assert "tests/view/test_figures.py" not in shown
+    assert "tests/view/test_figures.py::test_the_whole_figure_is_saved" in shown
+    assert "--deselect=tests/results/test_trace.py::test_cycles_of_random_programs" in shown
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_the_second_launch_is_refused_as_the_first_would_be():
         refused("threads must be a whole number, not True", *a_b(), threads=True)
         refused("threads must be a whole number, not 8.0", *a_b(), threads=8.0)
         refused("max_accesses must be a whole number", *a_b(), max_accesses=100.0)
-        refused("lacks its argument 'b'", a)
+        refused("is missing argument 'b'", a)
         refused("must be an array", a, 1)
         refused("must be a number", a, b, b)
         refused("holds >i8", a, b.astype(">i8"))

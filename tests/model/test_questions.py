@@ -208,7 +208,7 @@ def test_vectors_run_along_the_first_axis_of_a_tile_that_lies_by_columns():
 
 def test_the_vectors_of_threads_and_values_are_those_that_it_names():
     assert conflicts("(8,32):(32,1)", "(32,(4,2)):(8,(1,4))", bytes=2).phases == 8
-    with pytest.raises(LayoutError, match="no aligned vector"):  # by columns in a tile by rows
+    with pytest.raises(LayoutError, match="not an aligned vector"):  # by columns in a tile by rows
         conflicts("(8,32):(32,1)", "(32,8):(8,1)", bytes=2, vector=8)
     assert conflicts("(8,32):(1,8)", "(32,8):(8,1)", bytes=2, vector=8).free
 
@@ -216,10 +216,10 @@ def test_the_vectors_of_threads_and_values_are_those_that_it_names():
 @pytest.mark.parametrize(
     ("layout", "access", "options", "said"),
     [
-        (Padded(1), lambda t, v: (t, 0), {"vector": 2}, "value 0 of thread 1 is no aligned vector"),
-        (RowMajor(), lambda t, v: (0, t + 1), {"vector": 2}, "0 of thread 0 is no aligned vector"),
+        (Padded(1), lambda t, v: (t, 0), {"vector": 2}, "0 of thread 1 is not an aligned vector"),
+        (RowMajor(), lambda t, v: (0, t + 1), {"vector": 2}, "thread 0 is not an aligned vector"),
         (RowMajor(), lambda t, v: (63, 63), {"vector": 2}, "its 2 elements lie at 4095; let"),
-        (RowMajor(), lambda t, v: (t, 0), {"bytes": 3}, "1, 2, 4, 8 or 16 bytes at once"),
+        (RowMajor(), lambda t, v: (t, 0), {"bytes": 3}, "1, 2, 4, 8 or 16 bytes, not"),
         (RowMajor(), lambda t, v: (t, 0), {"bytes": 8, "vector": 4}, "not 4 times 8"),
         (RowMajor(), lambda t, v: (t, 0), {"bytes": "half"}, "the bytes of an element is a whole"),
         (RowMajor(), lambda t, v: (t, 0), {"kind": "look"}, "read, write, atomic, .*, not 'look'"),
@@ -261,7 +261,12 @@ def test_the_vectors_of_threads_and_values_are_those_that_it_names():
         (RowMajor(), lambda t, v: t, {"kind": "cas", "vector": 2}, "4 or 8 bytes, not 2 times 4"),
         (RowMajor(), "(32,200):(1,32)", {}, "value 128 of thread 0 element 4096 of a tile of 4096"),
         (RowMajor(), "(64,2):(1,64)", {}, r"threads of \(64,2\):\(1,64\) is at most 32"),
-        (RowMajor(), "(32,3):(1,32)", {"vector": 2}, "the 3 values .* no whole number of vectors"),
+        (
+            RowMajor(),
+            "(32,3):(1,32)",
+            {"vector": 2},
+            "the 3 values .* not a whole number of vectors",
+        ),
         (RowMajor(), "32:1", {}, "has two axes"),
         (RowMajor(), "Swizzle<1,0,1>", {}, "is swizzled"),
         (RowMajor(), lambda t, v: t, {"threads": 33}, "the number of threads is at most 32"),

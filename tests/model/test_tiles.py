@@ -106,13 +106,13 @@ def test_what_cute_prints_is_read(text, layout):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "is no layout of CuTe"),
-        ("(8,8)", "is no layout of CuTe"),
-        ("(8,8):(8,1", "is no layout of CuTe"),
-        ("(8,x):(8,1)", "is no layout of CuTe"),
-        ("(8,8):(8,1) o 5", "is no layout of CuTe"),
-        ("Swizzle<3,4,3> o _64 o (8,64):(64,1)", "is no layout of CuTe"),
-        ("Sw<3,4,3> o smem_ptr[4b](unset) o (8,64):(64,1)", "is no layout of CuTe"),
+        ("", "is not a layout of CuTe"),
+        ("(8,8)", "is not a layout of CuTe"),
+        ("(8,8):(8,1", "is not a layout of CuTe"),
+        ("(8,x):(8,1)", "is not a layout of CuTe"),
+        ("(8,8):(8,1) o 5", "is not a layout of CuTe"),
+        ("Swizzle<3,4,3> o _64 o (8,64):(64,1)", "is not a layout of CuTe"),
+        ("Sw<3,4,3> o smem_ptr[4b](unset) o (8,64):(64,1)", "is not a layout of CuTe"),
         (
             "Sw<1,2,3> o smem_ptr[64b](unset) o (8,64):(64,1)",
             "first bit of a swizzle is at least 0",

@@ -617,12 +617,12 @@ def test_winners_that_matter_only_together(schedule):
     """None of the lines makes a difference alone, nor a line that isn't named beside the others."""
     found = one(check(least_of_three, zeros(1), threads=4, schedule=schedule))
     line = found.lines[0]
-    at_once = f"(in lines {line}, {line + 2} at once)"
+    at_once = f"(in lines {line}, {line + 2} together)"
     assert found.note == f"a[0] ends as 0, but as 1 if the other's stays {at_once}"
     found = one(check(three_mistakes, zeros(1), zeros(1), threads=4, schedule=schedule))
     line = found.lines[0]
     assert found.note.startswith("if the other's stays, ")
-    assert found.note.endswith(f" (in lines {line}, {line + 1}, {line + 2} at once)")
+    assert found.note.endswith(f" (in lines {line}, {line + 1}, {line + 2} together)")
 
 
 @both_schedules
@@ -740,15 +740,15 @@ def found(kind, *accesses, element=(None, None, None), **more):
                 replace(SECOND, kind="elsewhere"),
                 elements=3,
             ),
-            "barrier that not all reach: thread 0 waits at a barrier at time 5 (work, line 12) and "
+            "divergent barrier: thread 0 waits at a barrier at time 5 (work, line 12) and "
             "thread 4 is elsewhere since time 9 (work, line 13) (and 2 more barriers); move the "
-            "barrier to where all threads of the block come",
+            "barrier to a place that all threads of the block reach",
         ),
         (
             found("barrier", replace(FIRST, kind="barrier"), replace(SECOND, kind="end")),
-            "barrier that not all reach: thread 0 waits at a barrier at time 5 (work, line 12) and "
-            "thread 4 has ended since time 9 (work, line 13); move the barrier to where all "
-            "threads of the block come",
+            "divergent barrier: thread 0 waits at a barrier at time 5 (work, line 12) and "
+            "thread 4 has ended since time 9 (work, line 13); move the barrier to a place that all "
+            "threads of the block reach",
         ),
         (
             found(
@@ -782,7 +782,7 @@ def found(kind, *accesses, element=(None, None, None), **more):
                 note="no room",
             ),
             "too much shared memory, s of block 0: declared (work, line 12): no room; take "
-            "smaller blocks, fewer of them at once, or smaller shared arrays",
+            "smaller blocks, fewer of them on a DMM, or smaller shared arrays",
         ),
         (
             found("arithmetic", replace(FIRST, kind="statement"), note="division by zero"),

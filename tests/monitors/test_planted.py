@@ -70,7 +70,7 @@ def test_a_run_shows_what_one_run_can(pair, engine):
         one.finding(pair.bug, "")
         for one in pair.finds
         if one.kind in SHOWN
-        # A run isn't told which parameters hold nothing yet.
+        # A run doesn't know which parameters hold nothing yet.
         and not (one.kind == "unwritten" and one.array in pair.bug.unset)
     )
     launched = pair.bug

@@ -273,9 +273,9 @@ def test_the_page_is_what_the_suite_and_the_kept_results_make_it():
     assert (DOCS / "planted.md").read_text(encoding="utf-8") == text, "run make planted"
 
 
-def record(*told):
+def record(*shown):
     """A record in which a tool said something else than nothing of some programs."""
-    changed = {(name, variant, tool): text for name, variant, tool, text in told}
+    changed = {(name, variant, tool): text for name, variant, tool, text in shown}
     rows = []
     for task in tasks():
         key = (task.pair.name, task.variant, task.tool)

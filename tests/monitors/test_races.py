@@ -21,7 +21,7 @@ HMM = mm.HMM(dmms=2, width=4, global_latency=5)
 
 @pytest.fixture(params=ENGINES)
 def check(request):
-    """Run a program with check=True on an engine, under the asynchronous schedule unless told."""
+    """Run a program with check=True on an engine, under the asynchronous schedule by default."""
 
     def run(machine, program, *args, schedule="asynchronous", **options):
         options = {"threads": 8, "schedule": schedule, "check": True, **options}

@@ -14,7 +14,7 @@ Hypothesis draws the same examples each time. A mutant on which a test takes muc
 without it has timed out. Survivors without an explanation are tried again each time, the verdict on
 others is kept in `build/mutation.jsonl` for as long as the module stays as it is.
 
-Leaves with 1 if a survivor isn't explained or an explanation explains nothing.
+Exits with status 1 if a survivor isn't explained or an explanation explains nothing.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class Forge:
                 os.kill(pid, signal.SIGKILL)
 
     def verdict(self, status: int, notes: Path) -> tuple[str, str]:
-        """What became of a mutant, and the test that told."""
+        """What became of a mutant, and the test that found it."""
         text = notes.read_text()
         if os.WIFEXITED(status) and os.WEXITSTATUS(status) == OWN_FAULT:
             output = Path(f"{notes}.output").read_text(errors="replace")

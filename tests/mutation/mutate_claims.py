@@ -105,7 +105,7 @@ def try_claim(claim: Any, whole: bool, before: dict[str, Any] | None) -> dict[st
 def child(name: str, ids: Sequence[str], whole: bool, before: Path | None, out: Path) -> None:
     """Try claims under a mutant ("" for none), and write down what came of it.
 
-    Leaves with an error if the mutant is not the same in both engines, or makes no difference to
+    Exits with an error if the mutant is not the same in both engines, or makes no difference to
     the sample of runs.
     """
     mutant = next((one for one in rule_mutants() if one.name == name), None)

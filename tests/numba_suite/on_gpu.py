@@ -12,7 +12,7 @@ same, bit for bit where every function of the kernel is one that IEEE 754 define
 them under NVIDIA's profiler ncu, and sets wavefronts of shared memory and address groups of global
 memory beside the model's stages.
 
-`run` leaves with 0 if all arrays are the same, with 1 if not, with 2 without a GPU.
+`run` exits with status 0 if all arrays are the same, 1 if not, 2 without a GPU.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def floats(array: Any) -> Any:
 
 
 def same_bits(found: Any, expected: Any) -> bool:
-    """Whether two arrays are the same, bit for bit; all floats that are no numbers are."""
+    """Whether two arrays are the same, bit for bit; all floats that are not numbers are."""
     found, expected = floats(found), floats(expected)
     same = found.view(f"V{found.itemsize}") == expected.view(f"V{expected.itemsize}")
     if found.dtype.kind == "f":

@@ -3,7 +3,7 @@
 import numpy as np
 
 import mmsim as mm
-from planted.pair import HMM, beside, found, lost, pair, race, spins, zeros
+from planted.pair import HMM, found, lost, pair, plain_and_atomic, race, spins, zeros
 
 BLOCKS = {"machine": HMM, "block_size": 32}
 
@@ -195,7 +195,7 @@ PAIRS = (
         np.arange(64),
         zeros(1),
         zeros(64),
-        finds=beside(
+        finds=plain_and_atomic(
             "total[0]", (0, "atomic", "mm.atomic.add"), (32, "read", "out[T.id] = total[0]")
         ),
     ),
@@ -204,7 +204,7 @@ PAIRS = (
         cleared_too_late_mended,
         np.arange(64) % 4,
         zeros(4),
-        finds=beside(
+        finds=plain_and_atomic(
             "own[0] of 0", (0, "write", "own[T.index] = 0"), (32, "atomic", "mm.atomic.add(own"), 4
         ),
     ),

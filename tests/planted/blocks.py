@@ -188,7 +188,7 @@ PAIRS = [
         np.arange(130),
         zeros(130),
         2,
-        mended={"arguments": (np.arange(130), zeros(130), 1)},
+        fixed={"arguments": (np.arange(130), zeros(130), 1)},
         **TWO,
         finds=(
             race("a[64]", (64, "read", "b[i] ="), (63, "write", "a[i] ="), 2, "blocks"),
@@ -224,7 +224,7 @@ PAIRS = [
         halo_in_place,
         halo_in_place_mended,
         np.arange(129) ** 2,
-        mended={"arguments": (np.arange(129) ** 2, zeros(128))},
+        fixed={"arguments": (np.arange(129) ** 2, zeros(128))},
         **TWO,
         finds=race(
             "a[64]", (0, "read", "s[T.block_size] ="), (64, "write", "a[T.id] ="), 1, "blocks"

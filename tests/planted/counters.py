@@ -3,7 +3,7 @@
 import numpy as np
 
 import mmsim as mm
-from planted.pair import HMM, TWO, beside, lost, pair, race, zeros
+from planted.pair import HMM, TWO, lost, pair, plain_and_atomic, race, zeros
 
 BLOCKS = {"machine": HMM, "block_size": 32}
 
@@ -240,7 +240,7 @@ PAIRS = [
         np.arange(64) % 2,
         zeros(64),
         zeros(1),
-        finds=beside(
+        finds=plain_and_atomic(
             "count[0]",
             (33, "read", "if x[T.id] > 0 and count[0] < 48:", 6),
             (1, "atomic", "mm.atomic.add(count", 10),
@@ -251,7 +251,7 @@ PAIRS = [
         looks_first_mended,
         np.arange(64),
         zeros(1),
-        finds=beside(
+        finds=plain_and_atomic(
             "most[0]",
             (0, "read", "if x[T.id] > most[0]:", 5),
             (32, "atomic", "mm.atomic.max"),
@@ -264,7 +264,7 @@ PAIRS = [
         zeros(1),
         machine=HMM,
         **TWO,
-        finds=beside(
+        finds=plain_and_atomic(
             "count[0]",
             (0, "write", "count[0] = 0"),
             (65, "atomic", "mm.atomic.add"),
@@ -277,12 +277,12 @@ PAIRS = [
         np.arange(128) % 3,
         zeros(2),
         finds=(
-            beside(
+            plain_and_atomic(
                 "own[0] of 0",
                 (32, "atomic", "mm.atomic.add"),
                 (0, "read", "out[turn] = own[0]"),
             ),
-            beside(
+            plain_and_atomic(
                 "own[0] of 0",
                 (32, "atomic", "mm.atomic.add"),
                 (0, "write", "own[0] = 0  # for the next"),
@@ -296,7 +296,9 @@ PAIRS = [
         zeros(1),
         max_accesses=4000,
         finds=(
-            beside("lock[0]", (32, "atomic", "mm.atomic.cas"), (0, "write", "lock[0] = 0", 15)),
+            plain_and_atomic(
+                "lock[0]", (32, "atomic", "mm.atomic.cas"), (0, "write", "lock[0] = 0", 15)
+            ),
             race(
                 "total[0]",
                 (0, "read", "total[0] += 1", 5),

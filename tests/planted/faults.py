@@ -99,7 +99,7 @@ PAIRS = [
         too_narrow,
         too_narrow,
         np.zeros(64, np.int8),
-        mended={"arguments": (np.zeros(64, np.int16),)},
+        fixed={"arguments": (np.zeros(64, np.int16),)},
         finds=fault(
             "type",
             "a[12]",

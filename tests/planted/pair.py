@@ -127,12 +127,12 @@ def pair(
     threads: int = 64,
     schedule: Schedule = "asynchronous",
     clean: tuple[Schedule, ...] = BOTH,
-    mended: Mapping[str, Any] | None = None,
+    fixed: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Pair:
-    """A `Pair`; `mended` are what of its launch the twin has otherwise."""
+    """A `Pair`; `fixed` are what of its launch the twin has otherwise."""
     launched = Launched(bug, machine, arguments, threads, **options)
-    other = replace(launched, program=twin, **(mended or {}))
+    other = replace(launched, program=twin, **(fixed or {}))
     expected = finds if isinstance(finds, tuple) else (finds,)
     return Pair(launched, other, expected, schedule, clean)
 
@@ -144,7 +144,7 @@ def race(
     return Expected("race", element, (first, second), elements, scope)
 
 
-def beside(
+def plain_and_atomic(
     element: str, first: Did, second: Did, elements: int = 1, scope: Scope = "interval"
 ) -> Expected:
     """A plain access and an atomic that nothing orders."""

@@ -122,7 +122,7 @@ PAIRS = [
         zeros(128),
         threads=128,
         shared_words=96,
-        mended={"block_size": 64},
+        fixed={"block_size": 64},
         finds=declared(
             "capacity",
             "s of 0",
@@ -139,7 +139,7 @@ PAIRS = [
         threads=256,
         block_size=64,
         shared_words=64,
-        mended={"machine": mm.HMM(4, 32, 10)},
+        fixed={"machine": mm.HMM(4, 32, 10)},
         finds=declared(
             "capacity",
             "s of 2",
@@ -196,7 +196,7 @@ PAIRS = [
         rap_of_16,
         square(16),
         zeros(64),
-        mended={"arguments": (square(32), zeros(64))},
+        fixed={"arguments": (square(32), zeros(64))},
         finds=declared(
             "placement",
             "a",
@@ -210,7 +210,7 @@ PAIRS = [
         diagonal_of_64,
         diagonal(64),
         zeros(64),
-        mended={"arguments": (diagonal(32), zeros(64))},
+        fixed={"arguments": (diagonal(32), zeros(64))},
         finds=declared(
             "placement",
             "a",
@@ -225,7 +225,7 @@ PAIRS = [
         np.arange(64),
         shifted(8),
         schedule="synchronous",
-        mended={"arguments": (np.arange(64), shifted(32))},
+        fixed={"arguments": (np.arange(64), shifted(32))},
         finds=declared(
             "placement",
             "b",

@@ -409,7 +409,7 @@ PAIRS = [
         zeros(64),
         zeros(64),
         unset=("scratch", "b"),
-        mended={"arguments": (np.arange(64)[::-1].copy(), zeros(64), zeros(64))},
+        fixed={"arguments": (np.arange(64)[::-1].copy(), zeros(64), zeros(64))},
         finds=(
             unwritten("scratch[1]", 1, "b[T.id] =", 11, elements=32),
             winner(

@@ -326,7 +326,7 @@ PAIRS = [
         TWICE,
         zeros(64),
         schedule="synchronous",
-        mended={"arguments": (np.arange(64), np.arange(64)[::-1].copy(), zeros(64))},
+        fixed={"arguments": (np.arange(64), np.arange(64)[::-1].copy(), zeros(64))},
         finds=race(
             "b[0]", (0, "write", "b[p[T.id]] =", 12), (48, "write", "b[p[T.id]] =", 13), 16, "round"
         ),

@@ -172,7 +172,7 @@ PAIRS = [
         KEYS,
         np.arange(32) * 10,
         zeros(64),
-        mended={"arguments": (np.arange(32), np.arange(32) * 10, zeros(64))},
+        fixed={"arguments": (np.arange(32), np.arange(32) * 10, zeros(64))},
         finds=winner(
             "table[40]", (5, 11), "table[keys[T.id]] =", 10, note=ends("table[40]", 50, 110)
         ),
@@ -209,7 +209,7 @@ PAIRS = [
         hooking,
         STAR,
         np.arange(33),
-        mended={"arguments": (PATH, np.arange(33))},
+        fixed={"arguments": (PATH, np.arange(33))},
         finds=winner(
             "parent[10]", (0, 4), "parent[max(i, j)] =", elements=4, note=ends("parent[10]", 0, 1)
         ),

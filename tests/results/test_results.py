@@ -667,7 +667,7 @@ def test_runs_differ_by_what_they_hold():
     assert run != "a run"
 
 
-# ------------------------------------------------------------------ JSON that isn't ours
+# ------------------------------------------------------------------ JSON of other programs
 
 SMALL = mm.HMM(2, 2, 3).run(
     shuffle, numbers(4), np.zeros(4), threads=4, block_size=2, schedule="asynchronous", trace=True

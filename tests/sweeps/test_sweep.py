@@ -390,7 +390,7 @@ def test_a_typed_in_function_is_told_alike_in_every_process():
         exec("def go(n): return n in {'a', 'b', 'c', 'd', 'e'}", names)
         print(fingerprint((names["go"],)))
     """
-    told = {
+    seen = {
         subprocess.run(
             [sys.executable, "-c", script],
             env={**os.environ, "PYTHONHASHSEED": str(seed)},
@@ -401,7 +401,7 @@ def test_a_typed_in_function_is_told_alike_in_every_process():
         ).stdout
         for seed in range(1, 4)
     }
-    assert len(told) == 1
+    assert len(seen) == 1
 
 
 def test_a_typed_in_function_is_told_by_its_code(sweep):
@@ -473,7 +473,7 @@ def test_reading_leaves_out_a_row_that_is_being_written(sweep, tmp_path):
 def test_another_file_is_refused_and_left_alone(sweep, tmp_path, text):
     path = tmp_path / "rows.jsonl"
     path.write_text(text)
-    with pytest.raises(SweepError, match="is no row of a sweep; give another file"):
+    with pytest.raises(SweepError, match="is not a row of a sweep; give another file"):
         sweep(case, {"n": [1]})
     assert path.read_text() == text
 
@@ -485,13 +485,13 @@ def test_a_line_that_only_looks_like_a_row_is_refused(sweep, tmp_path, line):
     path = tmp_path / "rows.jsonl"
     path.write_text(line + "\n")
     for reading in (lambda: read(path), lambda: sweep(case, {"n": [1]})):
-        with pytest.raises(SweepError, match="line 1 is no row of a sweep"):
+        with pytest.raises(SweepError, match="line 1 is not a row of a sweep"):
             reading()
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="no devices")
 def test_a_device_keeps_no_rows():
-    with pytest.raises(SweepError, match="/dev/null keeps no rows"):
+    with pytest.raises(SweepError, match="/dev/null can't keep rows"):
         mm.sweep(case, {"n": [1]}, "/dev/null", jobs=1)
 
 
@@ -540,7 +540,7 @@ def test_a_full_disk_is_told_with_the_file(sweep, tmp_path, monkeypatch):
 
 def test_rows_that_do_not_reach_the_disk_are_told(sweep, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(SweepError, match="last rows could not be seen onto the disk: No space"):
+    with pytest.raises(SweepError, match="last rows could not be written to the disk: No space"):
         sweep(case, {"n": [1]})
 
 
@@ -590,9 +590,9 @@ def test_numbers_that_are_equal_are_one_case_and_numpy_ones_are_plain(sweep, cal
         (case, None, "a grid has a list of values for each parameter; this is None"),
         (case, {"n": 4}, "n=4, but a grid has a list of values"),
         (case, {"n": "4"}, "n='4', but a grid has a list of values"),
-        (case, {"n": [4, 5, 4]}, "the case n=4 is there twice"),
+        (case, {"n": [4, 5, 4]}, "the case n=4 occurs twice"),
         (case, {"m": [4]}, "case can't be called with the case m=4"),
-        (case, {"n": [4], "time": [1]}, "no parameter can be called 'time'"),
+        (case, {"n": [4], "time": [1]}, "a parameter can't be called 'time'"),
         (case, {"n": [np.zeros(3)]}, "has no name to write into a row"),
         (case, {"n": [float("nan")]}, "has no name to write into a row"),
         (case, {"n": [object()]}, "has no name to write into a row"),
@@ -658,12 +658,12 @@ def test_killed_again_and_again_it_loses_nothing():
     command = [sys.executable, kill_sweeps.__file__, "--kills", "4", "--seed", "2"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    told = dict(line.rsplit(maxsplit=1) for line in done.stdout.splitlines()[1:])
-    assert told["kills"] == "4"
-    assert told["rows"] == told["cases"]
-    assert int(told["rows"]) >= 4 * kill_sweeps.PER_LIFE
+    seen = dict(line.rsplit(maxsplit=1) for line in done.stdout.splitlines()[1:])
+    assert seen["kills"] == "4"
+    assert seen["rows"] == seen["cases"]
+    assert int(seen["rows"]) >= 4 * kill_sweeps.PER_LIFE
     for wrong in ("rows lost", "rows doubled", "rows torn", "cases repeated that had a row"):
-        assert told[wrong] == "0"
+        assert seen[wrong] == "0"
 
 
 def judged(tmp_path, change):
@@ -780,7 +780,7 @@ def test_the_time_left_is_told_of_cases_that_take_minutes(monkeypatch):
             advance(failed=number == 0)
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.getvalue())
     assert "0:12:00 left" in text
-    assert re.search(r"sweep, 2 there already, 1 failed .* 4/10", text)
+    assert re.search(r"sweep, 2 done before, 1 failed .* 4/10", text)
 
 
 def test_a_run_in_a_sweep_says_nothing_of_its_own(sweep, monkeypatch):

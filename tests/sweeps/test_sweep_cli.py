@@ -142,17 +142,17 @@ def test_a_very_long_message_is_printed_in_short(tmp_path):
         (["{file}:permute"], "the program 'permute' has no example; give --arguments"),
         (
             ["{file}:permute", "--arguments", "3"],
-            "give --threads, or --grid and --block, with arguments",
+            "give --threads, or --grid and --block, with your",
         ),
         ([*STRIDE[:1], "--threads", "size"], "--threads size needs --size"),
         ([*STRIDE, "--permutation", "random"], "--permutation is for an argument such as"),
         (
             ["{file}:permute", "--arguments", "zeros:{{n}}", "--threads", "4"],
-            "'zeros:{n}' can't be filled; there are {program}",
+            "'zeros:{n}' names an unknown number; there are {program}",
         ),
         (
             ["{file}:permute", "--arguments", "permutation:4", "--threads", "4", *NO_PERMUTATION],
-            "is no function of a size that gives a permutation",
+            "is not a function of a size that gives a permutation",
         ),
         ([*STRIDE, "--width", "4294967296"], "width of a DMM must be at most"),
         ([*STRIDE, "--over", "width"], "--over and --claim are for a figure; give --plot FILE"),

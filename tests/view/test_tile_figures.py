@@ -193,7 +193,7 @@ def test_layouts_of_one_s_own_are_drawn():
         ({"banks": 0}, "banks"),
         ({"access": "(4,2):(1,4)", "value": 2}, "a thread has 2 values, counted from 0, so none"),
         ({"access": lambda t, v: (9, 9)}, "index 0 of the element"),
-        ({"access": lambda t, v: (0, 1), "vector": 2}, "is no aligned vector"),
+        ({"access": lambda t, v: (0, 1), "vector": 2}, "is not an aligned vector"),
     ],
 )
 def test_what_can_not_be_drawn(how, words):

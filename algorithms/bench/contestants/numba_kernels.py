@@ -137,9 +137,9 @@ def main(name: str, package: str, n: int, calls: int) -> None:
     """Print the seconds of the calls."""
     global cuda
     if package == "mmsim":
-        import mmsim.cuda as ours
+        import mmsim.cuda as own
 
-        cuda = ours
+        cuda = own
     else:
         import numba.cuda as theirs
 

@@ -1,1 +1,1 @@
-"""The array engine: all warps at once."""
+"""The array engine: all warps together."""

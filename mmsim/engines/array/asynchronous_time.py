@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from mmsim.engines.array import turns_compiled as play
 from mmsim.engines.array.cold import Cold
-from mmsim.host.cores import beside
+from mmsim.host.cores import in_thread
 from mmsim.host.progress import Progress
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Machine
@@ -22,7 +22,7 @@ from mmsim.model.threads import Grid
 FEW = 50_000  # operations that are done before Numba and its cached code are loaded
 FEW_MORE = 5_000  # the same when Numba is loaded already
 COLD = Cold("turns_compiled.play", 1_000_000)  # operations that take as long as compiling
-SHORT = 1 << 21  # operations that take no time worth watching
+SHORT = 1 << 21  # operations that take too little time to be watched
 
 
 @cache
@@ -74,7 +74,7 @@ def scheduled(
     def stop() -> None:
         control[0] = 1
 
-    return beside(work, watch, stop)
+    return in_thread(work, watch, stop)
 
 
 def asynchronous_time(
@@ -92,7 +92,7 @@ def asynchronous_time(
     machine, grid
         The machine, and which warp is in which block.
     operations, start
-        What warp x does, one thing after the other: ``operations[start[x]:start[x + 1]]``, integers
+        What warp x does, in order: ``operations[start[x]:start[x + 1]]``, integers
         of any type. 0 is nothing, 1 a barrier, 2 k a request of k stages at the machine's memory
         unit, 2 k + 1 one at the shared memory of the warp's DMM.
     control
@@ -140,7 +140,7 @@ def dmms_played(machine: Machine, grid: Grid) -> int:
 
 
 def copies(launch: Launch) -> float:
-    """How many times over `same_dmms` needs the room of the operations beside them."""
+    """How many times as much memory as the operations `same_dmms` needs in addition."""
     dmms = dmms_played(launch.machine, launch.grid)
     return 6 / dmms if dmms > 1 else 0
 
@@ -157,7 +157,8 @@ def same_dmms(
     before any whose turn is later. So DMM 0 may be played alone, if the unit stays with the others
     for k (d - 1) time units after each of its requests.
 
-    None where it isn't known to be so. Only warps with equally many operations are looked at.
+    None where it isn't known to be so. Only warps with the same number of operations are
+    considered.
     """
     size = grid.warps_per_block
     steps = len(operations) // grid.warps
@@ -238,7 +239,7 @@ def prepare(
 def _blocks(grid: Grid, dmms: int) -> int:
     """The blocks of a DMM, filled up.
 
-    An odd number of them keeps the DMMs' data out of each other's places in the cache.
+    An odd number of them keeps the DMMs' data from sharing cache sets.
     """
     return -(-grid.blocks // dmms) | 1
 

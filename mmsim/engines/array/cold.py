@@ -1,4 +1,4 @@
-"""Functions that Numba compiles where that pays: not for one short run on a new computer.
+"""Functions that Numba compiles where that pays: not for one short run with an empty cache.
 
 Compiling the functions here takes seconds, unless they are kept on the disk from an earlier time;
 without it, they do the work of a small run in far less. So what they do is counted, and they are

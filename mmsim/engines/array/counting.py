@@ -1,7 +1,7 @@
 """The stages of many warps' requests, compiled: the rule of `mmsim.model.conflicts` at full speed.
 
-`stage_counts` there is the rule; here it is again in the form that a compiler likes, one warp after
-the other with the common cases first. Importing this file loads Numba. What it compiles is kept on
+`stage_counts` there is the rule; here it is again in a form that compiles well, warp by
+warp with the common cases first. Importing this file loads Numba. What it compiles is kept on
 disk for the next time, and runs without Python's global lock.
 """
 
@@ -20,21 +20,21 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def compiled(function: F) -> F:
-    """Numba's compiler, with the types that mypy sees left as they stand."""
+    """Numba's compiler; mypy sees the types of the plain function."""
     return compiler.compiled(function, error_model="numpy")
 
 
 def inlined(function: F) -> F:
-    """The same for a function whose text the compiler puts where it is called."""
+    """The same for a function that the compiler inlines."""
     return compiler.compiled(function, error_model="numpy", forceinline=True)
 
 
 def scratch(lanes: int) -> Integers:
-    """What the counters below write on, with room for one warp's request of so many lanes.
+    """Scratch memory of the counters below, for one warp's request of so many lanes.
 
     Two hash tables, of addresses (or groups) and of banks, each a row of cells and a row of marks:
     the number of the request that put the cell there, so that nothing need be cleared. The tables
-    are far larger than a request, because a collision costs more than a cold line. A row holds the
+    are far larger than a request, because a collision costs more than a cache miss. A row holds the
     load of each bank, and in its last word the number of the request; the last row holds how often
     each address is asked for.
     """
@@ -116,7 +116,7 @@ def bank_stages(addresses: Integers, count: int, width: int, tables: Integers) -
 
 @inlined
 def group_request(addresses: Integers, count: int, width: int, tables: Integers) -> int:
-    """As `group_stages`; the commonest request, for one group, is known at a glance."""
+    """As `group_stages`; the most common request, for one group, is recognised quickly."""
     group = addresses[0] // width
     odd = 0
     for lane in range(np.uint64(count)):
@@ -128,7 +128,7 @@ def group_request(addresses: Integers, count: int, width: int, tables: Integers)
 
 @inlined
 def bank_request(addresses: Integers, count: int, width: int, tables: Integers) -> int:
-    """As `bank_stages`; the commonest requests are known at a glance.
+    """As `bank_stages`; the most common requests are recognised quickly.
 
     Those are of so many lanes as there are banks, each of which is seen, or for consecutive
     addresses. An index without a sign costs no test for negative ones, dividing without signs is
@@ -260,7 +260,7 @@ def stages_of_parts(
     by_group: bool,
     tables: Integers,
 ) -> int:
-    """The stages of a request that is served so many lanes at once, for the `lanes` that ask."""
+    """The stages of a request that is served so many lanes at a time, for the `lanes` that ask."""
     stages = first = 0
     while first < count:
         part = lanes[first] // at_once

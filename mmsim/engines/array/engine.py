@@ -1,10 +1,11 @@
-"""The array engine: all warps at once, the same times at any scale, for programs without a race.
+"""The array engine: all warps together, the same times at any scale, for race-free programs.
 
 Two paths lead to the same result. A program whose loops are the same for all threads can be
 *fused*: written out as one function that Numba compiles. Every other launch is *interpreted* on
 NumPy, and so is one for which compiling takes longer (see `fused.worth`). What goes wrong on the
-first path is run again on the second, which alone knows the language's errors. A program whose
-blocks meet at a barrier of the grid is handed to the event engine under the asynchronous schedule.
+first path is run again on the second, because only that one knows the language's errors. A program
+whose blocks meet at a barrier of the grid is handed to the event engine under the asynchronous
+schedule.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from mmsim.results import Run
 
 Path = Literal["fused", "plain", "interpreted"]
 FEW = 1 << 12
-"""Threads below which nothing is fused unasked: interpreting takes a moment."""
+"""The number of threads below which nothing is fused by default: interpreting is quick there."""
 
 
 def run(launch: Launch, check: bool = False, path: Path | None = None) -> Run:

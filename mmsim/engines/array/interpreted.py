@@ -1,4 +1,4 @@
-"""All warps at once: the program interpreted on NumPy, one memory access after the other.
+"""All warps together: the program interpreted on NumPy, one memory access at a time.
 
 The synchronous sequencer runs all p lanes, so that its rounds come one by one. For the asynchronous
 schedule the same run gives every warp's sequence of requests and barriers, because what a race-free
@@ -158,7 +158,7 @@ class Interpreted:
         return copies(launch) + shared(launch) + most + watched
 
     def needed_by_warp(self) -> int:
-        """The same where every warp runs for itself: those of a block are on their way at once."""
+        """The same where every warp runs independently: those of a block are active together."""
         launch, grid = self.launch, self.grid
         warps = min(grid.warps_per_block, grid.warps)
         of_lanes = min(grid.block_size, grid.threads) * per_lane(launch.meaning)
@@ -217,7 +217,7 @@ class Interpreted:
         return operations
 
     def lock_step(self, operations: InStep | None = None) -> Iterator[tuple[Request, Counted]]:
-        """The program over all threads; barriers idle, or are noted in `operations`."""
+        """The program over all threads; barriers do nothing, or are noted in `operations`."""
         frame = self.launch.frame(None)
         frame.watched = self.step
         steps = self.launch.meaning.start(frame)
@@ -260,7 +260,7 @@ class Interpreted:
         return received
 
     def report(self, monitors: Monitors, request: Request, counted: Counted, left: Words) -> None:
-        """Tell what a request touches, and which words it leaves."""
+        """Report what a request touches, and which words it leaves."""
         blocks = counted.lane_blocks
         times: Integers | int = -1
         if self.now >= 0:

@@ -1,4 +1,4 @@
-"""What every warp did, one operation after the other: all that the asynchronous schedule asks.
+"""What every warp did, operation by operation: all that the asynchronous schedule needs.
 
 An operation is one number: 0 for nothing, `BARRIER`, or 2k for a request of k stages at the unit in
 front of the array parameters, 2k + 1 for one at the shared memory of the warp's own DMM. There are
@@ -20,7 +20,7 @@ from mmsim.meaning.memory_budget import Growth
 
 Integers = npt.NDArray[np.int64]
 NOTE = 400
-"""Bytes of a note beside its numbers: two small arrays, a pair and a place in a queue."""
+"""Bytes of a note besides its numbers: two small arrays, a pair and a place in a queue."""
 
 
 def narrowest(most: int) -> np.dtype[np.integer]:
@@ -68,7 +68,7 @@ class InStep:
     def by_warp(self) -> tuple[npt.NDArray[np.integer], Integers]:
         """All operations, warp after warp, and where each warp's begin (and the last one's end).
 
-        The notes are gone then.
+        The notes are discarded then.
         """
         start = np.concatenate([[0], np.cumsum(self.lengths)])
         operations = np.zeros(start[-1], narrowest(self.most))
@@ -102,7 +102,7 @@ def _unpacked(packed: npt.NDArray[Any], of: int) -> npt.NDArray[Any]:
 
 
 class ByWarp:
-    """Collects the operations of warps that run for themselves, the blocks one after the other."""
+    """Collects the operations of warps that run independently, block by block."""
 
     def __init__(self, growth: Growth) -> None:
         self.growth = growth

@@ -1,4 +1,4 @@
-"""The asynchronous schedule of many warps at once: their operations in, the finishing time out.
+"""The asynchronous schedule of many warps: from their operations to the finishing time.
 
 These are the rules of docs/machines.md once more, as `Asynchronous` plays it with
 SimPy, for warps whose operations are known beforehand. It gives the same time, some hundred times

@@ -1,4 +1,4 @@
-"""The asynchronous schedule: the rule of turns and nothing more (docs/machines.md)."""
+"""The asynchronous schedule: only the rule of turns (docs/machines.md)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class Asynchronous(Driver):
-    """Every warp has its own sequencer and runs as soon as it may."""
+    """Every warp has its own sequencer and runs as soon as it can."""
 
     def __init__(self, launch: Launch, listeners: Sequence[Listener]) -> None:
         super().__init__(launch, listeners)
@@ -178,7 +178,7 @@ class Warp(Job):
         return threads if lanes is None else threads[lanes]
 
     def access(self, left: npt.NDArray[Any] | None) -> Access:
-        """What listeners hear of its request, which leaves such words."""
+        """What is reported to listeners of its request, which leaves such words."""
         driver, request = self.driver, self.request
         return Access(
             request.site,

@@ -1,4 +1,4 @@
-"""The barriers of a run whose warps run for themselves: of each block, and of the whole grid."""
+"""The barriers of a run whose warps run independently: of each block, and of the whole grid."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Barriers:
     """Opens a block's barrier when every unfinished warp of the block is there.
 
     That of the grid opens when every unfinished warp of all blocks is there. A warp that waits at
-    the one is missing at the other.
+    one of them has not come to the other.
     """
 
     def __init__(self, grid: Grid, env: Environment, listeners: Sequence[Listener]) -> None:
@@ -108,7 +108,7 @@ class Barriers:
             one.waiter.after(0, COMPLETION)
 
     def refuse_waiting(self, program: str) -> None:
-        """At the end of a run: a warp that still waits does so for ever."""
+        """At the end of a run: a warp that still waits waits forever."""
         blocks = [one for waiting in self.waiting for one in waiting]
         if not self.of_grid or not blocks:
             return

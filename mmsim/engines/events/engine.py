@@ -1,8 +1,8 @@
 """The discrete-event engine: warps, memory units, turns, rounds and barriers as SimPy processes.
 
 It takes every dispatch and every completion as an event of its own, so that it is exact for any
-program, races included, and can tell all that happened. The two schedules are
-two ways to drive the same memory units: `Asynchronous` lets every warp run for itself,
+program, races included, and can record all that happened. The two schedules are
+two ways to drive the same memory units: `Asynchronous` lets every warp run independently,
 `Synchronous` has one sequencer that waits for each round.
 """
 

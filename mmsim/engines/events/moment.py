@@ -1,6 +1,6 @@
-"""Events of SimPy that an engine sets off with a delay and a priority, again and again.
+"""Reusable events of SimPy, with a delay and a priority.
 
-SimPy promises no such event: a `Timeout` has a delay but no priority of its own, and happens once.
+SimPy has no such event: a `Timeout` has a delay but no priority of its own, and happens once.
 Both are needed here. At one instant completions come before dispatches (docs/machines.md), and a
 new event for each of a million accesses costs more than the accesses do. So `Moment` sets the
 fields of an event that SimPy keeps to itself, as `Timeout` does, and nothing else in mmsim does.

@@ -40,7 +40,7 @@ OF_A_WAIT, OF_A_VALUE = 240, 40
 class Recorder(Listener):
     """Collects dispatches, waits, barriers and changes of variables in the order they come in.
 
-    It only notes what it hears; `trace` makes the trace of it, which takes longer.
+    It only notes what is reported; `trace` makes the trace of it, which takes longer.
     """
 
     def __init__(self, launch: Launch) -> None:
@@ -119,7 +119,7 @@ class Recorder(Listener):
     def _waited(
         self, warp: int, reason: Reason, start: int, end: int, unit: str | None, line: int
     ) -> None:
-        """A warp has waited; not at all if it went on at once."""
+        """A warp has waited; not at all if it went on immediately."""
         if end > start:
             self.waits.append(Wait(warp, reason, start, end, unit, line))
 
@@ -137,7 +137,7 @@ class Recorder(Listener):
         launch = self.launch
         self._compare()
         dispatches = []
-        while self.dispatches:  # what is noted of one goes as its record comes
+        while self.dispatches:  # a note is dropped when its record is made
             dispatches.append(self._dispatch(*self.dispatches.popleft()))
         return Trace(
             launch.machine,

@@ -98,7 +98,7 @@ class Synchronous(Driver):
         return WarpsInOrder()
 
     def sequencer(self) -> Process:
-        """The program over all threads, one round after the other; barriers idle."""
+        """The program over all threads, round by round; barriers do nothing."""
         frame, listeners = self.frame, self.listeners
         steps = self.launch.meaning.start(frame)
         for listener in listeners:
@@ -130,7 +130,7 @@ class Synchronous(Driver):
         """Dispatch every warp with an active lane once, in order of warp id; the values read.
 
         Within a round all requests read, or all change memory and take effect in order of warp id,
-        so the data move at once.
+        so the data move immediately.
         """
         array = self.launch.arrays[request.site.array]
         warps, blocks = self.grid.warp, self.grid.block

@@ -90,7 +90,7 @@ class MemoryUnit(Recurring):
         self.after(stages, DISPATCH)
 
     def _count(self) -> None:
-        """Count the stages of all ready requests: many at once cost little more than one."""
+        """Count the stages of all ready requests: many together cost little more than one."""
         waiting, self.uncounted = self.uncounted, []
         if len(waiting) < FEW:
             for job in waiting:

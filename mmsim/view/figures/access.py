@@ -23,7 +23,7 @@ NARROW, WIDEST = 16, 64
 
 
 def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = None) -> Axes:
-    """Draw the memory's cells, those asked for with their threads, and the stages they travel in.
+    """Draw the memory's cells, the requested ones with their threads, and their stages.
 
     Rows are as wide as the rule of the unit: a column is a bank, a row of the upper part an address
     group. Each row of the lower part is a stage, in the order in which the stages enter the
@@ -57,7 +57,9 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
     rule = run.trace.rule(chosen[0])
     width = rule.width
     if width > WIDEST:
-        raise MMSimError(f"cells of {width} banks can't be drawn to be read; {WIDEST} can")
+        raise MMSimError(
+            f"cells of {width} banks are too many to be legible; at most {WIDEST} are drawn"
+        )
     columns, on_groups = rule.table(width)
     named = columns == list(range(width)) or rule.name == "group"  # of w words, one of each bank
     groups = _groups(run, chosen, width)

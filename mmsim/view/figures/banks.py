@@ -70,7 +70,7 @@ def banks(
     *,
     axes: Axes | None = None,
 ) -> Axes:
-    """Draw a map of the words that each bank served: white served none, the darker the more.
+    """Draw a map of the words that each bank served: white for none, darker for more.
 
     Of a unit that conflicts by address group the rows are the groups in use.
 
@@ -142,7 +142,7 @@ def banks(
         drawn.set_ylim(len(rows), 0)
         named = range(0, len(rows), -(-len(rows) // NAMED))
         drawn.set_yticks([row + 0.5 for row in named], [str(rows[row]) for row in named])
-        if over == "round":  # a round is no span of time: its number belongs below its middle
+        if over == "round":  # a round is not a span of time: its number belongs below its middle
             marks = range(0, count, step(count))
             drawn.set_xticks([column + 0.5 for column in marks], list(map(str, marks)))
         else:

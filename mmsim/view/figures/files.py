@@ -18,8 +18,8 @@ SAVING: dict[str, dict[str, Any]] = {
 def as_svg(figure: Figure, letters: Literal["none", "path"] = "path", salt: str = "mmsim") -> str:
     """A figure as SVG, the same text for the same figure.
 
-    Its letters are drawn as curves ("path"), so that they look the same wherever they are shown, or
-    stay text ("none"). Figures of one page differ in their salt, for it makes the names in them.
+    Text is drawn as curves ("path"), so that it looks the same everywhere, or stays
+    text ("none"). Figures of one page differ in their salt, for it makes the names in them.
     """
     import matplotlib
 

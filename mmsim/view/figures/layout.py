@@ -157,7 +157,7 @@ def _draw(tile: _Tile, shape: Shape, asked: dict[int, tuple[int, ...]], axes: Ax
     across = POINTS * (inches - NAMES) / columns
     cells = _cells(tile, asked)
     letter = "T" if _fit(cells, "thread", across, tile, "T") else ""
-    # What threads want says most; the colour of a cell says its bank.
+    # The threads are the most important text; the colour of a cell shows its bank.
     lines = [
         line for line in ("thread", "bank", "offset") if _fit(cells, line, across, tile, letter)
     ]
@@ -228,7 +228,7 @@ class _Cell:
     threads: tuple[int, ...]
 
     def text(self, line: str, across: float, tile: _Tile, letter: str) -> list[str] | None:
-        """What a line says, the longest text that fits first; None where it has nothing to say."""
+        """The texts for a line, the longest first; None where there is none."""
         if line == "bank":
             texts = tile.name(self.word)
         elif line == "offset":

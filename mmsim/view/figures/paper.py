@@ -1,4 +1,4 @@
-"""What all figures share: their size, their letters, their colours, and how they are saved.
+"""What all figures share: their size, their fonts, their colours, and how they are saved.
 
 Every figure that mmsim draws gets its axes from `drawing`, and its file from `save` or `as_svg`.
 """
@@ -24,10 +24,10 @@ COLUMN, PAGE = 3.3, 6.9
 """The width of a column and of a page, in inches."""
 
 LETTERS = 7
-"""The smallest letters, in points."""
+"""The smallest font, in points."""
 
 COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#0072B2")
-"""Okabe and Ito's colours, which the colour-blind tell apart, for whatever is not a warp."""
+"""Okabe and Ito's colours, which the colour-blind can distinguish, for whatever is not a warp."""
 
 DARK_FIRST = tuple(COLOURS[number] for number in (6, 5, 2, 4, 1, 0, 3))
 """The same for points and lines on white."""
@@ -53,7 +53,7 @@ DOTS = 300
 
 @contextlib.contextmanager
 def drawing(axes: Axes | None, width: float, height: float) -> Iterator[Axes]:
-    """The axes to draw on, new ones if none are given, with letters that fit a paper."""
+    """The axes to draw on, new ones if none are given, with fonts that fit a paper."""
     import matplotlib
     from matplotlib.axes import Axes
 
@@ -69,12 +69,12 @@ def drawing(axes: Axes | None, width: float, height: float) -> Iterator[Axes]:
 
 
 def small_ticks(axes: Axes) -> None:
-    """Ticks that go with the letters."""
+    """Ticks that match the fonts."""
     axes.tick_params(labelsize=LETTERS, width=0.6, length=2.5)
 
 
 def check_run(run: object) -> None:
-    """Refuse to draw what is no run."""
+    """Refuse to draw what is not a run."""
     if not isinstance(run, Run):
         raise LaunchError(f"this figure is drawn of a Run, as machine.run gives, not {shown(run)}")
 

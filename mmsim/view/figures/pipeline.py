@@ -23,7 +23,7 @@ DEEPEST = 40
 """The most registers that fit a page."""
 
 NAMES, DIGIT, MARGIN = 72, 4.6, 1.6
-"""Widths in points: of the registers' names, of a digit, of what keeps two numbers apart."""
+"""Widths in points: of the registers' names, of a digit, of the gap between two numbers."""
 
 
 def registers(run: Run) -> list[tuple[str, int]]:
@@ -46,8 +46,8 @@ def fits(run: Run, width: float) -> int:
 def pipeline(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None = None) -> Axes:
     """Draw the pipeline registers over time, each with the number of the warp it works for.
 
-    A warp's stages enter the first register one after the other and move on by one register in
-    each time unit; a request is complete when its last stage has left the last register. A frame
+    A warp's stages enter the first register in consecutive time units and move on by one register
+    in each time unit; a request is complete when its last stage has left the last register. A frame
     holds the stages of one request.
 
     Parameters

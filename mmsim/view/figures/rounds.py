@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MOST = 500
 SIDE_BY_SIDE, NAMED = 4, 12
-"""The most rounds whose names stand beside each other, and the most that are named."""
+"""The most rounds whose names stand next to each other, and the most that are named."""
 
 
 def rounds(run: Run, *, axes: Axes | None = None) -> Axes:

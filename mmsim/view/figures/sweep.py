@@ -119,7 +119,7 @@ def _parameters(row: SweepRow) -> list[str]:
 
 
 def _series(rows: list[SweepRow], over: str) -> dict[str, list[SweepRow]]:
-    """The rows by the parameters that tell those of one value apart, each in order of the value."""
+    """The rows by their other parameters, each in order of the value."""
     names = dict.fromkeys(name for row in rows for name in _parameters(row) if name != over)
     chosen: list[str] = []
 

@@ -32,7 +32,7 @@ def terms(
 ) -> Axes:
     """Draw which share of the time each term of a formula has, over a parameter.
 
-    So one sees which term binds where. Terms with a negative coefficient are left out.
+    It shows where which term dominates. Terms with a negative coefficient are left out.
 
     Parameters
     ----------

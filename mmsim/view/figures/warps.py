@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST = 64
 
 FRAMED = 400
-"""The most time units for which all bars have frames: of more there would be nothing but frames."""
+"""The most time units for which all bars have frames: with more, frames would cover everything."""
 
 STYLES = {
     "sending": ("#0072B2", ""),

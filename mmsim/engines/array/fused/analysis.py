@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.atomics import ALIKE
+from mmsim.ir.atomics import COMMUTING
 from mmsim.ir.atomics import order_matters as order_of_atomics
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.promotion import Type, cast, is_int
@@ -21,7 +21,7 @@ from mmsim.ir.walk import accesses, parts, statements
 READER = "the fusing of programs"
 FAILING = ("/", "//", "%", "**", "<<", ">>")
 LONGEST = 30
-"""Parts of an expression that is inlined: one that stands for others, each used twice, explodes."""
+"""Parts of an inlined expression: nested ones that are used twice each grow exponentially."""
 
 
 class CannotFuse(Exception):
@@ -127,8 +127,8 @@ def _breaks(statement: ir.Stmt) -> bool:
 class Analysis(Uniformity):
     """What is known of the variables of a straightened program.
 
-    Beside those that are `uniform`, `once` are others that one statement sets, `inlined` those that
-    stand for an expression of the thread's own numbers.
+    Besides those that are `uniform`, `once` are others that one statement sets, `inlined` those
+    that stand for an expression of the thread's own numbers.
     """
 
     def __init__(self, body: ir.Block) -> None:
@@ -237,7 +237,7 @@ def gathered(body: ir.Block, array: str, held: Type) -> str | None:
     atomics = [s for s in uses if isinstance(s, ir.Atomic)]
     if not uses or len(atomics) < len(uses) or order_of_atomics(atomics, {array: held}):
         return None
-    return ALIKE[atomics[0].op]
+    return COMMUTING[atomics[0].op]
 
 
 def _one_form(uses: Iterable[ir.Access], inlined: dict[str, ir.Expr]) -> bool:

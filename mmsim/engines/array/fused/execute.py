@@ -37,7 +37,7 @@ PIECE = 2048  # lanes of a piece that needn't be a block: what they hold stays i
 SHORT = 1 << 20
 """Thread accesses that take one core no longer than it takes to ask two."""
 PART = 1 << 20
-"""Thread accesses of a part of the grid, done at one go."""
+"""Thread accesses of a part of the grid that is done in one call."""
 SMALL = 1 << 16
 FEW = 1 << 10
 """Bytes of counts, and accesses, up to which an outcome is kept for the next launch."""
@@ -283,7 +283,7 @@ class Execution:
 
         def watch() -> None:
             done = int(requests.sum()) * machine.width
-            self.progress.report(f"{steps} rounds at once", done, "thread accesses")
+            self.progress.report(f"{steps} rounds together", done, "thread accesses")
 
         def stop() -> None:
             control[0] = 1

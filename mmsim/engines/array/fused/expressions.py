@@ -126,7 +126,7 @@ class Text:
 
 
 class Expressions:
-    """Writes expressions into `text`, for one lane or, if they are `uniform`, for all at once.
+    """Writes expressions into `text`, for one lane or, if they are `uniform`, for all lanes.
 
     `own` gives the text of a lane's own variable, `constant` the value of an expression that is
     known before the launch.
@@ -239,7 +239,7 @@ class Expressions:
         if isinstance(number, float) and not np.isfinite(number):
             return "np.nan" if np.isnan(number) else "np.inf" if number > 0 else "(-np.inf)"
         if type(number) is int and not -(2**63) < number < 2**63:
-            raise CannotFuse(f"{number} is no 64-bit literal")
+            raise CannotFuse(f"{number} is not a 64-bit literal")
         if self.uniform and type(number) is int:
             return f"np.int64({number})"  # what the skeleton computes with it mustn't wrap unseen
         return f"({number!r})" if number < 0 else repr(number)
@@ -253,7 +253,7 @@ class Expressions:
     def _typed(self, value: ir.Unary | ir.Binary) -> str | None:
         """The text of an operation in a type that was asked for, or on complex numbers, else None.
 
-        A test of whether a number is true is none.
+        A test of whether a number is true is not one.
         """
         how = self.typing.operation(value)
         is_complex = "c" in how.operands[0].kind + how.result.type.kind
@@ -377,8 +377,9 @@ class Expressions:
     def _by_uniform(self, op: str, left: str, divisor: ir.Expr, natural: bool) -> str:
         """A division by what is the same for all threads: a shift by a constant power of two.
 
-        Processors divide slowly. The divisor is looked at once, before the loop over the warps.
-        Without a sign, which `natural` numbers don't have, many lanes are shifted at once.
+        Processors divide slowly. The divisor is inspected once, before the loop over the warps.
+        Without a sign, which `natural` numbers don't have, many lanes are shifted by one
+        instruction.
         """
         power = self.is_power(divisor)
         if (divisor, power) not in self.text.divisors:

@@ -21,9 +21,9 @@ Integers = npt.NDArray[np.int64]
 class Outcome:
     """The rows and the time of a launch that has counted so much.
 
-    Launches that differ only in what their arrays hold often count the same: then the outcome of
-    the launch before will do. `counts` are those of `Execution.counted`; `sites` are those of the
-    accesses in order.
+    Launches that differ only in what their arrays hold often have the same counts: then the outcome
+    of the launch before is reused. `counts` are those of `Execution.counted`; `sites` are those of
+    the accesses in order.
     """
 
     def __init__(

@@ -102,7 +102,7 @@ class Pieces(ABC):
         self.mask: str | None = None
         self.masks = 0
         self.loops: list[str | None] = []  # the mask around each loop
-        self.own: list[str] = []  # what is kept for the lanes of a piece beside variables
+        self.own: list[str] = []  # what is kept for the lanes of a piece besides variables
         self.depth = 0  # loops around, of which threads take different numbers of trips
         self.registers = [
             local.name for local in launch.meaning.code.locals if local.kind == "registers"
@@ -299,7 +299,7 @@ class Pieces(ABC):
         """One deeper in both texts; never empty."""
         self.text.depth += 1
         self.plain.depth += 1
-        self._both("pass")  # an empty block is no Python
+        self._both("pass")  # an empty block is not valid Python
         yield
         self.text.depth -= 1
         self.plain.depth -= 1

@@ -60,13 +60,13 @@ def _range(*bounds: int) -> range:
 
 
 def _trips(nearest: int, farthest: int, step: int) -> tuple[int, int]:
-    """As `runtime.trips`, of integers without an end; a step of 0 has no trips to tell."""
+    """As `runtime.trips`, of unbounded integers; a step of 0 has no number of trips."""
     one, other = -(-nearest // step), -(-farthest // step)
     return Whole(max(min(one, other), 0)), Whole(max(one, other, 0))
 
 
 def _integer(bits: int, signed: bool) -> Callable[[Any], Whole]:
-    """Wraps a number around as an integer of so many bits does; what 64 bits can't hold is none."""
+    """Wraps a number around as an integer of so many bits does; refuses what 64 bits can't hold."""
     least = -(1 << (bits - 1)) if signed else 0
     return lambda number: Whole((int(number) - least) % (1 << bits) + least)
 

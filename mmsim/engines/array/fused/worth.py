@@ -1,10 +1,10 @@
-"""Whether compiling a program pays: what is left to interpret beside what compiling it takes.
+"""Whether compiling a program pays: what is left to interpret, against what compiling takes.
 
-A launch whose program is not compiled yet is interpreted first, and watched while it is. How fast
-that goes and how far it has come show what is left to do. How long Numba takes for a text is known
+A launch whose program is not compiled yet is interpreted first, and watched while it is. Its
+speed and progress show what is left to do. How long Numba takes for a text is known
 by what the text holds, and by how long Python's own compiler takes for a sample, on this machine
-and today. So nothing depends on how fast a machine is, and a first run takes at most about half as
-long again as the better of the two ways. Which way is taken changes no result.
+and today. So nothing depends on how fast a machine is, and a first run takes at most about
+1.5 times as long as the better of the two. The choice changes no result.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ REQUEST = 15
 """How many lines more a request counts whose stages have to be found: that is put in its place.
 
 The three were fitted to the processor time that Numba takes for the texts of 49 textbook kernels
-(`benchmarks/textbook.py`), of 66 to 704 lines, in 1 to 18 seconds. Beside samples taken at the same
-time, the estimates for 14 of them were between 0.8 and 1.2 times what it took.
+(`benchmarks/textbook.py`), of 66 to 704 lines, in 1 to 18 seconds. Compared with samples taken at
+the same time, the estimates for 14 of them were between 0.8 and 1.2 times what it took.
 """
 LOADING = 1 / 20
 """The part of compiling that loading what is kept takes."""
@@ -45,7 +45,7 @@ MANY = 1 << 23
 SURELY_LESS = 0.03
 """Seconds that are less than any compiling, and any loading that is worth a look at the disk."""
 FEW_SAMPLES, MANY_SAMPLES = 4, 32
-"""Samples that are taken at once, and the latest ones that count: a busy machine is uneven."""
+"""Samples that are taken together, and the latest ones that count: a busy machine is uneven."""
 
 eager = False
 """Whether every program is compiled at its first launch: for benchmarks of launches that come again

@@ -1,11 +1,11 @@
 """Writes a program as one function over pieces of its grid: address, conflicts and movement fused.
 
-A piece is some consecutive warps. The function runs one statement after the other over the warps of
+A piece is some consecutive warps. The function runs each statement in turn over the warps of
 a piece, which is lock step inside the piece; every memory access is one loop over those warps that
 finds the addresses, counts the stages and moves the data. What is not inlined or the same for all
 threads lives in an array with a place for every lane of the piece.
 
-Beside it stands the *skeleton*: the same loops without the lanes, as plain Python, which lists the
+With it goes the *skeleton*: the same loops without the lanes, as plain Python, which lists the
 accesses that every piece makes, in order.
 """
 
@@ -44,7 +44,7 @@ class Fused:
     `skeleton(*numbers)` gives the number of the site of each access, and how many
     steps that takes: accesses and trips of loops. `marked` are the arrays whose
     writes have to be marked, `gathered` those of which each core can have a copy, with the kind of
-    atomics that changes them, `lane_bytes` what is kept for each lane of a piece beside registers.
+    atomics that changes them, `lane_bytes` what is kept for each lane of a piece besides registers.
     Programs that run `in_order` make one piece of the grid, those `by_block` one of each block.
     """
 
@@ -197,7 +197,7 @@ class _Writer(Accesses):
                     raise CannotFuse("a barrier under a condition")
                 self._barrier()
             case ir.VectorLoad() | ir.VectorStore():
-                raise CannotFuse("it accesses several neighbours at once")
+                raise CannotFuse("it accesses vectors")
             case ir.Return() | ir.Scope() | ir.Leave():
                 raise CannotFuse("a call in the test of a loop")  # else it has been straightened
             case _:
