@@ -71,7 +71,7 @@ ledger_verdicts = os.environ.get("MMSIM_VERDICTS", str(ROOT / "docs" / "verdicts
 # Whether the notebooks show what their readers are to predict, folded; the course's site doesn't.
 notebook_answers = True
 
-# What the code cells run in: a kernel that nobody has set up, and that says nothing.
+# The kernel that the code cells run in needs no set-up and prints nothing.
 ipython = Path(tempfile.mkdtemp())
 (ipython / "profile_default").mkdir()
 (ipython / "profile_default" / "ipython_kernel_config.py").write_text(

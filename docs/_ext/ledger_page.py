@@ -37,7 +37,7 @@ shows the case that comes nearest to breaking it, and measured by claimed as a r
 paper misprints stands here twice: as printed, refuted by the case shown, and as corrected; an O()
 is refuted by the growth of its ratio, for every constant c. *Async* is the asynchronous time by the
 synchronous one, over all cases. *Own size* is the largest case of the size that the paper itself
-measures. How a claim is written, and what the papers misprint, is told in [Claims](claims.md).
+measures. How a claim is written, and what the papers misprint, is explained in [Claims](claims.md).
 """
 
 
@@ -46,10 +46,10 @@ def page(made: Provenance | None, verdicts: Sequence[Verdict]) -> str:
     found = {verdict.id: verdict for verdict in verdicts}
     known = claims()
     count = sum(claim.id in found for claim in known)
-    told = summary(verdicts) if verdicts else "No claim is verified"
+    summed = summary(verdicts) if verdicts else "No claim is verified"
     if count < len(known):
-        told += f"; {len(known) - count} of {len(known)} claims weren't verified in this build"
-    parts = [HEAD.format(made=said_of(made) if made else "", summary=told)]
+        summed += f"; {len(known) - count} of {len(known)} claims weren't verified in this build"
+    parts = [HEAD.format(made=said_of(made) if made else "", summary=summed)]
     for paper in dict.fromkeys(claim.paper for claim in known):
         own = [claim for claim in known if claim.paper == paper]
         parts += [f"\n## {paper}\n", "| claim | verdict |\n| --- | --- |"]
