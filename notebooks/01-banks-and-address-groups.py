@@ -17,8 +17,9 @@
 # # Why is one access to memory slower than another?
 #
 # Thirty-two threads read thirty-two words. On one GPU, with one program, that may take one step or
-# thirty-two: all depends on *which* words. Here you learn to tell which, on the two simplest
-# machines there are: the **DMM** (as a GPU's shared memory) and the **UMM** (as its global memory).
+# thirty-two: all depends on *which* words. Here you learn which, on the two simplest machines
+# there are: the **DMM** (Discrete Memory Machine, as a GPU's shared memory) and the **UMM**
+# (Unified Memory Machine, as its global memory).
 #
 # You need a little Python, and nothing from before. About 90 minutes: banks and groups 15, requests
 # 20, strides 20, who wins 10, exercises 25.
@@ -53,9 +54,9 @@ print("address group 2:", addresses[2])
 # - The **UMM** serves in one time unit *one address group*, all of its words.
 #
 # Threads come in *warps* of $w$, and the threads of a warp ask at the same time. What the memory
-# can't serve at once it serves in several *stages*, one after the other: as many as there are
+# can't serve together it serves in several *stages*, in turn: as many as there are
 # different words in the fullest bank (the *congestion*), or as many as there are different groups.
-# (SMM, section 2.)
+# (SMM, *Simple Memory Machine Models*, section 2.)
 #
 # ## 2. A request
 #
@@ -93,7 +94,7 @@ def time(run):
 # %% [markdown]
 # The example is from the paper that introduces both machines (SMM, Figure 4): $w = 4$, and each
 # word takes $l = 3$ time units to come (the *latency*). The stages of all warps enter the memory
-# one after the other, one in a time unit, and the last still needs $l - 1$ time units more. So all
+# in consecutive time units, and the last still needs $l - 1$ time units more. So all
 # is done after
 #
 # $$\text{the sum of all stages} + l - 1.$$
@@ -147,8 +148,9 @@ on_banks.trace.player()
 # %% [markdown]
 # ### Exercise 1
 #
-# Another paper's example (ICPP, Figure 3): $w = 4$, $l = 5$; warp 0 asks for 7, 5, 15, 0, warp 1
-# for 10, 11, 12, 9. Give the time on the DMM and the time on the UMM, as a pair.
+# Another paper's example (ICPP, International Conference on Parallel Processing 2013, Figure 3):
+# $w = 4$, $l = 5$; warp 0 asks for 7, 5, 15, 0, warp 1 for 10, 11, 12, 9. Give the time on the DMM
+# and the time on the UMM, as a pair.
 
 # %% name="1" tags=["exercise"]
 answer = ...  # (on the DMM, on the UMM)
@@ -186,7 +188,7 @@ for wanted in ([5, 5, 5, 5], [5, 9, 5, 9], [1, 5, 9, 13], [4, 5, 6, 7], [4, 9, 1
 # - **conflict-free** on a DMM if no request wants two different words of one bank,
 # - **casual** otherwise, on either.
 #
-# A run tells the class of each access, its stages, and the least number that would have done.
+# A run reports the class of each access, its stages, and the least possible number.
 
 # %%
 print(ask(mm.DMM(4, 3), [4, 9, 14, 3]))
@@ -355,7 +357,7 @@ print(slow.profile())
 # %% [markdown]
 # ### Exercise 5
 #
-# Mend it by padding: 64 threads copy `a` to `b`, which has more room, and leave a hole after every
+# Fix it by padding: 64 threads copy `a` to `b`, which has more room, and leave a hole after every
 # row; then eight threads add. (`T.barrier()` lets no thread go on before all have copied.) Two
 # indices of `b` are wrong: they leave no holes. Change them so that no access is casual. `b` has
 # 128 words.
@@ -396,7 +398,7 @@ check(answer, adds_with_padding)
 # ### Exercise 6
 #
 # The same without spare memory, and without copying: eight threads, `a` as it is. Each thread has
-# to read all 8 words of its row, but nobody said in which order.
+# to read all 8 words of its row, but the order is free.
 
 
 # %% name="6" tags=["exercise"]
@@ -428,4 +430,5 @@ check(answer, adds_in_turn)
 # Next: [latency, and how warps hide it](02-latency-and-warps.ipynb).
 #
 # *Sources: SMM is Nakano's paper on simple memory machine models, ICPP that of Kasagi, Nakano and
-# Ito on offline permutation on the HMM. All rules are in [the machines](../docs/machines.md).*
+# Ito on offline permutation on the HMM (Hierarchical Memory Machine). All rules are in [the
+# machines](../docs/machines.md).*

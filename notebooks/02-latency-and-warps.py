@@ -39,7 +39,8 @@ from mmsim_algorithms.access import contiguous, stride
 # ## 1. One round
 #
 # All programs of the first half do nothing but read, and without any conflict: at step $t$ thread
-# $i$ of $p$ reads word $tp + i$ of $n$. This is the papers' *contiguous access* (SMM, section 3).
+# $i$ of $p$ reads word $tp + i$ of $n$. This is the papers' *contiguous access* (SMM, *Simple
+# Memory Machine Models*, section 3).
 
 
 # %%
@@ -83,7 +84,8 @@ for p in (4, 8, 16, 40, 400):
 # %% [markdown]
 # ### Exercise 1
 #
-# A DMM with $w = 32$ and $l = 100$; 1024 threads read one word each. How long does it take?
+# A DMM (Discrete Memory Machine) with $w = 32$ and $l = 100$; 1024 threads read one word each. How
+# long does it take?
 
 # %% name="1" tags=["exercise"]
 answer = ...  # time units

@@ -17,8 +17,9 @@
 # # Must a transpose cost more than a copy?
 #
 # To transpose a matrix is to move every word once, as in a copy. The plain program for it is many
-# times slower all the same. Here you see why, and three ways out: another order on the DMM,
-# registers on the UMM, shared memory on the HMM.
+# times slower all the same. Here you see why, and three ways out: another order on the DMM
+# (Discrete Memory Machine), registers on the UMM (Unified Memory Machine), shared memory on the
+# HMM (Hierarchical Memory Machine).
 #
 # You need stages ([notebook 1](01-banks-and-address-groups.ipynb)) and rounds ([notebook
 # 2](02-latency-and-warps.ipynb)). About 90 minutes: the plain way 20, the diagonal 20, registers
@@ -42,8 +43,8 @@ from mmsim_algorithms.transpose import umm as umm_transpose
 # %% [markdown]
 # ## 1. The price of a copy
 #
-# A copy reads and writes every word, $w$ in a stage, in $n/p$ steps of two rounds (SMM, Corollary
-# 3.2):
+# A copy reads and writes every word, $w$ in a stage, in $n/p$ steps of two rounds (SMM, *Simple
+# Memory Machine Models*, Corollary 3.2):
 #
 # $$2 \left(\frac{p}{w} + l - 1\right) \frac{n}{p}.$$
 #
@@ -150,7 +151,7 @@ check(answer, move(straightforward, dmm, square(128)).time, unit="time units")
 # %% [markdown]
 # ## 3. First way out: the diagonal, on the DMM
 #
-# Nobody said that a warp has to take the words of one column. On a *diagonal* every word has its
+# A warp doesn't have to take the words of one column. On a *diagonal* every word has its
 # own column, so its own bank, both where it comes from and where it goes to.
 
 # %%
@@ -232,8 +233,8 @@ print(run.profile())
 
 # %% [markdown]
 # A single warp can't hide the latency; every request waits for the one before: $2wl$. For a large
-# matrix each warp takes a tile, and all warps work at once. `direct` writes each tile at once where
-# it belongs. In how much time, against a copy with just as many threads?
+# matrix each warp takes a tile, and all warps work at the same time. `direct` writes each tile
+# immediately where it belongs. In how much time, against a copy with just as many threads?
 
 # %%
 tiles = n // (w * w)
@@ -270,7 +271,8 @@ check(answer, run.time, unit="time units")
 #
 # The HMM has both: a global memory that is a UMM, and $d$ DMMs, each with a shared memory, whose
 # latency is 1. So read rows of a tile from the global memory, turn the tile in the shared memory,
-# where columns are allowed, and write rows (ICPP, section V).
+# where columns are allowed, and write rows (ICPP, International Conference on Parallel Processing
+# 2013, section V).
 
 # %%
 hmm = mm.HMM(dmms=1, width=w, global_latency=l)
@@ -360,7 +362,7 @@ for name, times in table.items():
 # ### Exercise 5
 #
 # Instead of the diagonal one often sees a *padded* tile: rows of $w + 1$ words in the shared
-# memory. The program below has a plain tile. Mend it by padding, so that no access is casual. (Here
+# memory. The program below has a plain tile. Fix it by padding, so that no access is casual. (Here
 # the warps of a block don't go in lock step, so keep the barrier.)
 
 

@@ -219,7 +219,7 @@ predicted(guess, np.bincount(some % w).tolist())
 #
 # ### First come, first served?
 #
-# Take the edges one after the other, and give each the smallest colour free at both ends. We have
+# Take the edges in order, and give each the smallest colour free at both ends. We have
 # D = 4.
 #
 # **Predict** how many colours this takes for the random permutation.
@@ -367,8 +367,8 @@ def by_schedule(T, a, b, s, d):
 # %% [markdown]
 # `colour` is a faster way to the same end: it splits the graph into halves along Euler circuits.
 #
-# **Predict** the time, on the DMM of width 4 and latency 5. Mind that there are four rounds now:
-# which?
+# **Predict** the time, on the DMM (Discrete Memory Machine) of width 4 and latency 5. Mind that
+# there are four rounds now: which?
 
 # %%
 guess = None  # time units
@@ -405,7 +405,7 @@ for name, make in permutations.NAMED.items():
 #
 # One more table is one more round. So the schedule wins where $C > 2n/w + l - 1$, and loses along
 # the identity. CFP measured it (Table II): nanoseconds in the shared memory of a GeForce GTX 680,
-# one block of n = 1024 threads. Beside them our time units, with l = 1.
+# one block of n = 1024 threads. Next to them are the simulated time units, with l = 1.
 
 # %%
 paper = {row["permutation"]: row for row in table("cfp_table2")}
@@ -422,7 +422,7 @@ for name, make in permutations.NAMED.items():
 
 # %% [markdown]
 # On that card as in the model the schedule wins along random, transpose and bit-reversal, and
-# loses along the identity. Along the shuffle all three are even in the model. The card is no DMM
+# loses along the identity. Along the shuffle all three are even in the model. The card is not a DMM
 # there: it costs more to fetch than to send. It has banks of 8 bytes, and on those fetching takes
 # 64 stages and sending 32 (ledger, CFP-T2.wide.shuffle). Notebook 7 looks at a card of today.
 #

@@ -20,9 +20,10 @@
 # GPU, which has a long latency and counts address groups, not banks. There the same trick doesn't
 # work. Another one does: many easy rounds in place of one hard one.
 #
-# You need the UMM and address groups ([notebook 1](01-banks-and-address-groups.ipynb)), the
-# transpose in shared memory ([notebook 3](03-transpose-three-ways.ipynb)), and edge colouring
-# ([notebook 4](04-conflict-free-permutation.ipynb)).
+# You need the UMM (Unified Memory Machine) and address groups ([notebook
+# 1](01-banks-and-address-groups.ipynb)), the transpose in shared memory ([notebook
+# 3](03-transpose-three-ways.ipynb)), and edge colouring ([notebook
+# 4](04-conflict-free-permutation.ipynb)).
 #
 # About 90 minutes: what casual access costs (15), three easy steps (25), rows in shared memory
 # (20), the sum and who wins (15), exercises (15; the last one for home).
@@ -74,7 +75,8 @@ for row in run.rounds:
 
 # %% [markdown]
 # The stages of the casual round are the *distribution* $D_w$ of the permutation: the address
-# groups that each warp touches, added up. The time is $D_w + 2n/w + 3(L - 1)$ (ICPP Lemma 4).
+# groups that each warp touches, added up. The time is $D_w + 2n/w + 3(L - 1)$ (ICPP, International
+# Conference on Parallel Processing 2013, Lemma 4).
 #
 # What of notebook 4's remedy? Its schedule makes each warp visit w different *banks*. **Predict**
 # the time of the conflict-free order along the same transpose. (It reads one table more.)
@@ -98,7 +100,7 @@ mean = permutations.expected_distribution(large, 32)
 print(f"random, 2^22 words, w = 32: Dw/n is {mean / large:.4f} on average")
 
 # %% [markdown]
-# It is no remedy. The schedule takes a warp's words from different banks, wherever they lie, so
+# It doesn't help. The schedule takes a warp's words from different banks, wherever they lie, so
 # that reading `a` is casual too. Only along the identity, where nothing is to be corrected, it does
 # no more harm than one more coalesced round. A random permutation of a large array is nearly as
 # bad as the worst: hardly two words of a warp land in one group.
@@ -175,8 +177,8 @@ assert all(set(row) == {i} for i, row in enumerate(P[words] // side))
 print("step 1 gave each column each shade once, step 2 each row its own shade")
 
 # %% [markdown]
-# That is SMM's Lemma 7.3 and ICPP's section VII. Kőnig's theorem says that the colouring always
-# exists: each row has √n words before and after.
+# That is Lemma 7.3 of SMM (*Simple Memory Machine Models*) and ICPP's section VII. Kőnig's theorem
+# says that the colouring always exists: each row has √n words before and after.
 #
 # ### Exercise 1
 #
@@ -207,9 +209,9 @@ check(answer, wrong_plan)
 # %% [markdown]
 # ## 3. A row in shared memory
 #
-# Why is moving within a row easy? A row is short enough for the shared memory of a DMM. A block
-# takes a row: it reads it coalesced, permutes it in shared memory by the conflict-free schedule
-# of notebook 4, and writes it back coalesced. This is ICPP section VI.
+# Why is moving within a row easy? A row is short enough for the shared memory of a DMM (Discrete
+# Memory Machine). A block takes a row: it reads it coalesced, permutes it in shared memory by the
+# conflict-free schedule of notebook 4, and writes it back coalesced. This is ICPP section VI.
 
 
 # %%
@@ -242,7 +244,7 @@ run.trace.player()
 
 # %% [markdown]
 # A coalesced round of the global memory takes $n/w + L - 1$. A conflict-free round of shared
-# memory has latency 1, and the d shared memories work at once, each for its own blocks.
+# memory has latency 1, and the d shared memories work in parallel, each for its own blocks.
 #
 # **Predict** the time of the row-wise permutation of a 64 × 64 matrix, on d = 4 DMMs of width w =
 # 8, with L = 50.
@@ -266,12 +268,13 @@ assert run.time == 4 * (n // w + L - 1) + 4 * n // (d * w)
 
 # %% [markdown]
 # So the time is $4(n/w + L - 1) + 4n/(dw)$. ICPP's Lemma 7 prints $8n/w + 4L - 4$, which is the
-# same for d = 1; the ledger (ICPP-L7.d) has the case of more DMMs, as IEICE counts it.
+# same for d = 1; the ledger (ICPP-L7.d) has the case of more DMMs, as IEICE (Transactions of the
+# Institute of Electronics, Information and Communication Engineers, 2014) counts it.
 #
 # ### Exercise 2
 #
 # Shared memory is scarce. This row-wise permutation does with *one* shared array where `row_wise`
-# has two, and goes wrong: on a GPU the warps of a block don't go in lock step. Mend it, still
+# has two, and goes wrong: on a GPU the warps of a block don't run in lock step. Fix it, still
 # with one shared array, without a race and without a conflict. (A number in a variable is the
 # thread's own.)
 
@@ -517,7 +520,8 @@ check(answer, wrong_rotation)
 # - Rows, columns, rows: three easy steps make up any permutation. The colouring says in which
 #   column a word travels.
 # - A row is permuted in shared memory, a column is a row of the transpose. No round is casual.
-# - Sixteen coalesced rounds pay where a casual round is expensive: $w$ large, $n$ large beside $L$.
+# - Sixteen coalesced rounds pay where a casual round is expensive: $w$ large, $n$ large compared
+#   with $L$.
 #
 # Next: [do without planning, by chance](06-random-address-permute-shift.ipynb).
 #

@@ -107,8 +107,9 @@ for axes, (name, layout) in zip(panels, layouts.items(), strict=True):
 plt.show()
 
 # %% [markdown]
-# **Predict** the time of `crsw` on a DMM of width w = 8 and latency l = 5, with both matrices
-# row-major. (There are w warps. It takes one round that reads and one that writes.)
+# **Predict** the time of `crsw` on a DMM (Discrete Memory Machine) of width w = 8 and latency l =
+# 5, with both matrices row-major. (There are w warps. It takes one round that reads and one that
+# writes.)
 
 # %%
 guess = None  # time units
@@ -144,7 +145,7 @@ for w, l in product((4, 8, 16, 32), (1, 5, 30)):
 
 # %% [markdown]
 # RAW takes $w^2 + w + 2(l - 1)$, RAP takes $2(w + l - 1)$, as little as the diagonal transpose
-# (RAP Lemma 1 and Theorem 2). Nobody touched the program. Watch the writes, in a smaller matrix:
+# (RAP Lemma 1 and Theorem 2). The program is unchanged. Watch the writes, in a smaller matrix:
 
 # %%
 transpose(mm.layout.RAP(4, seed=0), 4, 3, trace=True).trace.player()
@@ -289,14 +290,14 @@ for shifts in product(range(4), repeat=4):
 check(answer, free / 4**4, atol=5e-4)
 
 # %% [markdown]
-# Now all four accesses of the paper, with its Table II beside ours. *Random* access takes w
-# elements drawn with replacement (equal ones are one request).
+# Now all four accesses of the paper, with its Table II and the simulated values. *Random* access
+# takes w elements drawn with replacement (equal ones are one request).
 
 # %%
-print("access      layout   ours            RAP Table II, w = 32")
+print("access      layout   simulated       RAP Table II, w = 32")
 for cell in table_2(samples=20_000, widths=(32,)):
-    ours = f"{cell.mean:6.2f} ± {cell.standard_error:.3f}"
-    print(f"{cell.access:11} {cell.layout:5} {ours} {cell.printed:>8}")
+    mean = f"{cell.mean:6.2f} ± {cell.standard_error:.3f}"
+    print(f"{cell.access:11} {cell.layout:5} {mean} {cell.printed:>8}")
     assert cell.agrees
 
 # %% [markdown]

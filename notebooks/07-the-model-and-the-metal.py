@@ -14,20 +14,21 @@
 # ---
 
 # %% [markdown]
-# # How well does the model foretell a real GPU?
+# # How well does the model predict a real GPU?
 #
 # Six notebooks counted time units on machines of paper. Here the same programs ran on a card, an
 # NVIDIA H200, and the model says beforehand how long they take. In one place it is right to a
 # percent, in another it is off by a factor of four, and you will see where, and for the most part
 # why.
 #
-# You need the DMM and the HMM ([notebooks 1](01-banks-and-address-groups.ipynb) and
-# [2](02-latency-and-warps.ipynb)), the permutations of [notebooks
-# 4](04-conflict-free-permutation.ipynb) and [5](05-scheduled-permutation.ipynb) and the
-# transposes of [notebook 6](06-random-address-permute-shift.ipynb). No GPU: the results are kept
-# in the repository (`benchmarks/results/gpu`), so open this notebook from a checkout. Where there
-# is a GPU with CuPy, section 3 measures it too. The tables, the figures and some paragraphs are
-# those of [the page about the model and the metal](../docs/metal.md), made here from the results.
+# You need the DMM (Discrete Memory Machine) and the HMM (Hierarchical Memory Machine;
+# [notebooks 1](01-banks-and-address-groups.ipynb) and [2](02-latency-and-warps.ipynb)), the
+# permutations of [notebooks 4](04-conflict-free-permutation.ipynb) and
+# [5](05-scheduled-permutation.ipynb) and the transposes of [notebook
+# 6](06-random-address-permute-shift.ipynb). No GPU: the results are kept in the repository
+# (`benchmarks/results/gpu`), so open this notebook from a checkout. Where there is a GPU with
+# CuPy, section 3 measures it too. The tables, the figures and some paragraphs are those of [the
+# page about the model and the metal](../docs/metal.md), made here from the results.
 #
 # About 90 minutes: the machine and its numbers (15), shared memory (25), global memory (25), what
 # is left out (10), exercises (15).
@@ -121,8 +122,8 @@ print(rap.crsw_to.cuda(a, b, threads=1024, space="shared"))
 # To time it, the kernel repeats the program 2000 times between two readings of the card's clock.
 # The model runs it on the DMM of width 32 and the latency above, with warps on their own.
 #
-# **Predict**: CRSW writes columns. Under RAP (notebook 6) its writes have no conflict. How many
-# times as fast does RAP make it *on the card*?
+# **Predict**: CRSW writes columns. Under RAP (random address permute-shift, notebook 6) its writes
+# have no conflict. How many times as fast does RAP make it *on the card*?
 
 # %%
 guess = None  # a factor, to the nearest whole number
@@ -132,7 +133,7 @@ crsw = {row["layout"]: row for row in pick(kept["RAP-T3"].rows, type="float", tr
 predicted(guess, round(number(crsw["RAW"], "measured") / number(crsw["RAP"], "measured")))
 
 # %% [markdown]
-# Let the model foretell all nine transposes here and now, and set the card's cycles beside.
+# Let the model predict all nine transposes here and now, and compare with the card's cycles.
 
 
 # %%
@@ -159,10 +160,10 @@ for row in pick(kept["RAP-T3"].rows, type="float"):
 # %%
 try:
     found = replay(rap.crsw_to, a, b, threads=1024, space="shared", repeat=2000)
-    told = f"{found.device}: {found.median:.1f} cycles"
+    text = f"{found.device}: {found.median:.1f} cycles"
 except NoGPU:
-    told = "There is no GPU with CuPy here; what follows uses the kept results."
-Markdown(told)
+    text = "There is no GPU with CuPy here; what follows uses the kept results."
+Markdown(text)
 
 # %% [markdown]
 # Permutations too (CFP Table II): 1024 words, D- and S-designated and conflict-free, for float
@@ -186,7 +187,7 @@ print(f"the model is too fast in {sum(off < 0 for off in errors(cells))} of them
 #
 # ### Exercise 2
 #
-# Foretell the cycles of the S-designated permutation of 1024 floats along the transpose (w = 32,
+# Predict the cycles of the S-designated permutation of 1024 floats along the transpose (w = 32,
 # 1024 threads): without running anything, from the stages of its three rounds and
 # `card.cycles_per_stage`. The check allows 2% of what the card took.
 
@@ -200,7 +201,7 @@ check(answer, number(row, "measured"), unit="cycles", rtol=0.02)
 # %% [markdown]
 # ### Exercise 3
 #
-# Doubles: a warp is served as two half-warps, one after the other, and each half meets 16 banks
+# Doubles: a warp is served as two half-warps in turn, and each half meets 16 banks
 # of 8 bytes. How many stages does a warp take that reads doubles `stride = 4` apart?
 
 
@@ -248,9 +249,10 @@ plt.show()
 #
 # ## 4. Global memory, coalesced
 #
-# Now ICPP Table II: √n × √n words in the global memory, permuted by the three ways of notebook 5.
-# Some of its cells are *coalesced*: the scheduled permutation, and the others along the identity
-# and the shuffle. Take these first, for √n of 4096 and 8192.
+# Now Table II of ICPP (International Conference on Parallel Processing 2013): √n × √n words in the
+# global memory, permuted by the three ways of notebook 5. Some of its cells are *coalesced*: the
+# scheduled permutation, and the others along the identity and the shuffle. Take these first, for
+# √n of 4096 and 8192.
 #
 # **Predict** the model's mean error, in percent.
 
@@ -273,14 +275,14 @@ Markdown(page_global.coalesced_errors(table))
 Markdown(page_global.half_groups(table))
 
 # %% [markdown]
-# And the shorter arrays? The model's time by the card's:
+# And the shorter arrays? The model's time divided by the card's (predicted/measured):
 
 # %%
 Markdown(page_global.factors(coalesced))
 
 # %% [markdown]
 # There the model is too slow. Its warps wait for each request before they send the next; a warp of
-# the card has several reads on their way at once, and that counts as long as there is little else
+# the card has several reads in flight, and that counts as long as there is little else
 # to hide the latency.
 #
 # ## 5. Global memory, casual
@@ -323,17 +325,17 @@ Markdown(page_casual.reasons(LARGE))
 # ### So who wins?
 #
 # The paper's question: when is the scheduled permutation the fastest of the three? Count its wins
-# over all permutations, sizes and types: on the paper's card (a GTX 680), on ours, and by the
+# over all permutations, sizes and types: on the paper's card (a GTX 680), on the H200, and by the
 # model.
 
 # %%
 Markdown(page_winners.section(table))
 
 # %% [markdown]
-# On the paper's card it won far more often than on ours, where a casual read is cheap: the table
-# above says how cheap. It still wins along random permutations of large arrays, where a casual
-# read of floats took two or three sectors. The model lets it win there too, and in many a cell
-# more, because it overcharges casual reads.
+# On the paper's card it won far more often than on the H200, where a casual read is cheap: the
+# table above says how cheap. It still wins along random permutations of large arrays, where a
+# casual read of floats took two or three sectors. The model lets it win there too, and in many a
+# cell more, because it overcharges casual reads.
 #
 # ### Exercise 4
 #
@@ -351,7 +353,7 @@ check(answer, [side for side in sides if model["float", "random", side] == "sche
 # %% [markdown]
 # ## 6. Not only time
 #
-# The card counts too. NVIDIA's profiler tells how many *wavefronts* served the requests to shared
+# The card counts too. NVIDIA's profiler reports how many *wavefronts* served the requests to shared
 # memory, and how many address groups requests to global memory looked at: the model's stages. It
 # was asked for every program of the papers that has an example, reads and writes apart.
 
@@ -366,7 +368,7 @@ Markdown(page_counts.verdicts(kept["counters"]))
 #
 # CUDA programmers transpose in shared memory with *padding*: rows of 33 words, of which the last
 # is unused. Here `a` and `b` are such matrices, 32 × 33, without any layout. Write the transpose
-# of the 32 × 32 words in use, and see what the model foretells for the card.
+# of the 32 × 32 words in use, and see what the model predicts for the card.
 
 
 # %% name="5" tags=["exercise"]
@@ -394,7 +396,7 @@ check(answer, wrong_padded)
 # %% [markdown]
 # ### Exercise 6
 #
-# Mend the model. S-designated reads its table of 4-byte words (n/32 address groups), writes its
+# Improve the model. S-designated reads its table of 4-byte words (n/32 address groups), writes its
 # words (n/32 groups of floats, twice as many of doubles), and reads n words casually. Suppose
 # each casual read costs one sector, a quarter of a group. Write a Python function of a row of the
 # table that returns milliseconds, and use `machine.milliseconds(groups, launches=1)`.
@@ -432,8 +434,8 @@ Markdown(page_casual.with_sectors(table, machine))
 # ## 7. What the model leaves out
 #
 # - caches, sectors and pages of the global memory: casual access is cheaper than the model says,
-#   or dearer;
-# - several requests of one warp on their way at once: short arrays are faster;
+#   or more expensive;
+# - several requests of one warp in flight: short arrays are faster;
 # - computing: in the model it is free, and the papers' programs do next to none;
 # - everything else a card does: the clock that changes, launches that overlap, atomic operations.
 #
@@ -442,7 +444,7 @@ Markdown(page_casual.with_sectors(table, machine))
 # - In shared memory the model is right: conflicts cost on the card what they cost on the DMM.
 # - In global memory it is off by some percent for long arrays and coalesced access, by more where
 #   a warp wants half a group. For short arrays it is too slow.
-# - Casual access costs another price on the card, with sectors and caches; there it is no
+# - Casual access costs another price on the card, with sectors and caches; there it is not a
 #   prediction.
 # - What it keeps is what a programmer can act on: conflicts, coalescing, latency.
 #

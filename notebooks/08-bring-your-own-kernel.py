@@ -27,7 +27,7 @@
 # is needed.
 #
 # About 90 minutes: a kernel and its profile (25), what conflicts cost (15), mistakes that a GPU
-# doesn't tell (25), step by step and whole programs (10), exercises (15).
+# doesn't report (25), step by step and whole programs (10), exercises (15).
 
 # %%
 from textwrap import fill
@@ -67,9 +67,9 @@ transpose[(2, 2), (32, 32)](a, b)
 print(np.array_equal(b, a.T))
 
 # %% [markdown]
-# It is right. The machine was an HMM with the numbers of an NVIDIA H200: 132 DMMs (its
-# multiprocessors) of width 32, and the latencies that were measured there ([notebook
-# 7](07-the-model-and-the-metal.ipynb)).
+# It is right. The machine was an HMM (Hierarchical Memory Machine) with the numbers of an NVIDIA
+# H200: 132 DMMs (its multiprocessors) of width 32, and the latencies that were measured there
+# ([notebook 7](07-the-model-and-the-metal.ipynb)).
 #
 # The last line reads `tile[j, i]`, where j is `threadIdx.x`. **Predict**: how many stages does
 # one warp take for it?
@@ -83,7 +83,7 @@ predicted(guess, row.stages // row.requests)
 
 # %% [markdown]
 # `cuda.last` is the run of the last launch: every access with its stages, and the least that are
-# possible. `kernel.profile()` has the same beside the source.
+# possible. `kernel.profile()` has the same next to the source.
 
 # %%
 print(cuda.last)
@@ -197,7 +197,7 @@ print(simple.profile())
 #
 # ### Exercise 2
 #
-# Points of three floats lie one after the other: x, y, z, x, y, z, and so on. How many address
+# Points of three floats lie in order: x, y, z, x, y, z, and so on. How many address
 # groups does a warp touch that reads the 32 numbers `points[3 * i]`? `points` begins where a
 # group begins.
 
@@ -217,7 +217,7 @@ groups = next(row.stages for row in cuda.last.accesses if row.array == "points")
 check(answer, groups, unit="groups")
 
 # %% [markdown]
-# ## 3. Mistakes that a GPU doesn't tell
+# ## 3. Mistakes that a GPU doesn't report
 #
 # ### Out of range
 #
@@ -238,7 +238,7 @@ except ProgramError as error:
     print(fill(str(error).splitlines()[0], 80))
 
 # %% [markdown]
-# ### A barrier that not all reach
+# ### A divergent barrier
 #
 # `syncthreads` in a branch that only a part of a warp takes has no meaning. A GPU hangs, or goes
 # on, as it likes.
@@ -372,7 +372,7 @@ run = small.run(
 run.trace.player()
 
 # %% [markdown]
-# Look for the reads of `tile`: four dispatches of one warp into one bank, one after the other.
+# Look for the reads of `tile`: four consecutive dispatches of one warp into one bank.
 #
 # ## 5. Whole programs
 #
@@ -497,10 +497,11 @@ check(answer, wrong_staging)
 #   price.
 # - A conflict in shared memory costs stages; whether it costs time depends on what else is waited
 #   for.
-# - What a GPU does silently is an error or a finding here: indices out of range, barriers that
-#   not all reach, races.
-# - A right result is no proof: the race was there all the time.
+# - What a GPU does silently is an error or a finding here: indices out of range, divergent
 #
-# *To read on*: [the language of Numba's kernels](../docs/numba.md), [the
+#   barriers, races.
+# - A right result doesn't prove anything: the race was there all the time.
+#
+# *Further reading*: [the language of Numba's kernels](../docs/numba.md), [the
 # checker](../docs/checker.md), [what the simulator of numba-cuda has and
 # hasn't](../docs/explanation/numba-simulator.md).

@@ -17,7 +17,7 @@
 # # Is my tile free of conflicts?
 #
 # A kernel puts a tile of a matrix into shared memory one way and takes it out another way. On a
-# real GPU its elements have 1 to 16 bytes, threads take several at once, rows are padded and
+# real GPU its elements have 1 to 16 bytes, threads take several together, rows are padded and
 # addresses are swizzled, and people look into a profiler to learn whether that was right. The
 # answer is arithmetic, and this notebook does it.
 #
@@ -124,12 +124,12 @@ check(answer, [padding([question(column, (64, 64), size=size)]) for size in (1, 
 # %% [markdown]
 # ## 3. Vectors and phases
 #
-# A thread can take up to 16 bytes at once: a `float4`, or eight halves. A warp then wants 512
+# A thread can take up to 16 bytes in one access: a `float4`, or eight halves. A warp then wants 512
 # bytes, and 32 banks give 128 bytes in a stage. The hardware serves such a request in four
 # *phases*, eight threads at a time, and accesses of 8 bytes in two. Only threads of one phase can
 # conflict.
 #
-# A warp reads 32 `float4` that lie one after the other. **Predict**: how many stages?
+# A warp reads 32 consecutive `float4`. **Predict**: how many stages?
 
 # %%
 guess = None  # stages
@@ -283,7 +283,7 @@ check(
 #
 # Which swizzle, then? There are not many with up to five bits, so all can be tried. A `question`
 # is an access that can be asked of one layout after the other. Rows of a tile of 64 × 64 halves
-# are written eight halves at once, and matrices are read:
+# are written eight halves at a time, and matrices are read:
 
 # %%
 written = question(

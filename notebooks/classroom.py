@@ -11,7 +11,7 @@ UNGUESSED = "(You made no prediction: set your guess above, and run both cells a
 
 
 def predicted(guess: object, shown: object) -> None:
-    """Print what the machine says beside what the reader predicted; None is no prediction.
+    """Print the machine's result and the reader's prediction; None means no prediction.
 
     >>> predicted(None, 18)
     The machine says 18. (You made no prediction: set your guess above, and run both cells again.)
@@ -38,7 +38,7 @@ def check(
     atol: float = 0,
     rtol: float = 0,
 ) -> None:
-    """Print whether the answer to an exercise is right; `...` is none yet.
+    """Print whether the answer to an exercise is right; `...` is no answer yet.
 
     `right` is the answer, worked out by the machine, or a function that looks at an answer and
     returns what is wrong with it, None if nothing is. An error that it raises, because the answer

@@ -14,7 +14,7 @@ answer = 256
 answer = 128
 
 # %% name="3"
-# Warp 0 sends at 0, 7, 14, 21, 28; the other two come one after the other behind it.
+# Warp 0 sends at 0, 7, 14, 21, 28; the other two follow it in turn.
 answer = 5 * 7 + 3 - 1
 
 # %% name="3" tags=["mistake"]
