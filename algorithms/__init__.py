@@ -1,7 +1,7 @@
 """Algorithms of the papers and of the field, a folder for each family: `mmsim_algorithms`.
 
 In a family's folder stand a program in the paper's notation with the host code that prepares its
-arguments (`programs`, or a file for each machine), and beside it what the paper claims of it, in a
+arguments (`programs`, or a file for each machine), and with it what the paper claims of it, in a
 module whose name ends in `claims`; the checked runs that many claims share are in `cases`. A family
 of textbook programs has no claims. The folder's own name hands on what is wanted most:
 `mmsim_algorithms.transpose:diagonal`.

@@ -1,4 +1,4 @@
-"""Time the edge colouring: against rustworkx, at the papers' largest size, many graphs at once.
+"""Time the edge colouring: against rustworkx, at the papers' largest size, many graphs together.
 
     python benchmarks/colouring.py [--quick]
 

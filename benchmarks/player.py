@@ -33,7 +33,7 @@ GOALS = {50_000: 0.27, 500_000: 1.5}
 FRAME = 17
 """Milliseconds that 95% of the frames should take at most."""
 
-# Steps one after the other, each drawn before the next; the milliseconds between the frames.
+# Consecutive steps, each drawn before the next; the milliseconds between the frames.
 STEP = """async ([from, steps]) => {
   const frame = () => new Promise((done) => requestAnimationFrame(done));
   const spans = [];
@@ -47,7 +47,7 @@ STEP = """async ([from, steps]) => {
   return spans;
 }"""
 
-# Places all over the run, each drawn and laid out at once; the milliseconds of each.
+# Places all over the run, each drawn and laid out immediately; the milliseconds of each.
 JUMP = """([start, end, jumps]) => Array.from({ length: jumps }, (_, jump) => {
   const before = performance.now();
   mmsim.go(start + ((jump * 7919) % (end - start + 1)));

@@ -65,8 +65,8 @@ CLAIMS = [
         requires=(BLOCKS,),
         printed=True,
         note="Lemma 1 has n/w for n threads, which lie on the d DMMs of section II; their shared "
-        "memories work at once, as IEICE's n/(kw) on k DMMs says too. With n = 64, w = 4, d = 2 it "
-        "takes 8 time units, not 16. Right at d = 1, and as an upper bound",
+        "memories work in parallel, as IEICE's n/(kw) on k DMMs says too. With n = 64, w = 4, "
+        "d = 2 it takes 8 time units, not 16. Right at d = 1, and as an upper bound",
     ),
     Claim(
         id="ICPP-L1.shared.one",

@@ -1,4 +1,4 @@
-"""The scheduled and the D-designated permutation beside the same data movements in NumPy."""
+"""The scheduled and the D-designated permutation compared with the same data movements in NumPy."""
 
 from __future__ import annotations
 
@@ -102,13 +102,13 @@ METHOD = (
 )
 SCHEDULED = Benchmark(
     "scheduled",
-    f"the scheduled permutation on {MACHINE}, random P, beside its 32 data movements in NumPy",
+    f"the scheduled permutation on {MACHINE}, random P, against its 32 data movements in NumPy",
     METHOD,
     scheduled_rows,
 )
 DESIGNATED = Benchmark(
     "designated",
-    f"the D-designated permutation on {MACHINE}, random P, beside its 3 data movements in NumPy",
+    f"the D-designated permutation on {MACHINE}, random P, against its 3 data movements in NumPy",
     METHOD,
     designated_rows,
 )

@@ -1,4 +1,4 @@
-"""mmsim in the place of numba.cuda, beside numba-cuda's simulator: seconds of the same kernels."""
+"""mmsim in the place of numba.cuda, against numba-cuda's simulator: seconds of the same kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simulator beside Numba's CUDA simulator: thread accesses per second of the same programs."""
+"""The simulator against Numba's CUDA simulator: thread accesses per second of the same programs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _cuda_simulator(found: list[dict[str, Any]]) -> float:
 
 BENCHMARK = Benchmark(
     "cudasim",
-    "thread accesses per second beside Numba's CUDA simulator on the same programs",
+    "thread accesses per second, against Numba's CUDA simulator on the same programs",
     "A thread for each word on both sides; a thread access is a word of memory read or written. "
     f"The CUDA simulator runs at growing sizes, as far as a run takes about {LIMIT:g} s, and in "
     "blocks of several sizes; the best rate of all its runs counts. That of mmsim is the median of "

@@ -1,4 +1,4 @@
-"""The engines beside each other, on the same programs."""
+"""The engines compared on the same programs."""
 
 from __future__ import annotations
 

@@ -51,11 +51,11 @@ def sort_by_left(
 def split(
     right: Numbers, edge: Numbers, nodes: int, half_right: Numbers, half_edge: Numbers
 ) -> None:
-    """Deal the edges of a graph of even degree into two graphs, one after the other in `half_*`.
+    """Deal the edges of a graph of even degree into two graphs, joined in `half_*`.
 
     Two neighbouring places of a left node are a *pair*: one edge goes to the first half, the other
     to the second, and the pair's bit says which. The edges that arrive at a right node are made
-    couples as they come, first and second, third and fourth; those of a couple must part, too.
+    couples in order, first and second, third and fourth; those of a couple must part, too.
     Coupled pairs form paths and in the end cycles. One pass over the pairs keeps, for each right
     node that waits for the second of a couple, a *code*: twice the number of the path that ends
     there, plus the half of the edge at that end if the path's first pair has bit 0. The two ends of

@@ -41,7 +41,7 @@ def conflict_free(P: npt.ArrayLike, w: int) -> tuple[Integers, Integers]:
 
 
 def conflict_free_rows(P_rows: npt.ArrayLike, w: int) -> tuple[Integers, Integers]:
-    """`conflict_free` for each row of a matrix at once: s[i] and d[i] for P_i (ICPP section VI).
+    """`conflict_free` for all rows of a matrix: s[i] and d[i] for P_i (ICPP section VI).
 
     Row i of `P_rows` holds P_i, by which row i is to be permuted; its length is a multiple of w.
 

@@ -118,7 +118,7 @@ def _claims() -> Iterator[Claim]:
         run=convolved,
         requires=(FULL_WARPS, WHOLE_SHARES),
         note="the naive way on an HMM: all of it in the global memory, where w words next to each "
-        "other are in two groups but for every w-th product",
+        "other are in two groups except for every w-th product",
     )
     yield Claim(
         id="CONV-HMM",

@@ -1,4 +1,4 @@
-"""Permuting an array on the DMM, and many arrays at once (CFP; SMM section 6)."""
+"""Permuting an array on the DMM, and many arrays in parallel (CFP; SMM section 6)."""
 
 from mmsim_algorithms.dmm_permutation.programs import (
     ALGORITHMS,

@@ -94,7 +94,7 @@ def example(algorithm: str, schedule: mm.Schedule, l: int) -> mm.Run:
 
 
 def many_random(schedule: mm.Schedule, n: int, w: int) -> mm.Run:
-    """A hundred random permutations, D-designated, one after the other."""
+    """A hundred random permutations, D-designated, in sequence."""
     return mm.total(
         permuted("D-designated", schedule, "random", n, w, 1, seed=seed) for seed in range(100)
     )

@@ -1,4 +1,4 @@
-"""Many arrays at once: one block for each, on the DMMs of an HMM (CFP section VI, Figure 7).
+"""Many arrays in parallel: one block for each, on the DMMs of an HMM (CFP section VI, Figure 7).
 
 CFP permutes k arrays of 1024 words by k blocks on a GPU of 8 multiprocessors: the time is flat up
 to k = 8 and proportional to k/8 from there. On the HMM the blocks go to the d DMMs in turn.

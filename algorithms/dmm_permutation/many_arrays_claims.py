@@ -1,4 +1,4 @@
-"""What CFP Figure 7 shows of many arrays at once."""
+"""What CFP Figure 7 shows of many arrays in parallel."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def figure_7() -> Curve:
         ("D-designated", name, named(name, 64, 8)) for name in ("identical", "shuffle", "transpose")
     ]
     return Curve(
-        "many arrays at once, n = 64, w = 8, four DMMs",
+        "many arrays in parallel, n = 64, w = 8, four DMMs",
         "arrays",
         "time units",
         tuple(

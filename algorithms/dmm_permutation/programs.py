@@ -50,7 +50,7 @@ ALGORITHMS = {
 
 
 def tables(algorithm: str, P: npt.ArrayLike, w: int) -> tuple[Permutation, ...]:
-    """What an algorithm of `ALGORITHMS` reads beside the data: P, its inverse, or S and D.
+    """What an algorithm of `ALGORITHMS` reads in addition to the data: P, its inverse, or S and D.
 
     Raises `PreconditionError` unless P is a permutation and, for S and D, w divides n.
     """

@@ -36,7 +36,10 @@ POWERS = Precondition(
     lambda n, w: n & (n - 1) == 0 == w & (w - 1) and n >= 4 * w,
 )
 SQUARE = Precondition("n = w^2", lambda n, w: n == w * w)
-RULE = "a bank gives the words i and i + w of an aligned row of 2w words at once (`wide_banks`)"
+RULE = (
+    "a bank gives the words i and i + w of an aligned row of 2w words in one time unit "
+    "(`wide_banks`)"
+)
 
 
 def permuted(
@@ -52,7 +55,7 @@ def permuted(
 
 
 def many_random(schedule: mm.Schedule, algorithm: str, n: int, w: int, count: int) -> mm.Run:
-    """Random permutations, one after the other."""
+    """Random permutations, in sequence."""
     return mm.total(permuted(schedule, algorithm, "random", n, w, 1, seed) for seed in range(count))
 
 

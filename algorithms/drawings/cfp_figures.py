@@ -1,4 +1,4 @@
-"""The figures of CFP: the colouring and its matchings, the transpose, many arrays at once."""
+"""The figures of CFP: the colouring and its matchings, the transpose, many arrays in parallel."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _simulated_arrays(axes: Axes) -> None:
 
 
 def _measured_arrays(axes: Axes) -> None:
-    """The kept milliseconds, in which each step must be flat beside the rise to the next."""
+    """The kept milliseconds, in which each step must be flat compared with the rise to the next."""
     kept = Results.read().records.get("CFP-F7")
     if kept is None:
         raise ClaimError("the results that are kept of a GPU are not there, or not CFP-F7")
@@ -200,7 +200,7 @@ def _check_steps(d: int, rows: Sequence[Row]) -> None:
     for step in range(1, len(steps)):
         rise = min(steps[step + 1]) - max(steps[step])
         spread = max(steps[step]) - min(steps[step])
-        expect(f"step {step} is flat beside the rise to the next", rise > spread, True)
+        expect(f"step {step} is flat compared with the rise to the next", rise > spread, True)
 
 
 DRAWINGS = [
@@ -241,6 +241,6 @@ DRAWINGS = [
         "the time to permute arrays of 1024 words, bit-reversal",
         figure_7,
         made="measured",
-        note="beside it the simulated time on as many DMMs as the paper's GPU has multiprocessors",
+        note="next to it the simulated time on as many DMMs as the paper's GPU has multiprocessors",
     ),
 ]

@@ -69,7 +69,7 @@ def stockham(T: mm.Thread, x: mm.Array, z: mm.Array, y: mm.Array) -> None:
 def columns(T: mm.Thread, x: mm.Array, z: mm.Array, f: mm.Array, y: mm.Array, w: int) -> None:
     """Each block transforms w columns of an s x s matrix in shared memory, and multiplies by f.
 
-    A warp works on w columns at once, so that it always accesses words next to each other. z[k] is
+    A warp works on w columns together, so that it always accesses words next to each other. z[k] is
     exp(-2 pi i k/s) for k < s/2. A block has ws/2 threads.
     """
     s, m = x.shape[0], x.shape[0] // 2
@@ -102,7 +102,7 @@ def rows(T: mm.Thread, x: mm.Array, z: mm.Array, y: mm.Array, w: int) -> None:
     """Each block transforms w rows of an s x s matrix in shared memory, and writes them as columns.
 
     A warp reads words of a row and stores them down a column, each row rotated so that they fall in
-    different banks. From then on it works on w rows at once. A block has ws/2 threads.
+    different banks. From then on it works on w rows together. A block has ws/2 threads.
     """
     s, m = x.shape[0], x.shape[0] // 2
     one = mm.shared((x.shape[0], w), dtype=x.dtype)
@@ -141,7 +141,7 @@ def signal(n: int) -> npt.NDArray[Any]:
 
 
 def near(found: npt.NDArray[Any], x: npt.NDArray[Any]) -> bool:
-    """Whether it is the transform of x but for rounding.
+    """Whether it is the transform of x up to rounding.
 
     Each of log n steps adds an error of a few units of the last place, relative to the norm
     (Higham, "Accuracy and Stability of Numerical Algorithms", section 24.1).

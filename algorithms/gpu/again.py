@@ -1,7 +1,7 @@
 """Predict kept results again, by the machine they were measured with and today's rules.
 
 `python -m mmsim_algorithms.gpu.again FILE...` changes what is predicted in a record, not what was
-measured, and notes the date. It needs no GPU, but for the largest sizes of ICPP-T2 8 GiB and some
+measured, and notes the date. It needs no GPU, but the largest sizes of ICPP-T2 need 8 GiB and some
 minutes.
 """
 
@@ -18,7 +18,7 @@ from mmsim.gpu.record import Record
 
 
 def predict_again(record: Record) -> Record:
-    """The record with new predictions, row by row; rows that are no cell's stay as they are."""
+    """The record with new predictions, row by row; rows that belong to no cell stay as they are."""
     calibration = Calibration.from_dict(dict(record.facts["calibration"]))
     rows = list(record.rows)
     for cell in choose_experiment(record.experiment).cells(Conditions(calibration)):

@@ -1,4 +1,4 @@
-"""The field's algorithms on a GPU: their arrays beside the simulated ones, and their times.
+"""The field's algorithms on a GPU: their arrays compared with the simulated ones, and their times.
 
 A program of one block runs in shared memory, on its example, and its time is that of a repetition
 in clock cycles; one of several blocks runs in global memory, on a larger example, in milliseconds.

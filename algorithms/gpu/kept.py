@@ -76,7 +76,7 @@ def values(rows: Iterable[Row], field: str) -> list[Any]:
 
 
 def factor(row: Row) -> float:
-    """The model's time by the card's."""
+    """The model's time divided by the card's."""
     return number(row, "predicted") / number(row, "measured")
 
 

@@ -71,7 +71,7 @@ def _compared(results: Results) -> str:
             paragraph(
                 f"""A model is worth what it predicts. CFP, RAP and ICPP measured their algorithms
                 on GPUs of their time; here the same programs ran on one {device} (driver {driver},
-                CUDA {cuda}) on {when}, beside the machines that stand for it. Every number below is
+                CUDA {cuda}) on {when}, and the machines that stand for it. Every number below is
                 computed from the kept results in
                 [benchmarks/results/gpu](../benchmarks/results/gpu)."""
             ),
@@ -85,9 +85,9 @@ def _compared(results: Results) -> str:
                     inside the kernel, and `clock64()` is read before and after. A time is the clock
                     cycles of one repetition, the median of {SAMPLES} launches.""",
                     f"""In global memory a launch, or the launches of one algorithm together, lie
-                    between two CUDA events. Before each the GPU writes through an array of thrice
-                    its second-level cache, so nothing of the data is left there. A time is the
-                    median of {SAMPLES}, in milliseconds. Copying to the card and planning the
+                    between two CUDA events. Before each the GPU writes through an array of three
+                    times its L2 cache, so nothing of the data is left there. A time is
+                    the median of {SAMPLES}, in milliseconds. Copying to the card and planning the
                     scheduled permutation aren't timed.""",
                     """Every array that a timed permutation leaves in global memory is checked.""",
                     """The error is predicted/measured - 1: below zero the model is too fast. "Mean
@@ -147,8 +147,8 @@ def _not_covered(results: Results) -> str:
                     """Instructions cost nothing in the model. The papers' programs do little else
                     than access memory; others may.""",
                     """One card was measured, in one state. Its clock was left to the driver. The
-                    papers' cards weren't measured again, and their times are quoted beside ours as
-                    they are printed.""",
+                    papers' cards weren't measured again, and their times are quoted next to the new
+                    ones as they are printed.""",
                     """SMM and IEICE print no times. RAP's Table IV and its higher dimensions are
                     simulated ([claims](claims.md)), and not timed here.""",
                     f"""Programs with data races, {atomic}and accesses that the first-level cache

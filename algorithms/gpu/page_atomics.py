@@ -15,7 +15,7 @@ EXPERIMENT = "atomics"
 
 
 def atomics(results: Results) -> list[str]:
-    """What the card does with atomics beside the model; nothing where no record is kept."""
+    """What the card does with atomics, compared with the model; nothing where no record is kept."""
     if EXPERIMENT not in results.records:
         return []
     record = results[EXPERIMENT]
@@ -47,13 +47,13 @@ def atomics(results: Results) -> list[str]:
         paragraph(
             """Atomics of global memory meet in the second-level cache, of which the model knows
             nothing. In each cell the requests that come there from one warp, and their sectors;
-            beside them the model's stages."""
+            next to them the model's stages."""
         ),
         _far(far),
         "### In time\n",
         paragraph(
             f"""A block of {BLOCK} threads repeats an access in shared memory between two readings
-            of the clock. In each cell the clock cycles of one access of the block, beside the
+            of the clock. In each cell the clock cycles of one access of the block, and the
             model's stages; for words of 8 bytes these are the stages of the two halves of a
             warp."""
         ),

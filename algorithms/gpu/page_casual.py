@@ -29,7 +29,7 @@ MEDIUM = 1024
 
 
 def section(rows: Sequence[Row], calibration: Calibration) -> str:
-    """What casual access costs on the card, beside what the model charges."""
+    """What casual access costs on the card, compared with what the model charges."""
     casual = [row for row in rows if not row["coalesced"]]
     large = [row for row in casual if number(row, "sqrt n") >= LARGE]
     source = pick(casual, algorithm="S-designated")
@@ -48,8 +48,8 @@ def section(rows: Sequence[Row], calibration: Calibration) -> str:
             "### Casual cells\n",
             paragraph(
                 f"""Random, bit reversal and transpose send the words of a warp to as many address
-                groups. Here the model is no prediction of today's card: at √n = {LARGE} and more
-                its time by the card's is {listed(by_algorithm)}. All factors are in the table
+                groups. Here the model doesn't predict today's card: at √n = {LARGE} and more
+                predicted/measured is {listed(by_algorithm)}. All factors are in the table
                 above. The results hold times only, so the reasons that follow are what is known of
                 such cards, not something measured here:"""
             ),
@@ -63,7 +63,7 @@ def section(rows: Sequence[Row], calibration: Calibration) -> str:
             ),
             sectors(rows, calibration),
             paragraph(
-                f"""The dearest is {named(worst)} at √n = {worst["sqrt n"]}, with
+                f"""The most expensive is {named(worst)} at √n = {worst["sqrt n"]}, with
                 {sectors_of_an_access(worst, calibration):.1f} sectors. Less than one sector for a
                 read hints at warps that find in a cache what others fetched. Two sectors for a read
                 are the 64 bytes above; {_more_than_two(source, calibration)}, and this page doesn't
@@ -71,8 +71,8 @@ def section(rows: Sequence[Row], calibration: Calibration) -> str:
             ),
             paragraph(
                 f"""If each casual read cost one sector, S-designated would take `group_ps` · (n/32
-                · (1 + bytes/4) + n/4) and one launch. This time by the card's, bold where it is
-                within {percent(NEAR)} of it:"""
+                · (1 + bytes/4) + n/4) and one launch. This time divided by the card's, bold where
+                it is within {percent(NEAR)} of it:"""
             ),
             with_sectors(rows, calibration),
             paragraph(
@@ -113,7 +113,7 @@ def sectors(rows: Sequence[Row], calibration: Calibration) -> str:
 
 
 def with_sectors(rows: Sequence[Row], calibration: Calibration) -> str:
-    """S-designated's time, if each casual read cost one sector, by the card's."""
+    """S-designated's time, if each casual read cost one sector, divided by the card's."""
     source = [row for row in rows if not row["coalesced"] and row["algorithm"] == "S-designated"]
     return sizes(source, values(source, "sqrt n"), lambda row: _estimate(row, calibration))
 

@@ -24,7 +24,7 @@ def verdicts(record: Record) -> str:
         reasons.setdefault(str(row["verdict"]), []).append(row)
     by_memory = [
         f"{len(pick(equal, machine=machine, memory=memory))} of "
-        f"{len(pick(record.rows, machine=machine, memory=memory))} of {memory} memory beside the "
+        f"{len(pick(record.rows, machine=machine, memory=memory))} of {memory} memory against the "
         f"{machine}"
         for machine in values(record.rows, "machine")
         for memory in values(pick(record.rows, machine=machine), "memory")
@@ -56,7 +56,7 @@ def verdicts(record: Record) -> str:
 
 
 def counters(results: Results) -> str:
-    """What the card counted of the papers' programs, beside the model."""
+    """What the card counted of the papers' programs, compared with the model."""
     record = results["counters"]
     metrics = [
         metric
@@ -91,7 +91,7 @@ def counters(results: Results) -> str:
 
 
 def random_programs(results: Results) -> str:
-    """What the card computed of random programs, beside the simulator."""
+    """What the card computed of random programs, compared with the simulator."""
     record = results["random-programs"]
     rows = record.rows
     equal = sum(bool(row["equal"]) for row in rows)

@@ -53,7 +53,7 @@ def _table_2(rows: Sequence[Row]) -> str:
             Each array has √n x √n words; the tables of a permutation are integers of 4 bytes, and
             a thread takes several words. In each cell: the paper's milliseconds on a GTX 680, where
             it has the cell; the milliseconds measured and the milliseconds predicted; then the
-            model's error where accesses are coalesced, or else the model's time by the card's, as a
+            model's error where accesses are coalesced, or else predicted/measured, as a
             factor ("x"). A cell counts as coalesced if the algorithm is scheduled, or the
             permutation is"""
             + f" {' or '.join(COALESCED)}."
@@ -141,7 +141,7 @@ def coalesced_errors(rows: Sequence[Row]) -> str:
 def half_groups(rows: Sequence[Row]) -> str:
     """Why the model is off where a warp reads halves of address groups."""
     source = pick(groups(_large(rows))["shuffle"], algorithm="S-designated")
-    beside = [
+    shuffled = [
         number(row, "measured") / number(same(row, rows, permutation="identical"), "measured")
         for row in source
     ]
@@ -152,7 +152,7 @@ def half_groups(rows: Sequence[Row]) -> str:
         words apart. Each run is half of an address group of the model, and the model
         charges both groups in full. The card fetches sectors of {SECTOR} bytes; the two
         runs are whole sectors, so nothing is fetched in vain. This shows in the times:
-        S-designated along the shuffle takes {short(min(beside))} to {short(max(beside))}
+        S-designated along the shuffle takes {short(min(shuffled))} to {short(max(shuffled))}
         times as long as along the identity. D-designated along the shuffle writes every
         other word of two groups; the words between them come from another warp, and there
         the model's full charge is closer to what the card does."""
@@ -166,7 +166,7 @@ def _small(rows: Sequence[Row]) -> str:
         (
             "### Smaller arrays\n",
             paragraph(
-                f"""Below √n = {LARGE} an array is short beside what it takes to hide the latency. A
+                f"""Below √n = {LARGE} an array is too short to hide the latency. A
                 warp of the model waits for each request before it sends the next; a warp of the
                 card has up to {SEVERAL.words} reads of each thread on their way. So the model takes
                 up to {short(factor(worst))} times as long as the card: {named(worst)} at √n =
@@ -178,7 +178,7 @@ def _small(rows: Sequence[Row]) -> str:
 
 
 def factors(rows: Sequence[Row]) -> str:
-    """The model's time by the card's, over the cells of each size."""
+    """The model's time divided by the card's, over the cells of each size."""
     return table(
         ("√n", "cells", "least", "mean", "most"),
         (

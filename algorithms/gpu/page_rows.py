@@ -41,7 +41,7 @@ def sizes(rows: Sequence[Row], sides: Sequence[int], cell: Callable[[Row], str])
 
 
 def same(row: Row, rows: Sequence[Row], **other: str) -> Row:
-    """The row that is the same but for some fields."""
+    """The row that differs only in some fields."""
     names = ("type", "permutation", "sqrt n", "algorithm")
     (found,) = pick(rows, **{**{name: row[name] for name in names}, **other})
     return found

@@ -35,7 +35,7 @@ def section(results: Results) -> str:
                 """Words of 4 bytes, float, lie in 32 banks, as on the DMM of width 32: a warp's
                 request takes as many stages as the most words that it wants from one bank. Words of
                 8 bytes, double, follow a rule of their own. The card serves the warp as two
-                half-warps, one after the other, and each half meets 16 banks of 8 bytes. The
+                half-warps in turn, and each half meets 16 banks of 8 bytes. The
                 request takes the stages of both halves. So a read without conflicts costs two
                 stages, and a column of a matrix, where all threads want one bank, costs 16 + 16: no
                 more than it costs in float. The tables of a permutation are integers of 4 bytes in
@@ -117,7 +117,7 @@ def _rap_table(results: Results) -> str:
         paragraph(
             f"""RAP makes CRSW, which writes columns, {short(better["float"])} times as fast in
             float. In double it is {short(better["double"])} times: RAP spreads a column over 32
-            banks of 4 bytes, and over 16 banks of 8 bytes some of it meets again. Beside the
+            banks of 4 bytes, and over 16 banks of 8 bytes some of it meets again. Compared with the
             transpose that never has a conflict, DRDW under RAW, it then takes {here:.2f} times as
             long on this card, and {there:.2f} times on the paper's TITAN, whose banks could be 8
             bytes wide."""

@@ -31,13 +31,14 @@ def tiles(results: Results) -> list[str]:
         "## Tiles\n",
         paragraph(
             f"""One request each of {count(len(CASES), "layout")} and accesses as kernels have them,
-            in CuTe's words: the layout of the tile, and what a warp accesses of it at once, by
-            threads and values. The card counted on {str(record.facts["date"])[:10]}, as above. The
-            stages of `mm.conflicts` are the card's wavefronts in {len(own)} of {len(CASES)}. An
-            access is free of conflicts where it takes the least."""
+            in CuTe's words: the layout of the tile, and what a warp accesses of it in one
+            instruction, by threads and values. The card counted on
+            {str(record.facts["date"])[:10]}, as above. The stages of `mm.conflicts` are the card's
+            wavefronts in {len(own)} of {len(CASES)}. An access is free of conflicts where it takes
+            the least."""
         ),
         paragraph(
-            f"""Beside them stand the ways of the conflict by
+            f"""Next to them stand the ways of the conflict by
             [tensor-layouts](https://github.com/facebookresearch/tensor-layouts)
             {theirs.facts["version"]}, `bank_conflicts(...)["max_ways"]`: the most words that a
             whole warp wants of one bank. They are the card's wavefronts in {len(same)} of

@@ -68,7 +68,7 @@ def section(rows: Sequence[Row]) -> str:
                 {len(then)} of the {len(paper)} cells printed. The model lets it win {len(forecast)}
                 of {len(own)}, among them {sum(cell in forecast for cell in won)} of the
                 {len(won)} that it wins on the card. The model overcharges casual reads, so it can't
-                tell where the lines cross on this card."""
+                show where the lines cross on this card."""
             ),
         )
     )

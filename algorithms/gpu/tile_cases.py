@@ -1,8 +1,8 @@
 """Fifty layouts of tiles and accesses to them, such as kernels have, each one request of a warp.
 
 Both are written as CuTe prints them: the layout of the tile's elements in memory, and a
-thread-value layout that says which elements a thread accesses at once. It numbers the elements by
-columns, so of a tile of 32 rows element (i, j) is i + 32 j.
+thread-value layout that says which elements a thread accesses in one instruction. It numbers the
+elements by columns, so of a tile of 32 rows element (i, j) is i + 32 j.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Case:
 
     @property
     def vector(self) -> int:
-        """How many elements a thread accesses at once."""
+        """How many elements a thread accesses in one instruction."""
         return self.threads_and_values.extents[1]
 
     @property
@@ -67,7 +67,7 @@ TRANSPOSED = "((8,2,2),8):((128,8,1024),1)"
 for each thread, from 8 columns, 2 neighbours, and the next 8 columns."""
 
 FRAGMENT = "((4,8),2):((128,1),64)"
-"""What a thread of `mma` holds of 8 rows: two halves, beside those of three others."""
+"""What a thread of `mma` holds of 8 rows: two halves, next to those of three others."""
 MODE_128, MODE_64 = "Swizzle<3,3,3> o (64,64):(64,1)", "Swizzle<2,3,3> o (64,64):(64,1)"
 SHORT_64 = "Swizzle<2,3,3> o (64,32):(32,1)"
 """The hardware's modes of 128 and of 64 bytes, for halves."""

@@ -1,4 +1,4 @@
-"""Kept results beside what the model predicts now. It needs no GPU."""
+"""Kept results and what the model predicts now. It needs no GPU."""
 
 from __future__ import annotations
 

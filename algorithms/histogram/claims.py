@@ -194,7 +194,7 @@ CLAIMS = [
         grid=multiprocessors,
         run=in_blocks,
         requires=(SHARES, WHOLE_SHARES, REPEATED, BINS),
-        note="the conflicts are served in d shared memories at once; each block's bins are "
+        note="the conflicts are served in d shared memories in parallel; each block's bins are "
         "cleared, read, and added to those of all",
     ),
 ]

@@ -144,7 +144,7 @@ def any_algorithm(schedule: mm.Schedule, algorithm: str, n: int, w: int, d: int,
 
 
 def many_random(schedule: mm.Schedule, n: int, w: int, count: int) -> mm.Run:
-    """Random permutations, D-designated, one after the other."""
+    """Random permutations, D-designated, in sequence."""
     return mm.total(
         permuted("D-designated", schedule, "random", n, w, 1, seed=seed) for seed in range(count)
     )

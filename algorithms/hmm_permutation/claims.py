@@ -255,7 +255,8 @@ def _bound_claims() -> Iterator[Claim]:
         kind="lower",
         grid=all_algorithms,
         run=any_algorithm,
-        note="the n/w stages that read a start one after the other, the last completes L - 1 later",
+        note="the n/w stages that read a start in consecutive time units, the last completes "
+        "L - 1 later",
     )
     yield Claim(
         id="ICPP-T9.O",

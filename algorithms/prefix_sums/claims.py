@@ -90,7 +90,7 @@ def _claims() -> Iterator[Claim]:
         grid=any_width,
         run=partial(prefix_sums, "doubling"),
         requires=(BINARY, THREADS),
-        note="three accesses; where w is no power of two, a warp's words may lie in two groups",
+        note="three accesses; where w is not a power of two, a warp's words may lie in two groups",
     )
     yield Claim(
         id="SCAN-tree",
@@ -116,7 +116,7 @@ def _claims() -> Iterator[Claim]:
         grid=any_width,
         run=partial(prefix_sums, "tree"),
         requires=(BINARY, PAIRS),
-        note="12 stages for each w words, and twice as many at most where w is no power of two",
+        note="12 stages for each w words, and twice as many at most where w is not a power of two",
     )
     yield Claim(
         id="SCAN-LB",

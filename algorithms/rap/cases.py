@@ -212,7 +212,7 @@ def mean_of_table_2(schedule: mm.Schedule, hundredths: int, **case: Any) -> mm.R
 
 
 def congestion_curve() -> Curve:
-    """Mean congestions that the paper calls Õ(log w / log log w), beside that, over w."""
+    """Mean congestions that the paper calls Õ(log w / log log w), and that bound, over w."""
     from mmsim_algorithms.rap.curves import curves
 
     points = curves(samples=1000)

@@ -72,7 +72,7 @@ class Distributions:
 def random_distributions(
     n: int, w: int, count: int, say: Callable[[int], None] = lambda seed: None
 ) -> Distributions:
-    """D_w(P) of the random permutations with seeds 0 .. count - 1; `say` is told each seed.
+    """D_w(P) of the random permutations with seeds 0 .. count - 1; `say` is called with each seed.
 
     >>> found = random_distributions(1024, 32, 20)
     >>> found.minimum <= found.average <= found.maximum

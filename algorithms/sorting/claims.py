@@ -240,7 +240,7 @@ def _claims() -> Iterator[Claim]:
         run=free_of_conflicts,
         requires=(PRIME, THREADS, LONG),
         note="n/p = E. A search reads 2 log n words, which may all be in one bank: with E >= w log "
-        "n that is no more than what moves the words",
+        "n that is at most what moves the words",
     )
 
 

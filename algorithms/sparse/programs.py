@@ -134,7 +134,7 @@ def row_of_thread_example(width: int, size: int = 0, seed: int = 0) -> mm.Exampl
 
 @row_of_warp.example
 def row_of_warp_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
-    """`size` rows (default: 4w) of 2w nonzero words, a warp for each of w rows at once."""
+    """`size` rows (default: 4w) of 2w nonzero words, a warp for each of w rows."""
     n, w = size or 4 * width, 1 << (width.bit_length() - 1)
     words, x = values(n, 2 * width)
     c = np.random.default_rng(seed).integers(0, n, (n, 2 * width))

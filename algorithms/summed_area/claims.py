@@ -153,7 +153,7 @@ def _claims() -> Iterator[Claim]:
     yield Claim(
         id="SAT-1R1W.O",
         source=PAPER,
-        title="1R1W is optimal but for the waves, whatever d is",
+        title="1R1W is optimal except for the waves, whatever d is",
         formula=lambda n, w, L: n / w + root(n) * L / w,
         kind="upper",
         constant=16,

@@ -93,7 +93,7 @@ def _claims() -> Iterator[Claim]:
         grid=any_width,
         run=partial(by_tree, "tree"),
         requires=(BINARY, PAIRS),
-        note="three accesses; where w is no power of two, a warp's words may lie in two groups",
+        note="three accesses; where w is not a power of two, a warp's words may lie in two groups",
     )
     yield Claim(
         id="SUM-columns",

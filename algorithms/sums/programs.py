@@ -5,7 +5,7 @@ Nakano, "An Optimal Parallel Prefix-Sums Algorithm on the Memory Machine Models 
 HMM; "Asynchronous Memory Machine Models with Barrier Synchronization", IEICE Trans. E97-D, 2014,
 the sum with few barriers. The programs are written from the ideas that the abstracts name.
 
-All threads are one block, but for `block_sums`. p is the number of threads, n that of the words.
+All threads are one block, except in `block_sums`. p is the number of threads, n that of the words.
 """
 
 from __future__ import annotations

@@ -154,8 +154,8 @@ def _claims() -> Iterator[Claim]:
         printed=True,
         growth=Growth("w", _piled_up),
         note="'it is not difficult to see', for p threads and any n. With w = m^3 + 1 and sqrt n = "
-        "m^2 the gcd is 1, but a warp reads m columns at once, which pile up m deep in a bank: "
-        "with w = 730, sqrt n = 81 it takes 90 time units where the formula gives 9.99",
+        "m^2 the gcd is 1, but a request of a warp covers m columns, which pile up m deep in a "
+        "bank: with w = 730, sqrt n = 81 it takes 90 time units where the formula gives 9.99",
     )
     yield Claim(
         id="SMM-ST.O",
@@ -269,7 +269,7 @@ def _claims() -> Iterator[Claim]:
         printed=True,
         growth=Growth("w", _diagonals_piled_up),
         note="the same sentence for narrow matrices, which the corrected claim leaves out: with "
-        "w = m^3 + 1 and sqrt n = m^2 - 1 a warp reads m diagonals at once, m deep in a bank",
+        "w = m^3 + 1 and sqrt n = m^2 - 1 a request of a warp covers m diagonals, m deep in a bank",
     )
     yield Claim(
         id="SMM-L5.1.O",

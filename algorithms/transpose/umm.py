@@ -130,7 +130,7 @@ def apart(T: mm.Thread, a: mm.Array, b: mm.Array, c: mm.Array, side: int, group:
 
 @mm.program
 def direct(T: mm.Thread, a: mm.Array, b: mm.Array, side: int, group: int) -> None:
-    """Better than the paper: each tile goes at once to its place in b, and whole groups at once.
+    """Better than the paper: each tile goes directly to its place in b, by whole groups.
 
     There is nothing left to swap, and a warp waits r times for a tile to be read and r times for
     it to be written, not sqrt(rw) times. The matrices needn't be square: b's are as wide as a's are
@@ -221,7 +221,7 @@ def transpose(
     Parameters
     ----------
     a
-        A matrix, or an array of matrices. They are square, but for the program `direct`.
+        A matrix, or an array of matrices. They are square, except for the program `direct`.
     registers
         The registers of a thread: w (Lemma 5.2, the default) or fewer (Lemma 5.3).
     program

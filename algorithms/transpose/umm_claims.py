@@ -218,7 +218,7 @@ def _claims() -> Iterator[Claim]:
     yield Claim(
         id="SMM-L5.2.direct",
         source="SMM, section 5, improved",
-        title="transpose, UMM, w registers: each tile at once to its place, no swap",
+        title="transpose, UMM, w registers: each tile directly to its place, no swap",
         formula=lambda n, p, w, l: 2 * (p / w + l - 1) * n / p,
         kind="exact",
         grid=lambda: with_w_registers(latencies=(1, 30)),
@@ -309,7 +309,7 @@ def _claims() -> Iterator[Claim]:
     yield Claim(
         id="SMM-L5.3.direct",
         source="SMM, section 5, improved",
-        title="transpose, UMM, r registers: whole groups at once, no swap",
+        title="transpose, UMM, r registers: by whole groups, no swap",
         formula=lambda n, p, w, l, r: 2 * (root(w / r) * p / w + l - 1) * n / p,
         kind="exact",
         grid=lambda: with_r_registers(all_too=True),

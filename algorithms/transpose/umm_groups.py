@@ -29,7 +29,7 @@ def mirror_groups(T: mm.Thread, a: mm.Array, b: mm.Array, side: int, group: int,
     A warp takes row u of span x span tiles: `span` reads, then `span` writes. Its threads form
     `group` classes of `side` threads. Class c keeps the row of tile (x, y) of these, of which
     c = x * turn + y (mod group), in register y // turn. So the rows with one x are in different
-    classes, which read them at once, and those with one y are too. Each thread needs
+    classes, which read them together, and those with one y are too. Each thread needs
     span // turn registers, as many as a thread has, or `span` if that is less.
     """
     w, turn = side * group, group // span

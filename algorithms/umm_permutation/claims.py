@@ -262,7 +262,7 @@ def _large_claims() -> Iterator[Claim]:
         grid=any_power,
         run=partial(permuted, improved=True),
         requires=(POWER, FULL_WARPS, W_THREADS, SHARES),
-        note=f"{ALL}. Matrices of w columns instead of square ones, tiles transposed at once to "
+        note=f"{ALL}. Matrices of w columns instead of square ones, tiles transposed directly to "
         "their place: every power of w, 2m - 1 row-wise permutations, 2m - 2 transposes",
     )
     yield Claim(

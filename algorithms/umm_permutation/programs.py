@@ -145,7 +145,7 @@ def by_squares(P: Integers, w: int) -> list[Step]:
 def by_groups(P: Integers, w: int) -> list[Step]:
     """Better than the paper: the steps that permute rows of w^m words, whatever m is.
 
-    A row is a matrix with w columns. Its rows are address groups at once, so only its columns are
+    A row is a matrix with w columns. Its rows are already address groups, so only its columns are
     permuted by the same method: 2m - 1 row-wise permutations, 2m - 2 transposes.
     """
     rows, rest = divmod(P.shape[1], w)

@@ -156,7 +156,7 @@ def changed(results, **factors):
                 "One algorithm stands out",
                 "Below √n = 4096",
                 "Random, bit reversal",
-                "The dearest is",
+                "The most expensive is",
                 "It is within",
                 "Today the scheduled",
                 "Scheduled moves",

@@ -1,8 +1,8 @@
 """The data movements of two algorithms as bare NumPy: what a simulation of them is held against.
 
 Every read and every write of the programs is one fancy-indexing statement on flat arrays, for all
-threads at once. The index arrays and the arrays that are written are there beforehand; a run of the
-movements does nothing but move. Shared arrays of all blocks lie one after the other in one array.
+threads together. The index arrays and the arrays that are written are there beforehand; a run of
+the movements does nothing but move. The shared arrays of all blocks are joined in one array.
 """
 
 from __future__ import annotations
