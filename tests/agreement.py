@@ -65,7 +65,7 @@ from random_programs import (
 from reference import RefPlaced
 
 CHUNK = 50
-"""Programs that are drawn at once."""
+"""Programs that are drawn together."""
 COMPILED = 4
 """Of so many such chunks one has a program that is compiled."""
 CASTS = [name for name in SUPPORTED if name != "bool"]

@@ -58,7 +58,7 @@ def main() -> int:
 def _main(place: Path) -> int:
     place.chmod(0o755)
     environment, sources, work = place / "venv", place / "sources", place / "work"
-    # A copy of the sources: building writes beside them.
+    # A copy of the sources: building writes next to them.
     sources.mkdir()
     for part in ("mmsim", "algorithms", "pyproject.toml", "README.md", "LICENSE"):
         if (ROOT / part).is_dir():

@@ -70,7 +70,7 @@ static float __int_as_float(int bits)
     return value;
 }
 
-// The atomics that CUDA has, with its types: each is one go, also where blocks run at once.
+// The atomics that CUDA has, with its types: each is indivisible, also where blocks run in parallel.
 // A word is computed with without a sign, where it wraps around.
 
 static std::mutex atomics;

@@ -78,7 +78,7 @@ class Tally:
 
 
 def save(outcome: Outcome, seed: int) -> Path:
-    """Keep what was found, the input beside what happened; where."""
+    """Keep what was found, the input and what happened; where."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     name = FOLDER / f"{outcome.kind}-{seed}-{outcome.number}"
     data = outcome.text if isinstance(outcome.text, bytes) else outcome.text.encode()

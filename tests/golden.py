@@ -4,7 +4,7 @@
     python tests/golden.py --write    make it anew, after a rule has changed on purpose
 
 Each program with an example runs on a DMM, a UMM and an HMM under both schedules. A digest stands
-for all that the run tells. It may not depend on the platform, on Python, on NumPy or on the day.
+for the whole run. It may not depend on the platform, on Python, on NumPy or on the day.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SCHEDULES = ("synchronous", "asynchronous")
 
 
 def digest(run: mm.Run) -> str:
-    """What a run tells as one number: little-endian, so that every machine counts alike."""
+    """A run's content as one number: little-endian, so that every machine gives the same."""
     found = hashlib.sha256()
     for row in run.accesses:
         cells = (row.array, row.kind, row.requests, row.stages, row.least)

@@ -1,4 +1,4 @@
-"""Random programs on the GPU at hand, beside the simulator: their arrays must be the same.
+"""Random programs on the GPU at hand and on the simulator: their arrays must be the same.
 
     python tests/gpu_programs.py [--count 300] [--seed 0] [--json FILE] [--sanitize [TOOL ...]]
 
@@ -179,7 +179,7 @@ def summaries(text: str) -> tuple[str, ...]:
 
 
 def sanitize(sanitizer: str, tool: str, count: int, number: int) -> Verdict:
-    """This script under a tool of compute-sanitizer; its lines are shown as they come."""
+    """This script under a tool of compute-sanitizer; its lines are shown immediately."""
     options = ["--tool", tool, *OPTIONS.split()]
     script = [sys.executable, __file__, "--count", str(count), "--seed", str(number)]
     say(f"compute-sanitizer {' '.join(options)}")

@@ -159,7 +159,7 @@ def start(rows: Path, log: Path, life: int, cases: int, jobs: int) -> subprocess
         [sys.executable, __file__, "--sweep", rows, "--cases", str(cases), "--jobs", str(jobs)],
         env={**os.environ, LOG: str(log), LIFE: str(life)},
         start_new_session=True,
-        stderr=subprocess.DEVNULL,  # joblib tells that it cleaned up after the killed
+        stderr=subprocess.DEVNULL,  # joblib reports that it cleaned up after the killed
     )
 
 
@@ -174,7 +174,7 @@ def wait_for_rows(child: subprocess.Popen[bytes], rows: Path, size: int) -> None
 
 
 def processes_of(sessions: list[int]) -> int:
-    """How many processes there are in these sessions, where the system tells."""
+    """How many processes there are in these sessions, where the system reports it."""
     return sum(session_of(process) in sessions for process in Path("/proc").glob("[0-9]*"))
 
 

@@ -119,7 +119,7 @@ def page(known: Kept | None) -> str:
                 [The checker](checker.md) says by which rules it finds them. A time is that of the
                 request's dispatch."""
             ),
-            "## Beside compute-sanitizer\n",
+            "## Compared with compute-sanitizer\n",
             *_beside(known),
             *(_section(file, by_name, known) for file in FILES),
         )
@@ -131,7 +131,7 @@ def _overview(results: list[Checked]) -> str:
     alarms = sum(bool(one.alarms) for one in results)
     schedules = sum(len(one.pair.clean) for one in results)
     return f"""{len(results)} programs with one mistake each, as students and programmers of GPUs
-        make them, and beside each a twin without it. [The checker](checker.md) finds
+        make them, each with a twin without it. [The checker](checker.md) finds
         {found} of the {len(results)} as they were planted, and raises a false alarm at {alarms} of
         the {len(results)} twins, in {schedules} checks of them."""
 

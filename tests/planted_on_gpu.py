@@ -180,7 +180,7 @@ def launch(name: str, variant: str) -> None:
             else:
                 passed.append(cp.asarray(argument.words()))
             gaps.append(cp.empty(GAP, dtype="u1"))
-        gaps.clear()  # so that beside each array lies what belongs to none
+        gaps.clear()  # so that next to each array lies what belongs to none
         function = compiled(cp, written)
         function(written.grid, written.block, tuple(passed), shared_mem=written.shared_bytes)
         cp.cuda.Device().synchronize()
@@ -277,7 +277,7 @@ def row(task: Task, shown: Said, took: float) -> dict[str, Any]:
 
 
 def version_of(sanitizer: str) -> str:
-    """The version that compute-sanitizer tells of itself."""
+    """The version that compute-sanitizer prints."""
     shown = subprocess.run([sanitizer, "--version"], capture_output=True, text=True, timeout=60)
     found = re.search(r"[Vv]ersion:? *([\d.]+)", shown.stdout)
     return found[1] if found else "unknown"

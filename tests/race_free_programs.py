@@ -2,8 +2,8 @@
 
 An `OrderlyAuthor` keeps to rules under which nothing races. An array has one *role* throughout:
 
-- "input": nobody writes it, anybody reads it;
-- "flag": anybody writes one certain value anywhere, nobody reads it;
+- "input": no thread writes it, any thread reads it;
+- "flag": any thread writes one certain value anywhere, no thread reads it;
 - "worked": a block keeps to its own segment of it (all of a shared array is the block's), in one
   *mode* from one barrier to the next. In "gather" mode the threads of the block read anywhere in
   the segment; in the others they write and read, each thread or each warp its own elements.

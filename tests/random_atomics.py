@@ -2,7 +2,7 @@
 
 They change any array whose element type they take, and *counters*: arrays that only they change.
 Where a program is to give the same in whatever order its warps run, each counter has operations of
-one kind, whose old values nobody uses.
+one kind, whose old values are not used.
 """
 
 from __future__ import annotations

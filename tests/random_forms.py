@@ -146,7 +146,7 @@ def nameless(array):
     return replace(array, name="")
 
 
-def alike(array, other):
+def matched(array, other):
     """Whether the names may stand for one array."""
     return nameless(array) == nameless(other)
 

@@ -75,7 +75,7 @@ class RandomCase:
 
     @cached_property
     def program(self):
-        """The program, parsed once so that all its runs tell of one file."""
+        """The program, parsed once so that all its runs name one file."""
         import mmsim as mm
 
         return mm.program(define(self.source, self.name))
@@ -333,7 +333,7 @@ class Author:
         if size:
             kinds.append("constant")
         # Its numbers are indices of the others, not of itself, whatever it is called.
-        if size and self.index_array in s.arrays and not forms.alike(array, self.index_array):
+        if size and self.index_array in s.arrays and not forms.matched(array, self.index_array):
             kinds.append("array")
         kind = self.pick(*kinds)
         if kind == "constant":
@@ -829,7 +829,7 @@ def write_program(author, known, args, declarations):
         atomics.counter(author, known, parameters, args, ArrayName)
     variables = {}
     if author.pick(False, True):
-        # No value exceeds any axis of any array, and nobody writes it: an index everywhere.
+        # No value exceeds any axis of any array, and no thread writes it: an index everywhere.
         smallest = min(min(array.shape) for array in known)
         size = author.number(1, 8)
         author.index_array = ArrayName("p", "int64", 1, (size,), writable=False)

@@ -1,7 +1,8 @@
 """Random arithmetic in types that are asked for, and functions, for the `Author` of programs.
 
 No float leaves what an array holds, and none is a NaN. What a function gives that machines round
-differently is rounded to far fewer bits at once, so that all of them go on with the same number.
+differently is rounded to far fewer bits immediately, so that all of them go on with the same
+number.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def value(author, type_, s, depth):
 
 
 def _beside(author, type_, s):
-    """A plain integer beside a type; a number that is written in the program has to fit."""
+    """A plain integer combined with a type; a number that is written in the program has to fit."""
     text = author.int(s, 0)
     elements = tuple(f"{array.name}[" for array in s.arrays)
     known = text.startswith(("T.", *elements)) or text in s.variables

@@ -1,4 +1,4 @@
-"""Random accesses to several neighbours at once, for the `Author` of `random_programs`."""
+"""Random accesses to several adjacent elements, for the `Author` of `random_programs`."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class Registers:
     def __init__(self, size, lanes):
         self.values = {t: [0] * size for t in lanes}
         self.shape = (size,)
-        self.order = -id(self)  # they are no memory, so that any order will do
+        self.order = -id(self)  # they are not memory, so that any order will do
 
 
 @dataclass(frozen=True)
@@ -402,8 +402,8 @@ def fitted(value, dtype):
     return np.array([whole], f"u{dtype.itemsize}").view(dtype)[0]
 
 
-def alike(x, y):
-    """Two operands: beside one of NumPy's types, a number of Python's is of that type too."""
+def matched(x, y):
+    """Two operands: with one of NumPy's types, a number of Python's is of that type too."""
     if isinstance(x, np.generic) == isinstance(y, np.generic):
         return x, y
     typed, plain_one = (x, y) if isinstance(x, np.generic) else (y, x)
@@ -425,7 +425,7 @@ def apply(op, x, y):
             return of_complex(op, np.complex128(x), np.complex128(y)).item()
         return wrap64(BINARY[type(op)](x, y))
     with np.errstate(all="ignore"):
-        return of_complex(op, *alike(x, y))
+        return of_complex(op, *matched(x, y))
 
 
 def of_complex(op, x, y):
@@ -460,9 +460,9 @@ def compared(op, x, y):
     if any(isinstance(one, complex | np.complexfloating) for one in (x, y)):
         if not any(isinstance(one, np.generic) for one in (x, y)):
             x, y = np.complex128(x), np.complex128(y)
-        return bool(COMPARE[type(op)](*alike(x, y)))
+        return bool(COMPARE[type(op)](*matched(x, y)))
     if any(isinstance(one, float | np.floating) for one in (x, y)):
-        return bool(COMPARE[type(op)](*alike(x, y)))
+        return bool(COMPARE[type(op)](*matched(x, y)))
     return COMPARE[type(op)](int(x), int(y))
 
 
@@ -479,7 +479,7 @@ def extreme(take):
 
     def run(first, *others):
         for other in others:
-            x, y = alike(first, other)
+            x, y = matched(first, other)
             first = take(x, y)
         return first
 
@@ -820,7 +820,7 @@ class Sequencer:
         return [found[key] for key in sorted(found)]
 
     def read(self, node, place, lanes):
-        """The values in a place; what is no element stays what it is."""
+        """The values in a place; what is not an element stays what it is."""
         result = {t: place[t] for t in lanes}
         elements = [t for t in lanes if isinstance(place[t], Row) and not place[t].shape]
         elements = elements or [t for t in lanes if isinstance(place[t], Vector)]

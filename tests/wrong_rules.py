@@ -104,7 +104,7 @@ def chosen(cases: list[Case], few: int) -> list[Case]:
             named[names].append(case)
     random = np.random.RandomState(0)
     return [
-        alike[number] for alike in named.values() for number in random.permutation(len(alike))[:few]
+        equal[number] for equal in named.values() for number in random.permutation(len(equal))[:few]
     ]
 
 
@@ -133,7 +133,7 @@ def planted() -> Claim:
 
     return Claim(
         id="planted",
-        source="nobody",
+        source="none",
         title="D-designated",
         formula=lambda n, w, l, C: 2 * (n / w + l - 1) + C + l - 1,
         kind="exact",

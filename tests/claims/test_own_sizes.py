@@ -104,7 +104,7 @@ def test_a_claim_is_left_out_where_memory_is_short(monkeypatch):
 
 
 class Inline:
-    """A pool of one process that works at once and keeps what it was given."""
+    """A pool of one process that works immediately and keeps what it was given."""
 
     pools: ClassVar[list["Inline"]] = []
 

@@ -1,4 +1,4 @@
-"""Matrix profiles by stumpy's own kernels for GPUs, unchanged, beside its functions for the CPU."""
+"""Matrix profiles by stumpy's own kernels for GPUs, compared with its functions for the CPU."""
 
 import subprocess
 import sys

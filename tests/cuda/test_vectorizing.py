@@ -1,4 +1,4 @@
-"""`cuda.vectorize`, `cuda.guvectorize` and `cuda.reduce` beside NumPy."""
+"""`cuda.vectorize`, `cuda.guvectorize` and `cuda.reduce` compared with NumPy."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """Every Python example of the README and of docs/ runs, and prints what the page says.
 
-Code cells run here too, one after the other as in their page, without the site that shows them.
+Code cells run here too, in order as in their page, without the site that shows them.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ CODE = re.compile(r"^```(?:\{code-(?:cell|block)\} )?python\n.*?^```$", re.MULTI
 
 
 def examples(page):
-    """The Python blocks of a page, each with the text block that follows at once, if any."""
+    """The Python blocks of a page, each with the text block that follows directly, if any."""
     blocks = list(BLOCK.finditer(page.read_text(encoding="utf-8")))
     text = page.read_text(encoding="utf-8")
     for block, after in zip_longest(blocks, blocks[1:]):

@@ -1,6 +1,6 @@
 """The notebooks: paired with their text, showing what a fresh kernel shows, with checked exercises.
 
-What an author does wrong here is fixed by `make notebooks`, but for what the readers are asked.
+What an author does wrong here is fixed by `make notebooks`, except the questions to readers.
 """
 
 import ast

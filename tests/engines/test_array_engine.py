@@ -123,7 +123,7 @@ FLOATS = [0.0, -0.0, 1.0, -1.0, 0.1, -2.5, 3.0, 7.5, 1e-310, 1e300, -1e308, math
 
 
 def bits(values):
-    """Numbers as they are in memory; all that are no number are one."""
+    """Numbers as they are in memory; all NaNs are one."""
     values = np.asarray(values)
     if values.dtype == float:
         values = np.where(np.isnan(values), np.nan, values)
@@ -149,7 +149,7 @@ def test_operators_of_fused_programs_on_integers(op, name, right):
         expected
     )
     for a, b, result in zip(x.tolist(), y.tolist(), expected.tolist(), strict=True):
-        if b < 10**6 or op in ("//", "%"):  # as one number: nobody can wait for 2 ** 2 ** 62
+        if b < 10**6 or op in ("//", "%"):  # as one number: 2 ** 2 ** 62 would take forever
             assert BINARY[op](a, b, True) == result
 
 
@@ -525,7 +525,7 @@ def test_few_threads_are_interpreted(monkeypatch):
     assert len(asked) == 1
 
 
-# ------------------------------------------------------------ what alike launches share
+# ------------------------------------------------------------ what equal launches share
 
 
 @mm.program

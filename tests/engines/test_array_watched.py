@@ -169,7 +169,7 @@ def test_the_scheduled_permutation_takes_at_most_200_bytes_a_thread(tmp_path):
     growth.save("scheduled", 1 << 20, tmp_path)
     for schedule in ("synchronous", "asynchronous"):
         row = growth.measured("scheduled", schedule, 1 << 20, 1, str(tmp_path))
-        # The result and what it is made from are there at once: 8 bytes each.
+        # The result and what it is made from are there together: 8 bytes each.
         assert 16 <= row["bytes per thread"] <= 200
 
 

@@ -90,7 +90,7 @@ def run(prog, path, args, monkeypatch):
 
 
 def same(found, right):
-    """Bit for bit, but for the bits of a NaN."""
+    """Bit for bit, except for the bits of a NaN."""
     for part, own in ((found.real, right.real), (found.imag, right.imag)):
         equal = (part == own) & (np.signbit(part) == np.signbit(own))
         if not (equal | (np.isnan(part) & np.isnan(own))).all():

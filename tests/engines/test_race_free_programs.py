@@ -107,7 +107,7 @@ def test_most_candidates_survive_and_every_feature_occurs():
 
 
 def without_barriers(source):
-    """A program whose threads don't meet: what a barrier tells each is its own test."""
+    """A program whose threads don't meet: what a barrier gives each is its own test."""
     source = re.sub(
         r"T\.(grid_)?barrier\(\)|(?<=  )T\.barrier_\w+\(.*\)$", "pass", source, flags=re.M
     )

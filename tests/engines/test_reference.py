@@ -152,7 +152,7 @@ def test_latencies_overlap():
 
 
 def test_turns_are_circular():
-    # From time 1 on all three warps are always ready: it is never warp 0 again at once.
+    # From time 1 on all three warps are always ready: it is never warp 0 again immediately.
     outcome = run("a[0]\na[0]", RefDMM(1, 1), zeros(1), threads=3, schedule="asynchronous")
     assert [d[2] for d in outcome.dispatches] == [0, 1, 2, 0, 1, 2]
     assert outcome.time == 6

@@ -1,6 +1,6 @@
 """The asynchronous schedule of known operations (docs/machines.md) against three other tellings.
 
-One is `told_plainly`, below: the section's sentences, one after the other. One is the event
+One is `stated_plainly`, below: the section's sentences, in order. One is the event
 engine's own units, turns and barriers. One is whole programs on the event engine.
 """
 
@@ -63,7 +63,7 @@ def grid_of(machine, warps, warps_per_block):
 # ------------------------------------------------------------------ the other tellings
 
 
-def told_plainly(machine, sequences, warps_per_block=None):
+def stated_plainly(machine, sequences, warps_per_block=None):
     """The pipeline, turns and barriers, asynchronous; one instant after the other."""
     dmms = len(machine.shared) or 1
     size = warps_per_block or len(sequences)
@@ -213,8 +213,8 @@ def schedules(draw, most_warps=14):
     suppress_health_check=[HealthCheck.too_slow],
 )
 @given(case=schedules())
-def test_as_told_plainly_and_as_the_event_engine(case):
-    expected = told_plainly(*case)
+def test_as_stated_plainly_and_as_the_event_engine(case):
+    expected = stated_plainly(*case)
     assert on_simpy(*case) == expected
     assert time_of(*case) == expected
     assert time_of(*case, compile=True) == expected
@@ -310,7 +310,7 @@ def same_on_each_dmm(draw):
 def test_one_dmm_stands_for_those_that_do_the_same(case):
     requests = any(op > 1 for sequence in case[1] for op in sequence)
     assert (taken_together(*case) is not None) == requests
-    expected = told_plainly(*case)
+    expected = stated_plainly(*case)
     assert time_of(*case) == expected
     assert time_of(*case, compile=True) == expected
 
@@ -334,7 +334,7 @@ def test_one_dmm_stands_for_those_that_do_the_same(case):
 def test_dmms_are_taken_together_only_where_they_do_the_same(sequences, warps_per_block, compile):
     machine = mm.HMM(2, 8, 3, 2)
     assert taken_together(machine, sequences, warps_per_block) is None
-    expected = told_plainly(machine, sequences, warps_per_block)
+    expected = stated_plainly(machine, sequences, warps_per_block)
     assert time_of(machine, sequences, warps_per_block, compile) == expected
 
 
@@ -344,14 +344,14 @@ def test_warps_of_unequal_length_are_not_taken_together(compile):
     sequences = [[2, 2, 2], [2]]
     machine, start = mm.HMM(2, 8, 3, 2), np.array([0, 3, 4])
     assert same_dmms(grid_of(machine, 2, 1), 2, np.array([2, 2, 2, 2]), start) is None
-    assert time_of(machine, sequences, 1, compile) == told_plainly(machine, sequences, 1)
+    assert time_of(machine, sequences, 1, compile) == stated_plainly(machine, sequences, 1)
 
 
 @both_ways
 def test_each_dmm_is_looked_at(compile):
     machine, sequences = mm.HMM(3, 8, 3, 2), [[2, 2], [2, 2], [2, 3]]
     assert taken_together(machine, sequences, 1) is None
-    assert time_of(machine, sequences, 1, compile) == told_plainly(machine, sequences, 1)
+    assert time_of(machine, sequences, 1, compile) == stated_plainly(machine, sequences, 1)
 
 
 def test_a_schedule_of_dmms_taken_together_can_be_stopped(monkeypatch):
@@ -462,7 +462,7 @@ def test_the_largest_latencies_and_stages(compile):
     machine = mm.HMM(2, LARGEST, LARGEST, LARGEST)
     k = LARGEST
     sequences = [[memory(k), BARRIER, shared(k), memory(k)], [shared(k), BARRIER, memory(k)]] * 3
-    expected = told_plainly(machine, sequences, 2)
+    expected = stated_plainly(machine, sequences, 2)
     assert expected > 8 * LARGEST
     assert time_of(machine, sequences, 2, compile, dtype=np.int64) == expected
 
@@ -473,7 +473,7 @@ def test_any_type_of_operations(dtype, compile):
     most = min(int(np.iinfo(dtype).max) // 2, 30_000)
     sequences = [[memory(most), BARRIER, shared(3)], [0, 2, 1]]
     machine = mm.HMM(1, 32767, 10)
-    assert time_of(machine, sequences, None, compile, dtype) == told_plainly(machine, sequences)
+    assert time_of(machine, sequences, None, compile, dtype) == stated_plainly(machine, sequences)
 
 
 # ------------------------------------------------------------------ progress, stopping, loading
@@ -487,7 +487,7 @@ def test_progress_is_counted(op, compile, monkeypatch):
     sequences = [[op] * 5 + [memory(1)] * 2, [op, 0, BARRIER], [op] * 30] * 3
     machine = mm.HMM(2, 4, 6, 2)
     control = np.array([0, 7])
-    assert time_of(machine, sequences, 2, compile, control=control) == told_plainly(
+    assert time_of(machine, sequences, 2, compile, control=control) == stated_plainly(
         machine, sequences, 2
     )
     assert control.tolist() == [0, 7 + 3 * (7 + 1 + 30)]
@@ -550,7 +550,7 @@ def one_reads_on(T, a, chosen, times):
 
 @pytest.mark.parametrize("warps", [64, 65, 66, 67, 128, 131, 200, 4097])
 def test_ready_warps_are_found_in_turn_however_far_they_stand(warps):
-    """Of warps that all ask at once warp c is dispatched at time c; then it goes on by itself."""
+    """Of warps that all ask at time 0 warp c is dispatched at time c; then it goes on by itself."""
     latency, times = 2 * warps, 3
     for chosen in {0, 1, 2, 62, 63, warps // 2, warps - 2, warps - 1}:
         run = mm.DMM(1, latency).run(

@@ -1,6 +1,6 @@
 """The machines' rules (docs/machines.md), sentence by sentence, on the event engine.
 
-Every expected number is counted by hand; the count stands beside it.
+Every expected number is counted by hand; the count stands next to it.
 """
 
 import numpy as np
@@ -291,7 +291,7 @@ def test_a_warp_sends_nothing_new_until_its_request_has_completed():
 
 @both_schedules
 def test_a_run_ends_when_the_last_request_has_completed(schedule):
-    # The write at 0 has its effect at once but is under way until 0 + 1 + 7 - 1.
+    # The write at 0 has its effect immediately but is under way until 0 + 1 + 7 - 1.
     run = mm.DMM(4, 7).run(write_one_word, numbers(1), threads=4, schedule=schedule)
     assert run.time == 7
 
@@ -346,7 +346,7 @@ def test_the_shared_units_of_an_hmm_work_at_once(schedule):
 
 
 def test_turns_go_round():
-    # Latency 1: whoever has been served is ready again at once, but the others come first.
+    # Latency 1: whoever has been served is ready again immediately, but the others come first.
     run = traced(mm.DMM(4, 1), read_twice, numbers(12), threads=12)
     assert dispatches(run) == [(0, 0), (1, 1), (2, 2), (3, 0), (4, 1), (5, 2)]
 
@@ -359,7 +359,7 @@ def test_turns_go_on_after_the_warp_dispatched_last():
         T.barrier()
         a[T.id]
 
-    # Warp 0's read completes at 2 and opens the barrier: all are ready at once, warp 0 was last.
+    # Warp 0's read completes at 2 and opens the barrier: all are ready together, warp 0 was last.
     run = traced(mm.DMM(4, 2), uneven, numbers(12), threads=12)
     assert dispatches(run) == [(0, 0), (2, 1), (3, 2), (4, 0)]
 
@@ -368,7 +368,7 @@ def test_the_global_unit_takes_the_dmms_in_turn_and_their_warps_in_turn():
     # Blocks 0 and 2 on DMM 0: warps 0 1 4 5; block 1 and 3 on DMM 1: warps 2 3 6 7.
     run = traced(mm.HMM(2, 4, 9), read, numbers(32), threads=32, block_size=8)
     assert [warp for _, warp in dispatches(run)] == [0, 2, 1, 3, 4, 6, 5, 7]
-    # Warps 0 1 on DMM 0, warp 2 on DMM 1, all ready again at once (L = 1).
+    # Warps 0 1 on DMM 0, warp 2 on DMM 1, all ready again immediately (L = 1).
     run = traced(mm.HMM(2, 4, 1), read_twice, numbers(12), threads=12, block_size=8)
     assert [warp for _, warp in dispatches(run)] == [0, 2, 1, 2, 0, 1]
 
@@ -569,7 +569,7 @@ def test_a_finished_warp_is_no_longer_waited_for():
         T.barrier()
         a[T.id]
 
-    # Warp 1 leaves at once. Warp 2 reads at 0 and leaves when that has completed, at 3: then
+    # Warp 1 leaves immediately. Warp 2 reads at 0 and leaves when that has completed, at 3: then
     # warps 0 and 3 go on, 3 first, as it comes after 2.
     run = traced(mm.DMM(4, 3), some_leave, numbers(16), threads=16)
     assert dispatches(run) == [(0, 2), (3, 3), (4, 0)]

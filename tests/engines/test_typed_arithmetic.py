@@ -98,7 +98,7 @@ def run(prog, path, args, monkeypatch):
 
 
 def same(found, expected):
-    """Bit for bit, but for the bits of a NaN."""
+    """Bit for bit, except for the bits of a NaN."""
     nans = np.isnan(found) & np.isnan(expected) if found.dtype.kind == "f" else found != found
     return (found.tobytes() == expected.tobytes()) or bool(
         ((found.view(f"u{found.itemsize}") == expected.view(f"u{found.itemsize}")) | nans).all()

@@ -1,4 +1,4 @@
-"""Accesses to several neighbours at once: what they cost, what they mean, and what is refused.
+"""Accesses to several adjacent elements: what they cost, what they mean, and what is refused.
 
 The expected numbers are worked out by hand.
 """

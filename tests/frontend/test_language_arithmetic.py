@@ -1,6 +1,6 @@
 """Random expressions on many lanes against Python's own operators on one number at a time.
 
-Two rules of the language are no rules of Python, and `Node.value` states them: integers wrap at 64
+Two rules of the language are not rules of Python, and `Node.value` states them: integers wrap at 64
 bits, and where a float meets an integer both are doubles. A lane without a value (a division by
 zero) is an error of that lane, if it needs the value at all.
 """

@@ -1,7 +1,7 @@
 """Python that isn't in the language is refused at decoration: where, what, and what to write.
 
 Every case is a program with the offending text between guillemets. The error must point at that
-text and no other, and its message must hold the words beside it.
+text and no other, and its message must hold the words next to it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Forms of Python that kernels have beside those of all programs: views, and more loops."""
+"""Forms of Python that kernels have in addition to those of all programs: views, and more loops."""
 
 from __future__ import annotations
 

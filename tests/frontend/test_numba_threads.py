@@ -126,8 +126,8 @@ def test_lanes_exchange_values(engine):
         out[3, i] = cuda.shfl_xor_sync(everyone, i, 1)
         votes[0] = cuda.ballot_sync(everyone, i % 2)
         votes[1] = cuda.activemask()
-        mask, alike = cuda.match_all_sync(everyone, 3)
-        votes[2] = mask + 100 * alike
+        mask, same = cuda.match_all_sync(everyone, 3)
+        votes[2] = mask + 100 * same
         out[4, i] = cuda.match_any_sync(everyone, i // 2)
         votes[3] = cuda.any_sync(everyone, i == 3) + 10 * cuda.all_sync(everyone, i < 3)
         votes[4] = cuda.eq_sync(everyone, i < 9) + 10 * cuda.eq_sync(everyone, i < 3)

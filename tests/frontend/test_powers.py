@@ -35,7 +35,7 @@ def samples(count):
 
 
 def neighbours(y):
-    """The points half way to the floats beside y >= 0, beyond the largest float too."""
+    """The points half way to the floats next to y >= 0, beyond the largest float too."""
     if math.isinf(y):
         edge = Fraction(2) ** 1024 - Fraction(2) ** 970
         return edge, None

@@ -1,4 +1,4 @@
-"""What a trace tells of the threads' own variables: values by hand, and the record on disk."""
+"""What a trace has of the threads' own variables: values by hand, and the record on disk."""
 
 import sys
 from dataclasses import replace
@@ -78,7 +78,7 @@ def test_a_warp_by_hand():
     run = run_of("asynchronous", threads=4)
     shown = [cycle.thread(1) for cycle in run.trace.cycles()]
     assert run.time == 8
-    # What is read at 0 arrives at 2, and the next turn of the loop begins at once.
+    # What is read at 0 arrives at 2, and the next iteration begins immediately.
     assert [one["j"] for one in shown] == [0, 0, 1, 1, 2, 2, 2, 2, 2]
     assert [one["r"].tolist() for one in shown[:6:2]] == [
         [[0, 0]] * 2,

@@ -230,7 +230,7 @@ def readers() -> dict[str, Reader]:
             (b"zeros:4x8", b"arange:64", b"random:2x2", b"permutation:8", b"12", b"0.5"),
             lambda data: parse_argument(data.decode(errors="replace"), np.random.RandomState(0)),
             repr,
-            (CallError, MemoryError),  # which the command line tells, too
+            (CallError, MemoryError),  # which the command line reports, too
         ),
     }
 
@@ -332,7 +332,7 @@ def try_document(name: str, data: bytes) -> Verdict:
         warnings.simplefilter("error")
         # Text of any script may be drawn; matplotlib's own font does not have all.
         warnings.filterwarnings("ignore", "Glyph .* missing from")
-        # An old matplotlib beside a new pyparsing.
+        # An old matplotlib with a new pyparsing.
         warnings.filterwarnings("ignore", r"'\w+' (argument is )?deprecated", DeprecationWarning)
         try:
             found = reader.read(data)

@@ -93,7 +93,7 @@ class Gardener:
 
 
 def written(node: ast.AST) -> str | None:
-    """The text of a node, None where it is no tree that Python can write."""
+    """The text of a node, None where it is not a tree that Python can write."""
     try:
         return ast.unparse(ast.fix_missing_locations(node)) + "\n"
     except Exception:

@@ -1,7 +1,7 @@
 """What a mutated program could reach, and how its functions are defined without running anything.
 
 A program's module is never run: of its text only function definitions are, their decorators
-replaced by one that does nothing and their defaults by numbers where they are no plain constants.
+replaced by one that does nothing and their defaults by numbers where they are not plain constants.
 Annotations are not evaluated. So nothing in a mutated text runs unless mmsim runs it.
 """
 
@@ -127,7 +127,7 @@ def constant(node: ast.expr) -> ast.expr:
 def define(text: str, numbers: Mapping[str, Any]) -> types.FunctionType | None:
     """The last function of a text, as if its module had been imported; None if there is none.
 
-    Raises what Python raises for what is no Python: SyntaxError, ValueError for a null character,
+    Raises what Python raises for what is not Python: SyntaxError, ValueError for a null character,
     MemoryError and RecursionError for what is nested too deeply for its own parser.
     """
     with warnings.catch_warnings():

@@ -1,6 +1,6 @@
 """What is written as CUDA C computes what the simulator does, run on the CPU block by block.
 
-The emulation lets the threads of a block run one after the other from barrier to barrier, in
+The emulation lets the threads of a block run in turn from barrier to barrier, in
 ascending and in descending order, so that only programs without a race come out the same.
 """
 
@@ -462,7 +462,7 @@ def placed(layout, shape, dtype=np.int64):
 
 
 class Backwards:
-    """A layout that is no rotation."""
+    """A layout that is not a rotation."""
 
     def offsets(self, shape):
         return np.arange(math.prod(shape))[::-1].reshape(shape)

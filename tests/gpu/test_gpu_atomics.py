@@ -1,4 +1,4 @@
-"""Atomics on a GPU beside the model: patterns, kernels, what is counted and timed, the command.
+"""Atomics on a GPU and in the model: patterns, kernels, what is counted and timed, the command.
 
 The GPU is only played: it counts and takes what the model says, or something else on purpose.
 """

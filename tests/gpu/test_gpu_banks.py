@@ -1,4 +1,4 @@
-"""Bank conflicts as a GPU counts them, beside the rule of banks of 4 bytes.
+"""Bank conflicts as a GPU counts them, compared with the rule of banks of 4 bytes.
 
 The GPU is only played; what one really counted is kept in benchmarks/results/gpu/banks.json.
 """
@@ -40,7 +40,7 @@ def test_the_rule_says_what_the_gpu_counted(access):
 
 
 def test_other_rules_dont():
-    """The counts tell the measured rule from its neighbours."""
+    """The counts distinguish the measured rule from similar ones."""
     loads = BY_NAME["load of 8 bytes"]
     assert Counted(replace(loads, kind="write"), COUNTS[loads.name]).row()["equal"] < PATTERNS
     stores = BY_NAME["store of 8 bytes"]
@@ -117,7 +117,7 @@ def test_missing_and_impossible_counts_are_refused():
 
 @pytest.fixture
 def played(monkeypatch):
-    """A GPU that follows the rule, but for a store that takes a stage more."""
+    """A GPU that follows the rule, except for a store that takes a stage more."""
 
     def launched(profiler, launches, metrics):
         assert metrics == [METRIC]

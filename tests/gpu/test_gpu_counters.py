@@ -1,4 +1,4 @@
-"""The GPU's counters beside the model's stages: what is launched, how ncu is read, what is equal.
+"""The GPU's counters and the model's stages: what is launched, how ncu is read, what is equal.
 
 What needs a GPU and ncu skips itself with the sentence that says what is missing.
 """
@@ -399,7 +399,7 @@ def test_the_profiler_s_version(tmp_path):
     assert ncu.version(fake_ncu(tmp_path, "")) == "unknown"
 
 
-# ------------------------------------------------------------ hardware beside model
+# ------------------------------------------------------------ hardware and model
 
 
 def as_counted(cases, change=lambda number: number, copying=100):

@@ -59,7 +59,7 @@ TYPES = [np.float32, np.float64]
 
 
 def simulated(steps, arrays):
-    """The runs of launches, one after the other, and the arrays after them."""
+    """The runs of launches, in order, and the arrays after them."""
     arrays, runs = dict(arrays), []
     for step in steps:
         how = {"threads": step.threads, "block_size": step.block_size}
@@ -231,7 +231,7 @@ def on_the_cpu(folder, launched):
 
 
 def repetition_by_repetition(cp, launch, samples):
-    """`timed` with a clock that tells the repetition's number."""
+    """`timed` with a clock that gives the repetition's number."""
     for number in range(samples):
         launch(number)
     return [float(number) for number in range(samples)]
@@ -637,7 +637,7 @@ def at_hand(monkeypatch):
 
 
 def test_a_record_s_facts_are_asked_of_cupy_as_it_is(monkeypatch):
-    """CuPy tells its version as modules do; a fake that had other names would hide a mistake."""
+    """CuPy gives its version as modules do; a fake that had other names would hide a mistake."""
     monkeypatch.setattr(facts, "device", lambda: DEVICE)
     monkeypatch.setattr(facts, "cupy", lambda: SimpleNamespace(__version__="14.2.0"))
     found = facts.facts("mmsim gpu calibrate")

@@ -1,4 +1,4 @@
-"""`mmsim reproduce` of the papers' times: kept ones of a GPU beside what the model predicts now."""
+"""`mmsim reproduce` of the papers' times: kept ones of a GPU and what the model predicts now."""
 
 import pytest
 

@@ -23,7 +23,7 @@ def test_the_commit_of_a_file(tmp_path):
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", "one.py")
     git(tmp_path, "commit", "-q", "-m", "one")
-    git(tmp_path, "tag", "-a", "v1", "-m", "a tag is no part of the name")
+    git(tmp_path, "tag", "-a", "v1", "-m", "a tag is not part of the name")
     head = git(tmp_path, "rev-parse", "HEAD").strip()
     assert commit_of(file) == head
     assert commit_of(other) == UNKNOWN  # as an installed package in a folder of the repository

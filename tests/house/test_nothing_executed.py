@@ -3,7 +3,7 @@
 The one exception is the point of it: `mmsim run FILE.py:NAME` imports that file, as Python would.
 What mmsim itself executes is text that it wrote from a program's representation, so that no name,
 string or comment of a program can get into it. Numba keeps what it compiled of that in the user's
-own cache directory, in a form that is executed when it is read again; nobody else must be able to
+own cache directory, in a form that is executed when it is read again; no other user must be able to
 write there.
 """
 

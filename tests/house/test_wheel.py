@@ -1,4 +1,4 @@
-"""The wheel: what is in it, and that it lives beside the other `algorithms` of PyPI.
+"""The wheel: what is in it, and that it can be installed with the other `algorithms` of PyPI.
 
 It is built by the backend that is installed here, without a network.
 """
@@ -37,7 +37,7 @@ def cannot_build():
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel of a copy of the sources: building writes beside them."""
+    """The wheel of a copy of the sources: building writes next to them."""
     if why := cannot_build():
         pytest.skip(why)
     place = tmp_path_factory.mktemp("wheel")
@@ -99,7 +99,7 @@ def test_it_is_installed_beside_the_other_algorithms(wheel, tmp_path, ours_first
 
 
 def test_nothing_of_ours_is_imported_as_algorithms():
-    """Not from a folder that is no source tree, where the name is free for the other package."""
+    """Not from a folder that is not a source tree, where the name is free for the other package."""
     code = "import importlib.util; print(importlib.util.find_spec('algorithms'))"
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
     environment.pop("PYTHONPATH", None)

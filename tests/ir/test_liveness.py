@@ -736,7 +736,7 @@ class Walk:
         return True
 
     def most(self, only_data):
-        """The most words held at once, each from where it was made until its last use."""
+        """The most words held at any time, each from where it was made until its last use."""
         last = {}
         for moment, value, written in self.used:
             if written or not only_data:

@@ -1,4 +1,4 @@
-"""Locks: one that the threads of a warp get one after the other, and one that hangs."""
+"""Locks: one that the threads of a warp get in turn, and one that hangs."""
 
 import numpy as np
 import pytest

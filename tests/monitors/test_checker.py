@@ -1,4 +1,4 @@
-"""The checker's rules, one by one, and beside them what a look at the whole trace finds."""
+"""The checker's rules, one by one, compared with a search of the whole trace."""
 
 import json
 import re
@@ -261,7 +261,7 @@ def test_a_barrier_counts_each_time_it_is_missed():
 
     found = one(check(three_times, zeros(8), schedule="synchronous"))
     assert found.elements == 3
-    # Warp by warp the second warp ends beside the first of the three; it is waited for no more.
+    # Warp by warp the second warp ends next to the first of the three; it is waited for no more.
     found = one(check(three_times, zeros(8), schedule="asynchronous"))
     assert (found.elements, found.accesses[1].kind) == (1, "end")
 
@@ -466,7 +466,7 @@ def test_who_holds_a_lock_is_found_however_many_warps_wait_for_it(dmms):
 @many
 @given(case=cases())
 def test_collisions_are_those_of_the_trace(schedule, case):
-    """The lines of which `check` runs another winner: different values for one element at once."""
+    """The lines of which `check` runs another winner: different values for one element."""
     from mmsim.engines.events.engine import drive, driver_of
     from mmsim.monitors.watch import Monitors
 
@@ -614,7 +614,7 @@ def three_mistakes(T, a, known):
 
 @both_schedules
 def test_winners_that_matter_only_together(schedule):
-    """None of the lines makes a difference alone, nor a line that isn't named beside the others."""
+    """None of the lines makes a difference alone, nor a line that isn't named with the others."""
     found = one(check(least_of_three, zeros(1), threads=4, schedule=schedule))
     line = found.lines[0]
     at_once = f"(in lines {line}, {line + 2} together)"
@@ -634,11 +634,11 @@ def test_values_alike_or_overwritten_are_no_matter(schedule):
         a[0] = 7
 
     @mm.program
-    def alike(T, a):
+    def equal(T, a):
         a[0] = 3.0
 
     assert check(overwritten, zeros(1), schedule=schedule).ok
-    assert check(alike, np.zeros(1), schedule=schedule).ok
+    assert check(equal, np.zeros(1), schedule=schedule).ok
     stored = np.array([0.1, 0.1 + 1e-12, 0.1, 0.1])
     assert check(anything, np.zeros(1, np.float32), stored, threads=4, schedule=schedule).ok
     assert not check(anything, np.zeros(1), stored, threads=4, schedule=schedule).ok
@@ -768,11 +768,11 @@ def found(kind, *accesses, element=(None, None, None), **more):
                 SECOND,
                 replace(FIRST, kind="waits", time=8),
                 element=("flag", (0,), None),
-                note="nobody changes it",
+                note="no thread changes it",
             ),
             "deadlock, flag[0]: thread 4 reads it at time 9 (work, line 13) and thread 0 waits too "
-            "at time 8 (work, line 12): nobody changes it; no order of the warps ends this wait: "
-            "write before you wait, or wait at a barrier",
+            "at time 8 (work, line 12): no thread changes it; no order of the warps ends this "
+            "wait: write before you wait, or wait at a barrier",
         ),
         (
             found(

@@ -1,4 +1,4 @@
-"""Data races, planted one by one, each beside a twin without."""
+"""Data races, planted one by one, each with a twin without."""
 
 import json
 import re
@@ -402,7 +402,7 @@ def test_findings_come_in_the_order_of_the_text(check):
 
 
 def text_of(check, *args, **options):
-    """The message, without the times, which one of the engines doesn't tell."""
+    """The message, without the times, which one of the engines doesn't know."""
     (finding,) = check(*args, **options).findings
     return re.sub(r" at time \d+", "", str(finding))
 

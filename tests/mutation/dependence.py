@@ -7,7 +7,7 @@ The rules:
 - latency: a request of k stages takes k + l - 1;
 - rounds: a round takes the sum of its stages, and the latency once; rounds follow one another;
 - warps: w threads are a warp;
-- DMMs: the shared memories work at once;
+- DMMs: the shared memories work in parallel;
 - turns: which warp is dispatched when, under the asynchronous schedule;
 - counts: requests, stages and classes of accesses are added up.
 """

@@ -148,7 +148,7 @@ class Forge:
         self.usual[task.compiled] |= json.loads(notes.read_text())
 
     def start(self, task: Task) -> tuple[int, Path]:
-        """Try a task in a new process: its id, and the file where it tells of itself."""
+        """Try a task in a new process: its id, and the file where it reports."""
         handle, name = tempfile.mkstemp(dir=self.folder.name)
         os.close(handle)
         notes = Path(name)
@@ -195,7 +195,7 @@ class Forge:
         return 0
 
     def all_of(self, tasks: list[Task], jobs: int) -> Iterator[tuple[Task, Path, int]]:
-        """Try tasks, the last first, so many at once; each with its notes and its exit status.
+        """Try tasks, the last first, so many in parallel; each with its notes and its exit status.
 
         More may be added to the list meanwhile.
         """
@@ -375,7 +375,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("modules", nargs="*", help="parts of modules' paths; default: all")
     parser.add_argument("--fresh", action="store_true", help="forget earlier verdicts")
-    parser.add_argument("--jobs", type=int, default=1, help="mutants tried at once")
+    parser.add_argument("--jobs", type=int, default=1, help="mutants tried in parallel")
     parser.add_argument("--root", type=Path, default=HERE.parents[1], help="of the tree")
     options = parser.parse_args()
     root = options.root.resolve()

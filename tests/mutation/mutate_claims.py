@@ -131,7 +131,7 @@ def child(name: str, ids: Sequence[str], whole: bool, before: Path | None, out: 
 
 
 class Trials:
-    """Starts the processes, `jobs` at once; what they write goes into a folder."""
+    """Starts the processes, `jobs` in parallel; what they write goes into a folder."""
 
     def __init__(self, folder: Path, jobs: int) -> None:
         self.folder = folder
@@ -212,7 +212,7 @@ def of_papers(every: Iterable[Any]) -> list[Any]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("claims", nargs="*", help="as of `mmsim verify`; default: all")
-    parser.add_argument("--jobs", type=int, default=1, help="mutants tried at once")
+    parser.add_argument("--jobs", type=int, default=1, help="mutants tried in parallel")
     parser.add_argument("--save", type=Path, metavar="FILE", help="keep what came of it, as JSON")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     for name in ("--out", "--before"):

@@ -1,4 +1,4 @@
-"""A plugin for pytest: what Numba would compile runs as Python, at once."""
+"""A plugin for pytest: what Numba would compile runs as Python, without delay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collect the launches of the suite for a GPU: a plugin of pytest beside `in_place`.
+"""Collect the launches of the suite for a GPU: a plugin of pytest in addition to `in_place`.
 
 They go to a file of this process's own, in the folder that MMSIM_SUITE_COLLECTED names.
 """

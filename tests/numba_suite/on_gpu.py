@@ -1,4 +1,4 @@
-"""The kernels of numba-cuda's suite on a GPU, beside the model.
+"""The kernels of numba-cuda's suite on a GPU, compared with the model.
 
     python tests/numba_suite/on_gpu.py collect FILE [NAME...]
     python tests/numba_suite/on_gpu.py run FILE [--json OUT]
@@ -10,7 +10,7 @@ atomics come out the same in any order; a NAME is a part of a file's name.
 `run` needs a GPU, CuPy and no numba-cuda. It launches each of them once: the arrays must be the
 same, bit for bit where every function of the kernel is one that IEEE 754 defines. Then it launches
 them under NVIDIA's profiler ncu, and sets wavefronts of shared memory and address groups of global
-memory beside the model's stages.
+memory with the model's stages.
 
 `run` exits with status 0 if all arrays are the same, 1 if not, 2 without a GPU.
 """

@@ -46,7 +46,7 @@ def simulator_passes():
 def run_files(paths, *plugins):
     """The outcomes of some files' tests, in one process; and what files did not end, and said.
 
-    `plugins` are modules of this folder that pytest takes beside `in_place`.
+    `plugins` are modules of this folder that pytest takes in addition to `in_place`.
     """
     modules = [f"numba.cuda.tests.{path.parent.name}.{path.stem}" for path in paths]
     with tempfile.TemporaryDirectory() as folder:

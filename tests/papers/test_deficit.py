@@ -1,4 +1,4 @@
-"""The exact mean and variance of n - D_w(P), beside all permutations of a few words."""
+"""The exact mean and variance of n - D_w(P), compared with all permutations of a few words."""
 
 from fractions import Fraction
 from itertools import pairwise, permutations

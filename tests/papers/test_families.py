@@ -44,7 +44,7 @@ CLAIMS = [Claim(id="CFP-OWN", source="CFP, section IV", title="own", formula=lam
 
 @pytest.fixture
 def family(tmp_path, monkeypatch):
-    """The modules of a family that are listed nowhere, in a folder beside those that there are."""
+    """The modules of a family that are listed nowhere, in a folder next to the existing ones."""
     for name, text in FAMILY.items():
         file = tmp_path / name
         file.parent.mkdir(exist_ok=True)

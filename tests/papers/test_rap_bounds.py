@@ -97,10 +97,10 @@ def test_lemma_4_says_something_from_42_on():
 def test_a_half_warp_in_a_bank_and_in_any(w):
     """Section IV: X bounds the load of one bank; and w banks, not w/2, have to be summed up."""
     accesses, found = loads(w, w // 2)
-    alike = defaultdict(list)
+    equal = defaultdict(list)
     for number, access in enumerate(accesses):
-        alike[in_rows(access, w)].append(number)
-    for rows, numbers in alike.items():
+        equal[in_rows(access, w)].append(number)
+    for rows, numbers in equal.items():
         trials = [Fraction(2 * count, w) for count in rows]
         for t in range(w // 2):
             limit = float(bounds.exceeds(trials, t)) + 1e-12
@@ -128,7 +128,7 @@ def test_tails_by_enumeration(p):
         assert bounds.exceeds(chances, t) == total
 
 
-# What no access could exceed is no claim.
+# What no access could exceed is not a claim.
 
 
 @pytest.mark.parametrize("claim", UPPER, ids=lambda claim: claim.id)

@@ -110,7 +110,7 @@ def test_by_hand():
 
 
 def test_a_swap_can_be_dearer_than_a_copy_where_the_last_step_is_short():
-    """n = 225, p = 75, w = 3: 90 pairs of words, 75 at once, then 15."""
+    """n = 225, p = 75, w = 3: 90 pairs of words, first 75, then 15."""
     b = np.arange(225).reshape(15, 15)
     machine = mm.UMM(3, 30)
     swapped = machine.run(swap, b, 3, threads=75)

@@ -1,4 +1,4 @@
-"""Updates that get lost, atomics beside plain accesses, and locks that a warp can't leave."""
+"""Lost updates, atomics that race with plain accesses, and locks that a warp can't leave."""
 
 import numpy as np
 
@@ -83,7 +83,7 @@ def cleared_too_late_mended(T, x, h):
 
 @mm.program
 def never_cleared(T, x, h):
-    """A block's histogram that nobody has cleared."""
+    """A block's histogram that no thread has cleared."""
     own = mm.shared(4, dtype=int)
     mm.atomic.add(own, x[T.id], 1)
     T.barrier()

@@ -202,7 +202,7 @@ def asks(threads: tuple[int, int], line: str, elsewhere: str) -> Expected:
 
 
 def unsynced(element: str, first: Did, second: Did, elements: int = 1) -> Expected:
-    """Two lanes of a warp of which a GPU orders none after the other."""
+    """Two lanes of a warp that a GPU doesn't order."""
     return found("warp-sync", element, first, second, elements=elements)
 
 

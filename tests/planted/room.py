@@ -18,7 +18,7 @@ def staged(T, a, b):
 
 @mm.program
 def blocks_together(T, a, b):
-    """The tiles of one block fit, but not those of all blocks that a DMM has at once."""
+    """The tiles of one block fit, but not those of all blocks of a DMM together."""
     s = mm.shared(T.block_size, dtype=int)
     s[T.index] = a[T.id]
     b[T.id] = s[T.index]

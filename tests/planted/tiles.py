@@ -262,7 +262,7 @@ def product_by_tiles_mended(T, a, b, c):
 
 @mm.program
 def value_for_all(T, a, b):
-    """One thread puts a value into shared memory, and all read it at once."""
+    """One thread puts a value into shared memory, and all read it immediately."""
     s = mm.shared(1, dtype=int)
     if T.index == 0:
         s[0] = a[T.block]
@@ -338,7 +338,7 @@ def sort_in_one_interval_mended(T, a):
 
 @mm.program
 def table_by_one_warp(T, a, b):
-    """The first warp makes a table, and the others look up at once."""
+    """The first warp makes a table, and the others read it immediately."""
     table = mm.shared(32, dtype=int)
     if T.index < 32:
         table[T.index] = T.index * T.index

@@ -154,7 +154,7 @@ def chunks_overlap_mended(T, a, chunk):
 
 @mm.program
 def scatter(T, a, p, b):
-    """A scatter whose targets are no permutation."""
+    """A scatter whose targets are not a permutation."""
     b[p[T.id]] = a[T.id]
 
 

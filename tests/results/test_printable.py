@@ -22,7 +22,7 @@ from mmsim.view.player.page import Player
 from mmsim.view.tables import rich_text
 
 NASTY = "\x1b[31m\ud800\x07\u202e$x$"
-"""Steers a terminal, fits into no file, rings, turns the writing around, is no mathematics."""
+"""Steers a terminal, fits into no file, rings, turns the writing around, is not mathematics."""
 SHOWN = "\\x1b[31m\\ud800\\x07\\u202e$x$"
 
 

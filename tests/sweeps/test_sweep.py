@@ -77,7 +77,7 @@ def looking(n):
 
 
 def slow_at_last(n):
-    """A case that is done at once, or slow where n is 1500 or more."""
+    """A case that is done immediately, or slow where n is 1500 or more."""
     if n >= 1500:
         time.sleep(0.05)
     return case(n % 4 + 1)
@@ -133,7 +133,7 @@ def test_rows_come_in_the_order_of_the_grid_and_lie_in_the_file(sweep, tmp_path)
 def test_cases_may_be_listed(sweep):
     rows = sweep(case, [{"n": 4}, {"n": 8, "machine": mm.UMM(4, 2)}])
     assert [row["time"] for row in rows] == [5, 3]
-    assert rows[0]["machine"] == "DMM(width=4, latency=5)"  # what the run tells
+    assert rows[0]["machine"] == "DMM(width=4, latency=5)"  # what the run reports
 
 
 def test_a_claim_can_be_swept(sweep):
