@@ -122,7 +122,7 @@ BODIES = [
     ("s = mm.shared(4)\nx = s\ny = 1 + «x»", "the array 'x' stands where a number must"),
     ("x = a[0]\ny = x[1]\n«x» += 1", "'x' is not a number", "element by element"),
     ("x = 1\ns = mm.shared(4)\nif n:\n    «x» = s", "'x' is not an array: line 33 assigns"),
-    ("if n:\n    row = a[0]\nx = «row»[0]", "'row' may not name one array here", "every way"),
+    ("if n:\n    row = a[0]\nx = «row»[0]", "'row' may not name one array here", "every path"),
     ("for k in range(n):\n    x = «row»[0]\n    row = a[k]", "'row' may not name one array"),
     ("row = b\nfor k in range(n):\n    if k:\n        row = b[0]\n    else:\n        row = a\n"
      "    x = row[0]\nx = a.shape[0]\ny = row.shape[«-2»]", "counted from 0 here"),
@@ -159,7 +159,7 @@ BODIES = [
     ("x = 1\ny = «x»[0]", "'x' is not an array", "only arrays have elements"),
     ("x = «double(1)»[0]", "'double(1)' is not an array"),
     ("x = a[«None»]", "'None' is not an index", "write a number"),
-    ("x = a[«...»]", "no index", "write a number"),
+    ("x = a[«...»]", "not an index", "write a number"),
     ("x = «a.shape»", "'a.shape' is not a number", "a.shape[0]", "rows, columns = a.shape"),
     ("x = «a.T»", "'a.T' is not a number", "its shape, its size, its ndim, len()"),
     ("x = a.shape[«n»]", "an axis of a shape", "a.shape[0]"),

@@ -274,8 +274,8 @@ def test_a_wait_that_can_not_be(changes, words):
     ("changes", "words"),
     [
         ({"time": -1}, "the arrival of warp 0 at -1 is at no time of the run"),
-        ({"warp": 7}, "the arrival of warp 7 at 5 is of a warp that block 0 has not"),
-        ({"block": 1}, "is of a warp that block 1 has not"),
+        ({"warp": 7}, "the arrival of warp 7 at 5 is of a warp that block 0 lacks"),
+        ({"block": 1}, "is of a warp that block 1 lacks"),
         ({"line": 0}, "is in a line that no source has"),
     ],
 )
