@@ -202,7 +202,7 @@ def _curves(left: Sequence[int], right: Sequence[int]) -> list[tuple[Places, Pla
 
 
 def _nodes(axes: Axes, side: int, names: Sequence[str], filled: Collection[int]) -> None:
-    """The nodes of a side (0 left, 1 right) with their names beside them."""
+    """The nodes of a side (0 left, 1 right) with their names next to them."""
     x = side * APART
     for node, name in enumerate(names):
         axes.plot(

@@ -69,8 +69,8 @@ def squares(T: mm.Thread, M: mm.Array, w: int, D: int) -> None:
     """The w x w tiles (I, I + D), D > 0, when all that are nearer to the diagonal are done.
 
     A block takes tiles in turn. A thread has w/r words of a tile in registers. For a tile (I, J) it
-    takes the products, in the algebra of min and +, of the tiles (I, K) and (K, J), I < K < J, one
-    after the other in shared memory. What is left are k in I or in J: these words of the tile
+    takes the products, in the algebra of min and +, of the tiles (I, K) and (K, J), I < K < J, in
+    turn in shared memory. What is left are k in I or in J: these words of the tile
     itself are done diagonal by diagonal, from its lower left corner on.
     """
     one = mm.shared((w, w), dtype=M.dtype)

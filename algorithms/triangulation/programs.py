@@ -64,7 +64,7 @@ def eager(T: mm.Thread, u: mm.Array, c: mm.Array) -> None:
 
     Both matrices are in the diagonal arrangement; c begins with zeros in its first row and
     `UNKNOWN` below. At step s the rows up to s are known. An element of row g > s takes two sums,
-    with an element of row s on the left or on the right and one of row g - 1 - s <= s beside it.
+    with an element of row s on the left or on the right and one of row g - 1 - s <= s next to it.
     """
     n = c.shape[0]
     for s in range(n - 1):

@@ -63,7 +63,7 @@ def reports(draw):
 
 
 def report(detector, bound, calls):
-    """Tell the detector, with one number for what is the same for all lanes."""
+    """Report to the detector, with one number for what is the same for all lanes."""
     grid, synchronous = bound.grid, bound.schedule == "synchronous"
     for number, (site, lanes, intervals) in enumerate(calls):
         array = bound.arrays[site.array]

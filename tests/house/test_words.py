@@ -1,0 +1,70 @@
+"""Words that docs/style.md replaces stand nowhere in the tree."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "notebooks").glob("*.md")]
+TEXTS = [
+    path
+    for folder in ("mmsim", "algorithms", "notebooks", "benchmarks", "docs", "tests")
+    for path in (ROOT / folder).rglob("*.py")
+]
+STYLE = ROOT / "docs/style.md"
+
+EVERYWHERE = [
+    r"\balike\b",
+    r"\bthrice\b",
+    r"\bthereof\b",
+    r"\bnobody\b",
+    r"\bforetell",
+    r"\bmend(s|ed|ing)?\b",
+    r"\bdear(er|est)?\b",
+    r"\bequally often\b",
+    r"\bone after the other\b",
+    r"\bbut for it\b",
+    r"\bnot all reach\b",
+    r"\bown letters\b",
+    r"\bleaves with \d",
+    r"\btime by the card's\b",
+    r"(?<!there )\bis no (name|program|number|array|function)\b",
+    r"\blacks its argument\b",
+    r"\bbeside ours\b",
+    r"\bto read on\b",
+]
+PROSE = [r"\btold\b", r"\btells?\b"]  # good names of variables in a test
+
+
+def found(path, words):
+    """The lines of a file with one of the words; a phrase may be broken over two lines."""
+    text = path.read_text(encoding="utf-8")
+    joined = re.sub(r"\n\s*(# )?", " ", text)
+    hits = [one for one in words if re.search(one, joined, re.IGNORECASE)]
+    return [f"{path.relative_to(ROOT)}: {one}" for one in hits]
+
+
+def test_every_folder_is_looked_at():
+    assert len(PAGES) > 50
+    assert len(TEXTS) > 500
+
+
+@pytest.mark.parametrize("word", ["alike", "tells", "One after\n# the other", "leaves with 1"])
+def test_a_word_is_found(word, tmp_path, monkeypatch):
+    monkeypatch.setattr("test_words.ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(f"They are\n{word} here.", encoding="utf-8")
+    assert found(page, EVERYWHERE + PROSE)
+    page.write_text("They are the same in turn: a name lacks :NAME, report.", encoding="utf-8")
+    assert not found(page, EVERYWHERE + PROSE)
+
+
+def test_replaced_words_are_gone():
+    hits = []
+    for path in [*PAGES, *TEXTS]:
+        if path in (STYLE, Path(__file__)):
+            continue
+        words = EVERYWHERE + ([] if "tests" in path.parts else PROSE)
+        hits += found(path, words)
+    assert hits == []
