@@ -52,7 +52,7 @@ test: .venv/.testable ## check format, style and types, then run the tests and d
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict
-	$(PYTEST) --doctest-modules mmsim .venv/names tests notebooks/classroom.py notebooks/sealed.py
+	$(PYTEST) --doctest-modules mmsim .venv/names tests notebooks/classroom.py notebooks/sealed.py notebooks/course
 
 test-pythons: .venv/.testable ## run the fast tests on every Python found, with the oldest libraries and the newest
 	$(BIN)/python tests/pythons.py --jobs $(JOBS) $(CHOICE)

@@ -281,13 +281,17 @@ print(f"never more than {max(found.max() for found in drawn.values())} of {w} in
 # %% name="3" tags=["exercise"]
 answer = ...
 
-# %% jupyter={"source_hidden": true} tags=["hide-input"]
-free = 0
-for shifts in product(range(4), repeat=4):
-    banks = mm.layout.RAS(4, shifts=shifts).offsets((4, 4))[:, 0] % 4
-    free += len(set(banks.tolist())) == 4
 
-check(answer, free / 4**4, atol=5e-4)
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+def chance():
+    free = 0
+    for shifts in product(range(4), repeat=4):
+        banks = mm.layout.RAS(4, shifts=shifts).offsets((4, 4))[:, 0] % 4
+        free += len(set(banks.tolist())) == 4
+    return free / 4**4
+
+
+check(answer, chance(), atol=5e-4)
 
 # %% [markdown]
 # Now all four accesses of the paper, with its Table II and the simulated values. *Random* access

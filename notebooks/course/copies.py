@@ -154,6 +154,8 @@ def needed(statements: Sequence[str], later: Sequence[str]) -> list[str]:
     ['a = 1', 'b = a']
     >>> needed(["a = 1"], ["a = 2", "print(a)"])
     []
+    >>> needed(["a = 1", "a += 1"], ["print(a)"])
+    ['a = 1', 'a += 1']
     """
     read: set[str] = set()
     for source in reversed(later):
@@ -181,7 +183,12 @@ def names(source: str) -> tuple[set[str], set[str]]:
         one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()
     }
     read = {one.get_name() for one in table.get_symbols() if one.is_referenced()}
-    return bound, read | set(inner(table))
+    changed = {
+        one.target.id
+        for one in ast.walk(ast.parse(python(source)))
+        if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)
+    }
+    return bound, read | (changed & bound) | set(inner(table))
 
 
 def inner(table: symtable.SymbolTable) -> Iterator[str]:
