@@ -450,7 +450,7 @@ def test_a_damaged_record_is_refused(text, tmp_path):
 def test_a_damaged_calibration_is_refused(change):
     good = Calibration("a GPU", 4, 2.5, 500.0, 20, 30.5, 700, 2000.0)
     assert Calibration.from_dict(good.to_dict()) == good
-    with pytest.raises(FormatError, match="no calibration"):
+    with pytest.raises(FormatError, match="not a calibration"):
         Calibration.from_dict(good.to_dict() | change)
 
 
