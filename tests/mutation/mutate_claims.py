@@ -14,7 +14,7 @@ under a mutant of each it must fall, or `explained_claims.toml` says why it can'
 A claim that falls in none of these cases is tried again in all the cases of its grid. Nothing that
 holds a rule is compiled: cases run interpreted, or on the event engine where a claim wants a trace.
 A mutant must be the same in both, and make a difference, which a sample of runs shows first. Exits
-with status 1 if a claim falls under no mutant of a rule without an explanation, or if an explanation
+with status 1 if a claim falls under no mutant of a rule without an explanation, or if one
 explains nothing.
 """
 
