@@ -13,8 +13,8 @@ from nbformat import NotebookNode
 
 from course.reading import Role, parts
 
-HEIGHT = 720
-"""Of a slide, in pixels; what follows is measured in the style of course.css."""
+HEIGHT = 680
+"""Of what stands on a slide, above its number, in pixels; all is in the style of course.css."""
 TEXT, CODE, GAP, COLUMNS, PICTURE, PLAYER = 36, 25, 18, 92, 440, 620
 ZOOM = 1.9 * 4 / 3
 """Of a picture, whose height is in points."""
