@@ -20,6 +20,15 @@ def with_levels(text: str) -> str:
     return text.replace(f"{CAPTION}>", f'{CAPTION} aria-level="2">')
 
 
+def named_as_shown(text: str) -> str:
+    """What unfolds a cell under the name that it shows, and no other.
+
+    >>> named_as_shown('<summary aria-label="Toggle hidden content"><p>Show</p></summary>')
+    '<summary><p>Show</p></summary>'
+    """
+    return re.sub(r'<summary aria-label="[^"]*">', "<summary>", text)
+
+
 def flat(text: str) -> str:
     """A list whose lists stand between its entries, as one list.
 
@@ -37,7 +46,7 @@ def put_right(
     """Change what stands on a page."""
     for part in ("body", "furo_navigation_tree"):
         if isinstance(context.get(part), str):
-            context[part] = with_levels(context[part])
+            context[part] = named_as_shown(with_levels(context[part]))
     if page == MODULES:
         context["body"] = flat(context["body"])
 
