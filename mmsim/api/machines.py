@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from mmsim.api.report import Report
 from mmsim.api.run import Run
@@ -246,6 +246,14 @@ class HMM(Machine):
     global_latency: int
     shared_latency: int = 1
     bank_bytes: int | None = None
+
+    def __new__(cls, *numbers: Any, **named: Any) -> Self:
+        if "latency" in named:
+            raise TypeError(
+                "an HMM has two latencies: give global_latency=, that of the global memory, and "
+                "shared_latency=, that of the DMMs (1 if left out)"
+            )
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         check_numbers(self, "dmms", "width", "global_latency", "shared_latency")

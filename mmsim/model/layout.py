@@ -39,6 +39,11 @@ from mmsim.model.tiles import cute as cute
 from mmsim.model.tiles import whole
 from mmsim.tracebacks import said
 
+__all__ = [
+    *("Diagonal", "Layout", "OneP", "OnePW2R", "Padded", "R1P", "RAP", "RAS", "RowMajor"),
+    *("Strided", "Swizzle", "ThreeP", "W2P", "XorRows", "cute"),
+]
+
 WIDEST = 2**31 - 1
 """The largest width, as of machines."""
 WIDEST_APART = 2**40
@@ -443,3 +448,13 @@ def offsets_of(layout: Layout, shape: Shape) -> Offsets:
 def words_of(offsets: Offsets) -> int:
     """The words from an array's first to the last that an element has."""
     return int(offsets.max()) + 1 if offsets.size else 0
+
+
+def __dir__() -> list[str]:
+    """What a user completes after `mm.layout.`: the layouts, not what this module is made of.
+
+    >>> from mmsim.model import layout
+    >>> [name for name in dir(layout) if name.startswith("R")]
+    ['R1P', 'RAP', 'RAS', 'RowMajor']
+    """
+    return sorted(__all__)

@@ -135,3 +135,11 @@ def test_shared_arrays_beyond_any_address_have_no_room(machine, blocks, words):
 
     with pytest.raises(RoomError, match="more words than can be numbered"):
         machine.run(vast, np.zeros(blocks, int), words, threads=blocks, block_size=1)
+
+
+def test_only_layouts_are_listed_for_completion():
+    listed = dir(mm.layout)
+    public = {name for name, value in vars(mm.layout).items() if name[0] != "_"}
+    kinds = {name for name in public if isinstance(getattr(mm.layout, name), type)}
+    layouts = {name for name in kinds if hasattr(getattr(mm.layout, name), "offsets")}
+    assert set(listed) == layouts - {"DrawnLayout"} | {"cute"}
