@@ -9,7 +9,7 @@ from __future__ import annotations
 import html as html_text
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mmsim.ir.liveness import Registers
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 SHOWN_ROWS = 40
+NO_TIMES = (
+    "A line has no time of its own under the asynchronous schedule, where lines overlap; "
+    'run with schedule="synchronous" to see the times.'
+)
 
 
 @dataclass(frozen=True)
@@ -204,12 +208,14 @@ def profile_table(profile: Profile) -> Table:
         f"possible{_registers(profile.registers)}"
     )
     columns = ("line", *counts, "time")
-    return _table(
+    shown = _table(
         caption,
         (*map(Column, columns), Column("source", numbers=False, whole=True)),
         rows,
         most=len(rows),
     )
+    overlap = any(line.requests and line.time is None for line in lines)
+    return replace(shown, note=NO_TIMES) if overlap else shown
 
 
 def _registers(needed: Registers | None) -> str:

@@ -269,6 +269,7 @@ def test_the_profile_gives_each_line_its_cost():
     }
     assert (profile.program, profile.stages, profile.wasted) == ("strided", 6, 2)
     assert sum(line.time for line in profile.lines) == run.time == 10
+    assert "asynchronous" not in repr(profile)
     texts = [line.text for line in profile.lines]
     assert texts == [
         "@mm.program",
@@ -283,6 +284,7 @@ def test_the_profile_gives_each_line_its_cost():
 def test_lines_overlap_without_lock_step():
     run = mm.DMM(4, 3).run(copy, numbers(8), numbers(8), threads=8, schedule="asynchronous")
     assert profile_rows(run) == {"b[T.id] = a[T.id]": (4, 4, 0, None)}
+    assert repr(run.profile()).endswith('run with schedule="synchronous" to see the times.')
 
 
 def test_the_profile_shows_helpers_too():
