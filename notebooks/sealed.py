@@ -20,7 +20,7 @@ class Sealed:
 
     >>> seal(7, "salt").opens(7.0), seal(7, "salt").opens(8)
     (True, False)
-    >>> [seal(100, "salt", rtol=0.1).opens(answer) for answer in (89, 91, 109, 111, -100, "100")]
+    >>> [seal(100, "salt", rtol=0.1).opens(answer) for answer in (88, 91, 109, 112, -100, "100")]
     [False, True, True, False, False, False]
     """
 

@@ -24,7 +24,7 @@ CLAIMS = claims()
 VERDICTS = from_json(KEPT)
 MADE = provenance_from_json(KEPT)
 QUICK = 4
-"""A claim of so many cases at most is verified again here."""
+"""A claim of so many cases at most is verified again here, except for one that takes seconds."""
 
 
 def said(claim):
@@ -88,7 +88,11 @@ def test_the_page_shows_each_verdict_as_it_was_given():
 
 @pytest.mark.parametrize(
     "claim",
-    [one for one in CLAIMS if not one.has_own_size and len(one.cases()) <= QUICK],
+    [
+        one
+        for one in CLAIMS
+        if not one.has_own_size and len(one.cases()) <= QUICK and one.id != "RAP-TH2.any.printed"
+    ],
     ids=lambda claim: claim.id,
 )
 def test_a_claim_verified_again_gets_the_kept_verdict(claim):

@@ -132,6 +132,7 @@ def test_sizes_end_where_the_user_says():
     assert (Settings().repetitions(5), Settings(repeat=2).repetitions(5)) == (5, 2)
 
 
+@pytest.mark.long
 def test_all_benchmarks_from_the_command_line(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(cudasim, "LIMIT", 0.01)
     monkeypatch.setattr(cuda, "SIZES", dict.fromkeys(CASES, 256))

@@ -4,6 +4,8 @@ import json
 import typing
 from pathlib import Path
 
+import pytest
+
 import agreement
 import mmsim as mm
 from language_forms import FORMS, forms
@@ -86,6 +88,7 @@ def program(T, a, b, s):
     assert forms(mm.program(define(plain, "program")).code) == set()
 
 
+@pytest.mark.long
 def test_all_engines_agree_on_some_and_a_difference_is_told(monkeypatch, tmp_path):
     monkeypatch.setenv("MMSIM_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(agreement, "CHUNK", 20)

@@ -221,7 +221,13 @@ def several(T, x, h, m, old, limit):
 
 
 @pytest.mark.parametrize(
-    "machine", [mm.DMM(4, 3), mm.UMM(4, 3), mm.HMM(2, 4, 9)], ids=["DMM", "UMM", "HMM"]
+    "machine",
+    [
+        mm.DMM(4, 3),
+        pytest.param(mm.UMM(4, 3), marks=pytest.mark.long),
+        pytest.param(mm.HMM(2, 4, 9), marks=pytest.mark.long),
+    ],
+    ids=["DMM", "UMM", "HMM"],
 )
 @pytest.mark.parametrize("path", ["plain", "fused"])
 def test_a_fused_program_is_the_interpreted_one(machine, path):

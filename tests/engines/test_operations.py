@@ -122,6 +122,7 @@ def taken(program, width, loops, p):
     return (many - few) / (requests[-1] - requests[0])
 
 
+@pytest.mark.long
 def test_a_request_of_a_warp_takes_little_more_than_a_byte():
     assert taken(own_loops, 1, 6, 1 << 12) < 1.5
     assert taken(own_loops, 4, 6, 1 << 12) < 2

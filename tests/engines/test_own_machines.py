@@ -19,7 +19,7 @@ from mmsim.errors import FormatError
 from mmsim.gpu.words import CardDMM, CardHMM
 from mmsim.meaning.launch import Launch
 from mmsim.results.chrome import events
-from mmsim.view.player.data import player_data
+from mmsim.view.player.data import run_data
 from own_machines import OwnMachine, Sectors
 from race_free_programs import SCHEDULES, orderly_cases
 from random_programs import bits, races, run_case
@@ -209,7 +209,7 @@ def test_what_a_card_makes_of_doubles_can_be_looked_at():
         "B[2]",
         "B[3]",
     ]
-    data = player_data(run.trace)
+    data = run_data([run.trace])
     assert data["units"][0]["title"] == "8 banks"
     assert data["arrays"][0]["table"] == {"columns": [0, 1, 2, 3, 0, 1, 2, 3], "rows": False}
     assert data["dispatches"]["phases"] == [2, 2, 2, 2]
@@ -226,7 +226,7 @@ def test_phases_are_kept_only_where_the_rule_has_some():
         text = run.to_json()
         assert mm.Run.from_json(text) == run
         assert ('"phases"' in text) is words
-        assert ("phases" in player_data(run.trace)["dispatches"]) is words
+        assert ("phases" in run_data([run.trace])["dispatches"]) is words
         about = [event.get("args", {}) for event in events(run.trace)]
         data = [one["phases"] for one in about if "phases" in one]
         assert data == ([2] * 8 if words else [])
@@ -297,7 +297,7 @@ def test_the_trace_the_player_and_the_figures_know_the_rule():
         "B[2]",
         "B[3]",
     ]
-    data = player_data(run.trace)["units"]
+    data = run_data([run.trace])["units"]
     assert [(one["conflict"], one["title"], one["columns"], one["rows"]) for one in data] == [
         ("sector", "sectors", None, False),
         ("bank", "16 banks", list(range(16)), False),

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 
+import pytest
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 
 from draws import draws
@@ -86,6 +87,7 @@ def features(case):
         yield "conflicts"
 
 
+@pytest.mark.long
 def test_most_candidates_survive_and_every_feature_occurs():
     drawn, survived, occur = 0, 0, Counter()
 

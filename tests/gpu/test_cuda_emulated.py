@@ -609,7 +609,7 @@ def compare(cases, folder, monkeypatch):
 
 
 def test_random_programs_compute_what_they_do_when_simulated(tmp_path, monkeypatch):
-    compare(draw_cases(60, 0), tmp_path, monkeypatch)
+    compare(draw_cases(25, 0), tmp_path, monkeypatch)
 
 
 @pytest.mark.long

@@ -68,6 +68,7 @@ def mutate(folder, test, explained):
     return done.returncode, start, [int(number) for number in row.split()], rest
 
 
+@pytest.mark.long
 def test_what_survives_is_told_until_a_test_kills_it_or_it_is_explained(tmp_path):
     test = TEST + "    assert cost(2, 1) == 2\n"
     in_vain = EXPLAINED.replace("else 1", "else 2")

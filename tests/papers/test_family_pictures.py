@@ -18,6 +18,15 @@ MARK = "\n<!-- picture -->\n"
 pytestmark = pytest.mark.xdist_group("pictures of families")  # each is drawn once
 
 each = pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.page)
+QUICK = {"sum", "prefix-sums", "histogram", "fragments"}
+"""Pages whose pictures take a moment; building the site draws the others, too."""
+each_drawn = pytest.mark.parametrize(
+    "picture",
+    [
+        pytest.param(one, id=one.page, marks=() if one.page in QUICK else pytest.mark.long)
+        for one in PICTURES
+    ],
+)
 
 
 @cache
@@ -31,7 +40,7 @@ def test_every_page_has_a_place_for_its_picture():
     assert [name for name, text in pages.items() if text.count(MARK) != (name != "index")] == []
 
 
-@each
+@each_drawn
 def test_it_can_be_read(picture):
     assert list(faults(drawn(picture))) == []
     assert len(picture.alt) > 30
@@ -47,7 +56,7 @@ def test_it_is_of_claims_that_its_page_names(picture):
             assert claim in text
 
 
-@each
+@each_drawn
 def test_it_shows_what_runs_measure_and_claims_say(picture):
     for panel, axes in zip(picture.panels, drawn(picture).axes, strict=True):
         assert axes.get_xlabel() == panel.over

@@ -654,6 +654,7 @@ def test_a_program_that_was_run_can_be_sent():
 # Kills and interruptions.
 
 
+@pytest.mark.long
 def test_killed_again_and_again_it_loses_nothing():
     command = [sys.executable, kill_sweeps.__file__, "--kills", "4", "--seed", "2"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

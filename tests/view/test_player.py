@@ -141,7 +141,6 @@ RUNS = {
     "vectors, DMM": pairing,
     "vectors, card": lambda: pairing(mm.DMM(4, 3, bank_bytes=4)),
 }
-all_runs = pytest.mark.parametrize("make", RUNS.values(), ids=RUNS.keys())
 WITH_VARIABLES = {
     f"variables, {type(machine).__name__}, {schedule}": partial(kinds, machine, schedule)
     for machine in (mm.DMM(4, 3), mm.UMM(4, 3), mm.HMM(2, 4, 5))
@@ -364,11 +363,19 @@ def test_what_is_drawn_is_the_state(show, name):
         drawn_is(told[time])
 
 
+STEPPED = ("SMM Figure 4, UMM", "atomics, DMM")
+"""The runs that are stepped through in the quick tests."""
 STEPS = 16
 """As many steps of one kind are taken: the runs that have fewer are walked to their end."""
 
 
-@all_runs
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(make, id=name, marks=() if name in STEPPED else pytest.mark.long)
+        for name, make in RUNS.items()
+    ],
+)
 def test_stepping_by_keyboard_and_by_mouse(show, make):
     run = make()
     trace = run.trace
