@@ -560,8 +560,8 @@ for side, times in tables.items():
 # %% [markdown]
 # ### Conflicts that the data make
 #
-# A **histogram** counts values by atomics. Those of a warp on one address are served one after the
-# other. With a column of bins for each lane no two threads of a warp ever meet. 8192 values in 32
+# A **histogram** counts values by atomics. Those of a warp on one address are served in turn.
+# With a column of bins for each lane no two threads of a warp ever meet. 8192 values in 32
 # bins on a DMM, $w = 32$, $l = 5$, 1024 threads; all values of a warp are the same. **Predict** the
 # time with a column for each lane.
 
@@ -579,7 +579,7 @@ predicted(guess, measure("HIST-lanes", m=32, skew=0, **case))
 # ### Steps that wait for each other
 #
 # The optimal **triangulation of a polygon** with $n$ sides is dynamic programming with a diagonal
-# of $n - 1$ after the other. If each element makes its sums one after the other, that is about
+# of $n - 1$ after the other. If each element makes its sums in sequence, that is about
 # $n^2$ rounds in all, however many threads there are. The good program makes each sum as soon as
 # both its parts are known, so that a diagonal costs $O(1)$ rounds. (Its words are arranged by
 # diagonals, too.)
@@ -597,7 +597,7 @@ compared(
 # A researcher does not know the formula yet. Then `mm.fit` gives a conjecture: a formula that is
 # exact in all cases of a grid, or what is left over ([how it works](../docs/how-to/bound.md)). It
 # has at most six terms. So keep fixed what you do not ask about, as $l = 100$ above, and vary what
-# you do ask about, each parameter by itself: with $p = n/2$ in all cases nobody can know whether a
+# you do ask about, each parameter by itself: with $p = n/2$ in all cases it is unknown whether a
 # term is $n$ or $2p$.
 #
 # ### Exercise 7

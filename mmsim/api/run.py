@@ -65,7 +65,7 @@ class Run(run.Run):
         return found
 
     def player(self, *, start: int = 0, end: int | None = None) -> Player:
-        """A page to step through the run, all of its launches one after the other.
+        """A page to step through the run, all of its launches in order.
 
         See `Trace.player`. The run needs a trace, or one of each of its launches (trace=True).
         """

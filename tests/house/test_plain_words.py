@@ -52,7 +52,7 @@ def test_every_folder_is_looked_at():
 
 @pytest.mark.parametrize("word", ["alike", "tells", "One after\n# the other", "leaves with 1"])
 def test_a_word_is_found(word, tmp_path, monkeypatch):
-    monkeypatch.setattr("test_words.ROOT", tmp_path)
+    monkeypatch.setattr("test_plain_words.ROOT", tmp_path)
     page = tmp_path / "page.md"
     page.write_text(f"They are\n{word} here.", encoding="utf-8")
     assert found(page, EVERYWHERE + PROSE)

@@ -69,7 +69,7 @@ class Comparison(Player):
 
 
 def names_of(first: Run, second: Run) -> tuple[str, str]:
-    """What tells two runs apart, as their names; the order, if nothing does.
+    """How two runs differ, as their names; their order, if they do not.
 
     >>> import numpy as np, mmsim as mm
     >>> @mm.program

@@ -1,7 +1,7 @@
 /* What all panels are made of: elements, warp badges, and lists that the arrow keys walk through.
 
    Text of the run (names, source, values) only ever becomes textContent or a title. COLOURS are those of
-   the warps, one after the other; warp numbers stand beside them always. */
+   the warps, in order; warp numbers stand beside them always. */
 
 /** A new element with a class, a text and a title. */
 function make(tag, className = "", text = "", title = "") {

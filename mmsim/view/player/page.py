@@ -30,7 +30,7 @@ ORIGIN = f"Made with mmsim {VERSION}, the simulator of the memory machine models
 class Player:
     """A run to step through. A notebook shows it, `save` writes it to a file.
 
-    Of a run of several launches it takes the traces of all, one after the other.
+    Of a run of several launches it takes the traces of all, in order.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 /* The player of one run: its panels, and what they show of a launch at a time unit. */
 
-/** Put the panels of a run into `root`. A run is one launch, or several, one after the other. */
+/** Put the panels of a run into `root`. A run is one launch, or several, in order. */
 function buildPlayer(stage, root, run) {
   const launches = (run.launches ?? [run]).map((data) => ({ data, model: prepare(data) }));
   const first = launches[0];

@@ -117,7 +117,7 @@ function lanesOf(model, dispatch, stage) {
   return found;
 }
 
-/** In how many phases a dispatch is served, one after the other. */
+/** In how many phases a dispatch is served, in turn. */
 function phasesOf(model, dispatch) {
   return model.data.dispatches.phases?.[dispatch] ?? 1;
 }
