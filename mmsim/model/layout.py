@@ -39,7 +39,7 @@ from mmsim.model.tiles import cute as cute
 from mmsim.model.tiles import whole
 from mmsim.tracebacks import said
 
-__all__ = [
+_LISTED = [
     *("Diagonal", "Layout", "OneP", "OnePW2R", "Padded", "R1P", "RAP", "RAS", "RowMajor"),
     *("Strided", "Swizzle", "ThreeP", "W2P", "XorRows", "cute"),
 ]
@@ -457,4 +457,4 @@ def __dir__() -> list[str]:
     >>> [name for name in dir(layout) if name.startswith("R")]
     ['R1P', 'RAP', 'RAS', 'RowMajor']
     """
-    return sorted(__all__)
+    return sorted(_LISTED)

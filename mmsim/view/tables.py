@@ -22,10 +22,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 SHOWN_ROWS = 40
-NO_TIMES = (
-    "A line has no time of its own under the asynchronous schedule, where lines overlap; "
-    'run with schedule="synchronous" to see the times.'
-)
+NO_TIMES = "no time for each line: lines overlap under the asynchronous schedule"
 
 
 @dataclass(frozen=True)

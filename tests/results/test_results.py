@@ -284,7 +284,7 @@ def test_the_profile_gives_each_line_its_cost():
 def test_lines_overlap_without_lock_step():
     run = mm.DMM(4, 3).run(copy, numbers(8), numbers(8), threads=8, schedule="asynchronous")
     assert profile_rows(run) == {"b[T.id] = a[T.id]": (4, 4, 0, None)}
-    assert repr(run.profile()).endswith('run with schedule="synchronous" to see the times.')
+    assert repr(run.profile()).endswith("lines overlap under the asynchronous schedule")
 
 
 def test_the_profile_shows_helpers_too():
