@@ -154,6 +154,7 @@ def test_a_request_of_a_warp_that_runs_for_itself_takes_two_bytes(monkeypatch):
     assert 1 < (at_end[2] - at_end[1]) / (requests[2] - requests[1]) < 3
 
 
+@pytest.mark.long
 def test_the_operations_of_warps_that_run_for_themselves_take_two_bytes():
     warps = 64
 

@@ -325,7 +325,14 @@ def test_a_window_shows_the_same_states(show, schedule, make):
     assert now(shown) == 2 * third
 
 
-@pytest.mark.parametrize("name", ["SMM Figure 4, DMM", "SMM Figure 4, UMM", "permutation, HMM"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SMM Figure 4, DMM",
+        "SMM Figure 4, UMM",
+        pytest.param("permutation, HMM", marks=pytest.mark.long),
+    ],
+)
 def test_what_is_drawn_is_the_state(show, name):
     """Registers, queue and cells as texts of the page, forward and back by keyboard."""
     run = RUNS[name]()
