@@ -16,6 +16,7 @@ from mmsim.claims.claim import call_with, show
 from mmsim.view.figures.paper import DARK_FIRST, MARKERS, PAGE, STYLE, drawing, legend_above
 from mmsim.view.figures.terms import areas
 from mmsim.view.figures.times import scale
+from mmsim_algorithms import claims
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -172,8 +173,6 @@ def confirmed(claim: Claim, chosen: Sequence[Case]) -> list[int]:
 @cache
 def every_claim() -> dict[str, Claim]:
     """All claims by their ids."""
-    from mmsim_algorithms import claims
-
     return {claim.id: claim for claim in claims()}
 
 

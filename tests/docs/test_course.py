@@ -7,7 +7,6 @@ import ast
 import html
 import io
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -40,19 +39,6 @@ def course(request, tmp_path_factory):
     chosen = [path for path in notebooks() if path.name.startswith(request.param)]
     assert f"{len(chosen)} of {len(chosen)}: {chosen[-1].stem}" in made.stdout
     return folder, chosen
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    """A browser, or a skip."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright isn't installed")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("there is no chromium")
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 def documents(folder):
@@ -245,11 +231,11 @@ SLIDES = """() => {
 }"""
 
 
-def test_every_slide_fits_and_shows_an_answer_when_a_key_is_pressed(course, chromium):
+def test_every_slide_fits_and_shows_an_answer_when_a_key_is_pressed(course, browser):
     folder, chosen = course
     for path in chosen:
         asked = []
-        page = opened(chromium, folder / "teacher" / "slides" / f"{path.stem}.html", asked)
+        page = opened(browser, folder / "teacher" / "slides" / f"{path.stem}.html", asked)
         page.wait_for_function("Reveal.isReady()")
         zooms, hidden, state = [], 0, {"last": False, "left": True}
         while not state["last"] or state["left"]:
@@ -266,7 +252,7 @@ def test_every_slide_fits_and_shows_an_answer_when_a_key_is_pressed(course, chro
         page.close()
 
 
-def test_worksheets_are_printed(course, chromium):
+def test_worksheets_are_printed(course, browser):
     folder, chosen = course
     for path in chosen:
         pdf = (folder / "student" / "worksheets" / f"{path.stem}.pdf").read_bytes()
@@ -287,16 +273,16 @@ def test_without_a_browser_worksheets_are_pages(monkeypatch, tmp_path):
     assert not list(tmp_path.glob("*.pdf"))
 
 
-def test_axe_finds_no_barrier(course, chromium):
+def test_axe_finds_no_barrier(course, browser):
     script = axe.needed()
     folder, _ = course
-    bad = chromium.new_page()
+    bad = browser.new_page()
     bad.set_content("<html lang=en><title>a</title><main><img src='data:,'></main>")
     assert any(one.startswith("image-alt") for one in axe.violations(bad, script))
     for page in sorted(folder.rglob("*.html")):
         if page.name == "speaker-view.html":
             continue
-        shown = opened(chromium, page, [])
+        shown = opened(browser, page, [])
         found = axe.violations(shown, script)
         if page.parent.name == "slides":
             for _ in range(6):

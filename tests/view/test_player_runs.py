@@ -88,13 +88,13 @@ def test_traces_of_several_launches_are_saved(permuted):
 
 
 def test_five_launches_are_stepped_through_as_one(show, permuted):
-    told = states_of(permuted)
+    states = states_of(permuted)
     shown = show(permuted.player())
     starts = beginnings(permuted)
-    near = {time + near for time in starts for near in (-1, 0, 1)} | set(range(0, len(told), 9))
-    times = sorted(near & set(range(len(told))))
-    assert shown.evaluate("times => times.map(mmsim.state)", times) == [told[t] for t in times]
-    assert told[-1]["memory"]["b"] == [permuted.arrays["b"].ravel().tolist()]
+    near = {time + near for time in starts for near in (-1, 0, 1)} | set(range(0, len(states), 9))
+    times = sorted(near & set(range(len(states))))
+    assert shown.evaluate("times => times.map(mmsim.state)", times) == [states[t] for t in times]
+    assert states[-1]["memory"]["b"] == [permuted.arrays["b"].ravel().tolist()]
     assert "5 launches" in shown.locator("#subtitle").inner_text()
     # By round, every launch is come by; what is drawn is that launch.
     seen = []
@@ -142,9 +142,9 @@ def test_a_window_of_several_launches(show, permuted):
     assert [launch["program"] for launch in player.data["launches"]] == ["transpose", "row_wise"]
     shown = show(player)
     assert now(shown) == start
-    told = states_of(permuted)
+    states = states_of(permuted)
     times = [start, starts[2] - 1, starts[2], end]
-    assert shown.evaluate("times => times.map(mmsim.state)", times) == [told[t] for t in times]
+    assert shown.evaluate("times => times.map(mmsim.state)", times) == [states[t] for t in times]
     shown.evaluate("t => mmsim.go(t)", starts[2])
     assert "launch 3 of 5" in shown.locator("#status").inner_text()
     with pytest.raises(LaunchError, match=f"time units 0 to {permuted.time}"):
@@ -181,7 +181,7 @@ def test_two_runs_go_in_step(show, make):
     runs = make()
     shown = show(mm.compare(*runs), viewport={"width": 1280, "height": 900})
     last = max(run.time for run in runs)
-    told = [list(expected(run.trace)) for run in runs]
+    known = [list(expected(run.trace)) for run in runs]
     both = shown.locator(".run")
     assert both.count() == 2
     for time in range(last + 1):
@@ -190,7 +190,7 @@ def test_two_runs_go_in_step(show, make):
         for number, run in enumerate(runs):
             at = min(time, run.time)
             states = shown.evaluate("t => mmsim.states(t)", at)
-            assert states[number] == told[number][at]
+            assert states[number] == known[number][at]
             boxes = (
                 both.nth(number)
                 .locator(".register")
@@ -198,7 +198,7 @@ def test_two_runs_go_in_step(show, make):
                     "all => all.map((one) => one.querySelector('.badge')?.textContent ?? null)"
                 )
             )
-            registers = told[number][at]["registers"]["memory"]
+            registers = known[number][at]["registers"]["memory"]
             assert boxes == [stage and f"W{stage['warp']}" for stage in registers]
             if time > run.time:
                 assert f"has ended at {run.time}" in shown.locator("#status").inner_text()

@@ -19,8 +19,8 @@ function draw(stage) {
   slider.value = view.time;
   slider.setAttribute("aria-valuetext", `time ${view.time} of ${stage.time}`);
   const stories = stage.players.map((player) => story(player));
-  const told = `Time ${view.time} of ${stage.time}: ${stories.join(" | ")}.`;
-  stage.part("status").textContent = view.note ? `${view.note} ${told}` : told;
+  const text = `Time ${view.time} of ${stage.time}: ${stories.join(" | ")}.`;
+  stage.part("status").textContent = view.note ? `${view.note} ${text}` : text;
   stage.players.forEach(drawPlayer);
   drawLink(stage);
 }
