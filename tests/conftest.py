@@ -13,6 +13,7 @@ import shutil
 
 import pytest
 
+from long_variants import LONG
 from mmsim.engines import run
 from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused import build, execute, worth
@@ -60,6 +61,13 @@ def pytest_xdist_make_scheduler(config, log):
             return group_of(nodeid)
 
     return ByGroup(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.nodeid.removeprefix("tests/") in LONG:
+            item.add_marker(pytest.mark.long)
 
 
 def pytest_generate_tests(metafunc):

@@ -15,9 +15,10 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import TextIO
 
@@ -97,6 +98,10 @@ SAMPLES = [
 """Files of tests that take more than some five seconds of a processor, or that need the libraries
 of the site and the notebooks; single tests of other files that take more than one; and tests that
 are run of the files that are left out. All others are run."""
+
+
+NOT_IN_CORNERS = ("claims", "gpu", "house", "papers")
+"""Folders whose tests are about what is built on the library: `--corners` leaves them out."""
 
 
 @dataclass(frozen=True)
@@ -179,17 +184,18 @@ def corners(tried: list[Environment]) -> list[Environment]:
     return old + new
 
 
-def chosen() -> list[str]:
-    """The arguments of pytest."""
-    paths = sorted((ROOT / "tests").glob("*/test_*.py"))
+def chosen(without: Collection[str] = ()) -> list[str]:
+    """The arguments of pytest, for all folders of tests but some."""
+    every = sorted((ROOT / "tests").glob("*/test_*.py"))
+    paths = [path for path in every if path.parent.name not in without]
     folders = {path.name.removeprefix("test_"): path.parent.name for path in paths}
 
     def place(test: str) -> str:
         return f"tests/{folders[test.split('::')[0]]}/test_{test}"
 
     files = [place(file) for file in folders if file.removesuffix(".py") not in SLOW_FILES]
-    deselected = [f"--deselect={place(test)}" for test in SLOW_TESTS]
-    return [*files, *map(place, SAMPLES), *deselected]
+    here = [test for test in SLOW_TESTS if test.split("::")[0] in folders]
+    return [*files, *map(place, SAMPLES), *(f"--deselect={place(test)}" for test in here)]
 
 
 def uv(*words: str | Path, said: TextIO | None = None) -> None:
@@ -217,12 +223,12 @@ def fill(environment: Environment, said: TextIO) -> None:
     uv("pip", "install", "--python", python, "-r", pins, "--group", "fast", said=said)
 
 
-def passed(environment: Environment, types: bool, said: TextIO) -> bool:
-    """Run the fast tests, in one process; whether all passed."""
+def passed(environment: Environment, tests: list[str], types: bool, said: TextIO) -> bool:
+    """Run such tests, in one process, and perhaps mypy; whether all passed."""
     begun: list[str | Path] = [environment.python, "-m"]
     surroundings = os.environ | {"PYTHONPYCACHEPREFIX": str(PLACE / "bytecode")}
     surroundings.pop("PYTHONDONTWRITEBYTECODE", None)  # libraries are compiled once, not by each
-    commands = [[*begun, "pytest", "-q", "--disable-warnings", *chosen()]]
+    commands = [[*begun, "pytest", "-q", "--disable-warnings", *tests]]
     if types:
         commands.append([*begun, "mypy", "--strict"])
     done = [
@@ -232,14 +238,14 @@ def passed(environment: Environment, types: bool, said: TextIO) -> bool:
     return all(each.returncode == 0 for each in done)
 
 
-def attempt(environment: Environment, types: bool) -> bool:
+def attempt(environment: Environment, tests: list[str], types: bool) -> bool:
     """Fill an environment and run the tests; say how it went when it is done."""
     begun = time.monotonic()
     log = PLACE / f"{environment.name}.log"
     with log.open("w") as said:
         try:
             fill(environment, said)
-            good = passed(environment, types, said)
+            good = passed(environment, tests, types, said)
         except subprocess.CalledProcessError:
             good = False
     took = f"{time.monotonic() - begun:.0f} s"
@@ -253,7 +259,9 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="environments at a time")
     parser.add_argument("--only", nargs="*", help="such environments, as 3.13-oldest")
     parser.add_argument(
-        "--corners", action="store_true", help="only the oldest of both and the newest of both"
+        "--corners",
+        action="store_true",
+        help="only the oldest of both and the newest of both, in fewer tests and without mypy",
     )
     options = parser.parse_args()
     found = first_of_each(candidates())
@@ -276,9 +284,11 @@ def main() -> int:
         except subprocess.CalledProcessError:
             tried.remove(environment)
             failed.append(environment.name)
-    types = [each.way == "newest" and each.minor == max(found) for each in tried]
+    tests = chosen(NOT_IN_CORNERS if options.corners else ())
+    newest = [each.way == "newest" and each.minor == max(found) for each in tried]
+    types = [one and not options.corners for one in newest]
     with ThreadPoolExecutor(options.jobs) as pool:
-        good = list(pool.map(attempt, tried, types))
+        good = list(pool.map(attempt, tried, repeat(tests), types))
     failed += [each.name for each, passed in zip(tried, good, strict=True) if not passed]
     print("failed:" if failed else "all passed:", *(failed or [each.name for each in tried]))
     return bool(failed)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import pythons
+from long_variants import LONG
 
 TESTS = Path(__file__).parents[1]
 PLAIN = (3, 12)
@@ -95,6 +96,12 @@ def test_single_tests_are_left_out_of_files_that_run_and_run_of_files_that_are_l
         assert name.split(".py::")[0] in pythons.SLOW_FILES, name
 
 
+def test_variants_left_to_the_long_tests_exist():
+    for name in LONG:
+        file, test = name.split("::")
+        assert test.split("[")[0] in defined(file.split("test_")[1]), name
+
+
 def test_a_new_file_of_tests_is_run():
     shown = pythons.chosen()
     assert "tests/house/test_pythons.py" in shown
@@ -102,6 +109,15 @@ def test_a_new_file_of_tests_is_run():
     assert "tests/view/test_figures.py" not in shown
     assert "tests/view/test_figures.py::test_the_whole_figure_is_saved" in shown
     assert "--deselect=tests/results/test_trace.py::test_cycles_of_random_programs" in shown
+
+
+def test_the_corners_leave_out_what_is_built_on_the_library():
+    assert {path.name for path in TESTS.iterdir()} >= set(pythons.NOT_IN_CORNERS)
+    shown = pythons.chosen(pythons.NOT_IN_CORNERS)
+    assert set(shown) < set(pythons.chosen())
+    folders = {name.removeprefix("--deselect=").split("/")[1] for name in shown}
+    assert folders & set(pythons.NOT_IN_CORNERS) == set()
+    assert folders >= {"cli", "engines", "frontend", "meaning", "model", "results", "view"}
 
 
 @pytest.mark.parametrize(

@@ -268,6 +268,7 @@ def test_no_run_begins_when_the_seconds_are_over(pretended, capsys):
 DOCS = Path(__file__).parents[2] / "docs"
 
 
+@pytest.mark.long
 def test_the_page_is_what_the_suite_and_the_kept_results_make_it():
     text = page(planted_bugs.kept())
     assert (DOCS / "planted.md").read_text(encoding="utf-8") == text, "run make planted"

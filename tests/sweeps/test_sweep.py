@@ -738,10 +738,14 @@ def test_ctrl_c_keeps_the_rows_and_says_how_to_go_on(script, tmp_path, jobs):
     os.killpg(child.pid, signal.SIGINT)
     _, said = child.communicate(timeout=60)
     there = len(read(path))
-    assert said.splitlines()[-1] == (
-        f"KeyboardInterrupt: interrupted; {there} of 3999 rows are in {path}, "
-        "and the same call does the others"
-    )
+    # After it Python may say that the killed processes left semaphores.
+    assert (
+        said.splitlines().count(
+            f"KeyboardInterrupt: interrupted; {there} of 3999 rows are in {path}, "
+            "and the same call does the others"
+        )
+        == 1
+    ), said
     done = subprocess.run([sys.executable, script, path, str(there + 3), "1"], check=True)
     assert done.returncode == 0
     numbers = sorted(row["n"] for row in read(path))

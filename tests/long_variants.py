@@ -1,0 +1,57 @@
+"""Tests that take seconds and are left to `make test-long`: variants of quick ones.
+
+Of each of them another variant stays in `make test`: another parameter, or what the comment names.
+Tests of which all variants take long carry the mark `long` themselves.
+"""
+
+NOTEBOOK = (
+    "docs/test_notebooks.py::"
+    "test_a_fresh_kernel_shows_what_is_saved_and_the_checks_tell_right_from_wrong"
+)
+ESTIMATE = (
+    "engines/test_array_watched.py::"
+    "test_the_estimate_is_no_less_than_what_a_run_takes_and_not_far_more"
+)
+CTRL_C = "engines/test_array_watched.py::test_ctrl_c_ends_a_run_within_two_seconds"
+SHOWS = "monitors/test_planted.py::test_a_run_shows_what_one_run_can"
+
+LONG = frozenset(
+    {
+        # The other notebooks are executed.
+        f"{NOTEBOOK}[03-transpose-three-ways]",
+        f"{NOTEBOOK}[05-scheduled-permutation]",
+        f"{NOTEBOOK}[06-random-address-permute-shift]",
+        f"{NOTEBOOK}[07-the-model-and-the-metal]",
+        f"{NOTEBOOK}[10-the-canon]",
+        "cli/test_interrupts.py::test_verify_prints_what_is_verified[2-2]",
+        "cli/test_interrupts.py::test_a_sweep_keeps_its_rows[1-group]",
+        "cli/test_interrupts.py::test_a_sweep_keeps_its_rows[2-group]",
+        "cli/test_interrupts.py::test_other_commands_end_too[words1-1-129]",
+        "cli/test_interrupts.py::test_other_commands_end_too[words2-2-130]",
+        "cli/test_cli_edges.py::test_a_closed_or_full_error_output_stops_nothing[2>&-]",
+        "engines/test_compile_cache.py::test_two_processes_compile_one_program_at_once",
+        f"{ESTIMATE}[interpreted-own_loops-synchronous]",
+        f"{ESTIMATE}[interpreted-permutation-asynchronous]",
+        f"{ESTIMATE}[fused-elements_of_others-asynchronous]",
+        f"{ESTIMATE}[fused-own_elements-synchronous]",
+        f"{CTRL_C}[fused-elements_of_others-synchronous-pieces]",
+        f"{CTRL_C}[fused-own_elements-asynchronous-schedule]",
+        "gpu/test_gpu_experiments.py::test_what_a_launch_writes_a_later_one_reads[several words]",
+        # Found by the checker in the quick tests, too: test_a_bug_is_found_as_it_was_planted.
+        f"{SHOWS}[array-acquired_in_a_helper]",
+        f"{SHOWS}[events-acquired_in_a_helper]",
+        f"{SHOWS}[array-freed_behind_the_loop]",
+        f"{SHOWS}[events-freed_behind_the_loop]",
+        # The states themselves are compared there: test_the_state_is_that_of_the_trace.
+        "view/test_player.py::test_stepping_by_keyboard_and_by_mouse[atomics, DMM]",
+        "view/test_player.py::test_a_chosen_thread_shows_what_it_holds_and_touches[asynchronous]",
+        "view/test_player.py::test_a_window_shows_the_same_states[permuting-synchronous]",
+        "view/test_player.py::test_a_window_shows_the_same_states[changing-asynchronous]",
+        "view/test_player.py::test_a_window_shows_the_same_states[make1-asynchronous]",
+        "view/test_player.py::test_what_is_drawn_is_the_state[SMM Figure 4, UMM]",
+        "view/test_player_lecture.py::test_a_lecture_fits_its_screen[size1-one memory]",
+        "view/test_player_lecture.py::test_a_lecture_fits_its_screen[size1-two runs]",
+        "view/test_player_runs.py::test_two_runs_go_in_step[before and after]",
+        "sweeps/test_sweep.py::test_rows_do_not_depend_on_jobs_or_backend[multiprocessing]",
+    }
+)
