@@ -132,8 +132,9 @@ def test_one_process_does_all_of_a_group(tmp_path):
     """In two processes, with the tests' own conftest.py."""
     folder = tmp_path / "tests"
     (folder / "docs").mkdir(parents=True)
-    shutil.copy(Path(__file__).parents[1] / "conftest.py", folder)
-    (tmp_path / "pytest.ini").touch()
+    for file in ("conftest.py", "long_variants.py"):
+        shutil.copy(Path(__file__).parents[1] / file, folder)
+    (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = tests\nmarkers = long\n")
     note = "import os, pytest\n@pytest.mark.parametrize('n', range(9))\ndef test_a(n):\n"
     note += "    with open('by', 'a') as by:\n        by.write(f'{os.getpid()} ')\n"
     (folder / "docs" / "test_site.py").write_text(note)
