@@ -72,10 +72,8 @@ def of_rows(file: Path) -> int:
     exact = True
     output = console()
     for names, rows in groups.items():
-        cases = [
-            {SYMBOLS.get(name, name): value for name, value in row.items() if name in SYMBOLS}
-            for row in rows
-        ]
+        known = [name for name in SYMBOLS if all(row.get(name) is not None for row in rows)]
+        cases = [{SYMBOLS[name]: row[name] for name in known} for row in rows]
         found = fit_numbers(cases, [row["time"] for row in rows])
         exact = exact and found.exact
         output.print(f"{' '.join(names)}: {found}", highlight=False, markup=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmsim.printable import printable, printable_lines
-from mmsim.sweeps.rows import RESULTS, SweepRow
+from mmsim.sweeps.rows import SweepRow, differing
 from mmsim.view.tables import Column, rich_rows
 
 if TYPE_CHECKING:
@@ -24,19 +24,18 @@ def sweep_table(rows: Sequence[SweepRow]) -> Table | None:
     """The parameters in which rows differ, and what came out; None for more than a screen has."""
     if len(rows) > FEW:
         return None
-    names = dict.fromkeys(name for row in rows for name in row if name not in RESULTS)
-    differing = [name for name in names if len({row.get(name) for row in rows}) > 1]
+    names = differing(rows)
     columns = [
         Column(name.replace("_", " "), not any(isinstance(row.get(name), str) for row in rows))
-        for name in (*differing, *SHOWN)
+        for name in (*names, *SHOWN)
     ]
-    return rich_rows(columns, (_cells(row, differing) for row in rows))
+    return rich_rows(columns, (_cells(row, names) for row in rows))
 
 
-def _cells(row: SweepRow, differing: Sequence[str]) -> list[str]:
+def _cells(row: SweepRow, names: Sequence[str]) -> list[str]:
     """A row's parameters, and its results or its error."""
     results = map(row.get, SHOWN) if row["error"] is None else (row["error"], None, None)
-    values = (*map(row.get, differing), *results)
+    values = (*map(row.get, names), *results)
     return ["" if value is None else str(value) for value in values]
 
 

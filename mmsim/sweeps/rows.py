@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 from mmsim.host.progress import unwatched
 from mmsim.host.version import VERSION
+from mmsim.model.machines import Machine, Units
 from mmsim.results import Run
 
 SweepRow = dict[str, Any]
@@ -18,7 +20,11 @@ COUNTED = ("time", "requests", "stages", "least", "coalesced", "conflict_free", 
 RESULTS = ("key", *COUNTED, "error", "message", "seconds", "source", "mmsim")
 """The columns that a sweep makes; no parameter may be called like one of them."""
 
-FACTS = ("machine", "schedule", "threads", "block_size")
+MACHINE = ("kind", "width", "latency", "dmms", "shared_latency", "bank_bytes")
+"""What describes a machine: its class and numbers, null where it has no such number. `latency` is
+that of the memory of the array parameters, on an HMM the global memory."""
+
+FACTS = ("machine", *MACHINE, "schedule", "threads", "block_size")
 """What the run reports of itself, where no parameter has that name."""
 
 
@@ -32,7 +38,7 @@ def carried_out(
     """
 
     begun = time.perf_counter()
-    found: SweepRow = dict.fromkeys((*FACTS, *COUNTED))
+    found = _not_run(values)
     error = message = None
     try:
         with unwatched():
@@ -55,12 +61,63 @@ def _message(raised: BaseException) -> str:
         return f"it can't be printed: {type(error).__name__}"
 
 
-def lost(written: SweepRow) -> SweepRow:
+def lost(values: dict[str, Any], written: SweepRow) -> SweepRow:
     """The row of a case that ended its worker process."""
 
     message = "the process that ran this case ended; perhaps memory ran out"
     end = {"error": "WorkerDied", "message": message, "seconds": None, "mmsim": VERSION}
-    return {**_facts(dict.fromkeys((*FACTS, *COUNTED)), written), **end}
+    return {**_facts(_not_run(values), written), **end}
+
+
+def differing(rows: Iterable[SweepRow]) -> list[str]:
+    """The parameters and facts in which rows differ.
+
+    The text of a machine is left out where its kind and numbers say as much.
+
+    >>> differing([{"machine": "dmm", "kind": "DMM", "n": 1}, {"machine": "umm", "kind": "UMM"}])
+    ['kind', 'n']
+    """
+    rows = list(rows)
+    names = dict.fromkeys(name for row in rows for name in row if name not in RESULTS)
+    found = [name for name in names if len({row.get(name) for row in rows}) > 1]
+    described = {(*map(row.get, MACHINE), row.get("machine")) for row in rows}
+    if len({one[:-1] for one in described}) == len(described):
+        return [name for name in found if name != "machine"]
+    return found
+
+
+def machine_columns(machine: Machine) -> SweepRow:
+    """The columns `MACHINE` of a machine.
+
+    >>> from mmsim import DMM, HMM
+    >>> [value for value in machine_columns(DMM(width=32, latency=5)).values()]
+    ['DMM', 32, 5, None, None, None]
+    >>> [value for value in machine_columns(HMM(8, 32, 300, bank_bytes=4)).values()]
+    ['HMM', 32, 300, 8, 1, 4]
+    """
+    shared = machine.shared
+    if isinstance(shared, Units):
+        latencies = {shared.latency}
+    else:
+        latencies = {unit.latency for unit in shared}
+    return {
+        "kind": type(machine).__name__,
+        "width": machine.width,
+        "latency": machine.memory.latency,
+        "dmms": len(shared) or None,
+        "shared_latency": latencies.pop() if len(latencies) == 1 else None,
+        "bank_bytes": machine.bank_bytes,
+    }
+
+
+def _not_run(values: dict[str, Any]) -> SweepRow:
+    """The facts of a case without a run: its machine's, if one of its parameters is a machine."""
+    found: SweepRow = dict.fromkeys((*FACTS, *COUNTED))
+    machines = [value for value in values.values() if isinstance(value, Machine)]
+    if len(machines) == 1:
+        with suppress(Exception):  # a user's own machine may fail; the run reports it
+            found |= {"machine": str(machines[0]), **machine_columns(machines[0])}
+    return found
 
 
 def _facts(found: SweepRow, written: SweepRow) -> SweepRow:
@@ -74,6 +131,7 @@ def _counted(run: Run) -> SweepRow:
 
     return {
         "machine": str(run.machine),
+        **machine_columns(run.machine),
         "schedule": run.schedule,
         "threads": run.threads,
         "block_size": run.block_size,

@@ -53,7 +53,8 @@ def sweep(
     Returns
     -------
     The rows of the grid's cases, in its order. A row has `key`, the parameters, what the
-    run has (`machine`, `schedule`, `threads`, `block_size`, unless parameters are called so),
+    run has (`machine` and, to filter by, its `kind`, `width`, `latency`, `dmms`, `shared_latency`
+    and `bank_bytes`; `schedule`, `threads`, `block_size`; unless parameters are called so),
     `time`, `requests`, `stages`, `least`, the requests by class (`coalesced`, `conflict_free`,
     `casual`), `error` and `message` (None where all went well), `seconds`, `mmsim` (the version)
     and `source` (a fingerprint of the function, the programs and what they name). Except for
@@ -80,6 +81,8 @@ def sweep(
     ...     rows = mm.sweep(strided, grid, f"{folder}/rows.jsonl", jobs=1)
     >>> [row["time"] for row in rows]
     [9, 17, 9, 9, 17, 25]
+    >>> [row["time"] for row in rows if row["kind"] == "UMM" and row["width"] == 8]
+    [9, 17, 25]
     """
     if jobs is not None:
         whole("jobs", jobs, None)

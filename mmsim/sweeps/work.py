@@ -50,7 +50,11 @@ def finished(
                 try:
                     (row,) = alone(_tasks(parcel, [case], []))
                 except TerminatedWorkerError:
-                    row = {"key": case.key, **lost(case.written), "source": case.source}
+                    row = {
+                        "key": case.key,
+                        **lost(case.values, case.written),
+                        "source": case.source,
+                    }
                 del left[case.key]
                 yield row
 

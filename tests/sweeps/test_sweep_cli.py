@@ -66,7 +66,7 @@ def test_every_combination_is_a_row(out, capsys):
             case = {"n": row["size"], "p": row["threads"], "w": row["width"], "l": row["latency"]}
             assert row["time"] == claim.evaluate(case)
     printed = capsys.readouterr().out
-    assert "machine" in printed
+    assert "kind" in printed
     assert f"16 cases in {out}" in printed
 
 

@@ -34,7 +34,8 @@ def sweep(
     rows
         What `mmsim.sweep` returned, or some of it.
     over
-        The parameter of the horizontal axis, a number in each row.
+        The parameter of the horizontal axis, a number in each row; of machines also "width",
+        "latency", "dmms" or "shared_latency".
     claim
         Its formula is evaluated for each row that keeps the claim's preconditions; its letters n,
         p, w, l, L, d are columns of these names, or size, threads, width, latency, dmms.
@@ -121,6 +122,8 @@ def _parameters(row: SweepRow) -> list[str]:
 def _series(rows: list[SweepRow], over: str) -> dict[str, list[SweepRow]]:
     """The rows by their other parameters, each in order of the value."""
     names = dict.fromkeys(name for row in rows for name in _parameters(row) if name != over)
+    if "machine" in names:  # its kind and numbers first: its text repeats them
+        names["machine"] = names.pop("machine")
     chosen: list[str] = []
 
     def kinds(names: list[str]) -> int:
@@ -150,7 +153,7 @@ def _claimed(claim: Claim, rows: list[SweepRow], over: str) -> list[tuple[float,
         )
     points: list[tuple[float, float]] = []
     for row in rows:
-        case = {**row, **{s: row[name] for s, name in SYMBOLS.items() if name in row}}
+        case = {**{s: row[name] for s, name in SYMBOLS.items() if name in row}, **row}
         lacking = [name for name in claim.parameters if case.get(name) is None]
         if lacking:
             wanted = " and ".join(
