@@ -26,7 +26,7 @@ SECTION = 1
 PAPER = "BULK, IPDPSW 2014"
 DERIVED = "BULK, derived here"
 WIDE = Precondition("w <= n, or n divides w", lambda n, w: n >= w or w % n == 0)
-LAYOUTS: dict[str, mm.layout.Layout] = {"columns": ByColumns(), "rows": mm.layout.RowMajor()}
+LAYOUTS: dict[str, mm.layout.Layout] = {"columns": ByColumns(), "rows": mm.layout.RAW()}
 
 
 def steps(algorithm: str, n: int) -> int:

@@ -61,7 +61,7 @@ RAPS: dict[str, type[Permuted]] = {
     "1Pw2R": mm.layout.OnePW2R,
 }
 LAYOUTS: dict[str, Callable[[int, int], mm.layout.Layout]] = {
-    "RAW": lambda w, seed: mm.layout.RowMajor(),
+    "RAW": lambda w, seed: mm.layout.RAW(),
     "RAS": mm.layout.RAS,
     **RAPS,
 }

@@ -1,7 +1,7 @@
 """Accesses to a w x w matrix, and its transposes (RAP sections III and IV).
 
 There are w² threads, thread T(i w + j) for each i and j. The programs know nothing of layouts: the
-matrix is placed as it is (the papers' RAW), under RAS or under RAP, by `mm.place`.
+matrix is placed as it is (RAW), under RAS or under RAP, by `mm.place`.
 
 The paper writes its transposes in place, a[j][i] <- a[i][j]. That is right where all threads read
 before any writes, as under the synchronous schedule. Without lock step it is a race. On a DMM or a
@@ -167,7 +167,7 @@ IN_PLACE = {"CRSW": crsw, "SRCW": srcw, "DRDW": drdw}
 WITH_BARRIER = {"CRSW": crsw_with_barrier, "SRCW": srcw_with_barrier, "DRDW": drdw_with_barrier}
 OUT_OF_PLACE = {"CRSW": crsw_to, "SRCW": srcw_to, "DRDW": drdw_to}
 LAYOUTS: dict[str, Callable[[int, int], mm.layout.Layout]] = {
-    "RAW": lambda w, seed: mm.layout.RowMajor(),
+    "RAW": lambda w, seed: mm.layout.RAW(),
     "RAS": mm.layout.RAS,
     "RAP": mm.layout.RAP,
 }

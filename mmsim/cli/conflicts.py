@@ -13,7 +13,7 @@ from mmsim.api.conflicts import along, shape_of
 from mmsim.cli.numbers import at_least
 from mmsim.cli.output import console, save
 from mmsim.errors import LayoutError
-from mmsim.model.layout import Layout, RowMajor
+from mmsim.model.layout import RAW, Layout
 from mmsim.model.questions import KINDS, MATRICES, MATRIX_BYTES, Conflicts, Kind, Question, question
 from mmsim.model.searches import padding, swizzles
 from mmsim.model.tiles import Padded, Shape, Strided, Swizzle, XorRows, cute
@@ -52,9 +52,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "layout",
         nargs="?",
-        default="rows",
-        help="as CuTe prints it: '(64,64):(64,1)', 'Swizzle<3,3,3>'; or 'rows' (the default), "
-        "'padded N', 'xor N', or a mode of the hardware: '128B', '64B', '32B'",
+        default="RAW",
+        help="as CuTe prints it: '(64,64):(64,1)', 'Swizzle<3,3,3>'; or 'RAW' (row-major order, "
+        "the default), 'padded N', 'xor N', or a mode of the hardware: '128B', '64B', '32B'",
     )
     parser.add_argument("--tile", metavar="ROWSxCOLUMNS", help="its shape, if the layout lacks it")
     parser.add_argument(
@@ -120,13 +120,13 @@ def search(what: str, layout: Layout, asked: list[Question], vector: int) -> int
     """Print what is found, and return it: a padding, or swizzles."""
     out = console()
     if what == "padding":
-        if not isinstance(layout, RowMajor):
+        if not isinstance(layout, RAW):
             raise LayoutError("a padding is searched for plain rows; leave out the layout")
         by = padding(asked, step=vector)
         text = "no padding frees them" if by is None else f"padding each row by {by} frees them"
         out.print(text, highlight=False)
         return by
-    if not isinstance(layout, RowMajor | Strided):
+    if not isinstance(layout, RAW | Strided):
         raise LayoutError(
             "swizzles are searched for a layout that isn't swizzled; give its strides"
         )
@@ -187,11 +187,11 @@ def bytes_of(name: str) -> int:
 def layout_of(text: str, size: int) -> Layout:
     """The layout that a text names.
 
-    >>> layout_of("padded 1", 4), str(layout_of("128B", 2))
-    (Padded(by=1), 'Swizzle<3,3,3>')
+    >>> layout_of("RAW", 4), layout_of("padded 1", 4), str(layout_of("128B", 2))
+    (RAW(), Padded(by=1), 'Swizzle<3,3,3>')
     """
-    if text == "rows":
-        return RowMajor()
+    if text.upper() == "RAW":
+        return RAW()
     known = re.fullmatch(r"(padded|xor) (\d+)", text)
     if known is not None:
         kind: type[Padded | XorRows] = Padded if known[1] == "padded" else XorRows

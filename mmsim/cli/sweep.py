@@ -15,6 +15,7 @@ from mmsim.cli.trial import (
     RANDOM,
     SIZES,
     filled,
+    layout_name,
     machine_named,
     needs_threads,
     trial,
@@ -36,7 +37,7 @@ other numbers of a case may stand in them, and permutation:{size} takes those of
 
   mmsim sweep mmsim_algorithms.access:stride --width 4 8 16 32 --size 4096 --threads 128 \\
       --out rows.jsonl --plot stride.svg --over width --claim SMM-T3.1b
-  mmsim sweep mmsim_algorithms.rap:crsw_to mmsim_algorithms.rap:drdw_to --layout raw ras rap \\
+  mmsim sweep mmsim_algorithms.rap:crsw_to mmsim_algorithms.rap:drdw_to --layout RAW RAS RAP \\
       --width 8 16 32 --out rows.jsonl
   mmsim sweep mine.py:permute --arguments arange:{size} permutation:{size} zeros:{size} \\
       --permutation random mmsim_algorithms.permutations:shuffle \\
@@ -77,7 +78,13 @@ def add_parser(commands: Any) -> None:
     add("--block", **words, type=text_of_extents, metavar="B", help="threads along x, y, z")
     add("--size", **words, type=whole, metavar="N", help="number of words")
     add("--seed", **words, type=SEED, metavar="N", default=[0], help="(default: 0)")
-    add("--layout", **words, choices=LAYOUTS, help="of every array of two or more dimensions")
+    add(
+        "--layout",
+        **words,
+        type=layout_name,
+        choices=LAYOUTS,
+        help="of every array of two or more dimensions",
+    )
     add("--arguments", **words, metavar="ARGUMENT", help="after T, in order, as zeros:{size}")
     add("--permutation", **words, metavar="NAME", help="random, or MODULE:FUNCTION of a size")
     add("--jobs", type=jobs, metavar="N", help="processes (default: one a core)")

@@ -23,17 +23,26 @@ RANDOM = "random"
 """Stands for the permutations that need no function."""
 
 LAYOUTS: dict[str, Callable[[int, int], Layout]] = {
-    "raw": lambda width, seed: layouts.RowMajor(),
+    "RAW": lambda width, seed: layouts.RAW(),
     "diagonal": lambda width, seed: layouts.Diagonal(width),
-    "ras": layouts.RAS,
-    "rap": layouts.RAP,
-    "1p": layouts.OneP,
-    "r1p": layouts.R1P,
-    "3p": layouts.ThreeP,
-    "w2p": layouts.W2P,
-    "1pw2r": layouts.OnePW2R,
+    "RAS": layouts.RAS,
+    "RAP": layouts.RAP,
+    "1P": layouts.OneP,
+    "R1P": layouts.R1P,
+    "3P": layouts.ThreeP,
+    "w2P": layouts.W2P,
+    "1Pw2R": layouts.OnePW2R,
 }
 """The layouts by the papers' names, as functions of the machine's width and a seed."""
+
+
+def layout_name(text: str) -> str:
+    """The papers' spelling of a layout's name, for argparse.
+
+    >>> layout_name("rap"), layout_name("1pw2r"), layout_name("other")
+    ('RAP', '1Pw2R', 'other')
+    """
+    return {name.lower(): name for name in LAYOUTS}.get(text.lower(), text)
 
 
 def trial(

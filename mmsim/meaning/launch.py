@@ -27,14 +27,14 @@ from mmsim.meaning.frame import Frame, Site, frame_fields
 from mmsim.meaning.meaning import Meaning
 from mmsim.meaning.vectors import check_lengths
 from mmsim.model.conflicts import Conflict
-from mmsim.model.layout import MASKED, Placed, RowMajor
+from mmsim.model.layout import MASKED, RAW, Placed
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_out
 from mmsim.model.threads import Grid, Shape, make_grid
 from mmsim.model.vectors import fewest_of_vectors
 
 Integers = npt.NDArray[np.int64]
-ROW_MAJOR = RowMajor()
+ROW_MAJOR = RAW()
 NONE: frozenset[str] = frozenset()
 FEW_BLOCKS = 1 << 12
 """Blocks up to which the addresses of their shared arrays are kept for the next launch."""
@@ -422,7 +422,7 @@ def _array(program: Program, parameter: ir.Parameter, value: Any, written: bool)
     where = f"argument {parameter.name!r} of program {program.name!r}"
     place = f"(line {parameter.place.line} of {parameter.place.file})"
     placed = isinstance(value, Placed)
-    layout = value.layout if isinstance(value, Placed) else RowMajor()
+    layout = value.layout if isinstance(value, Placed) else RAW()
     data = value.data if isinstance(value, Placed) else value
     if parameter.use == "number":
         raise LaunchError(f"{where} must be a number, not {_describe(data)} {place}")

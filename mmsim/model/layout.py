@@ -5,7 +5,7 @@ word each. The program never sees it: `mm.place(data, layout)` gives the array o
 transpose runs under all of them. The rotating layouts here see the memory as rows of w words and
 rotate row i by r_i, so that word j of row i lies at i*w + (j + r_i) mod w:
 
-- `RowMajor` (the papers' RAW): r_i = 0, for any shape;
+- `RAW`: r_i = 0, row-major order, for any shape (RAP section IV);
 - `RAS`: independent random r_i (RAP section IV);
 - `RAP`: r is one random permutation of 0..w-1, hence w rows (RAP section IV);
 - `Diagonal`: r_i = i (ICPP section V);
@@ -40,7 +40,7 @@ from mmsim.model.tiles import whole
 from mmsim.tracebacks import said
 
 _LISTED = [
-    *("Diagonal", "Layout", "OneP", "OnePW2R", "Padded", "R1P", "RAP", "RAS", "RowMajor"),
+    *("Diagonal", "Layout", "OneP", "OnePW2R", "Padded", "R1P", "RAP", "RAS", "RAW"),
     *("Strided", "Swizzle", "ThreeP", "W2P", "XorRows", "cute"),
 ]
 
@@ -71,16 +71,22 @@ class Layout(Protocol):
 
 
 @dataclass(frozen=True)
-class RowMajor(DrawnLayout):
-    """Elements in row-major order, without gaps: the papers' RAW.
+class RAW(DrawnLayout):
+    """Elements in row-major order, without gaps: no row is rotated (RAP section IV).
 
-    >>> RowMajor().offsets((2, 3))
+    `RowMajor` is the same class.
+
+    >>> RAW().offsets((2, 3))
     array([[0, 1, 2],
            [3, 4, 5]])
     """
 
     def offsets(self, shape: Shape) -> Offsets:
         return np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
+
+
+RowMajor = RAW
+"""Another name of `RAW`, for programs that have it from earlier versions."""
 
 
 @dataclass(frozen=True)
@@ -455,6 +461,6 @@ def __dir__() -> list[str]:
 
     >>> from mmsim.model import layout
     >>> [name for name in dir(layout) if name.startswith("R")]
-    ['R1P', 'RAP', 'RAS', 'RowMajor']
+    ['R1P', 'RAP', 'RAS', 'RAW']
     """
     return sorted(_LISTED)

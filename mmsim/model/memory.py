@@ -27,7 +27,7 @@ from mmsim.errors import RoomError
 from mmsim.host.cores import on_all_cores
 from mmsim.ir.atomics import UFUNCS, in_turn
 from mmsim.ir.nodes import AtomicOp
-from mmsim.model.layout import Layout, RowMajor, offsets_of
+from mmsim.model.layout import RAW, Layout, offsets_of
 from mmsim.model.machines import Machine
 from mmsim.model.threads import Grid
 
@@ -316,7 +316,7 @@ def fill(
     filled = {}
     for parameter in parameters:
         offsets = None
-        if not isinstance(parameter.layout, RowMajor):
+        if not isinstance(parameter.layout, RAW):
             offsets = offsets_of(parameter.layout, parameter.data.shape).ravel()
         filled[parameter.name] = arrays[parameter.name].holding(parameter.data, offsets)
     return {name: filled.get(name) or array.holding(None, None) for name, array in arrays.items()}

@@ -18,7 +18,7 @@ def asked(capsys, *arguments):
 
 
 def test_a_tile_in_conflict_fails(capsys):
-    assert asked(capsys, "rows", "--tile", "32x32", "--read", "columns") == (
+    assert asked(capsys, "RAW", "--tile", "32x32", "--read", "columns") == (
         1,
         "read columns: read of 4 bytes a thread: 32 requests, 32 phases, 1024 stages, 992 beyond "
         "the least\n"
@@ -65,12 +65,12 @@ def test_one_access_in_conflict_is_enough(capsys):
         ("Swizzle<3,3,3> o (64,64):(64,1)", None, "bfloat16", ("--stmatrix", "columns"), 64),
         ("(64,64):(64,1)", None, "half", ("--ldmatrix", "columns"), 512),
         ("xor 32", "32x32", "float", ("--read", "columns"), 32),
-        ("rows", "32x32", "float", ("--read", "(32,1):(0,0)"), 1),
-        ("rows", "32x32", "float", ("--atomic", "(32,1):(0,0)"), 32),
-        ("rows", "32x32", "float", ("--cas", "(32,1):(0,0)"), 64),
-        ("rows", "32x32", "double", ("--read", "rows"), 64),
-        ("rows", "32x32", "float", ("--read", "rows", "--vector", "4"), 32),
-        ("rows", "10x10", "float", ("--read", "rows"), 4),
+        ("RAW", "32x32", "float", ("--read", "(32,1):(0,0)"), 1),
+        ("RAW", "32x32", "float", ("--atomic", "(32,1):(0,0)"), 32),
+        ("RAW", "32x32", "float", ("--cas", "(32,1):(0,0)"), 64),
+        ("RAW", "32x32", "double", ("--read", "rows"), 64),
+        ("RAW", "32x32", "float", ("--read", "rows", "--vector", "4"), 32),
+        ("RAW", "10x10", "float", ("--read", "rows"), 4),
     ],
 )
 def test_layouts_types_and_accesses(capsys, tmp_path, layout, tile, type_, access, stages):
@@ -84,10 +84,10 @@ def test_layouts_types_and_accesses(capsys, tmp_path, layout, tile, type_, acces
 
 def test_the_answer_is_saved_with_what_collides(capsys, tmp_path):
     file = tmp_path / "answer.json"
-    arguments = ["rows", "--tile", "2x32", "--read", "((2,2),1):((1,0),0)", "--json", str(file)]
+    arguments = ["RAW", "--tile", "2x32", "--read", "((2,2),1):((1,0),0)", "--json", str(file)]
     assert asked(capsys, *arguments)[0] == 1
     assert json.loads(file.read_text()) == {
-        "layout": "rows",
+        "layout": "RAW",
         "shape": [2, 32],
         "type": "float",
         "vector": 1,
@@ -111,7 +111,7 @@ def test_the_answer_is_saved_with_what_collides(capsys, tmp_path):
 
 
 def test_collisions_are_listed_on_demand(capsys):
-    arguments = ["rows", "--tile", "2x32", "--read", "((2,1),2):((1,0),2)"]
+    arguments = ["RAW", "--tile", "2x32", "--read", "((2,1),2):((1,0),2)"]
     _, text = asked(capsys, *arguments, "--collisions")
     assert text.splitlines()[-2:] == [
         "value 0, phase 0, bank 0: word 0 by thread 0, word 32 by thread 1",
@@ -161,21 +161,21 @@ def test_a_search_that_finds_nothing_fails(capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["rows"], "holds tiles of any shape"),
-        (["rows", "--tile", "64"], "'64' is not a tile; write ROWSxCOLUMNS, such as 64x64"),
-        (["rows", "--tile", "0x4"], "is not a tile"),
-        (["rows", "--tile", "8x8", "--type", "quad"], "'quad' is not a known type"),
+        (["RAW"], "holds tiles of any shape"),
+        (["RAW", "--tile", "64"], "'64' is not a tile; write ROWSxCOLUMNS, such as 64x64"),
+        (["RAW", "--tile", "0x4"], "is not a tile"),
+        (["RAW", "--tile", "8x8", "--type", "quad"], "'quad' is not a known type"),
         (["diagonal", "--tile", "8x8"], "'diagonal' is not a layout of CuTe"),
-        (["rows", "--tile", "8x8", "--read", "diagonal"], "'diagonal' is not a layout of CuTe"),
-        (["rows", "--tile", "8x8", "--read", "128B"], "is not a layout of CuTe"),
+        (["RAW", "--tile", "8x8", "--read", "diagonal"], "'diagonal' is not a layout of CuTe"),
+        (["RAW", "--tile", "8x8", "--read", "128B"], "is not a layout of CuTe"),
         (
-            ["rows", "--tile", "8x8", "--read", "Swizzle<1,0,1>"],
+            ["RAW", "--tile", "8x8", "--read", "Swizzle<1,0,1>"],
             "not a layout of threads and values",
         ),
-        (["rows", "--tile", "8x6", "--vector", "4"], "not a whole number of vectors of 4"),
-        (["rows", "--tile", "8x8", "--vector", "8"], "not 8 times 4"),
-        (["rows", "--tile", "8x8", "--type", "half", "--atomic", "rows"], "4 or 8 bytes"),
-        (["rows", "--tile", "8x64", "--type", "half", "--ldmatrix", "(7,8):(1,8)"], "not of 7"),
+        (["RAW", "--tile", "8x6", "--vector", "4"], "not a whole number of vectors of 4"),
+        (["RAW", "--tile", "8x8", "--vector", "8"], "not 8 times 4"),
+        (["RAW", "--tile", "8x8", "--type", "half", "--atomic", "rows"], "4 or 8 bytes"),
+        (["RAW", "--tile", "8x64", "--type", "half", "--ldmatrix", "(7,8):(1,8)"], "not of 7"),
         (["padded 1", "--tile", "8x8", "--search", "padding"], "leave out the layout"),
         (["128B", "--tile", "8x8", "--search", "swizzles"], "give its strides"),
     ],

@@ -611,7 +611,7 @@ def test_shifts_that_are_no_numbers(shifts):
 )
 def test_what_cannot_be_placed(data, message):
     with pytest.raises(LayoutError, match=message):
-        mm.place(data, mm.layout.RowMajor())
+        mm.place(data, mm.layout.RAW())
 
 
 def test_a_layout_that_gives_no_array():

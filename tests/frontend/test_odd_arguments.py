@@ -198,10 +198,10 @@ def test_large_shifts_rotate_as_their_remainders_do():
 
 
 def test_what_is_placed():
-    assert refused(mm.place, ..., mm.layout.RowMajor()) > 25
+    assert refused(mm.place, ..., mm.layout.RAW()) > 25
     assert refused(mm.place, np.zeros((4, 4)), ...) == len(ODD) - 1
     with pytest.raises(LayoutError, match=r"is masked; fill what is masked: pass array.filled"):
-        mm.place(np.ma.array(np.zeros(4), mask=[1, 0, 0, 0]), mm.layout.RowMajor())
+        mm.place(np.ma.array(np.zeros(4), mask=[1, 0, 0, 0]), mm.layout.RAW())
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyError, IndexError, AttributeError])

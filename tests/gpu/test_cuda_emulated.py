@@ -477,7 +477,7 @@ LAYOUTS = [
     placed(mm.layout.Diagonal(32), (40, 32)),
     placed(mm.layout.RAS(8, seed=1), (64,)),
     placed(mm.layout.ThreeP(4, seed=1), (4, 4, 4, 4)),
-    placed(mm.layout.RowMajor(), (5, 6)),
+    placed(mm.layout.RAW(), (5, 6)),
     placed(Backwards(), (5, 6)),
 ]
 

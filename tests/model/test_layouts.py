@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,16 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mmsim as mm
+from mmsim.cli import conflicts, trial
 from mmsim.errors import RoomError
-from mmsim.model.layout import RAP, RAS, Diagonal, Layout, RowMajor, offsets_of
+from mmsim.model.layout import RAP, RAS, RAW, Diagonal, Layout, offsets_of
+from mmsim_algorithms import rap
+from mmsim_algorithms.rap import higher
 
+ROOT = Path(__file__).parents[2]
 SEEDS = st.integers(0, 2**32 - 1)
 
 
 def test_row_major_counts_in_order():
-    assert RowMajor().offsets((2, 3)).tolist() == [[0, 1, 2], [3, 4, 5]]
-    assert RowMajor().offsets((2, 2, 2)).ravel().tolist() == list(range(8))
-    assert RowMajor().offsets((0, 3)).shape == (0, 3)
+    assert RAW().offsets((2, 3)).tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert RAW().offsets((2, 2, 2)).ravel().tolist() == list(range(8))
+    assert RAW().offsets((0, 3)).shape == (0, 3)
 
 
 def test_diagonal_rotates_row_i_by_i():
@@ -55,7 +60,7 @@ def test_higher_dimensions_are_rows_of_the_last_extent(layout):
 @given(st.integers(1, 12), st.integers(0, 9), SEEDS)
 def test_every_element_has_a_word_of_its_own(width, rows, seed):
     for layout, shape in [
-        (RowMajor(), (rows, width)),
+        (RAW(), (rows, width)),
         (Diagonal(width), (rows, width)),
         (RAS(width, seed), (rows, width)),
         (RAP(width, seed), (width, width)),
@@ -105,7 +110,7 @@ def transpose(T, a, b):
     ("layout", "time"),
     [
         # a row a warp: w stages; columns: w * w of them, or w under the rotations (RAP Lemma 1)
-        (RowMajor(), 4 + 1 + 16 + 1),
+        (RAW(), 4 + 1 + 16 + 1),
         (Diagonal(4), 4 + 1 + 4 + 1),
         (RAP(4, seed=5), 4 + 1 + 4 + 1),
     ],
@@ -142,4 +147,21 @@ def test_only_layouts_are_listed_for_completion():
     public = {name for name, value in vars(mm.layout).items() if name[0] != "_"}
     kinds = {name for name in public if isinstance(getattr(mm.layout, name), type)}
     layouts = {name for name in kinds if hasattr(getattr(mm.layout, name), "offsets")}
-    assert set(listed) == layouts - {"DrawnLayout"} | {"cute"}
+    assert set(listed) == layouts - {"DrawnLayout", "RowMajor"} | {"cute"}
+
+
+def test_row_major_order_has_one_name():
+    """In code, in what is printed, in tables and options; RowMajor is left for users' programs."""
+    assert mm.layout.RowMajor is mm.layout.RAW
+    assert str(mm.layout.RAW()) == "RAW()"
+    assert set(rap.LAYOUTS) | set(higher.LAYOUTS) | {"diagonal"} == set(trial.LAYOUTS)
+    for name in ("RAW", "raw"):
+        assert trial.LAYOUTS[trial.layout_name(name)](4, 0) == mm.layout.RAW()
+        assert conflicts.layout_of(name, 4) == mm.layout.RAW()
+    texts = {
+        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+        for folder in ("mmsim", "algorithms", "docs", "notebooks")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".md", ".py") and "_build" not in path.parts
+    }
+    assert {path for path, text in texts.items() if "RowMajor" in text} <= {"mmsim/model/layout.py"}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mmsim.api.conflicts import along, conflicts
 from mmsim.errors import LayoutError
-from mmsim.model.layout import Padded, RowMajor, Strided, Swizzle, XorRows
+from mmsim.model.layout import RAW, Padded, Strided, Swizzle, XorRows
 from mmsim.model.questions import question
 from mmsim.model.searches import padding, swizzles
 
@@ -49,7 +49,7 @@ def stages(addresses, size, kind):
 def test_stages_are_those_of_the_banks(size, kind, apart, data):
     drawn = data.draw(st.lists(st.integers(0, 255), min_size=32, max_size=32))
     addresses = [drawn[lane & ~apart] for lane in range(32)]
-    found = conflicts(RowMajor(), lambda t, v: addresses[t], (256,), bytes=size, kind=kind)
+    found = conflicts(RAW(), lambda t, v: addresses[t], (256,), bytes=size, kind=kind)
     assert found.stages == stages(addresses, size, kind)
     assert found.phases == found.least <= found.stages
     assert found.phases == sum(len(request.phases) for request in found.requests)
@@ -72,15 +72,15 @@ def test_stages_are_those_of_the_banks(size, kind, apart, data):
 @pytest.mark.parametrize(
     ("layout", "bytes_", "vector", "access", "total"),
     [
-        (RowMajor(), 4, 4, lambda t, v: (0, t * 4), 4),  # contiguous float4: no conflict
-        (RowMajor(), 8, 1, lambda t, v: (0, t), 2),
-        (RowMajor(), 4, 1, lambda t, v: (t, 0), 32),
-        (RowMajor(), 4, 1, lambda t, v: (0, 0), 1),  # a broadcast
+        (RAW(), 4, 4, lambda t, v: (0, t * 4), 4),  # contiguous float4: no conflict
+        (RAW(), 8, 1, lambda t, v: (0, t), 2),
+        (RAW(), 4, 1, lambda t, v: (t, 0), 32),
+        (RAW(), 4, 1, lambda t, v: (0, 0), 1),  # a broadcast
         (Padded(1), 4, 1, lambda t, v: (t, 0), 1),
         (Padded(4), 4, 4, lambda t, v: (t, 0), 4),
         (Padded(1), 2, 1, lambda t, v: (t, 0), 2),
         (Padded(2), 2, 1, lambda t, v: (t, 0), 1),
-        (RowMajor(), 1, 1, lambda t, v: (0, t), 1),
+        (RAW(), 1, 1, lambda t, v: (0, t), 1),
         (XorRows(32), 4, 1, lambda t, v: (t, 0), 1),
     ],
 )
@@ -99,7 +99,7 @@ def test_the_mode_of_128_bytes_frees_the_rows_of_matrices():
 
 
 def test_threads_that_collide_are_named():
-    found = conflicts(RowMajor(), lambda t, v: (t % 2, 0), (2, 32), threads=4)
+    found = conflicts(RAW(), lambda t, v: (t % 2, 0), (2, 32), threads=4)
     assert list(found.collisions()) == [(0, 0, 0, {0: (0, 2), 32: (1, 3)})]
     assert str(found).splitlines() == [
         "read of 4 bytes a thread: 1 request, 1 phase, 2 stages, 1 beyond the least",
@@ -109,9 +109,9 @@ def test_threads_that_collide_are_named():
 
 
 def test_equal_lines_of_several_values_are_one():
-    half = conflicts(RowMajor(), lambda t, v: (0 if v == 5 else t, v), (32, 32), values=8)
+    half = conflicts(RAW(), lambda t, v: (0 if v == 5 else t, v), (32, 32), values=8)
     assert str(half).splitlines()[2:] == ["0-4, 6-7      0  0-31         32      1      1"]
-    long = conflicts(RowMajor(), lambda t, v: (t * (v % 2), v), (32, 32), values=32)
+    long = conflicts(RAW(), lambda t, v: (t * (v % 2), v), (32, 32), values=32)
     assert str(long).splitlines()[2].startswith("1, 3, 5, 7, ... 31      0")
     access, values = along((64, 64), "columns")
     assert len(str(conflicts(ROWS_64, access, values=values)).splitlines()) == 3
@@ -129,7 +129,7 @@ def test_a_layout_of_threads_and_values_is_read_as_cute_does():
 def test_a_thread_without_part_shares_with_any():
     """Of 8 bytes: lanes 0 and 1 share, and lane 2 with lane 3, which doesn't ask."""
     found = conflicts(
-        RowMajor(), lambda t, v: None if t == 3 else t // 2 * 32, (64, 32), bytes=8, threads=4
+        RAW(), lambda t, v: None if t == 3 else t // 2 * 32, (64, 32), bytes=8, threads=4
     )
     assert found.addresses == ((0, 0, 32, -1),)
     assert found.phases == 1
@@ -139,16 +139,16 @@ def test_a_thread_without_part_shares_with_any():
 
 
 def test_a_thread_without_part_has_no_vector():
-    found = conflicts(RowMajor(), lambda t, v: None if t % 3 else t * 4, (128,), vector=4)
+    found = conflicts(RAW(), lambda t, v: None if t % 3 else t * 4, (128,), vector=4)
     assert found.addresses == (tuple(-1 if t % 3 else t for t in range(32)),)
     assert (found.phases, found.stages) == (2, 2)  # every lane that asks is alone in its pair
 
 
 def test_values_without_a_thread_are_no_requests():
-    found = conflicts(RowMajor(), lambda t, v: (0, t) if v else None, (2, 32), values=2)
+    found = conflicts(RAW(), lambda t, v: (0, t) if v else None, (2, 32), values=2)
     assert [request.value for request in found.requests] == [1]
     assert found.stages == found.least == 1
-    nothing = conflicts(RowMajor(), lambda t, v: None, (2, 32))
+    nothing = conflicts(RAW(), lambda t, v: None, (2, 32))
     assert (nothing.stages, nothing.phases, nothing.free) == (0, 0, True)
 
 
@@ -166,7 +166,7 @@ def test_values_without_a_thread_are_no_requests():
     ],
 )
 def test_atomic_operations_are_one_request_each(kind, bytes_, access, stages, least):
-    found = conflicts(RowMajor(), access, (32, 32), bytes=bytes_, kind=kind)
+    found = conflicts(RAW(), access, (32, 32), bytes=bytes_, kind=kind)
     assert (found.stages, found.least) == (stages, least)
     assert found.stages == sum(phase.stages for one in found.requests for phase in one.phases)
     assert found.least == sum(phase.least for one in found.requests for phase in one.phases)
@@ -186,17 +186,15 @@ def test_a_matrix_is_a_phase(kind, threads, bytes_):
         threads=threads,
     )
     assert (free.bytes, free.phases, free.stages) == (16, threads // 8, threads // 8)
-    plain = conflicts(
-        RowMajor(), lambda t, v: (t, 0), shape, bytes=bytes_, kind=kind, threads=threads
-    )
+    plain = conflicts(RAW(), lambda t, v: (t, 0), shape, bytes=bytes_, kind=kind, threads=threads)
     assert (plain.stages, plain.least) == (threads, threads // 8)
 
 
 def test_rows_of_matrices_that_share_are_no_pairs():
     """Unlike reads of 16 bytes, which take half the phases then."""
     shared = {"shape": (32, 8), "bytes": 2}
-    matrix = conflicts(RowMajor(), lambda t, v: (t // 2, 0), kind="ldmatrix", **shared)
-    read = conflicts(RowMajor(), lambda t, v: (t // 2, 0), vector=8, **shared)
+    matrix = conflicts(RAW(), lambda t, v: (t // 2, 0), kind="ldmatrix", **shared)
+    read = conflicts(RAW(), lambda t, v: (t // 2, 0), vector=8, **shared)
     assert (matrix.phases, read.phases) == (4, 2)
 
 
@@ -217,59 +215,59 @@ def test_the_vectors_of_threads_and_values_are_those_that_it_names():
     ("layout", "access", "options", "said"),
     [
         (Padded(1), lambda t, v: (t, 0), {"vector": 2}, "0 of thread 1 is not an aligned vector"),
-        (RowMajor(), lambda t, v: (0, t + 1), {"vector": 2}, "thread 0 is not an aligned vector"),
-        (RowMajor(), lambda t, v: (63, 63), {"vector": 2}, "its 2 elements lie at 4095; let"),
-        (RowMajor(), lambda t, v: (t, 0), {"bytes": 3}, "1, 2, 4, 8 or 16 bytes, not"),
-        (RowMajor(), lambda t, v: (t, 0), {"bytes": 8, "vector": 4}, "not 4 times 8"),
-        (RowMajor(), lambda t, v: (t, 0), {"bytes": "half"}, "the bytes of an element is a whole"),
-        (RowMajor(), lambda t, v: (t, 0), {"kind": "look"}, "read, write, atomic, .*, not 'look'"),
+        (RAW(), lambda t, v: (0, t + 1), {"vector": 2}, "thread 0 is not an aligned vector"),
+        (RAW(), lambda t, v: (63, 63), {"vector": 2}, "its 2 elements lie at 4095; let"),
+        (RAW(), lambda t, v: (t, 0), {"bytes": 3}, "1, 2, 4, 8 or 16 bytes, not"),
+        (RAW(), lambda t, v: (t, 0), {"bytes": 8, "vector": 4}, "not 4 times 8"),
+        (RAW(), lambda t, v: (t, 0), {"bytes": "half"}, "the bytes of an element is a whole"),
+        (RAW(), lambda t, v: (t, 0), {"kind": "look"}, "read, write, atomic, .*, not 'look'"),
         (
-            RowMajor(),
+            RAW(),
             lambda t, v: (t * 2, 64),
             {},
             r"index 1 of the element \(0, 64\) for value 0 of thread 0 is at most 63, not 64",
         ),
         (
-            RowMajor(),
+            RAW(),
             lambda t, v: (t * 3, v),
             {"values": 2},
             r"index 0 of the element \(66, 0\) for value 0 of thread 22 is at most 63, not 66",
         ),
-        (RowMajor(), lambda t, v: t - 1, {}, "element for value 0 of thread 0 is at least 0"),
-        (RowMajor(), lambda t, v: (t, 0, 0), {}, r"3 indices for value 0 of thread 0, \(0, 0, 0\)"),
-        (RowMajor(), lambda t, v: (0, "x"), {}, "is a whole number, not 'x'"),
+        (RAW(), lambda t, v: t - 1, {}, "element for value 0 of thread 0 is at least 0"),
+        (RAW(), lambda t, v: (t, 0, 0), {}, r"3 indices for value 0 of thread 0, \(0, 0, 0\)"),
+        (RAW(), lambda t, v: (0, "x"), {}, "is a whole number, not 'x'"),
         (
-            RowMajor(),
+            RAW(),
             lambda t, v: (0, 8 // t),
             {},
             "failed for value 0 of thread 0: .*ZeroDivisionError",
         ),
         (
-            RowMajor(),
+            RAW(),
             lambda t, v: (t, 0),
             {"kind": "ldmatrix", "bytes": 2, "threads": 9},
             "not of 9",
         ),
         (
-            RowMajor(),
+            RAW(),
             lambda t, v: (t, 0) if t else None,
             {"kind": "ldmatrix", "bytes": 2},
             "none for value 0 of thread 0",
         ),
-        (RowMajor(), lambda t, v: t, {"kind": "ldmatrix", "vector": 2}, "moves rows of 16 bytes"),
-        (RowMajor(), lambda t, v: t, {"kind": "atomic", "bytes": 2}, "4 or 8 bytes, not 1 times 2"),
-        (RowMajor(), lambda t, v: t, {"kind": "cas", "vector": 2}, "4 or 8 bytes, not 2 times 4"),
-        (RowMajor(), "(32,200):(1,32)", {}, "value 128 of thread 0 element 4096 of a tile of 4096"),
-        (RowMajor(), "(64,2):(1,64)", {}, r"threads of \(64,2\):\(1,64\) is at most 32"),
+        (RAW(), lambda t, v: t, {"kind": "ldmatrix", "vector": 2}, "moves rows of 16 bytes"),
+        (RAW(), lambda t, v: t, {"kind": "atomic", "bytes": 2}, "4 or 8 bytes, not 1 times 2"),
+        (RAW(), lambda t, v: t, {"kind": "cas", "vector": 2}, "4 or 8 bytes, not 2 times 4"),
+        (RAW(), "(32,200):(1,32)", {}, "value 128 of thread 0 element 4096 of a tile of 4096"),
+        (RAW(), "(64,2):(1,64)", {}, r"threads of \(64,2\):\(1,64\) is at most 32"),
         (
-            RowMajor(),
+            RAW(),
             "(32,3):(1,32)",
             {"vector": 2},
             "the 3 values .* not a whole number of vectors",
         ),
-        (RowMajor(), "32:1", {}, "has two axes"),
-        (RowMajor(), "Swizzle<1,0,1>", {}, "is swizzled"),
-        (RowMajor(), lambda t, v: t, {"threads": 33}, "the number of threads is at most 32"),
+        (RAW(), "32:1", {}, "has two axes"),
+        (RAW(), "Swizzle<1,0,1>", {}, "is swizzled"),
+        (RAW(), lambda t, v: t, {"threads": 33}, "the number of threads is at most 32"),
         (Strided((8, 8), (8, 1)), lambda t, v: t, {}, r"can't hold an array of shape \(64, 64\)"),
     ],
 )
@@ -290,7 +288,7 @@ def test_what_is_no_access_is_refused(layout, access, options, said):
 @pytest.mark.parametrize("access", [lambda t, v: t, "(32,1):(1,0)"])
 def test_what_is_no_tile_is_refused(shape, said, access):
     with pytest.raises(LayoutError, match=said):
-        conflicts(RowMajor(), access, shape)
+        conflicts(RAW(), access, shape)
 
 
 def test_a_layout_without_a_shape_asks_for_one():

@@ -57,7 +57,7 @@ def test_a_triangulation_is_the_least_of_all():
 )
 def test_prefix_sums_of_six_words_by_hand(machine, rows):
     """8 threads, w = 4, l = 3: 12 rounds of 2 stages, or of 8 groups, or of 2 * gcd(6, 4) banks."""
-    for layout, stages in ((ByColumns(), 2), (mm.layout.RowMajor(), rows)):
+    for layout, stages in ((ByColumns(), 2), (mm.layout.RAW(), rows)):
         run = machine.run(prefix_sums, mm.place(np.ones((8, 6), int), layout), threads=8)
         assert [one.stages for one in run.rounds] == [stages] * 12
         assert run.time == 12 * (stages + 2)

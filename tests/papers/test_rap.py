@@ -21,7 +21,7 @@ SCHEDULES = ("synchronous", "asynchronous")
 
 def dispatched(program, w, *more, threads=None, layout=None):
     """The word addresses of each warp's requests to `a`, in order."""
-    a = mm.place(rap.matrix(w), layout or mm.layout.RowMajor())
+    a = mm.place(rap.matrix(w), layout or mm.layout.RAW())
     run = mm.DMM(w, 1).run(program, a, *more, threads=threads or w * w, trace=True)
     return [dispatch.addresses for dispatch in run.trace.dispatches if dispatch.array == "a"]
 

@@ -90,7 +90,7 @@ def test_a_captured_numpy_number_that_changes_is_another_program(project, tmp_pa
         ("N = {'a': np.int8(1)}\ndef go(n): return N\n", "'a'", "'b'"),
         ("M = mm.DMM(4, 5)\ndef go(n): return M\n", "5", "6"),
         ("M = mm.layout.RAP(4, 5)\ndef go(n): return M\n", "5", "6"),
-        ("M = mm.place(np.arange(4), mm.layout.RowMajor())\ndef go(n): return M\n", "4", "6"),
+        ("M = mm.place(np.arange(4), mm.layout.RAW())\ndef go(n): return M\n", "4", "6"),
         ("class C:\n    def f(self): return 2\nc = C()\ndef go(n): return c\n", "2", "3"),
         ("class C:\n    x = 1\n    def f(self): return 2\ndef go(n): return C.x\n", "1", "3"),
         ("class B:\n    x = 1\nclass C(B): pass\ndef go(n): return C.x\n", "1", "3"),

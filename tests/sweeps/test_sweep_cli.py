@@ -83,11 +83,11 @@ def test_the_same_call_runs_nothing_and_a_larger_one_what_is_missing(out):
 
 def test_programs_and_layouts(out):
     programs = ["mmsim_algorithms.rap:crsw_to", "mmsim_algorithms.rap:drdw_to"]
-    assert sweep(out, *programs, "--width", 8, "--layout", "raw", "rap", "--jobs", 1) == 0
+    assert sweep(out, *programs, "--width", 8, "--layout", "RAW", "rap", "--jobs", 1) == 0
     times = {(row["program"], row["layout"]): row["time"] for row in read(out)}
     # 8 rows by 8 banks, latency 5: two rounds of 8 stages, or one of 8 and one of 64.
-    assert times["crsw_to", "rap"] == times["drdw_to", "raw"] == 2 * (8 + 4)
-    assert times["crsw_to", "raw"] == (8 + 4) + (64 + 4)
+    assert times["crsw_to", "RAP"] == times["drdw_to", "RAW"] == 2 * (8 + 4)
+    assert times["crsw_to", "RAW"] == (8 + 4) + (64 + 4)
 
 
 def test_arguments_and_permutations_in_processes_of_their_own(out, program_file):

@@ -13,7 +13,7 @@ from mmsim.view.figures.conflicts import ALONE, COLLIDES
 from mmsim.view.figures.layout import COLUMNS, ROWS, bank_colour
 
 LAYOUTS = {
-    "row-major": (mm.layout.RowMajor(), (5, 7), 32),
+    "row-major": (mm.layout.RAW(), (5, 7), 32),
     "padded": (mm.layout.Padded(3), (8, 16), 32),
     "columns": (mm.layout.Strided((6, 4), (1, 6)), (6, 4), 32),
     "swizzle": (mm.layout.Swizzle(3, 2, 3), (8, 32), 32),
@@ -134,7 +134,7 @@ def test_rows_of_matrices_are_framed():
 
 
 def test_threads_that_take_no_part_are_not_drawn():
-    axes = mm.layout.RowMajor().plot((4, 8), lambda t, v: (0, t) if t < 3 else None)
+    axes = mm.layout.RAW().plot((4, 8), lambda t, v: (0, t) if t < 3 else None)
     assert framed(axes) == {(0, 0), (0, 1), (0, 2)}
 
 
@@ -142,14 +142,14 @@ def test_a_tile_of_many_columns_has_numbers_where_they_fit():
     halves = mm.layout.Swizzle.of_bytes(128, 2).plot((8, 64), bytes=2)
     assert len(written(halves)) == 8 * 32
     assert len(halves.figure.axes) == 1
-    floats = mm.layout.RowMajor().plot((8, 128))
+    floats = mm.layout.RAW().plot((8, 128))
     assert written(floats) == {}
     _, bar = floats.figure.axes  # which colour is which bank
     assert bar.get_xlabel() == "bank"
 
 
 def test_what_is_left_out_of_a_large_tile_is_said():
-    axes = mm.layout.RowMajor().plot((1000, 300), lambda t, v: (500, t))
+    axes = mm.layout.RAW().plot((1000, 300), lambda t, v: (500, t))
     assert shades(axes)[0].shape == (ROWS, COLUMNS) == (128, 256)
     assert axes.get_xlabel() == "column (the first 256 of 300)"
     assert axes.get_ylabel() == "row (the first 128 of 1000)"
@@ -198,7 +198,7 @@ def test_layouts_of_one_s_own_are_drawn():
 )
 def test_what_can_not_be_drawn(how, words):
     with pytest.raises(mm.MMSimError, match=re.escape(words)):
-        mm.layout.RowMajor().plot(**{"shape": (4, 4), **how})
+        mm.layout.RAW().plot(**{"shape": (4, 4), **how})
 
 
 # ------------------------------------------------------------------ conflicts
