@@ -77,7 +77,7 @@ def crsw(T, a, b):
 # %%
 w = 8
 layouts = {
-    "RAW": mm.layout.RowMajor(),
+    "RAW": mm.layout.RAW(),
     "RAS": mm.layout.RAS(w, seed=1),
     "RAP": mm.layout.RAP(w, seed=1),
 }
@@ -140,7 +140,7 @@ predicted(guess, transpose(layouts["RAP"], w).time)
 for name, layout in layouts.items():
     print(name, [(row.kind, row.array, row.stages) for row in transpose(layout, w).rounds])
 for w, l in product((4, 8, 16, 32), (1, 5, 30)):
-    assert transpose(mm.layout.RowMajor(), w, l).time == w * w + w + 2 * (l - 1)
+    assert transpose(mm.layout.RAW(), w, l).time == w * w + w + 2 * (l - 1)
     assert transpose(mm.layout.RAP(w, seed=1), w, l).time == 2 * (w + l - 1)
 
 # %% [markdown]

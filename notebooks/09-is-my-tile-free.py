@@ -49,7 +49,7 @@ from mmsim.model.searches import padding, swizzles
 # of the first row.
 
 # %%
-RAW = mm.layout.RowMajor()
+RAW = mm.layout.RAW()
 print(mm.conflicts(RAW, lambda thread, value: (0, thread), (32, 32), bytes=4))
 
 # %% [markdown]
