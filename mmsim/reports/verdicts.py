@@ -98,19 +98,34 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     return f"{text}; wrong: {', '.join(bad)}" if bad else text
 
 
+TIMES = "Asynchronous time"
+
 STYLE = """
 :root { color-scheme: light dark; --line: #8886; --good: #1a7f37; --known: #0969da; --bad: #cf222e }
 @media (prefers-color-scheme: dark) { :root { --good: #3fb950; --known: #58a6ff; --bad: #ff7b72 } }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem }
-table { border-collapse: collapse; width: 100% }
-th, td { text-align: left; vertical-align: top; padding: .5rem .75rem; border-bottom: 1px solid
+table { border-collapse: collapse; width: 100%; table-layout: fixed }
+th, td { text-align: left; vertical-align: top; padding: .5rem .6rem; border-bottom: 1px solid
 var(--line) }
-td.number { text-align: right; font-variant-numeric: tabular-nums }
+td { overflow-wrap: anywhere }
+th.claim { width: 19% } th.number { width: 4.2rem } th.worst { width: 19% }
+th.time { width: 7.8rem } th.verdict { width: 5.4rem }
+td.number, td.time { font-variant-numeric: tabular-nums }
+th.number, td.number { text-align: right }
 .holds { color: var(--good) } .refuted { color: var(--known) }
 .fails, .not-refuted { color: var(--bad); font-weight: bold }
 figure { margin: 1rem 0; background: white; color: black; width: fit-content }
 figure svg { width: 31rem; max-width: 100%; height: auto }
-small { opacity: .8 } .wide { overflow-x: auto } math { font-size: 1.2em; text-align: left }
+small { opacity: .8 } math { font-size: 1.15em }
+.formula { overflow: auto hidden; padding: .15em 0 .3em }
+@media (max-width: 60rem) {
+  body { margin: 1rem auto; padding: 0 .6rem } thead { display: none }
+  tr { display: grid; grid-template-columns: 1fr auto; border-bottom: 1px solid var(--line) }
+  td { border: 0; padding: .25rem .4rem; grid-column: 1 / -1 }
+  td.claim { grid-area: 1 / 1 } td.verdict { grid-area: 1 / 2 }
+  td.number { text-align: left }
+  td[data-title]::before { content: attr(data-title) ": "; opacity: .8; font-size: smaller }
+}
 """
 
 
@@ -160,27 +175,29 @@ def _section(paper: str, verdicts: Sequence[Verdict]) -> str:
         if verdict.curve is not None
     )
     return f"""<h2>{_escape(paper)}</h2>
-<div class="wide"><table>
-<thead><tr><th>Claim</th><th>Formula</th><th>Cases</th><th>Worst case</th>
-<th>Asynchronous/synchronous</th><th>Verdict</th></tr></thead>
+<table>
+<thead><tr><th class="claim">Claim</th><th>Formula</th><th class="number">Cases</th>
+<th class="worst">Worst case</th><th class="time">{TIMES}</th>
+<th class="verdict">Verdict</th></tr></thead>
 <tbody>
 {rows}
 </tbody>
-</table></div>
+</table>
 {curves}"""
 
 
 def _row(verdict: Verdict) -> str:
-    where = f"<br><small>where {_escape('; '.join(verdict.requires))}</small>"
-    note = f"<br><small>{_escape(verdict.note)}</small>" if verdict.note else ""
+    where = f"where {'; '.join(verdict.requires)}" if verdict.requires else ""
+    notes = "<br>".join(f"<small>{_escape(line)}</small>" for line in (where, verdict.note) if line)
     lines = (*growth(verdict), *own_size(verdict))
     more = "".join(f"<br><small>{_escape(line)}</small>" for line in lines)
     return (
-        f'<tr id="{_escape(verdict.id)}"><td><strong>{_escape(verdict.id)}</strong><br>'
+        f'<tr id="{_escape(verdict.id)}"><td class="claim"><strong>{_escape(verdict.id)}</strong><br>'
         f"{_escape(verdict.title)}<br><small>{_escape(verdict.source)}</small></td>"
-        f'<td><math display="block">{verdict.mathml}</math>'
-        f"{where if verdict.requires else ''}{note}</td>"
-        f'<td class="number">{verdict.cases}</td><td>{_escape(worst_case(verdict))}{more}</td>'
-        f'<td class="number">{asynchronous(verdict)}</td>'
-        f'<td class="{verdict.result.replace(" ", "-")}">{verdict.result}</td></tr>'
+        f'<td><div class="formula"><math displaystyle="true">{verdict.mathml}</math></div>'
+        f"{notes}</td>"
+        f'<td class="number" data-title="Cases">{verdict.cases}</td>'
+        f'<td data-title="Worst case">{_escape(worst_case(verdict))}{more}</td>'
+        f'<td class="time" data-title="{TIMES}">{asynchronous(verdict)}</td>'
+        f'<td class="verdict {verdict.result.replace(" ", "-")}">{verdict.result}</td></tr>'
     )

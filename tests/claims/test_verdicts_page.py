@@ -1,0 +1,44 @@
+"""The page of `mmsim verify --html` in a real Chromium: every verdict is in sight."""
+
+from pathlib import Path
+
+import pytest
+
+from mmsim.claims.verify import from_json
+from mmsim.reports.verdicts import verdicts_page
+
+KEPT = Path(__file__).parents[2] / "docs" / "verdicts.json"
+SEEN = """() => [...document.querySelectorAll("tbody tr")].map(row => {
+  const cell = row.querySelector(".verdict"), range = document.createRange()
+  range.selectNodeContents(cell)
+  const text = range.getBoundingClientRect(), claim = row.getBoundingClientRect()
+  return [row.id, cell.innerText, text.left, text.right, text.top - claim.top]
+})"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """The page of all claims: the longest formulas and the longest cases are among them."""
+    verdicts = [one for one in from_json(KEPT.read_text("utf-8")) if one.curve is None]
+    page = tmp_path_factory.mktemp("page") / "verify.html"
+    page.write_text(verdicts_page(verdicts), encoding="utf-8")
+    return page.as_uri(), {one.id: one.result for one in verdicts}
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_verdict_is_in_sight_without_scrolling_sideways(browser, address, width):
+    url, results = address
+    shown = browser.new_page(viewport={"width": width, "height": 800})
+    shown.goto(url)
+    rows = shown.evaluate(SEEN)
+    assert {id_: result for id_, result, *_ in rows} == results
+    assert [row for row in rows if row[2] < 0 or row[3] > width] == []
+    assert [row for row in rows if not 0 <= row[4] <= 20] == []  # next to the claim's name
+    assert shown.evaluate("document.documentElement.scrollWidth") <= width
+    cut = shown.evaluate(
+        """() => [...document.querySelectorAll("th, td")]
+          .filter(cell => cell.offsetParent && cell.scrollWidth > cell.clientWidth + 1)
+          .map(cell => cell.innerText)"""
+    )
+    assert cut == []  # a formula that is longer than its column scrolls within it
+    shown.close()
