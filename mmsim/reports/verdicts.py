@@ -192,7 +192,8 @@ def _row(verdict: Verdict) -> str:
     lines = (*growth(verdict), *own_size(verdict))
     more = "".join(f"<br><small>{_escape(line)}</small>" for line in lines)
     return (
-        f'<tr id="{_escape(verdict.id)}"><td class="claim"><strong>{_escape(verdict.id)}</strong><br>'
+        f'<tr id="{_escape(verdict.id)}">'
+        f'<td class="claim"><strong>{_escape(verdict.id)}</strong><br>'
         f"{_escape(verdict.title)}<br><small>{_escape(verdict.source)}</small></td>"
         f'<td><div class="formula"><math displaystyle="true">{verdict.mathml}</math></div>'
         f"{notes}</td>"
