@@ -69,11 +69,12 @@ def _compared(results: Results) -> str:
     return "\n".join(
         (
             paragraph(
-                f"""A model is worth what it predicts. CFP, RAP and ICPP measured their algorithms
-                on GPUs of their time; here the same programs ran on one {device} (driver {driver},
-                CUDA {cuda}) on {when}, and the machines that stand for it. Every number below is
-                computed from the kept results in
-                [benchmarks/results/gpu](../benchmarks/results/gpu)."""
+                f"""A model is worth what it predicts. Three papers measured their algorithms on
+                GPUs of their time: CFP (conflict-free permutation), RAP (random address
+                permute-shift) and ICPP (International Conference on Parallel Processing). Here
+                the same programs ran on one {device} (driver {driver}, CUDA {cuda}) on {when}, and
+                the machines that stand for it. Every number below is computed from the kept results
+                in [benchmarks/results/gpu](../benchmarks/results/gpu)."""
             ),
             "## What is compared, and how\n",
             bullets(
@@ -120,6 +121,7 @@ def _compared(results: Results) -> str:
 
 
 def _versions(records: Iterable[Record]) -> str:
+    names = {"ncu": "ncu (Nsight Compute)"}
     versions: dict[str, dict[str, None]] = {}
     for record in records:
         for name in ("mmsim", "cupy", "ncu", "hypothesis"):
@@ -127,7 +129,7 @@ def _versions(records: Iterable[Record]) -> str:
                 versions.setdefault(name, {})[str(record.facts[name])] = None
     return (
         "Versions: "
-        + ", ".join(f"{name} {listed(found)}" for name, found in versions.items())
+        + ", ".join(f"{names.get(name, name)} {listed(found)}" for name, found in versions.items())
         + "."
     )
 
@@ -149,8 +151,10 @@ def _not_covered(results: Results) -> str:
                     """One card was measured, in one state. Its clock was left to the driver. The
                     papers' cards weren't measured again, and their times are quoted next to the new
                     ones as they are printed.""",
-                    """SMM and IEICE print no times. RAP's Table IV and its higher dimensions are
-                    simulated ([claims](claims.md)), and not timed here.""",
+                    """SMM (*Simple Memory Machine Models*) and IEICE (Institute of Electronics,
+                    Information and Communication Engineers) print no times. RAP's Table IV
+                    and its higher dimensions are simulated ([claims](claims.md)), and not timed
+                    here.""",
                     f"""Programs with data races, {atomic}and accesses that the first-level cache
                     serves have no place here: every access of the programs is volatile.""",
                 )

@@ -85,7 +85,10 @@ def section(results: Results) -> str:
                 pointed, so that one access waits for the other: latency. `read` makes a full
                 block read words a stride apart: the cost of a stage. `copy` reads and writes every
                 word of a long array, {AT_ONCE} of them by each thread: the cost of an address
-                group. A difference of two sizes leaves out what both have in common."""
+                group. A difference of two sizes leaves out what both have in common. The shared
+                memory of a multiprocessor is the memory of a DMM (Discrete Memory Machine), global
+                memory that of a UMM (Unified Memory Machine), and the card is an HMM (Hierarchical
+                Memory Machine)."""
             ),
             numbers(found),
             paragraph(

@@ -88,9 +88,11 @@ def _rap_table(results: Results) -> str:
     parts = [
         "### RAP Table III\n",
         paragraph(
-            """The transpose of 32 x 32 words, out of place, under three layouts. CRSW reads rows
-            and writes columns, SRCW the other way round, DRDW reads and writes diagonals. RAW is
-            row-major; RAS shifts each row by a random number, RAP by the numbers of a random
+            """The transpose of 32 x 32 words, out of place, under three layouts. CRSW
+            (contiguous read, stride write) reads rows and writes columns, SRCW (stride read,
+            contiguous write) the other way round, DRDW (diagonal read, diagonal write) reads and
+            writes diagonals. RAW is row-major; RAS (random address shift) shifts each row by a
+            random number, RAP by the numbers of a random
             permutation. Cells as above; the paper measured double on a GTX TITAN. The shifts here
             are drawn once, with the seeds of the experiment, so a random layout is one layout and
             not a mean."""

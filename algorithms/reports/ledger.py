@@ -11,6 +11,7 @@ from pathlib import Path
 from mmsim.claims.provenance import provenance_from_json
 from mmsim.claims.verify import from_json
 from mmsim.reports.ledger import ledger_page
+from mmsim_algorithms.papers import ABBREVIATIONS, titled
 
 CHOICES: tuple[tuple[str, str], ...] = (
     (
@@ -60,7 +61,8 @@ CHOICES: tuple[tuple[str, str], ...] = (
 
 def page(saved: str) -> str:
     """The text of docs/ledger.md, from verdicts that `mmsim verify --json` saved."""
-    return ledger_page(provenance_from_json(saved), from_json(saved), CHOICES)
+    made, verdicts = provenance_from_json(saved), from_json(saved)
+    return ledger_page(made, verdicts, CHOICES, ABBREVIATIONS, titled)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from mmsim.reports.ledger import said_of
 from mmsim.reports.verdicts import asynchronous, growth, own_size, summary, worst_case
 from mmsim.view.curves import curve_svg
 from mmsim_algorithms import claims
+from mmsim_algorithms.papers import ABBREVIATIONS, titled
 from mmsim_algorithms.reports.ledger import CHOICES
 
 logger = logging.getLogger(__name__)
@@ -38,7 +39,8 @@ paper misprints stands here twice: as printed, refuted by the case shown, and as
 is refuted by the growth of its ratio, for every constant c. *Async* is the asynchronous time by the
 synchronous one, over all cases. *Own size* is the largest case of the size that the paper itself
 measures. How a claim is written, and what the papers misprint, is explained in [Claims](claims.md).
-"""
+
+{abbreviations}"""
 
 
 def page(made: Provenance | None, verdicts: Sequence[Verdict]) -> str:
@@ -49,10 +51,12 @@ def page(made: Provenance | None, verdicts: Sequence[Verdict]) -> str:
     summed = summary(verdicts) if verdicts else "No claim is verified"
     if count < len(known):
         summed += f"; {len(known) - count} of {len(known)} claims weren't verified in this build"
-    parts = [HEAD.format(made=said_of(made) if made else "", summary=summed)]
+    parts = [
+        HEAD.format(made=said_of(made) if made else "", summary=summed, abbreviations=ABBREVIATIONS)
+    ]
     for paper in dict.fromkeys(claim.paper for claim in known):
         own = [claim for claim in known if claim.paper == paper]
-        parts += [f"\n## {paper}\n", "| claim | verdict |\n| --- | --- |"]
+        parts += [f"\n## {titled(paper)}\n", "| claim | verdict |\n| --- | --- |"]
         parts += [row(claim, found.get(claim.id)) for claim in own]
         parts += list(curves(own, found))
     parts.append("\n## What the texts leave open\n\n| question | choice |\n| --- | --- |")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from mmsim.claims import Case, Verdict
 from mmsim.claims.claim import show
@@ -18,18 +18,26 @@ stated, the number of cases in its grid and, where the grid stops short of the s
 itself measures, what the cases of that size have in common. T is the time in time units. A claim
 that a paper misprints stands here twice: as printed, refuted by the case shown, and as corrected.
 
+{abbreviations}
 {made}
 """
 
 
 def ledger_page(
-    made: Provenance, verdicts: Sequence[Verdict], choices: Iterable[tuple[str, str]]
+    made: Provenance,
+    verdicts: Sequence[Verdict],
+    choices: Iterable[tuple[str, str]],
+    abbreviations: str,
+    titled: Callable[[str], str],
 ) -> str:
-    """Verdicts by paper, then what the papers leave open."""
-    parts = [HEAD.format(made=said_of(made))]
+    """Verdicts by paper, then what the papers leave open.
+
+    `abbreviations` is a paragraph that spells them out; `titled` does so for a paper's short name.
+    """
+    parts = [HEAD.format(made=said_of(made), abbreviations=abbreviations)]
     for paper in dict.fromkeys(verdict.paper for verdict in verdicts):
         own = [verdict for verdict in verdicts if verdict.paper == paper]
-        parts.append(f"## {paper}\n\n" + _table(own))
+        parts.append(f"## {titled(paper)}\n\n" + _table(own))
         notes = [f"- **{one.id}**: {_sentence(one.note)}" for one in own if one.note]
         if notes:
             parts.append("\n".join(notes) + "\n")

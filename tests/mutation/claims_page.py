@@ -18,6 +18,7 @@ from rules import RuleMutant, rule_mutants
 
 from mmsim.claims import Claim
 from mmsim.claims.provenance import Provenance, provenance
+from mmsim_algorithms.papers import ABBREVIATIONS
 
 HEAD = """\
 # Claims under mutants of the rules
@@ -33,7 +34,8 @@ why it can't.
 Run of {made.date}, by mmsim {made.version} at commit
 `{made.commit}`, on the claims whose formulas and cases have
 the fingerprint `{made.claims}`.
-"""
+
+{abbreviations}"""
 CLAIMS = """\
 ## Claim by claim
 
@@ -115,7 +117,7 @@ def page(text: str) -> str:
     """The page in Markdown, from what `kept` wrote."""
     made, fates = read(text)
     mutants, reasons = rule_mutants(), explanations()
-    parts = [HEAD.format(made=made)]
+    parts = [HEAD.format(made=made, abbreviations=ABBREVIATIONS)]
     parts.append(
         "| rule | mutant | claims that depend on the rule | of which hold |\n"
         "| --- | --- | ---: | ---: |"

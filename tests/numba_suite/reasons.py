@@ -12,7 +12,8 @@ REASONS = {
     "half": "Half precision and 8-bit floats",
     "text": "Text",
     "dates": "Dates",
-    "machine code": "Machine code: PTX, LLVM, SASS, libdevice, debug and line information",
+    "machine code": "Machine code: PTX (Parallel Thread Execution), LLVM, SASS, libdevice, debug "
+    "and line information",
     "foreign": "Foreign code: linking, CUDA C, pointers",
     "compiler": "Numba's compiler: its intermediate representation, dumps, internal objects",
     "typing": "Errors and warnings of Numba's own",

@@ -10,7 +10,7 @@ from planted.pair import HMM, TWO, declared, pair, zeros
 
 @mm.program
 def staged(T, a, b):
-    """A tile larger than the shared memory of a DMM."""
+    """A tile larger than the shared memory of a DMM (Discrete Memory Machine)."""
     s = mm.shared(T.block_size, dtype=int)
     s[T.index] = a[T.id]
     b[T.id] = s[T.index]
@@ -84,7 +84,7 @@ def tile_on_one_dmm_mended(T, a, b):
 
 @mm.program
 def rap_of_16(T, a, b):
-    """RAP for rows of 16 words on a machine 32 wide."""
+    """RAP (random address permute-shift) for rows of 16 words on a machine 32 wide."""
     b[T.id] = a[T.id // a.shape[1], T.id % a.shape[1]]
 
 
@@ -96,7 +96,7 @@ def diagonal_of_64(T, a, b):
 
 @mm.program
 def ras_of_8(T, a, b):
-    """RAS for rows of 8 words on a machine 32 wide, for the output."""
+    """RAS (random address shift) for rows of 8 words on a machine 32 wide, for the output."""
     b[T.id // b.shape[1], T.id % b.shape[1]] = a[T.id]
 
 
