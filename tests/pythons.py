@@ -49,7 +49,7 @@ SLOW_FILES = [
     "sweep_cli", "timing_rules", "transforms", "umm_permutation", "umm_transpose", "vectors",
 ]
 SLOW_TESTS = [
-    "array_engine.py::test_the_compiled_counters_tell_what_the_rule_does",
+    "array_engine.py::test_the_compiled_counters_agree_with_the_rule",
     "cli_edges.py::test_a_closed_or_full_error_output_stops_nothing",
     "cli_edges.py::test_a_file_whose_name_is_no_text",
     "cli_edges.py::test_a_narrow_encoding_gets_escapes",
@@ -59,8 +59,8 @@ SLOW_TESTS = [
     "fuzz.py::test_damaged_documents_are_refused_by_their_readers",
     "fuzz.py::test_every_mutation_of_trees_is_made",
     "fuzz.py::test_the_command_prints_a_table_and_keeps_what_it_finds",
-    "fuzz.py::test_what_goes_wrong_in_a_worker_is_told_and_the_next_is_tried",
-    "golden.py::test_a_change_of_one_unit_is_told",
+    "fuzz.py::test_what_goes_wrong_in_a_worker_is_reported_and_the_next_is_tried",
+    "golden.py::test_a_change_of_one_unit_is_reported",
     "huge_machines.py::test_a_fused_program_counts_only_units_that_it_can_reach",
     "language_arithmetic.py::test_expressions_mean_what_they_mean_in_python[events]",
     "language_arithmetic.py::test_expressions_mean_what_they_mean_in_python[fused]",

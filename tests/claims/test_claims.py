@@ -249,7 +249,7 @@ def test_two_claims_of_one_id_are_refused():
         unique([claim(), claim()])
 
 
-def test_progress_is_told_before_and_after_each_case():
+def test_progress_is_reported_before_and_after_each_case():
     seen = []
     verify_claim(claim(), lambda one, done, cases: seen.append((one.id, done, cases)))
     assert seen == [("X-1", done, 4) for done in range(5)]

@@ -29,7 +29,7 @@ def test_a_curve_is_drawn_with_its_names_and_nothing_from_outside():
     assert svg == curve_svg(curve)
 
 
-def test_what_stands_beside_the_figures_of_runs_looks_like_them():
+def test_what_stands_next_to_the_figures_of_runs_looks_like_them():
     @mm.program
     def read(T, a):
         a[T.id]

@@ -111,7 +111,7 @@ def test_one_wrong_number_is_seen():
     assert not fit_numbers(GRID, wanted).exact
 
 
-def test_formulas_that_the_cases_cant_tell_apart_are_named():
+def test_formulas_that_the_cases_cant_distinguish_are_named():
     cases = [{"w": w, "l": l, "p": p} for w, l, p in product((2, 4), (1, 2, 3), (2, 4, 8))]
     found = fit_numbers(cases, [(case["w"] - 1) * case["l"] for case in cases])
     assert found.exact

@@ -87,7 +87,7 @@ def test_verify_knows_no_such_claim(capsys):
     assert "no claim has the id 'SMM-L51'; did you mean SMM-L5.1" in capsys.readouterr().err
 
 
-def test_verify_tells_at_once_that_a_file_cannot_be_written(capsys, tmp_path):
+def test_verify_reports_immediately_that_a_file_cannot_be_written(capsys, tmp_path):
     assert main(["verify", "--json", str(tmp_path / "no" / "where.json")]) == 2
     assert "where.json" in capsys.readouterr().err
 
@@ -213,7 +213,7 @@ def test_numbers_out_of_their_bounds_are_refused(capsys, option):
     assert "is not a whole number from" in capsys.readouterr().err
 
 
-def test_a_file_sees_its_neighbours_and_hides_no_module(capsys, tmp_path):
+def test_a_file_sees_those_next_to_it_and_hides_no_module(capsys, tmp_path):
     (tmp_path / "neighbour_of_mine.py").write_text("FACTOR = 3\n")
     (tmp_path / "random.py").write_text(
         "import mmsim as mm\nfrom neighbour_of_mine import FACTOR\n\n"

@@ -238,7 +238,7 @@ def test_a_sweep_keeps_its_rows(tmp_path, jobs, how):
     assert sizes in ({4, 5}, {4, 5, 6})
 
 
-def test_a_second_signal_ends_it_at_once(tmp_path):
+def test_a_second_signal_ends_it_immediately(tmp_path):
     command = Command(tmp_path, "reproduce", "stuck")
     command.wait_until_it_works()
     os.kill(command.process.pid, signal.SIGINT)

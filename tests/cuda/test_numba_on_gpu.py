@@ -204,7 +204,7 @@ def test_arrays_and_counts_are_compared_and_saved(pretended, tmp_path, capsys):
     ]
 
 
-def test_a_difference_and_an_error_are_told(pretended, monkeypatch, tmp_path, capsys):
+def test_a_difference_and_an_error_are_reported(pretended, monkeypatch, tmp_path, capsys):
     def wrong(cp, launch):
         if launch.program == "sines":
             raise ValueError("can't be compiled\nin two lines")

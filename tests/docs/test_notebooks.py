@@ -141,7 +141,7 @@ def test_every_exercise_has_a_check_and_a_solution(path):
 
 
 @each
-def test_a_fresh_kernel_shows_what_is_saved_and_the_checks_tell_right_from_wrong(path):
+def test_a_fresh_kernel_shows_what_is_saved_and_the_checks_know_right_from_wrong(path):
     """One execution: each exercise unanswered, then wrong, then right; and so the rest follows."""
     right, wrong = solutions(path), solutions(path, "mistake")
     exercise = None

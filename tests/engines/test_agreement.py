@@ -32,7 +32,7 @@ LATER = {"function nextafter", "VectorLoad", "VectorStore"}
 """What the language has gained since the kept run."""
 
 
-def test_what_is_kept_is_a_whole_run_beside_a_gpu():
+def test_what_is_kept_is_a_whole_run_next_to_a_gpu():
     kept = Path(__file__).parents[2] / "benchmarks" / "results" / "agreement.json"
     record = json.loads(kept.read_text(encoding="utf-8"))
     assert record["device"]
@@ -89,7 +89,7 @@ def program(T, a, b, s):
 
 
 @pytest.mark.long
-def test_all_engines_agree_on_some_and_a_difference_is_told(monkeypatch, tmp_path):
+def test_all_engines_agree_on_some_and_a_difference_is_reported(monkeypatch, tmp_path):
     monkeypatch.setenv("MMSIM_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(agreement, "CHUNK", 20)
     programs, done, wrong = agreement.chunk((5, 0, False))

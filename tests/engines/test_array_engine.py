@@ -43,7 +43,7 @@ ADDRESSES = st.one_of(
 
 @settings(deadline=None, max_examples=300)  # the first call may compile
 @given(st.data())
-def test_the_compiled_counters_tell_what_the_rule_does(data):
+def test_the_compiled_counters_agree_with_the_rule(data):
     width = data.draw(st.integers(1, 100))
     request = st.one_of(
         st.lists(ADDRESSES, min_size=1, max_size=width),
@@ -104,7 +104,7 @@ def test_the_interpreter_counts_many_lanes_as_it_does_few(monkeypatch):
     assert outcome(many) == outcome(few)
 
 
-def test_one_lane_beside_warps_of_many_is_counted_like_them(monkeypatch):
+def test_one_lane_next_to_warps_of_many_is_counted_like_them(monkeypatch):
     @mm.program
     def backwards(T, a):
         a[len(a) - 1 - 128 * T.id]
@@ -183,7 +183,7 @@ def test_the_shift_of_a_power_of_two():
         max_size=6,
     )
 )
-def test_marks_tell_which_elements_were_written_before(requests):
+def test_marks_show_which_elements_were_written_before(requests):
     marks = np.zeros(500 // 64 + 2, dtype=np.uint64)
     seen = set()
     for request in requests:
@@ -420,7 +420,7 @@ ERRORS = [
 
 @both_schedules
 @pytest.mark.parametrize(("program", "dtype", "n", "kind", "thread", "index"), ERRORS)
-def test_what_goes_wrong_in_a_fused_program_is_told_by_the_interpreter(
+def test_what_goes_wrong_in_a_fused_program_is_reported_by_the_interpreter(
     program, dtype, n, kind, thread, index, schedule
 ):
     threads = 8 if program is not no_integer else 16
@@ -534,7 +534,7 @@ def store(T, a, x):
 
 
 @pytest.mark.parametrize("engine", ["array", "events"])
-def test_launches_that_only_look_alike_share_nothing(engine):
+def test_launches_that_only_look_the_same_share_nothing(engine):
     machine, a = mm.UMM(4, 3), np.zeros(8)
     for number in (0.0, -0.0, 0, False, 1, 1.0, True, float("nan"), 2**40):
         run = machine.run(store, a, number, threads=8, engine=engine)

@@ -182,7 +182,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize("path", ["plain", "interpreted"])
-def test_who_waits_is_told_how_far_a_run_is(path, monkeypatch):
+def test_who_waits_sees_how_far_a_run_is(path, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(progress, "PATIENCE", 0)
@@ -197,7 +197,7 @@ def test_who_waits_is_told_how_far_a_run_is(path, monkeypatch):
     assert lines[-2:] == ["", ""]
 
 
-def test_a_long_asynchronous_schedule_is_told_of_and_is_the_same(monkeypatch):
+def test_a_long_asynchronous_schedule_shows_progress_and_is_the_same(monkeypatch):
     how = {"threads": 64, "schedule": "asynchronous"}
     alone = run_along("interpreted", own_elements, np.zeros(64, int), 3, **how)
     terminal = Terminal()
@@ -222,7 +222,7 @@ def test_a_long_asynchronous_schedule_can_be_stopped(monkeypatch):
     assert Interpreted(launch, Progress("p")).run() == -1
 
 
-def test_nothing_is_told_where_nobody_looks_or_of_a_quick_run(monkeypatch):
+def test_nothing_is_shown_without_a_terminal_or_of_a_quick_run(monkeypatch):
     for stream in (io.StringIO(), Terminal()):
         monkeypatch.setattr(sys, "stderr", stream)
         run_along("interpreted", own_elements, np.zeros(64, int), 3, threads=64)

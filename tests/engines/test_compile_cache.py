@@ -109,7 +109,7 @@ def test_without_a_place_to_keep_programs_they_run_all_the_same(where, tmp_path,
     assert doubled()
 
 
-def test_two_processes_compile_one_program_at_once(tmp_path):
+def test_two_processes_compile_one_program_together(tmp_path):
     environment = {
         **os.environ,
         "MMSIM_CACHE_DIR": str(tmp_path),
@@ -194,7 +194,7 @@ def test_a_function_is_compiled_once_it_has_done_enough(monkeypatch, tmp_path):
     assert function.pays(1)  # from then on
 
 
-def test_a_function_that_is_kept_is_taken_at_once(monkeypatch, tmp_path):
+def test_a_function_that_is_kept_is_taken_immediately(monkeypatch, tmp_path):
     monkeypatch.setenv("MMSIM_CACHE_DIR", str(tmp_path))
     folder = tmp_path / f"numba-{numba.__version__}"
     folder.mkdir()

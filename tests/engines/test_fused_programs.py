@@ -41,7 +41,7 @@ def accesses_after_one_that_is_never_reached(T, a, b):
     s[T.lane] = x
 
 
-def test_accesses_are_told_apart_after_one_that_is_never_reached():
+def test_accesses_are_distinguished_after_one_that_is_never_reached():
     agrees(
         "plain",
         accesses_after_one_that_is_never_reached,

@@ -226,7 +226,7 @@ def another_each_turn(T, a, b):
         b[T.id] = x
 
 
-def test_a_word_that_nobody_writes_stays_where_it_is():
+def test_a_word_that_no_thread_writes_stays_where_it_is():
     how = {"machine": HMM, "threads": 16, "block_size": 8}
     assert "own_" not in text(read_again, ints(16), ints(16), **how)
     assert "own_" not in text(another_each_turn, ints(3, 16), ints(16), **how)

@@ -314,7 +314,7 @@ def test_a_run_is_written_and_read_again(way):
     assert again.machine == MACHINE
 
 
-def test_a_machine_that_nobody_has_defined_is_refused():
+def test_an_unknown_machine_is_refused():
     text = launched().to_json().replace('"OwnMachine"', '"OtherMachine"')
     with pytest.raises(FormatError, match="'OtherMachine'; your own machine has to be defined"):
         mm.Run.from_json(text)

@@ -218,7 +218,7 @@ def test_each_dmm_has_its_own_turn_at_the_global_unit():
     assert [d[2] for d in outcome.dispatches] == [0, 1, 2, 1, 0, 2]
 
 
-def test_shared_memories_work_at_once():
+def test_shared_memories_work_together():
     body = "s = mm.shared(4, dtype=int)\ns[T.index * 2]\na[T.id * 2]"
     for schedule in SCHEDULES:
         machine = RefHMM(2, 2, 3, 1)

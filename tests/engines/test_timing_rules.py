@@ -329,7 +329,7 @@ def test_local_work_takes_no_time(schedule):
 
 
 @both_schedules
-def test_the_shared_units_of_an_hmm_work_at_once(schedule):
+def test_the_shared_units_of_an_hmm_work_together(schedule):
     @mm.program
     def shared_column(T):
         s = mm.shared(16)

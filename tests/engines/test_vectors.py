@@ -192,7 +192,7 @@ def expected_forms(a, threads, block_size):
 
 
 @pytest.mark.parametrize("machine", [*PAPERS, CARD, mm.HMM(2, 4, 5, bank_bytes=4)])
-def test_a_vector_is_a_tuple_of_neighbours(machine):
+def test_a_vector_is_a_tuple_of_adjacent_elements(machine):
     a = np.arange(16, dtype="float32").reshape(2, 8)
     if machine.bank_bytes:
 
@@ -255,7 +255,7 @@ def test_words_that_a_vector_brings_are_registers():
     assert mm.DMM(4, 1).run(mm.program(kept), a, b, threads=4).registers.data == 2
 
 
-def test_a_layout_may_move_groups_of_neighbours():
+def test_a_layout_may_move_groups_of_adjacent_elements():
     a = np.arange(256, dtype="float32").reshape(8, 32)
     placed = mm.place(a, Swizzle(3, 2, 3))
 
@@ -381,7 +381,7 @@ def test_a_lane_may_read_the_words_that_it_has_written_itself():
     assert (finding.kind, finding.array, finding.elements) == ("warp-sync", "s", 8)
 
 
-def test_the_checker_finds_words_that_nobody_has_written():
+def test_the_checker_finds_words_that_were_never_written():
     def partly(T, b):
         s = mm.shared(8, dtype=int)
         s[2 * T.id] = 1

@@ -229,7 +229,7 @@ def test_a_thread_that_raises_ends(engine):
         MACHINE.run(numba_program(checked, debug=True), np.zeros(4, int), threads=4, engine=engine)
 
 
-def test_a_kernel_that_is_debugged_tells_what_it_raises():
+def test_a_kernel_that_is_debugged_names_what_it_raises():
     def checked(x):
         if x[0] == 0:
             raise ValueError("zero", 1)

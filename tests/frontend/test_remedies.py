@@ -90,7 +90,7 @@ def test_other_words(line, advice):
     assert advice in refusal(line).advice
 
 
-def test_what_nobody_knows_keeps_its_own_advice():
+def test_what_is_unknown_keeps_its_own_advice():
     assert refusal("x = foo(3)").advice == "define the function above the program"
     assert refusal("x = foo").advice.startswith("assign it first")
     grid = object()

@@ -118,7 +118,7 @@ def test_a_prompt_reads_the_definition_typed_last(terminal):
     assert "[0, 3, 6, 9]" in type_in(terminal, RUN)
 
 
-def test_a_prompt_tells_functions_apart_by_their_constants(terminal):
+def test_a_prompt_distinguishes_functions_by_their_constants(terminal):
     type_in(terminal, "import numpy as np, mmsim as mm")
     type_in(terminal, "def double(T, a, factor):\n    a[T.id] *= factor + 7\n")
     type_in(terminal, "first = double")
@@ -220,7 +220,7 @@ def test_a_helper_without_lines_is_refused_kindly():
         mm.program(f)
 
 
-def test_a_lambda_beside_a_function_is_not_taken_for_it():
+def test_a_lambda_next_to_a_function_is_not_taken_for_it():
     def f(T, a): return (lambda T, a: 0)  # fmt: skip
 
     with pytest.raises(mm.LanguageError, match="'<lambda>' is a lambda; write a program as"):

@@ -244,7 +244,7 @@ def test_unused_reads_stay_and_each_is_an_access_of_its_own():
         """)
 
 
-def test_neighbours_are_accessed_at_once():
+def test_adjacent_elements_are_accessed_together():
     @mm.program
     def halves(T, a, b):
         x, y, z, w = mm.vector(a, 4)[T.block, T.index]

@@ -172,7 +172,7 @@ def test_the_profiler_is_asked_which_metrics_there_are(tmp_path):
     assert atomics._counted_here(known) == [WAVEFRONTS, "lts__t_requests_op_red.sum"]
 
 
-def test_all_is_asked_for_where_the_profiler_doesn_t_tell(tmp_path):
+def test_all_is_asked_for_where_the_profiler_lists_nothing(tmp_path):
     assert ncu.known_metrics(fake_ncu(tmp_path, "sys.exit('no device')")) == set()
     assert ncu.known_metrics(str(tmp_path / "none")) == set()
     everything = [name for names in WANTED.values() for name in names]
@@ -189,7 +189,7 @@ def as_counted(cases, extra=0, without=()):
         yield Profiled(case.kernel.name, counts)
 
 
-def test_counts_stand_beside_the_model():
+def test_counts_stand_next_to_the_model():
     cases = prepare_few()
     rows = list(compare(cases, list(as_counted(cases))))
     assert [row["access"] for row in rows] == [access.name for access in ACCESSES]

@@ -478,7 +478,7 @@ def test_of_two_launches_the_difference_counts():
     assert left_out(counters) == ["left out: x on the DMM, y on the DMM: why"]
 
 
-def test_what_nobody_knows_is_unexplained():
+def test_what_is_unknown_is_unexplained():
     cases, _ = prepare([access.contiguous, hmm_rounds.conflict_free], ROOM)
     counts = compare(cases, as_counted(cases, lambda number: number + 1))
     plain = next(one for one in counts if one.words == "4")
@@ -501,7 +501,7 @@ def test_a_launch_or_a_metric_that_is_missing_is_an_error():
         compare(cases, launches)
 
 
-def test_the_child_launches_each_kernel_as_often_as_it_is_told(tmp_path, monkeypatch):
+def test_the_child_launches_each_kernel_as_often_as_asked(tmp_path, monkeypatch):
     cases, _ = prepare([access.copy], ROOM)
     file = tmp_path / "kernels.npz"
     counted.save(file, [(case.kernel, case.repeats) for case in cases])

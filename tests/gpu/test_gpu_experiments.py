@@ -768,7 +768,7 @@ def test_the_calibration_of_another_gpu_is_refused(one, at_hand, capsys, tmp_pat
     assert one == at_hand == []
 
 
-def test_a_file_that_can_t_be_written_is_told_before_the_work(one, at_hand, capsys, tmp_path):
+def test_a_file_that_can_t_be_written_is_reported_before_the_work(one, at_hand, capsys, tmp_path):
     for words in (["calibrate"], ["reproduce", "ONE"]):
         assert main(["gpu", *words, "--json", str(tmp_path)]) == 2
         assert "Is a directory" in capsys.readouterr().err

@@ -396,7 +396,7 @@ def test_words_of_8_bytes_at_a_wide_machine():
     assert time_units(machine, apart, doubles, **how) == 64 + 64
 
 
-def test_a_program_s_own_error_is_told():
+def test_a_program_s_own_error_is_reported():
     with pytest.raises(AddressError):
         time_units(mm.HMM(1, 32, 1), copied, int32(1), int32(1), threads=4)
 

@@ -118,7 +118,7 @@ def test_the_same_arrays_are_equal_and_saved(pretended, drawn, tmp_path, capsys)
     assert record.facts["sanitizer"] == {}
 
 
-def test_one_changed_element_is_told_with_its_program(pretended, drawn, monkeypatch, capsys):
+def test_one_changed_element_is_reported_with_its_program(pretended, drawn, monkeypatch, capsys):
     def changed(case, space):
         arrays = simulated(case)
         if case is drawn[7] and space == "global":
@@ -186,7 +186,7 @@ def test_the_tools_of_compute_sanitizer_are_run_in_turn(
     assert shown["racecheck"] == "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)"
 
 
-def test_a_missing_compute_sanitizer_is_told_before_anything_runs(
+def test_a_missing_compute_sanitizer_is_reported_before_anything_runs(
     pretended, monkeypatch, tmp_path, capsys
 ):
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -46,7 +46,7 @@ def test_a_record_says_where_its_numbers_come_from(file):
     assert file.read_text() == record.to_json()
 
 
-def test_all_experiments_are_kept_beside_the_machines_they_were_predicted_with():
+def test_all_experiments_are_kept_with_the_machines_they_were_predicted_on():
     for name, experiment in registered_experiments().items():
         record = kept(name)
         assert record.facts["unit"] == experiment.unit

@@ -326,7 +326,7 @@ def test_random_programs():
         assert f"| `{tool}` | {said} |" in TEXT
 
 
-def test_device_driver_date_and_command_are_told():
+def test_device_driver_date_and_command_are_named():
     for record in RESULTS.records.values():
         facts = record.facts
         assert f"{facts['device']} (driver {facts['driver']}, CUDA {facts['cuda']})" in PROSE
@@ -379,7 +379,7 @@ def test_without_a_record_of_atomics_the_page_has_no_section_of_them():
     assert "data races, atomic operations, and accesses" in " ".join(text.split())
 
 
-def test_the_page_tells_what_was_counted_of_atomics(with_atomics):
+def test_the_page_has_what_was_counted_of_atomics(with_atomics):
     assert "On a card small programs" in " ".join(with_atomics.split())
     assert "data races, and accesses" in " ".join(with_atomics.split())
     start = with_atomics.index("### In shared memory\n\nThe card counts wavefronts")
@@ -412,7 +412,7 @@ def test_a_count_that_is_missing_is_a_question(with_atomics):
     assert cells_of(far, "one address")[:2] == ["32", "64, ?"]
 
 
-def test_the_page_tells_how_long_atomics_take(with_atomics):
+def test_the_page_says_how_long_atomics_take(with_atomics):
     times = with_atomics[with_atomics.index("### In time") :]
     cells = cells_of(times, "int32 add, old value used")
     assert (cells[0], cells[2]) == ("32.5, 32", "1024, 1024")
@@ -445,7 +445,7 @@ def test_figures_are_drawn_again_like_those_kept_and_the_same_each_time():
             assert sizes[0] == pytest.approx(sizes[1], rel=0.05)
 
 
-def test_axes_have_their_rows_and_tell_them_apart():
+def test_axes_have_their_rows_and_distinguish_them():
     from mmsim.reports.plots_gpu import predicted_against_measured, time_of_arrays
 
     rows = RESULTS["RAP-T3"].rows

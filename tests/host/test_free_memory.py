@@ -117,7 +117,7 @@ def test_version_1_has_other_files(tmp_path):
     assert free.available(system(tmp_path, files, groups, mounts)) == 4 * GIB
 
 
-def test_both_versions_at_once(tmp_path):
+def test_both_versions_together(tmp_path):
     files = group1("cg/memory/a", 8 * GIB, 0) | group2("cg/unified/b", 5 * GIB, 0)
     mounts = [V1.format(top="/", point="/cg/memory"), V2.format(top="/", point="/cg/unified")]
     groups = "4:memory:/a\n0::/b\n"

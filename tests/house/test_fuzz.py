@@ -61,7 +61,7 @@ def originals():
 # ------------------------------------------------------------ short runs
 
 
-def test_mutated_programs_are_refused_with_a_line_or_run_alike_everywhere():
+def test_mutated_programs_are_refused_with_a_line_or_run_the_same_everywhere():
     verdicts = {"refused": 0, "accepted": 0}
     for number in range(PROGRAMS):
         outcome = workers.trial(SEED, "program", number, originals())
@@ -209,7 +209,7 @@ def endless(*args):
     ],
     ids=["error", "memory", "crash", "hang"],
 )
-def test_what_goes_wrong_in_a_worker_is_told_and_the_next_is_tried(
+def test_what_goes_wrong_in_a_worker_is_reported_and_the_next_is_tried(
     trial, verdict, said, monkeypatch
 ):
     tried = workers.try_program
@@ -290,14 +290,14 @@ def test_an_escape_that_python_warned_of_is_not_warned_of_again():
 
 @pytest.mark.parametrize("engine", ["events", "array"])
 @pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
-def test_an_axis_that_a_shape_lacks_is_told_under_both_schedules(engine, schedule):
+def test_an_axis_that_a_shape_lacks_is_reported_under_both_schedules(engine, schedule):
     program = mm.program(define("def f(T, a):\n    w = a.shape[8]\n    a[T.id % w] = 1\n", {}))
     with pytest.raises(AddressError, match="'a' has 1 dimension, no axis 8") as caught:
         mm.DMM(4, 2).run(program, np.zeros(8), threads=8, engine=engine, schedule=schedule)
     assert caught.value.place.line == 2
 
 
-def test_cuda_tells_of_an_axis_that_a_shape_lacks():
+def test_cuda_names_an_axis_that_a_shape_lacks():
     program = mm.program(define("def f(T, a):\n    w = a.shape[8]\n    a[T.id % w] = 1\n", {}))
     with pytest.raises(AddressError, match="'a' has 1 dimension, no axis 8"):
         program.cuda(np.zeros(8), threads=8)
@@ -343,13 +343,13 @@ def test_want_of_room_in_the_array_engine_alone_is_no_finding(monkeypatch):
     assert try_program(text, {}, Random(0)).said == ["synchronous: runs"]
 
 
-def test_cuda_tells_of_shared_arrays_beyond_any_address():
+def test_cuda_names_shared_arrays_beyond_any_address():
     program = mm.program(define(f"def f(T, a):\n    s = mm.shared({2**63 - 1})\n", {}))
     with pytest.raises(RoomError, match="more words than can be numbered"):
         program.cuda(np.zeros(8), threads=4)
 
 
-def test_numbers_too_long_to_print_are_told_by_their_size():
+def test_numbers_too_long_to_print_are_shown_by_their_size():
     assert (shown(2**64), shown(-(2**20_000)), shown("x")) == (str(2**64), "of 20001 bits", "'x'")
     program = mm.program(define("def f(T, a, n):\n    a[0] = n\n", {}))
     machine = mm.DMM(4, 2)
@@ -421,7 +421,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize(("change", "how"), DAMAGED.values(), ids=DAMAGED)
-def test_a_damaged_result_is_refused_at_once(change, how):
+def test_a_damaged_result_is_refused_immediately(change, how):
     with pytest.raises(FormatError, match="damaged"):
         mm.Run.from_json(changed(change, **how))
 

@@ -13,7 +13,7 @@ def test_nothing_has_changed(capsys):
     assert status == 0, capsys.readouterr().out
 
 
-def test_a_change_of_one_unit_is_told(capsys, monkeypatch, tmp_path):
+def test_a_change_of_one_unit_is_reported(capsys, monkeypatch, tmp_path):
     known = json.loads(golden.FILE.read_text())
     assert len(known) > 300
     name = "access.programs.contiguous DMM synchronous"

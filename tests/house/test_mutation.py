@@ -69,7 +69,7 @@ def mutate(folder, test, explained):
 
 
 @pytest.mark.long
-def test_what_survives_is_told_until_a_test_kills_it_or_it_is_explained(tmp_path):
+def test_what_survives_is_reported_until_a_test_kills_it_or_it_is_explained(tmp_path):
     test = TEST + "    assert cost(2, 1) == 2\n"
     in_vain = EXPLAINED.replace("else 1", "else 2")
     status, _, (*_, survived), rest = mutate(tmp_path, test, in_vain)

@@ -68,3 +68,14 @@ def test_replaced_words_are_gone():
         words = EVERYWHERE + ([] if "tests" in path.parts else PROSE)
         hits += found(path, words)
     assert hits == []
+
+
+def test_names_of_tests_are_in_plain_words():
+    replaced = {"alike", "dearer", "mended", "nobody", "tell", "telling", "tells", "thrice", "told"}
+    names = [
+        name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"def (test_\w+)\(", path.read_text(encoding="utf-8"))
+    ]
+    assert len(names) > 1000
+    assert [name for name in names if replaced & set(name.split("_"))] == []

@@ -29,7 +29,7 @@ def defined(file):
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
-def test_a_python_tells_its_minor_version(tmp_path):
+def test_a_python_prints_its_minor_version(tmp_path):
     assert pythons.version(Path(sys.executable)) == sys.version_info[:2]
     assert pythons.version(fake(tmp_path / "right", "cpython 3 12")) == PLAIN
 

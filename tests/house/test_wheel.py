@@ -66,7 +66,7 @@ def test_the_wheel_has_every_file_under_our_names(wheel):
 
 
 @pytest.mark.parametrize("ours_first", [True, False])
-def test_it_is_installed_beside_the_other_algorithms(wheel, tmp_path, ours_first):
+def test_it_is_installed_next_to_the_other_algorithms(wheel, tmp_path, ours_first):
     place, other = tmp_path / "installed", tmp_path / "algorithms-1.0-py3-none-any.whl"
     with zipfile.ZipFile(other, "w") as file:
         file.writestr("algorithms/__init__.py", "WHOSE = 'theirs'\n")
@@ -98,7 +98,7 @@ def test_it_is_installed_beside_the_other_algorithms(wheel, tmp_path, ours_first
     assert counts == f"{len(claims)} {len(programs)}"
 
 
-def test_nothing_of_ours_is_imported_as_algorithms():
+def test_nothing_of_mmsim_is_imported_as_algorithms():
     """Not from a folder that is not a source tree, where the name is free for the other package."""
     code = "import importlib.util; print(importlib.util.find_spec('algorithms'))"
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}

@@ -64,7 +64,7 @@ def test_permutations_are_permutations(kind, drawn):
     assert len({tuple(permutation) for permutation in numbers}) > 0.8 * drawn
 
 
-def test_many_layouts_at_once():
+def test_many_layouts_together():
     """`f` takes the numbers of many layouts, one in each row."""
     i, j, k = np.indices((3, 3, 3)).reshape(3, 27)
     for kind in HIGHER:

@@ -178,7 +178,7 @@ def test_a_write_counts_from_its_dispatch_on_and_for_its_own_block():
     assert (found.copy, found.index, found.threads, found.elements) == (1, (0,), (4,), 4)
 
 
-def test_a_read_in_a_race_is_told_once():
+def test_a_read_in_a_race_is_reported_once():
     @mm.program
     def early(T, b):
         s = mm.shared(8, dtype=int)
@@ -552,7 +552,7 @@ def test_each_warp_has_another_winner_and_blocks_their_own(name, blocks, copy, o
     ("blocks", "warps"), [(0, None), (np.array([0, 0, 0]), np.array([5, 5, 5]))]
 )
 @pytest.mark.parametrize("backwards", [False, True])
-def test_the_lowest_stays_however_a_write_is_told(blocks, warps, backwards):
+def test_the_lowest_stays_in_whatever_order_a_write_is_reported(blocks, warps, backwards):
     """Views that run backwards too: NumPy turns such around, and with them who is last."""
 
     @mm.program
@@ -626,7 +626,7 @@ def test_winners_that_matter_only_together(schedule):
 
 
 @both_schedules
-def test_values_alike_or_overwritten_are_no_matter(schedule):
+def test_equal_or_overwritten_values_do_not_matter(schedule):
     @mm.program
     def overwritten(T, a):
         a[0] = T.lane
@@ -644,7 +644,7 @@ def test_values_alike_or_overwritten_are_no_matter(schedule):
     assert not check(anything, np.zeros(1), stored, threads=4, schedule=schedule).ok
 
 
-def test_values_that_are_stored_alike_do_not_collide():
+def test_values_that_are_stored_the_same_do_not_collide():
     from mmsim.engines.events.engine import drive, driver_of
     from mmsim.monitors.watch import Monitors
 
@@ -693,7 +693,7 @@ def test_shared_memory_is_what_the_blocks_of_a_dmm_need(machine, needed, first):
         assert f"need {needed} words of it, and there are 8" in finding.note
 
 
-def test_a_layout_of_another_width_is_told_and_run_all_the_same():
+def test_a_layout_of_another_width_is_reported_and_run_all_the_same():
     args = mm.place(zeros(2, 8), mm.layout.Diagonal(8)), mm.place(zeros(4, 4), mm.layout.RAP(4))
 
     @mm.program
@@ -816,7 +816,7 @@ def test_a_report_says_how_much_was_found():
     assert numbered == [f"{n}. {finding}" for n, finding in enumerate(report.findings, 1)]
 
 
-def test_an_error_that_the_types_tell_is_a_finding_too():
+def test_an_error_that_the_types_show_is_a_finding_too():
     @mm.program
     def half(T, a):
         a[T.id] = T.id / 2
@@ -936,7 +936,7 @@ def late(T, a, b):
 
 
 @pytest.mark.parametrize("engine", ["events", "array"])
-def test_in_lock_step_both_engines_tell_when_and_who_is_missing(engine):
+def test_in_lock_step_both_engines_report_when_and_who_is_missing(engine):
     machine, arguments = mm.UMM(4, 3), (np.zeros(12, int), np.zeros(3, int))
     how = {"threads": 12, "engine": engine, "trace": False, "check": True}
     race, barrier = machine.run(late, *arguments, **how).findings

@@ -32,7 +32,7 @@ def test_writes_race_if_a_bit_differs(engine, dtype, first, second, found):
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_a_result_that_depends_on_the_winner_is_told_in_full(dtype):
+def test_a_result_that_depends_on_the_winner_is_reported_in_full(dtype):
     values = np.array([1, 1 + 0.5j]).astype(dtype)
     report = mm.DMM(2, 1).check(shared_element, values, np.zeros(1, dtype), threads=2)
     (finding,) = report.findings

@@ -67,7 +67,7 @@ def heard(schedule):
     return diary.lines
 
 
-def test_a_round_is_told_as_a_whole_before_it_takes_effect():
+def test_a_round_is_reported_as_a_whole_before_it_takes_effect():
     before = [0, 0, 0, 0]
     assert heard("synchronous") == [
         ("began", [0, 1]),
@@ -87,7 +87,7 @@ def test_a_round_is_told_as_a_whole_before_it_takes_effect():
     ]
 
 
-def test_a_warp_that_runs_for_itself_tells_each_request_when_it_is_dispatched():
+def test_a_warp_that_runs_independently_reports_each_request_when_it_is_dispatched():
     assert heard("asynchronous") == [
         ("began", [0]),
         ("worked", 0),
@@ -116,7 +116,7 @@ def test_a_warp_that_runs_for_itself_tells_each_request_when_it_is_dispatched():
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_nothing_is_made_that_nobody_hears(schedule, monkeypatch):
+def test_nothing_is_made_without_a_listener(schedule, monkeypatch):
     def never(*_, **__):
         raise AssertionError("without a listener")
 

@@ -140,7 +140,7 @@ def test_a_gpu_can_have_nearly_all_programs():
     assert left_out()["fraction_lost, bug"].endswith("or give the array a float type")
 
 
-def test_the_most_telling_runs_come_first_and_each_comes_once():
+def test_the_most_useful_runs_come_first_and_each_comes_once():
     todo = tasks()
     assert len({str(task) for task in todo}) == len(todo) == len(TOOLS) * (2 * len(PAIRS) - 1)
     first = sum(task.of_its_kind for task in todo)
@@ -288,7 +288,7 @@ def record(*shown):
     return Record("planted", {**head, "date": "2027-01-02T03"}, tuple(rows))
 
 
-def test_the_page_tells_of_every_difference():
+def test_the_page_names_every_difference():
     agreed = page(Kept(record()))
     assert "- `tile_reversed`" not in agreed
     assert agreed.count(": none.\n") == 3
@@ -315,7 +315,7 @@ def test_the_page_tells_of_every_difference():
     assert "**memcheck**: found, twin silent<br>racecheck: found, twin silent |" in cell
 
 
-def test_what_was_not_run_is_told_as_such():
+def test_what_was_not_run_is_marked():
     whole = record()
     part = Record("planted", whole.facts, whole.rows[:3])
     text = page(Kept(part))

@@ -223,7 +223,7 @@ def test_of_two_writes_by_two_lanes_a_sync_decides_which_stays():
     assert not check(cleared_twice, ints(8), ints(8))
 
 
-def test_all_lanes_that_wrote_an_element_at_once_have_to_come_to_the_sync():
+def test_all_lanes_that_wrote_an_element_together_have_to_come_to_the_sync():
     def once_more(T, a, b):
         a[0] = 5
         if T.lane == 0:

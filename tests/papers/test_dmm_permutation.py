@@ -188,7 +188,7 @@ def test_the_tables_come_out_as_printed(name):
     assert all(figure.printed == figure.computed for figure in figures)
 
 
-def test_table_2_beside_its_stages():
+def test_table_2_with_its_stages():
     computed = {
         (cell.row, cell.column[:1]): int(cell.computed) for cell in reproduced.cfp_table_2()
     }

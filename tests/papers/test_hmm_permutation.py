@@ -152,7 +152,7 @@ def test_table_3_has_a_row_for_each_of_the_papers():
     assert figures[2].computed == max(counts) / 2**22
 
 
-def test_a_kept_count_that_is_wrong_is_told():
+def test_a_kept_count_that_is_wrong_is_reported():
     found = distributions.random_distributions(1024, 32, 3)
     found.check(3)
     wrong = replace(found, counts=(*found.counts[:2], found.counts[2] + 1))

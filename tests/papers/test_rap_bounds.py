@@ -82,7 +82,7 @@ def last_vacuous(beyond):
     return max(w for w in range(3, 1000) if bounds.of_the_proof(w, beyond) >= w)
 
 
-def test_the_proofs_bound_says_something_from_43_on_or_with_one_slip_mended_from_45():
+def test_the_proofs_bound_says_something_from_43_on_or_with_one_slip_corrected_from_45():
     assert last_vacuous(beyond=1 / 2) == 42
     assert last_vacuous(beyond=1) == 44
 

@@ -86,7 +86,7 @@ def test_in_turn_the_local_transpose_is_coalesced_with_fewer_registers():
     }
 
 
-def test_whole_groups_at_once_meet_as_many_address_groups_as_a_group_has_threads():
+def test_whole_groups_together_meet_as_many_address_groups_as_a_group_has_threads():
     a = matrix(32, 32)
     assert rows_of(transpose(mm.UMM(16, 1), a, 16, 4, program=direct)) == {
         ("read", "casual", 2),
@@ -109,7 +109,7 @@ def test_by_hand():
     assert run.time == 2 * 8 * (2 + 4) + 4 * (4 + 2 * 4)
 
 
-def test_a_swap_can_be_dearer_than_a_copy_where_the_last_step_is_short():
+def test_a_swap_can_cost_more_than_a_copy_where_the_last_step_is_short():
     """n = 225, p = 75, w = 3: 90 pairs of words, first 75, then 15."""
     b = np.arange(225).reshape(15, 15)
     machine = mm.UMM(3, 30)

@@ -165,7 +165,7 @@ def test_a_trace_without_requests(tmp_path):
     assert {event["ph"] for event in events} == {"M"}
 
 
-def test_rounds_of_one_line_and_different_warps_are_told_apart():
+def test_rounds_of_one_line_and_different_warps_are_distinguished():
     @mm.program
     def one_by_one(T, a):
         for turn in range(3):

@@ -245,7 +245,7 @@ def test_merged_requests_travel_together():
 
 
 @both_schedules
-def test_only_active_lanes_are_told_of(schedule):
+def test_only_active_lanes_are_reported(schedule):
     @mm.program
     def odd(T, a):
         if T.id % 2:

@@ -107,7 +107,7 @@ def timeless(rows):
     return sorted(({**row, "seconds": 0} for row in rows), key=lambda row: row["key"])
 
 
-def test_a_row_tells_the_parameters_and_the_run(sweep):
+def test_a_row_has_the_parameters_and_the_run(sweep):
     row = sweep(case, GRID)[8]
     run = mm.HMM(2, 4, 9).run(load, np.zeros(20), threads=20)
     assert (row["machine"], row["program"], row["n"]) == (str(mm.HMM(2, 4, 9)), "load", 20)
@@ -237,7 +237,7 @@ def test_a_case_that_ends_its_worker_with_exit_is_recorded(tmp_path):
     assert [row["error"] for row in rows] == [None, "SystemExit"]
 
 
-def test_what_a_function_returns_is_told_in_short(sweep):
+def test_what_a_function_returns_is_shortened(sweep):
     (row,) = sweep(lambda n: list(range(n)), {"n": [100_000]})
     assert row["error"] == "TypeError"
     assert len(row["message"]) < 200
@@ -382,7 +382,7 @@ def test_warnings_of_the_text_are_not_given_again(sweep, tmp_path):
         assert sweep(go, {"n": [1]}) == plain
 
 
-def test_a_typed_in_function_is_told_alike_in_every_process():
+def test_a_typed_in_function_has_the_same_fingerprint_in_every_process():
     """The order of a set of texts differs from one process to the next."""
     script = """if True:
         from mmsim.sweeps.source import fingerprint
@@ -404,7 +404,7 @@ def test_a_typed_in_function_is_told_alike_in_every_process():
     assert len(seen) == 1
 
 
-def test_a_typed_in_function_is_told_by_its_code(sweep):
+def test_a_typed_in_function_is_known_by_its_code(sweep):
     def typed(machine):
         names = {"__name__": "typed", "mm": mm, "np": np, "load": load}
         exec(f"def go(n): return mm.{machine}(4, 5).run(load, np.zeros(8), threads=n)", names)
@@ -529,7 +529,7 @@ def full(*_):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_full_disk_is_told_with_the_file(sweep, tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_with_the_file(sweep, tmp_path, monkeypatch):
     rows = sweep(case, {"n": [13]})
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(SweepError, match=r"rows\.jsonl: a row could not be written: No space"):
@@ -538,13 +538,13 @@ def test_a_full_disk_is_told_with_the_file(sweep, tmp_path, monkeypatch):
     assert read(tmp_path / "rows.jsonl") == rows
 
 
-def test_rows_that_do_not_reach_the_disk_are_told(sweep, monkeypatch):
+def test_rows_that_do_not_reach_the_disk_are_reported(sweep, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(SweepError, match="last rows could not be written to the disk: No space"):
         sweep(case, {"n": [1]})
 
 
-def test_rows_that_cannot_be_dropped_stay_and_nothing_is_left_beside(sweep, tmp_path, monkeypatch):
+def test_rows_that_cannot_be_dropped_stay_and_no_other_file_is_left(sweep, tmp_path, monkeypatch):
     rows = sweep(case, {"n": [13, 2]})
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(SweepError, match=r"rows\.jsonl: rows could not be dropped: No space"):
@@ -610,7 +610,7 @@ def test_no_processes_are_refused(sweep):
         sweep(case, {"n": [1]}, jobs=0)
 
 
-def test_what_cannot_be_sent_is_told(sweep):
+def test_what_cannot_be_sent_is_reported(sweep):
     file = io.TextIOWrapper(io.BytesIO())
     with pytest.raises(SweepError, match="can't be sent to other processes: Cannot pickle"):
         sweep(lambda n: file.name, {"n": [1]})
@@ -772,7 +772,7 @@ def test_a_terminal_shows_how_far_it_is_and_the_time_left(script, tmp_path):
     child.expect("done")
 
 
-def test_the_time_left_is_told_of_cases_that_take_minutes(monkeypatch):
+def test_the_time_left_is_shown_of_cases_that_take_minutes(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("rich.console.monotonic", lambda: now[0])
     shown = io.StringIO()
@@ -797,7 +797,7 @@ def test_a_run_in_a_sweep_says_nothing_of_its_own(sweep, monkeypatch):
 
 
 @pytest.mark.parametrize("asked", [{}, {"FORCE_COLOR": "1"}])
-def test_nobody_watching_nothing_is_shown(script, tmp_path, asked):
+def test_without_a_terminal_nothing_is_shown(script, tmp_path, asked):
     command = [sys.executable, script, tmp_path / "rows.jsonl", "3", "1"]
     there = {**os.environ, **asked}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=there)

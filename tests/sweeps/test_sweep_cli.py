@@ -104,7 +104,7 @@ def test_arguments_and_permutations_in_processes_of_their_own(out, program_file)
     assert stages["shuffle"] == 8
 
 
-def test_a_failed_case_is_told_and_the_status_is_1(out, capsys):
+def test_a_failed_case_is_reported_and_the_status_is_1(out, capsys):
     words = ["mmsim_algorithms.access:stride", "--block-size", 8, 1000, "--jobs", 1]
     assert sweep(out, *words, "--size", 64, "--width", 8) == 1
     assert [row["error"] for row in read(out)].count("LaunchError") == 1
@@ -172,7 +172,7 @@ def test_a_very_long_message_is_printed_in_short(tmp_path):
         ),
     ],
 )
-def test_mistakes_are_told_before_anything_is_run(out, program_file, capsys, words, message):
+def test_mistakes_are_reported_before_anything_is_run(out, program_file, capsys, words, message):
     assert sweep(out, *(word.format(file=program_file) for word in words)) == 2
     assert message in capsys.readouterr().err
     assert not out.exists()
@@ -220,7 +220,7 @@ def drawn(axes):
     }
 
 
-def test_series_are_told_apart_by_what_differs():
+def test_series_are_named_by_what_differs():
     rows = rows_of(
         machine=["dmm", "dmm", "umm", "umm"],
         n=[2, 1, 1, 2],
@@ -232,7 +232,7 @@ def test_series_are_told_apart_by_what_differs():
     assert lines == {"dmm": [(1, 11), (2, 12)], "umm": [(1, 21), (2, 22)]}
 
 
-def test_numbers_are_told_with_their_names():
+def test_numbers_are_shown_with_their_names():
     rows = rows_of(block_size=[1, 2], n=[1, 1], time=[3, 4])
     assert list(drawn(mm.figures.sweep(rows, "n"))) == ["block size=1", "block size=2"]
 
@@ -275,7 +275,7 @@ def test_failed_cases_are_not_drawn():
         (rows_of(n=[1], time=[1]), "n", "SMM-ST", "it can't be drawn over times"),
     ],
 )
-def test_what_cannot_be_drawn_is_told(rows, over, claim, message):
+def test_what_cannot_be_drawn_is_reported(rows, over, claim, message):
     chosen = None if claim is None else claim_of(claim)
     with pytest.raises(MMSimError, match=message):
         mm.figures.sweep(rows, over, chosen)

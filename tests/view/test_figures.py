@@ -247,7 +247,7 @@ def test_numbers_of_more_digits_need_more_room():
         figures.pipeline(many, 150, 190)
 
 
-def test_a_pipeline_that_nobody_could_read_is_refused():
+def test_a_pipeline_too_large_to_read_is_refused():
     run = transposed(trace=True)
     assert run.time > 60
     with pytest.raises(mm.MMSimError, match="too many for this figure"):
@@ -458,7 +458,7 @@ def test_maps_that_cannot_be_drawn():
 
 
 @pytest.mark.parametrize("values", [(4, 8, 12), (4, 8, 64)])
-def test_times_stand_beside_the_formula(values):
+def test_times_stand_next_to_the_formula(values):
     runs = [mm.UMM(4, 5).run(one_cell, np.zeros(64), threads=n) for n in values]
     axes = figures.times(values, runs, lambda n: n / 4 + 4, symbol="p", name="p/w + l - 1")
     simulated, claimed = axes.get_lines()

@@ -144,7 +144,7 @@ def test_a_lecture_fits_its_screen(show, make, size):
     assert min(shown.evaluate("letters")) >= 18
 
 
-def test_badges_stand_beside_the_lines(show):
+def test_badges_stand_next_to_the_lines(show):
     """However many warps wait in a line, the source begins at the same place and none covers it."""
     shown = show(permuting().player(end=200), viewport={"width": 1180, "height": 900})
     most = 0
@@ -182,7 +182,7 @@ def test_registers_show_elements_and_on_request_addresses(show):
 
 
 @pytest.mark.parametrize("width", [346, 390, 736])
-def test_the_memory_is_in_sight_at_once(show, width):
+def test_the_memory_is_in_sight_immediately(show, width):
     """In the frame of a notebook, and of the site's first page, on a phone too."""
     shown = show(transposing().player(), viewport={"width": width, "height": 820})
     assert shown.evaluate("document.documentElement.scrollWidth") <= width

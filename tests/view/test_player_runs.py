@@ -257,7 +257,7 @@ def test_a_window_of_two_runs_of_which_one_has_ended(show):
     assert shorter["memory"]["b"] == [np.arange(16).reshape(4, 4).T.ravel().tolist()]
 
 
-def test_several_launches_beside_one(show, permuted):
+def test_several_launches_next_to_one(show, permuted):
     """The scheduled permutation and the conventional one."""
     P = permutations.random(16, 1)
 

@@ -157,7 +157,7 @@ def test_what_is_left_out_of_a_large_tile_is_said():
     assert shades(axes)[1].all()
 
 
-def test_banks_can_be_told_apart():
+def test_banks_can_be_distinguished():
     colours = {bank_colour(bank, 32) for bank in range(32)}
     assert len(colours) == 32
     assert len({bank_colour(bank, 8) for bank in range(8)}) == 8
