@@ -234,7 +234,7 @@ print(run.profile())
 # %% [markdown]
 # A single warp can't hide the latency; every request waits for the one before: $2wl$. For a large
 # matrix each warp takes a tile, and all warps work at the same time. `direct` writes each tile
-# immediately where it belongs. In how much time, against a copy with just as many threads?
+# immediately where it belongs. That takes as long as a copy with just as many threads:
 
 # %%
 tiles = n // (w * w)
@@ -248,7 +248,7 @@ papers_own = umm_transpose.transpose(umm, matrix, threads=tiles * w)
 print("the paper's own program:", papers_own.time)
 
 # %% [markdown]
-# The same as the copy. But each warp holds $w^2$ words, so there is at most a warp for each tile:
+# But each warp holds $w^2$ words, so there is at most a warp for each tile:
 # few threads, and the latency shows. (The paper's own program first transposes each tile in its
 # place and then swaps tiles. SMM, Lemma 5.2; `direct` is SMM-L5.2.direct in [the
 # ledger](../docs/ledger.md).)

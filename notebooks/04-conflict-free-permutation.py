@@ -219,8 +219,8 @@ predicted(guess, np.bincount(some % w).tolist())
 #
 # ### First come, first served?
 #
-# Take the edges in order, and give each the smallest colour free at both ends. We have
-# D = 4.
+# Take the edges in order, and give each the smallest colour free at both ends. No fewer colours
+# will do than a node has edges.
 #
 # **Predict** how many colours this takes for the random permutation.
 

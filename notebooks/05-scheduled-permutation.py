@@ -380,7 +380,7 @@ check(answer, (kinds.count("read"), kinds.count("write")))
 
 # %% [markdown]
 # **Predict**: for the transpose, w = 8 and any n, L and d: does the scheduled permutation ever
-# win? (Compare $n + 2n/w + 3(L - 1)$ with $16n/w + 16n/(dw) + 16(L - 1)$.)
+# win? (Compare the formulas of both times, term by term.)
 
 # %%
 guess = None  # True or False

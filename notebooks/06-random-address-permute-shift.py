@@ -171,8 +171,8 @@ check(answer, transpose(mm.layout.RAP(16, seed=5), 16, 7).time, unit="time units
 # - *Stride*: j is fixed, i takes all values. The banks are $r_0, ..., r_{w-1}$, rotated by $j$.
 #   They differ if the $r_i$ do, and that is what a permutation is.
 #
-# So the guarantee for stride needs no luck. **Predict**: of all 24 permutations of 0 .. 3, under
-# how many does `crsw` of a 4 × 4 matrix meet no conflict at all?
+# **Predict**: of all 24 permutations of 0 .. 3, under how many does `crsw` of a 4 × 4 matrix meet
+# no conflict at all?
 
 # %%
 guess = None  # permutations

@@ -17,9 +17,8 @@
 # # How well does the model predict a real GPU?
 #
 # Six notebooks counted time units on machines of paper. Here the same programs ran on a card, an
-# NVIDIA H200, and the model says beforehand how long they take. In one place it is right to a
-# percent, in another it is off by a factor of four, and you will see where, and for the most part
-# why.
+# NVIDIA H200, and the model says beforehand how long they take. In some places it is right, in
+# others it is far off, and you will see where, and for the most part why.
 #
 # You need the DMM (Discrete Memory Machine) and the HMM (Hierarchical Memory Machine;
 # [notebooks 1](01-banks-and-address-groups.ipynb) and [2](02-latency-and-warps.ipynb)), the

@@ -119,6 +119,7 @@ print(padded.profile())
 # %% [markdown]
 # ### Exercise 1
 #
+# The *padded* transpose has one more word in each row of the tile, which is never used: 33 words.
 # Why one word, and not two? Say how many stages a warp takes for `tile[j, i]` with rows of 34
 # words, of 36 and of 48. A list of three numbers.
 

@@ -67,8 +67,10 @@ def column(thread, value):
 predicted(guess, mm.conflicts(RAW, column, (32, 32), bytes=4).stages)
 
 # %% [markdown]
-# A row is 32 words long, so all of a column lies in bank 0. And if the elements are halves, of 2
-# bytes each? **Predict** the stages for a column of 32 × 32 halves.
+# A row is 32 words long, so all of a column lies in bank 0.
+#
+# And if the elements are halves, of 2 bytes each? **Predict** the stages for a column of 32 × 32
+# halves.
 
 # %%
 guess = None  # stages
@@ -176,7 +178,8 @@ except LayoutError as error:
 # %% [markdown]
 # ### Exercise 2
 #
-# What is the smallest padding under which this column of `float4` is free of conflicts?
+# What is the smallest padding under which a column of `float4`, in a tile of 32 × 32 floats, is
+# free of conflicts?
 
 # %% name="2" tags=["exercise"]
 answer = ...  # floats

@@ -47,6 +47,7 @@ SLOW_FILES = [
     "room", "scans", "schedule", "schedules", "script", "simulations", "site", "sorts",
     "stencils", "sweep",
     "sweep_cli", "timing_rules", "transforms", "umm_permutation", "umm_transpose", "vectors",
+    "worksheets",
 ]
 SLOW_TESTS = [
     "array_engine.py::test_the_compiled_counters_agree_with_the_rule",

@@ -60,8 +60,7 @@ def test_rows_have_the_kind_and_the_numbers_of_their_machine(rows, tmp_path):
 
 
 def test_pandas_filters_by_them(rows, tmp_path):
-    import pandas
-
+    pandas = pytest.importorskip("pandas")
     frame = pandas.read_json(tmp_path / "rows.jsonl", lines=True)
     wide = frame[(frame.kind == "DMM") & (frame.width == 8)]
     assert wide.time.tolist() == [row["time"] for row in rows if row["machine"] == str(MACHINES[1])]
