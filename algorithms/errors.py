@@ -1,4 +1,4 @@
-"""What an algorithm asks of its input, and the error where the input doesn't meet it."""
+"""What an algorithm requires of its input, and the error where the input doesn't meet it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The short names of the papers, of the families of algorithms, and of what they are about."""
+"""The short names of the papers and of the families of algorithms, and what they stand for."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def split(
 ) -> None:
     """Deal the edges of a graph of even degree into two graphs, joined in `half_*`.
 
-    Two neighbouring places of a left node are a *pair*: one edge goes to the first half, the other
+    Two adjacent places of a left node are a *pair*: one edge goes to the first half, the other
     to the second, and the pair's bit says which. The edges that arrive at a right node are made
     couples in order, first and second, third and fourth; those of a couple must part, too.
     Coupled pairs form paths and in the end cycles. One pass over the pairs keeps, for each right
@@ -240,7 +240,8 @@ def first_wrong(left: Numbers, right: Numbers, nodes: int, colours: Numbers) -> 
     """The first of many regular graphs, a row each, that is not properly coloured, or -1.
 
     Each node must have an edge of each colour 0 .. degree-1: one bit for each colour and node, and
-    one side after the other, so that for 2^24 edges the bits are 2 MiB and stay near the processor.
+    first one side and then the other, so that for 2^24 edges the bits are 2 MiB and stay near the
+    processor.
     """
     graphs, edges = left.shape
     degree = edges // nodes

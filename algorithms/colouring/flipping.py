@@ -79,7 +79,7 @@ def flips(
 ) -> Iterator[tuple[int, Augmentation]]:
     """Every augmentation of the colouring of a regular graph, with the colour of its matching.
 
-    Colour after colour; the edges of a finished matching are no longer in the graph.
+    One colour at a time; the edges of a finished matching are no longer in the graph.
     """
     left, right = checked_edges(left, right, nodes, dimensions=1)
     require_regular(left, right, nodes)

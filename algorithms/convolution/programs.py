@@ -17,7 +17,7 @@ import mmsim as mm
 
 @mm.program
 def direct(T: mm.Thread, a: mm.Array, b: mm.Array, c: mm.Array) -> None:
-    """c[i] by one thread: a warp reads one word of a, and w words next to each other of b."""
+    """c[i] by one thread: a warp reads one word of a, and w consecutive words of b."""
     m = a.size
     for i in range(T.id, c.size, T.count):
         x = 0

@@ -1,7 +1,7 @@
 """SMM Figures 8 to 11: permutations on the DMM and the UMM, from runs of the programs.
 
 The text names none of the permutations that the paper's pictures show; these are drawn at random,
-but that of Figure 8, which is the transpose.
+except for Figure 8's, which is the transpose.
 """
 
 from __future__ import annotations

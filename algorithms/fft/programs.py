@@ -69,7 +69,7 @@ def stockham(T: mm.Thread, x: mm.Array, z: mm.Array, y: mm.Array) -> None:
 def columns(T: mm.Thread, x: mm.Array, z: mm.Array, f: mm.Array, y: mm.Array, w: int) -> None:
     """Each block transforms w columns of an s x s matrix in shared memory, and multiplies by f.
 
-    A warp works on w columns together, so that it always accesses words next to each other. z[k] is
+    A warp works on w columns together, so that it always accesses consecutive words. z[k] is
     exp(-2 pi i k/s) for k < s/2. A block has ws/2 threads.
     """
     s, m = x.shape[0], x.shape[0] // 2

@@ -4,7 +4,7 @@ Nakano, "Sequential Memory Access on the Unified Memory Machine with Application
 Programming", CANDAR 2013, has the problem and the bound; the programs are written from its
 abstract.
 
-A fragment is a run of words next to each other in memory. p is the number of threads.
+A fragment is a run of consecutive words in memory. p is the number of threads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import mmsim as mm
 
 @mm.program
 def by_positions(T: mm.Thread, a: mm.Array, shift: mm.Array, b: mm.Array) -> None:
-    """Threads next to each other read words next to each other in the list: b is the list.
+    """Consecutive threads read consecutive words of the list: b is the list.
 
     Position k of the list lies at a[k + shift[k]].
     """

@@ -1,4 +1,4 @@
-"""Shuffle and bit-reversal in as little time as a transpose (IEICE; tiles of our own).
+"""Shuffle and bit-reversal in as little time as a transpose (IEICE; by tiles that mmsim adds).
 
 The abstract promises 2n/w + 2n/(kw) + 2L - 2 on k DMMs for transpose, shuffle and bit-reversal and
 gives no algorithm. These need no table. Each block takes a tile of whole address groups that the

@@ -18,9 +18,9 @@ import mmsim as mm
 
 @mm.program
 def by_rows(T: mm.Thread, a: mm.Array, b: mm.Array, c: mm.Array) -> None:
-    """c = a b: threads next to each other have elements of c next to each other in a row.
+    """c = a b: consecutive threads have consecutive elements of a row of c.
 
-    A warp reads one word of a and w words next to each other of b.
+    A warp reads one word of a and w consecutive words of b.
     """
     s = a.shape[0]
     for e in range(T.id, c.size, T.count):
@@ -33,7 +33,7 @@ def by_rows(T: mm.Thread, a: mm.Array, b: mm.Array, c: mm.Array) -> None:
 
 @mm.program
 def by_columns(T: mm.Thread, a: mm.Array, b: mm.Array, c: mm.Array) -> None:
-    """c = a b: threads next to each other have elements of c next to each other in a column.
+    """c = a b: consecutive threads have consecutive elements of a column of c.
 
     A warp reads w words of a column of a, and writes a column of c.
     """

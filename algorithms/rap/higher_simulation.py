@@ -149,7 +149,7 @@ def _own_permutations(
 
 
 def malicious(layout: str, w: int, samples: int = 20_000, seed: int = 0, steps: int = 200) -> Cell:
-    """The access of w elements with the largest expected congestion that we know.
+    """The access of w elements with the largest expected congestion that is known.
 
     It begins with the worst of `patterns` and climbs from there: in each step one element, chosen
     at random, is replaced by a copy of another with one index drawn anew or two of i, j, k

@@ -61,7 +61,7 @@ def _expectation(balls: int, bins: int, at_most: Iterable[Series]) -> float:
     """The sum over m of the probability that the fullest bin has more than m.
 
     `at_most` gives, for m = 0, 1, ..., the probabilities that a bin gets so many balls and isn't
-    fuller than m, where all numbers of balls are Poisson's; they are put right by the probability
+    fuller than m, where all numbers of balls are Poisson's; they are corrected by the probability
     of the total.
     """
     everything = _poisson(float(balls), balls)

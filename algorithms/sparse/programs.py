@@ -75,7 +75,7 @@ def ell_shared(T: mm.Thread, c: mm.Array, v: mm.Array, x: mm.Array, y: mm.Array)
 def grouped(n: int, k: int, w: int) -> npt.NDArray[Any]:
     """The columns of k nonzero words for each of n rows: those of w rows are the same k, in order.
 
-    The first is a multiple of w, so that the words of x of a warp are next to each other, or one.
+    The first is a multiple of w, so that a warp's words of x are consecutive, or one.
 
     >>> grouped(4, 3, 2).tolist()
     [[0, 1, 2], [0, 1, 2], [2, 3, 0], [2, 3, 0]]

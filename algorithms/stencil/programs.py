@@ -18,7 +18,7 @@ import mmsim as mm
 
 @mm.program
 def by_rows(T: mm.Thread, a: mm.Array, b: mm.Array) -> None:
-    """Threads next to each other have words next to each other in a row."""
+    """Consecutive threads have consecutive words of a row."""
     s = a.shape[0]
     for e in range(T.id, a.size, T.count):
         i, j = e // s, e % s
@@ -28,7 +28,7 @@ def by_rows(T: mm.Thread, a: mm.Array, b: mm.Array) -> None:
 
 @mm.program
 def by_columns(T: mm.Thread, a: mm.Array, b: mm.Array) -> None:
-    """Threads next to each other have words next to each other in a column."""
+    """Consecutive threads have consecutive words of a column."""
     s = a.shape[0]
     for e in range(T.id, a.size, T.count):
         i, j = e % s, e // s

@@ -40,7 +40,7 @@ def strided_tree(T: mm.Thread, a: mm.Array) -> None:
 def tree(T: mm.Thread, a: mm.Array) -> None:
     """Add the second half to the first, then the second quarter to the first quarter: to a[0].
 
-    Threads next to each other access words next to each other. n is a power of two.
+    Consecutive threads access consecutive words. n is a power of two.
     """
     p, i = T.count, T.id
     h = a.size // 2

@@ -1,4 +1,4 @@
-"""What Sphinx and the theme write that a screen reader can't use, put right on each page."""
+"""Corrects on each page what Sphinx and the theme write that a screen reader can't use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pictures on the pages of the field's algorithms, drawn of runs when the site is made.
+"""The pictures on the pages of the field's algorithms, drawn from runs when the site is made.
 
 A page has a mark where its picture comes, which is replaced by the picture and its caption. Where a
 run gives something else than a claim says, the build has a warning.

@@ -61,7 +61,7 @@ def entry(drawing: Drawing, found: Reproduction) -> Iterator[str]:
 
 
 def save(path: Path, text: str) -> None:
-    """Write a file; one that is right already stays, for another build may be reading it."""
+    """Write a file, unless it has this text already: another build may be reading it."""
     path.parent.mkdir(exist_ok=True)
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
@@ -77,12 +77,12 @@ def contents() -> str:
 
 
 def code(commands: str) -> str:
-    """Commands, set apart from the words around them."""
+    """Commands as code, each on its own."""
     return "; ".join(f"`{command}`" for command in commands.split("; "))
 
 
 def plain(text: str) -> str:
-    """Words in which nothing is Markdown."""
+    """Text in which nothing is Markdown."""
     for mark in "\\*_[]|<`":
         text = text.replace(mark, f"\\{mark}")
     return text

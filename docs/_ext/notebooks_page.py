@@ -22,7 +22,7 @@ LINK = re.compile(r"\]\((?!\w+:)([^)#]+)")
 def copy(app: Sphinx, config: object) -> None:
     """Copy the notebooks, with the outputs that they were saved with.
 
-    What is there already stays untouched, for another build may be reading it.
+    Files that are there already are not written again: another build may be reading them.
     """
     folder = Path(app.srcdir, "notebooks")
     folder.mkdir(exist_ok=True)

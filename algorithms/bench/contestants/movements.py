@@ -1,7 +1,7 @@
 """The data movements of two algorithms as bare NumPy: what a simulation of them is held against.
 
 Every read and every write of the programs is one fancy-indexing statement on flat arrays, for all
-threads together. The index arrays and the arrays that are written are there beforehand; a run of
+threads together. The index arrays and the arrays that are written are made beforehand; a run of
 the movements does nothing but move. The shared arrays of all blocks are joined in one array.
 """
 

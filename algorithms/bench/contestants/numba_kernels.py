@@ -1,4 +1,4 @@
-"""Kernels of numba.cuda as people teach them, run on mmsim or on numba-cuda's simulator.
+"""Kernels of numba.cuda as textbooks have them, run on mmsim or on numba-cuda's simulator.
 
 Run as a module, with the name of a kernel, the package, the elements of its arrays and a number of
 calls, it prints as JSON how many seconds each call took. With 1 call nothing is compiled before;

@@ -71,7 +71,7 @@ LAUNCHES: dict[str, Callable[[int], Launch]] = {
 
 
 def same(expected: Any, found: Any) -> None:
-    """Raises `BenchmarkError` unless the arrays are equal: a wrong result needs no speed."""
+    """Raises `BenchmarkError` unless the arrays are equal: a wrong result has no speed."""
     if not np.array_equal(expected, found):
         raise BenchmarkError("a contestant computed a wrong array")
 

@@ -1,7 +1,7 @@
-"""The stepping player: a run, one time unit after the other, as a page for browser and notebook.
+"""The stepping player: a run, one time unit at a time, as a page for browser and notebook.
 
 `data` makes plain data of a trace, `page` puts it into a page, `widget` into a notebook's widget;
-`compare` puts two runs side by side. What is shown is worked out in the scripts beside them, which
+`compare` puts two runs side by side. What is shown is computed by the scripts next to them, which
 `scripts.SCRIPTS` lists.
 """
 

@@ -1,6 +1,6 @@
 /* The controls: from keys, buttons and clicks to a time unit. */
 
-/** Go to a time unit of the window; `note` is said with it. */
+/** Go to a time unit of the window; `note` is announced with it. */
 function go(stage, time, note = "") {
   const { view } = stage;
   view.time = Math.max(stage.start, Math.min(stage.end, Math.round(time)));

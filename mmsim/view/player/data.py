@@ -120,10 +120,9 @@ def _counts(trace: Trace, start: int, end: int) -> Counter[str]:
 def _launch_data(
     trace: Trace, start: int, end: int, before: int, findings: Sequence[Finding]
 ) -> dict[str, Any]:
-    """A launch from its time unit `start` to `end`; all times count the `before` it took to come.
+    """A launch from its time unit `start` to `end`; its times begin at `before`.
 
-    Those are the time units of the launches before it.
-    """
+    Those are the time units of the launches before it."""
     numbered = [
         (number, dispatch)
         for number, dispatch in enumerate(trace.dispatches)
@@ -315,7 +314,7 @@ def _table(rule: Conflict, width: int) -> dict[str, Any]:
 def _array(
     array: TracedArray, memory: npt.NDArray[Any], units: list[str], trace: Trace
 ) -> dict[str, Any]:
-    """An array; the addresses of a copy are one number where they follow one another.
+    """An array; the addresses of a copy are one number where they are consecutive.
 
     `table` is that of its words, which other words of its unit need not share.
     """

@@ -1,7 +1,7 @@
 /* What all panels are made of: elements, warp badges, and lists that the arrow keys walk through.
 
    Text of the run (names, source, values) only ever becomes textContent or a title. COLOURS are those of
-   the warps, in order; warp numbers stand beside them always. */
+   the warps, in order; warp numbers always stand next to them. */
 
 /** A new element with a class, a text and a title. */
 function make(tag, className = "", text = "", title = "") {
@@ -30,7 +30,7 @@ function badge(player, warp) {
   return own;
 }
 
-/** Numbers in ascending order as runs of neighbours: 0 1 2 5 as [0, 2] [5, 5]. */
+/** Numbers in ascending order as runs of consecutive ones: 0 1 2 5 as [0, 2] [5, 5]. */
 function runsOf(numbers) {
   const runs = [];
   for (const number of numbers) {
@@ -74,7 +74,7 @@ function things(box) {
   return [...box.querySelectorAll(box.walk.selector)];
 }
 
-/** Make thing number `at` of a box, or the last one, its only tab stop. */
+/** Make element number `at` of a box, or the last one, its only tab stop. */
 function stopAt(box, at) {
   const all = things(box);
   const old = all[box.walk.at];
@@ -84,7 +84,7 @@ function stopAt(box, at) {
   return all[box.walk.at];
 }
 
-/** Put new things into a walkable box; the focus stays at the place where it was. */
+/** Put new elements into a box that the arrow keys move in; the focus keeps its place. */
 function refill(box, ...children) {
   const focused = box.walk && box.contains(box.getRootNode().activeElement);
   box.replaceChildren(...children);

@@ -55,7 +55,7 @@ function toggle(player, what) {
   follow(player, JSON.stringify(what) === JSON.stringify(player.view.follow) ? null : what);
 }
 
-/** Follow something, or nothing (null); the players beside this one follow the same. */
+/** Follow something, or nothing (null); the other players of the page follow the same. */
 function follow(player, what) {
   const { stage } = player;
   for (const one of stage.players) {

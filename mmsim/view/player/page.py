@@ -88,7 +88,7 @@ class Player:
         file_path("path", path).write_text(self.html(), encoding="utf-8", errors="backslashreplace")
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own, so that it and the notebook leave each other alone."""
+        """The page in a frame of its own, so that neither it nor the notebook affects the other."""
         return (
             f'<iframe class="mmsim-player" title="{html.escape(repr(self)[1:-1])}" '
             f'sandbox="allow-scripts" style="width: 100%; height: {HEIGHT}px; border: 0" '

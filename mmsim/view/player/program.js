@@ -94,7 +94,7 @@ function drawSource(player, waiting) {
       line.warps.append(...here.map((warp) => badge(player, warp)));
       continue;
     }
-    // The first warps that follow one another, and how many there are besides.
+    // The first consecutive warps, and how many others there are.
     const [[first, last]] = runsOf(here);
     line.warps.append(badge(player, first));
     if (last > first + 1) line.warps.append("–");

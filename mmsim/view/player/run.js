@@ -66,7 +66,7 @@ function launchAt(player, time) {
   return number;
 }
 
-/** First what asks where things stand: after a change the browser would lay them all out anew. */
+/** First what reads positions: after a change the browser would have to lay out the page again. */
 function look(player) {
   const { view, stage } = player;
   view.time = Math.min(player.end, Math.max(player.start, stage.view.time));

@@ -1,4 +1,4 @@
-/* The widget: the same player, beside a model whose `data` and `time` the kernel shares. */
+/* The widget: the same player, with a model whose `data` and `time` the kernel shares. */
 
 export default {
   render({ model, el }) {

@@ -1,4 +1,4 @@
-"""The player as a widget beside a running kernel. Only this file needs anywidget."""
+"""The player as a widget of a running kernel. Only this file needs anywidget."""
 
 from __future__ import annotations
 

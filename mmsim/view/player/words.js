@@ -27,7 +27,7 @@ function indexText(shape, element) {
   return `[${indexOf(shape, element).join(", ")}]`;
 }
 
-/** Indices as briefly as they are read: of neighbours along one axis the first and the last, [2, 0–3].
+/** Indices as briefly as they are read: of adjacent elements along one axis the first and the last, [2, 0–3].
 
     In the order of the threads; each element once. */
 function indexTexts(shape, elements) {
@@ -77,7 +77,7 @@ function elementName(data, array, copy, element) {
   return `${name}${indexText(shape, element)}${arrayName(data, array, copy).slice(name.length)}`;
 }
 
-/** So many of something: "1 phase", "2 phases". */
+/** A number with its noun: "1 phase", "2 phases". */
 function many(count, what) {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
