@@ -69,7 +69,7 @@ def transpose(n: int, columns: int | None = None) -> Integers:
 
 
 def shuffle(n: int) -> Integers:
-    """Turn the binary digits of i left by one: P(i_m i_m-1 ... i_1) = i_m-1 ... i_1 i_m (CFP, VI).
+    """Rotate the bits of i left by one: P(i_m i_m-1 ... i_1) = i_m-1 ... i_1 i_m (CFP, VI).
 
     >>> shuffle(8)
     array([0, 2, 4, 6, 1, 3, 5, 7])
@@ -80,7 +80,7 @@ def shuffle(n: int) -> Integers:
 
 
 def bit_reversal(n: int) -> Integers:
-    """Turn the binary digits of i round: P(i_m i_m-1 ... i_1) = i_1 ... i_m-1 i_m (CFP section VI).
+    """Reverse the bits of i: P(i_m i_m-1 ... i_1) = i_1 ... i_m-1 i_m (CFP section VI).
 
     >>> bit_reversal(8)
     array([0, 4, 2, 6, 1, 5, 3, 7])
@@ -103,7 +103,7 @@ NAMED: dict[str, Callable[[int, int], Integers]] = {
 
 
 def check(P: npt.ArrayLike) -> Integers:
-    """P as int64, or an error that says what keeps it from being a permutation.
+    """P as int64, or an error that says why it is not a permutation.
 
     >>> check([2, 0, 1])
     array([2, 0, 1])

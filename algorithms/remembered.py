@@ -1,4 +1,4 @@
-"""Remembering what claims prepare over and over, within bounds."""
+"""Remembering what claims prepare repeatedly, within bounds."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def load(program: str, folder: Path) -> tuple[Any, Callable[[mm.Schedule], mm.Ru
 
 
 def main(program: str, schedule: mm.Schedule, n: int, repetitions: int, folder: Path) -> None:
-    """Make a tiny run, load the arguments, and run again and again."""
+    """Make a tiny run, load the arguments, and run repeatedly."""
     with tempfile.TemporaryDirectory() as tiny, compiled_first():
         save(program, SMALLEST[program], Path(tiny))
         load(program, Path(tiny))[1](schedule)

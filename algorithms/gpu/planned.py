@@ -62,7 +62,7 @@ class RandomTasks:
 
 
 def _random_tasks(n: int, count: int) -> Iterator[tuple[int, Task]]:
-    # Processes that begin anew: one that was forked could not use what this one knows of a GPU.
+    # New processes: one that was forked could not use what this one knows of a GPU.
     pool = ProcessPoolExecutor(min(cores(), count), get_context("spawn"))
     waiting: deque[tuple[int, Future[Task]]] = deque()
     try:
@@ -78,7 +78,7 @@ def _random_tasks(n: int, count: int) -> Iterator[tuple[int, Task]]:
 
 
 def _random_task(n: int, seed: int) -> Task:
-    """A task with its plan, in integers as short as may be, for they travel between processes."""
+    """A task with its plan, in the shortest integers, as it is sent between processes."""
     P = permutations.random(n, seed)
     long = plan(P, WARP)
     short = Plan(_short(long.first), _short(long.second), _short(long.third))

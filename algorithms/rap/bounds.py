@@ -67,7 +67,7 @@ def first_moment(w: Any) -> Any:
 
 
 def threshold(w: float) -> float:
-    """e^2 ln w / ln ln w, which Lemma 4 says that X hardly ever exceeds.
+    """e^2 ln w / ln ln w, which Lemma 4 says that X almost never exceeds.
 
     >>> round(threshold(32), 1)
     20.6

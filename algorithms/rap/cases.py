@@ -117,12 +117,12 @@ def _chance(run: mm.Run) -> float:
 
 
 def low_sum(run: mm.Run) -> int:
-    """The stages at `a` less five standard errors: what is expected is hardly less."""
+    """The stages at `a` less five standard errors: what is expected is almost certainly no less."""
     return floor(stages("a")(run) - _chance(run))
 
 
 def high_sum(run: mm.Run) -> int:
-    """The stages at `a` and five standard errors: what is expected is hardly more."""
+    """The stages at `a` and five standard errors: what is expected is almost certainly no more."""
     return ceil(stages("a")(run) + _chance(run))
 
 

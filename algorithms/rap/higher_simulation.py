@@ -145,15 +145,15 @@ def _own_permutations(
     return entry
 
 
-# Malicious accesses: made by somebody who knows the technique and not the random numbers.
+# Malicious accesses: those of an adversary who knows the technique and not the random numbers.
 
 
 def malicious(layout: str, w: int, samples: int = 20_000, seed: int = 0, steps: int = 200) -> Cell:
     """The access of w elements with the largest expected congestion that is known.
 
     It begins with the worst of `patterns` and climbs from there: in each step one element, chosen
-    at random, is replaced by a copy of another with one index drawn anew or two of i, j, k
-    swapped, and the change stays if the mean over 500 layouts rises. Both are then measured anew;
+    at random, is replaced by a copy of another with one index drawn again or two of i, j, k
+    swapped, and the change stays if the mean over 500 layouts rises. Both are then measured again;
     the larger counts, and `note` says which it is. For RAW and 1P a stride has congestion w, more
     than which there is none.
     """

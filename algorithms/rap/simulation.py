@@ -124,8 +124,8 @@ def _congestions(
 ) -> Integers:
     """What `mmsim.model.conflicts.Banks` says of word (column + shift of the row) mod w of a row.
 
-    Sample s has row s, modulo their number, of each of the three arrays. It stands here once more
-    because hundreds of millions of accesses are counted; the tests hold one to the other.
+    Sample s has row s, modulo their number, of each of the three arrays. It is repeated here
+    because hundreds of millions of accesses are counted; tests compare the two.
     """
     counted = np.empty(samples, dtype=np.int64)
     last = np.full(w * w, -1, dtype=np.int64)  # the last sample that asked for the word

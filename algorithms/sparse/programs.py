@@ -34,7 +34,7 @@ def row_of_warp(
 ) -> None:
     """y is the matrix in compressed rows times x: a warp for each row.
 
-    The lanes hand each other their sums by exchange. w is the width, a power of two that divides p.
+    The lanes pass each other their sums by exchange. w is the width, a power of two that divides p.
     """
     for i in range(T.id // w, y.size, T.count // w):
         s = 0

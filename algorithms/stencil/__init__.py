@@ -1,4 +1,4 @@
-"""A stencil of five points on a matrix: by rows, by columns, and by bands of rows on an HMM."""
+"""A five-point stencil on a matrix: by rows, by columns, and by bands of rows on an HMM."""
 
 from mmsim_algorithms.stencil.programs import by_bands, by_columns, by_rows
 

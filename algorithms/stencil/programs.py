@@ -1,4 +1,4 @@
-"""A stencil of five points on the DMM, the UMM and the HMM.
+"""A five-point stencil on the DMM, the UMM and the HMM.
 
 Each word of an s x s matrix of n = s^2 words becomes the sum of itself and its four neighbours. The
 matrix is a torus: the first row follows the last one, and the first column the last one. These are
