@@ -214,6 +214,6 @@ def _plotted(arguments: argparse.Namespace) -> Claim | None:
 
 def _check_axis(over: str, cases: list[dict[str, Any]]) -> None:
     """Raises `CallError` before the work for a parameter that the rows won't have."""
-    known = [*dict.fromkeys(name for case in cases for name in case), *FACTS]
+    known = dict.fromkeys((*(name for case in cases for name in case), *FACTS))
     if over not in known:
         raise CallError(f"--over takes a parameter, not {over!r}; there are {', '.join(known)}")
