@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from mmsim.api.kinds import as_kind
-from mmsim.api.profile import Profile
 from mmsim.api.trace import Trace
 from mmsim.results import run
-from mmsim.view import html, rich, text
 from mmsim.view.figures import plot
 
 if TYPE_CHECKING:
@@ -73,10 +71,6 @@ class Run(run.Run):
 
         return Player(self.traces, start, end)
 
-    def profile(self) -> Profile:
-        """The program's source, line by line, with what each line cost and wasted."""
-        return as_kind(Profile, super().profile())
-
     def plot(self, *, axes: Axes | None = None) -> Axes:
         """Draw the pipeline of a short run with a trace, else the stages by round or by line.
 
@@ -114,18 +108,6 @@ class Run(run.Run):
         return self.to_json() == other.to_json()
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
-
-    def __repr__(self) -> str:
-
-        return text(self)
-
-    def _repr_html_(self) -> str:
-
-        return html(self)
-
-    def __rich__(self) -> object:
-
-        return rich(self)
 
 
 def total(runs: Iterable[run.Run]) -> Run:

@@ -23,6 +23,7 @@ from mmsim.errors import MMSimError, shown
 from mmsim.frontend.program import Program
 from mmsim.results.run import Run
 from mmsim.sweeps.cases import make_cases
+from mmsim.tabular import Tabular
 
 Floats = npt.NDArray[np.float64]
 Case = Mapping[str, Any]
@@ -48,8 +49,8 @@ class FitError(MMSimError):
     """Runs that no formula can be found for: too few, or without numbers."""
 
 
-@dataclass(frozen=True)
-class Fit:
+@dataclass(frozen=True, repr=False)
+class Fit(Tabular):
     """What was found of a quantity: a sum of terms with coefficients.
 
     `exact` says whether the sum is the quantity in all `cases`, in whole arithmetic. Otherwise
@@ -127,6 +128,8 @@ class Fit:
         if self.tied:
             lines.append(f"in all cases {', '.join(self.tied)}")
         return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 def fit(

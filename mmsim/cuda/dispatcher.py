@@ -9,7 +9,6 @@ import types as python
 from collections.abc import Callable
 from typing import Any, overload
 
-from mmsim.api.profile import Profile
 from mmsim.api.run import Run
 from mmsim.cuda import machines
 from mmsim.cuda.arguments import converted, memory_of, of_argument
@@ -31,6 +30,7 @@ from mmsim.cuda.types import (
 from mmsim.errors import Brief, MMSimError, shown
 from mmsim.frontend.numba_kernel import NumbaProgram, numba_program
 from mmsim.frontend.packed import Packed, packed
+from mmsim.results import Profile
 
 DEFAULT_BLOCK = 256
 """Threads of a block of `forall` where none are given."""

@@ -10,11 +10,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mmsim.api.profile import Profile
 from mmsim.api.run import Run
 from mmsim.cuda.launches import Launched, history
 from mmsim.printable import printable
-from mmsim.results import Finding
+from mmsim.results import Finding, Profile
 from mmsim.view.player.data import TooLargeError
 from mmsim.view.tables import Column, Table, findings_table, html, table_html, words
 

@@ -10,6 +10,7 @@ from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Unit
 from mmsim.results import AccessRow, RoundRow, Run
 from mmsim.results.findings import Finding, of_launch
+from mmsim.results.rows import AccessRows, RoundRows
 from mmsim.results.trace import Trace
 
 
@@ -61,7 +62,7 @@ class Tally:
         record: Trace | None = None,
     ) -> Run:
         """The finished run."""
-        rows = self.rows(), tuple(self.rounds)
+        rows = self.rows(), RoundRows(self.rounds)
         return result(self.launch, engine, time, *rows, findings, record)
 
     def rows(self) -> tuple[AccessRow, ...]:
@@ -77,7 +78,7 @@ class Tally:
                 sums = merged.get(key)
                 merged[key] = counts if sums is None else list(map(add, sums, counts))
                 sites.setdefault(key, site)
-        return tuple(self._row(sites[key], *counts) for key, counts in merged.items())
+        return AccessRows(self._row(sites[key], *counts) for key, counts in merged.items())
 
     def _row(self, site: Site, requests: int, stages: int, least: int) -> AccessRow:
         unit = unit_of(self.launch, site.array)

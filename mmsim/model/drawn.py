@@ -6,7 +6,6 @@ loaded, which it is with mmsim.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +71,3 @@ class DrawnConflicts:
         """
         drawn: Axes = FIGURES["conflicts"](self, value, axes=axes)
         return drawn
-
-    def _repr_html_(self) -> str:
-        """What `print` says, for a notebook."""
-        return f"<pre>{html.escape(str(self))}</pre>"

@@ -23,6 +23,7 @@ from mmsim.model.conflicts import Conflict, InParts
 from mmsim.model.drawn import DrawnConflicts
 from mmsim.model.layout import Layout, offsets_of
 from mmsim.model.tiles import Shape, Strided, whole
+from mmsim.tabular import Tabular
 from mmsim.tracebacks import said
 
 THREADS = 32
@@ -80,8 +81,8 @@ class Request:
         return sum(phase.stages for phase in self.phases)
 
 
-@dataclass(frozen=True)
-class Conflicts(DrawnConflicts):
+@dataclass(frozen=True, repr=False)
+class Conflicts(Tabular, DrawnConflicts):
     """What the accesses of a warp to a tile cost; `print` it for a table.
 
     `bytes` is what a thread accesses in one instruction. `addresses` has a row for each value, and
@@ -146,34 +147,34 @@ class Conflicts(DrawnConflicts):
                 for bank, words in sorted(phase.worst.items()):
                     yield request.value, number, bank, words
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """All requests in a line."""
         requests = sum(max(addresses) >= 0 for addresses in self.addresses)
         more = self.stages - self.least
-        lines = [
+        return (
             f"{self.kind} of {self.bytes} bytes a thread: {_many(requests, 'request')}, "
             f"{_many(self.phases, 'phase')}, {_many(self.stages, 'stage')}, "
             + ("free of conflicts" if self.free else f"{more} beyond the least")
-        ]
-        if not self.free:
-            rows = list(self._rows())
-            wide = max(len("values"), *(len(values) for values, _ in rows))
-            lines.append(f"{'values':<{wide}}  phase  threads  stages  least  banks")
-            lines += [f"{values:<{wide}}  {row}" for values, row in rows]
-        return "\n".join(lines)
+        )
 
-    def _rows(self) -> Iterator[tuple[str, str]]:
-        """The phases in conflict; values with the same row stand in one."""
-        merged: dict[str, list[int]] = defaultdict(list)
-        for request in self.requests:
+    def in_conflict(self) -> Iterator[tuple[str, int, str, int, int, int]]:
+        """Of the phases in conflict: values, number, threads, stages, least stages, worst banks.
+
+        Values with equal phases stand together.
+
+        >>> from mmsim.model.tiles import Padded
+        >>> list(ask(Padded(0), lambda t, v: (t, v), (32, 32), values=2).in_conflict())
+        [('0-1', 0, '0-31', 32, 1, 1)]
+        """
+        merged: dict[tuple[int, str, int, int, int], list[int]] = defaultdict(list)
+        for request in () if self.free else self.requests:
             for number, phase in enumerate(request.phases):
                 if phase.stages > phase.least:
-                    row = (
-                        f"{number:>5}  {_spans(phase.threads):<7}  {phase.stages:>6}  "
-                        f"{phase.least:>5}  {len(phase.worst):>5}"
-                    )
-                    merged[row].append(request.value)
+                    counts = (phase.stages, phase.least, len(phase.worst))
+                    merged[number, _spans(phase.threads), *counts].append(request.value)
         for row, values in merged.items():
-            yield _spans(values), row
+            yield _spans(values), *row
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from typing import Literal
 from mmsim.errors import Position, thread_named
 from mmsim.model.threads import Grid
 from mmsim.printable import printable, printable_lines
+from mmsim.tabular import Rows, Tabular
 
 FindingKind = Literal[
     "race",
@@ -138,7 +139,7 @@ class FoundAccess:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Tabular):
     """Something wrong with a run: of one kind, array and lines, the first element concerned.
 
     Attributes
@@ -262,6 +263,12 @@ class Finding:
         actions = " and ".join(map(str, self.accesses))
         what = f"{self.title}{on if self.array else ''}"
         return f"{what}: {actions}{where}{further}{note}; {self.advice}"
+
+
+class Findings(Rows[Finding]):
+    """What a check found."""
+
+    __slots__ = ()
 
 
 def of_launch(findings: Iterable[Finding], grid: Grid, language: Language) -> tuple[Finding, ...]:

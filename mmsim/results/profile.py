@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from mmsim.ir.liveness import Registers
 from mmsim.ir.nodes import Source
 from mmsim.results.rows import AccessRow, RoundRow
+from mmsim.tabular import Tabular
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ class ProfileLine:
         return self.stages - self.least
 
 
-@dataclass(frozen=True)
-class Profile:
+@dataclass(frozen=True, repr=False)
+class Profile(Tabular):
     """The lines of a program and of the functions that it calls, and the registers it needs."""
 
     program: str

@@ -8,13 +8,14 @@ from mmsim.errors import MMSimError
 from mmsim.model.machines import Machine
 from mmsim.model.threads import Shape, launched
 from mmsim.printable import printable
-from mmsim.results.findings import Finding
+from mmsim.results.findings import Finding, Findings
 from mmsim.results.run import Run
 from mmsim.results.trace import Trace
+from mmsim.tabular import Tabular
 
 
-@dataclass(frozen=True, eq=False)
-class Report:
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(Tabular):
     """The result of a check; `mmsim.api.report.Report` describes the fields."""
 
     machine: Machine
@@ -27,6 +28,9 @@ class Report:
     run: Run | None = None
     record: Trace | None = field(default=None, repr=False)
     shape: Shape | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "findings", Findings(self.findings))
 
     @property
     def ok(self) -> bool:

@@ -9,13 +9,15 @@ asks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from mmsim.tabular import Rows, Tabular
 
 Kind = Literal["read", "write", "atomic"]
 
 
 @dataclass(frozen=True)
-class AccessRow:
+class AccessRow(Tabular):
     """All requests that one source line made to one array, reads and writes apart.
 
     `space` is "global" or "shared" on the HMM, "memory" elsewhere. `access_class` is the papers'
@@ -49,7 +51,7 @@ class AccessRow:
 
 
 @dataclass(frozen=True)
-class RoundRow:
+class RoundRow(Tabular):
     """One round of the synchronous schedule: a memory instruction that some thread executed.
 
     It began at time unit `start` and took `time` time units; `stages` is summed over all units.
@@ -81,3 +83,21 @@ class RoundRow:
         row = object.__new__(RoundRow)  # as `dataclasses.replace`, which takes far longer
         vars(row).update(vars(self), number=rounds + self.number, start=time + self.start)
         return row
+
+
+class AccessRows(Rows[AccessRow]):
+    """The accesses of a run."""
+
+    __slots__ = ()
+
+
+class RoundRows(Rows[RoundRow]):
+    """The rounds of a run."""
+
+    __slots__ = ()
+
+
+class SweepRows(Tabular, list[dict[str, Any]]):
+    """The rows of a sweep."""
+
+    __slots__ = ()

@@ -15,14 +15,15 @@ from mmsim.ir.nodes import Source
 from mmsim.model.machines import Machine
 from mmsim.model.memory import MANY
 from mmsim.model.threads import Shape
-from mmsim.results.findings import Finding, merge
+from mmsim.results.findings import Finding, Findings, merge
 from mmsim.results.profile import Profile, profile
-from mmsim.results.rows import AccessRow, RoundRow
+from mmsim.results.rows import AccessRow, AccessRows, RoundRow, RoundRows
 from mmsim.results.trace import Trace
+from mmsim.tabular import Tabular
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+@dataclass(frozen=True, eq=False, repr=False)
+class Run(Tabular):
     """The result of a launch; `mmsim.Run` describes the fields."""
 
     machine: Machine
@@ -42,6 +43,15 @@ class Run:
     record: Trace | None = field(default=None, repr=False)
     shape: Shape | None = None
     records: tuple[Trace, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        # Rows that are tables already stay the objects that they are: `_rows` knows them by that.
+        if type(self.accesses) is tuple:
+            object.__setattr__(self, "accesses", AccessRows(self.accesses))
+        if type(self.rounds) is tuple:
+            object.__setattr__(self, "rounds", RoundRows(self.rounds))
+        if type(self.findings) is tuple:
+            object.__setattr__(self, "findings", Findings(self.findings))
 
     @property
     def requests(self) -> int:
@@ -157,7 +167,7 @@ def _rows(launches: list[Run]) -> Rows:
     if found is not None:
         return found[1]
     rows = _merged(launches)
-    if sum(map(len, rows)) <= FEW and all(type(part) is tuple for part in parts):
+    if sum(map(len, rows)) <= FEW and all(isinstance(part, tuple) for part in parts):
         if len(_kept) >= MOST_KEPT:
             _kept.clear()
         _kept[key] = parts, rows
@@ -178,7 +188,7 @@ def _merged(launches: list[Run]) -> Rows:
         for source in run.sources:
             sources.setdefault((source.file, source.first, source.function), source)
         start += run.time
-    return tuple(accesses.values()), tuple(rounds), tuple(sources.values())
+    return AccessRows(accesses.values()), RoundRows(rounds), tuple(sources.values())
 
 
 def add_rows(first: AccessRow, second: AccessRow) -> AccessRow:

@@ -1,7 +1,7 @@
 """Results as tables: what is shown of each, and the three ways to show it (text, HTML, Rich).
 
-Everything else that is printed as a table is a `Table` too, or `rich_rows` where cells have
-colours.
+A `Tabular` result shows itself by these functions, which are entered in `FORMS` here. Everything
+else that is printed as a table is a `Table` too, or `rich_rows` where cells have colours.
 """
 
 from __future__ import annotations
@@ -10,12 +10,19 @@ import html as html_text
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
+from mmsim.claims.fit import Fit
 from mmsim.ir.liveness import Registers
+from mmsim.model.questions import Conflicts
 from mmsim.model.threads import launched
 from mmsim.printable import printable, printable_lines
-from mmsim.results import AccessRow, Finding, Profile, RoundRow, Run
+from mmsim.results import AccessRow, Finding, Profile, Report, RoundRow, Run
+from mmsim.results.findings import Findings
+from mmsim.results.rows import AccessRows, RoundRows, SweepRows
+from mmsim.sweeps.rows import RESULTS
+from mmsim.tabular import FORMS
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -71,15 +78,16 @@ def rich(value: Any) -> object:
     return Group(*map(rich_table, tables(value)))
 
 
+FORMS.update(text=text, html=html, rich=rich)
+
+
+@singledispatch
 def tables(value: Any) -> list[Table]:
     """The tables that show a result."""
-    if isinstance(value, Run):
-        return run_tables(value)
-    if isinstance(value, Profile):
-        return [profile_table(value)]
     raise TypeError(f"nothing shows a {type(value).__name__}")
 
 
+@tables.register
 def run_tables(run: Run) -> list[Table]:
     """A run: its time, its accesses, what a check found."""
     launches = f", {run.launches} launches" if run.launches > 1 else ""
@@ -92,6 +100,88 @@ def run_tables(run: Run) -> list[Table]:
     if not run.findings:
         return [accesses_table(f"{caption}, nothing found", run.accesses)]
     return [accesses_table(caption, run.accesses), findings_table(run.findings)]
+
+
+@tables.register
+def _(profile: Profile) -> list[Table]:
+    return [profile_table(profile)]
+
+
+@tables.register
+def _(rows: AccessRows) -> list[Table]:
+    return [accesses_table(_many(len(rows), "row"), rows)]
+
+
+@tables.register
+def _(row: AccessRow) -> list[Table]:
+    return [accesses_table(f"accesses of {row.function}", [row])]
+
+
+@tables.register
+def _(rows: RoundRows) -> list[Table]:
+    return [rounds_table(rows)]
+
+
+@tables.register
+def _(row: RoundRow) -> list[Table]:
+    return [rounds_table([row])]
+
+
+@tables.register
+def _(findings: Findings) -> list[Table]:
+    return [findings_table(findings)]
+
+
+@tables.register
+def _(finding: Finding) -> list[Table]:
+    return [findings_table([finding])]
+
+
+@tables.register
+def _(report: Report) -> list[Table]:
+    """What was checked and what was found; a sentence for each finding is its text."""
+    caption, *_ = str(report).splitlines()
+    found = findings_table(report.findings)
+    return [replace(found, caption=caption)]
+
+
+@tables.register
+def _(found: Conflicts) -> list[Table]:
+    """The phases in conflict, all of them; values with equal rows stand in one."""
+    columns = (
+        words("values"),
+        Column("phase"),
+        words("threads"),
+        *map(Column, ("stages", "least", "banks")),
+    )
+    rows = list(found.in_conflict())
+    return [_table(found.summary, columns, rows, most=len(rows))]
+
+
+@tables.register
+def _(fit: Fit) -> list[Table]:
+    """The terms of a formula; what else its text says is the note."""
+    formula, *notes = str(fit).splitlines()
+    shown = _table(
+        formula,
+        (Column("coefficient"), words("term")),
+        [(factor if fit.exact else f"{float(factor):.4g}", term) for factor, term in fit.terms],
+    )
+    return [replace(shown, note="; ".join(notes))]
+
+
+@tables.register
+def sweep_tables(rows: SweepRows) -> list[Table]:
+    """The parameters in which the rows of a sweep differ, and what came out."""
+    known = dict.fromkeys(name for row in rows for name in row if name not in RESULTS)
+    names = [name for name in known if len({repr(row.get(name)) for row in rows}) > 1]
+    names += [name for name in ("time", "stages", "error") if any(row.get(name) for row in rows)]
+    columns = [
+        Column(name.replace("_", " "), not any(isinstance(row.get(name), str) for row in rows))
+        for name in names
+    ]
+    cells = [["" if row.get(name) is None else row[name] for name in names] for row in rows]
+    return [_table(_many(len(rows), "row"), tuple(columns), cells)]
 
 
 def accesses_table(caption: str, rows: Iterable[AccessRow]) -> Table:
@@ -126,9 +216,8 @@ def accesses_table(caption: str, rows: Iterable[AccessRow]) -> Table:
 
 def findings_table(findings: Sequence[Finding]) -> Table:
     """What a check found, a row for each."""
-    count = len(findings)
     return _table(
-        f"{count} finding{'' if count == 1 else 's'}",
+        _many(len(findings), "finding"),
         (
             words("what"),
             words("where"),
@@ -154,7 +243,7 @@ def findings_table(findings: Sequence[Finding]) -> Table:
 def rounds_table(rows: Sequence[RoundRow]) -> Table:
     """The rounds of a synchronous run."""
     return _table(
-        "rounds",
+        _many(len(rows), "round"),
         (
             Column("round"),
             Column("start"),
@@ -223,6 +312,10 @@ def _registers(needed: Registers | None) -> str:
     return words if needed.data == needed.words else f"{words}, {needed.data} of them for data"
 
 
+def _many(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
 def _table(
     caption: str,
     columns: tuple[Column, ...],
@@ -261,6 +354,9 @@ def table_text(table: Table) -> str:
 def table_html(table: Table) -> str:
     """A table as HTML; every cell is text, whatever it holds."""
     escape = html_text.escape
+    note = f"<p>{escape(table.note)}</p>" if table.note else ""
+    if not table.rows:
+        return f"<p>{escape(table.caption)}</p>{note}"
     head = "".join(f"<th>{escape(column.title)}</th>" for column in table.columns)
     body = io.StringIO()
     for row in table.rows:
@@ -272,7 +368,6 @@ def table_html(table: Table) -> str:
                 side = "right" if column.numbers else "left"
                 body.write(f'<td style="text-align:{side}">{escape(cell)}</td>')
         body.write("</tr>")
-    note = f"<p>{escape(table.note)}</p>" if table.note else ""
     return (
         f"<table><caption>{escape(table.caption)}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{body.getvalue()}</tbody></table>{note}"

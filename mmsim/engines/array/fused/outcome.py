@@ -13,7 +13,7 @@ from mmsim.engines.tally import Tally
 from mmsim.host.progress import Progress
 from mmsim.meaning.launch import Launch
 from mmsim.model.rounds import round_time
-from mmsim.results.rows import AccessRow, RoundRow
+from mmsim.results.rows import AccessRow, RoundRow, RoundRows
 
 Integers = npt.NDArray[np.int64]
 
@@ -36,7 +36,7 @@ class Outcome:
         tally = Tally(launch)
         self.time = self._time(tally, sites, counts, progress)
         self.accesses: tuple[AccessRow, ...] = tally.rows()
-        self.rounds: tuple[RoundRow, ...] = tuple(tally.rounds)
+        self.rounds: tuple[RoundRow, ...] = RoundRows(tally.rounds)
 
     @staticmethod
     def _time(
