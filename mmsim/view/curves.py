@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mmsim.printable import printable
 from mmsim.results.curve import Curve
+from mmsim.view.figures.described import described
 from mmsim.view.figures.files import as_svg
 from mmsim.view.figures.paper import DARK_FIRST, MARKERS, drawing
 
@@ -43,5 +44,5 @@ def draw_curve(curve: Curve, axes: Axes | None = None) -> Axes:
 def curve_svg(curve: Curve) -> str:
     """A curve as an SVG element for an HTML page; text stays text, and nothing is fetched."""
     figure: Any = draw_curve(curve).figure
-    text = as_svg(figure, letters="none", salt=curve.title)
+    text = as_svg(figure, letters="none", salt=curve.title, title=described(figure))
     return text[text.index("<svg") :]

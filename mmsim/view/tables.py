@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 SHOWN_ROWS = 40
+CODE = "font-family:monospace;white-space:pre;background:none;margin:0"
 NO_TIMES = "no time for each line: lines overlap under the asynchronous schedule"
 
 
@@ -352,26 +353,29 @@ def table_text(table: Table) -> str:
 
 
 def table_html(table: Table) -> str:
-    """A table as HTML; every cell is text, whatever it holds."""
+    """A table as HTML; every cell is text, whatever it holds.
+
+    It looks the same wherever it is shown: the style sheets of notebooks set titles to the right,
+    and code in a font whose letters differ in width.
+    """
     escape = html_text.escape
     note = f"<p>{escape(table.note)}</p>" if table.note else ""
     if not table.rows:
         return f"<p>{escape(table.caption)}</p>{note}"
-    head = "".join(f"<th>{escape(column.title)}</th>" for column in table.columns)
+    sides = [f"text-align:{'right' if one.numbers else 'left'}" for one in table.columns]
     body = io.StringIO()
+    body.write(f'<table><caption style="text-align:left">{escape(table.caption)}</caption><thead>')
+    body.write("<tr>")
+    for column, side in zip(table.columns, sides, strict=True):
+        body.write(f'<th style="{side}">{escape(column.title)}</th>')
+    body.write("</tr></thead><tbody>")
     for row in table.rows:
         body.write("<tr>")
-        for cell, column in zip(row, table.columns, strict=True):
-            if column.whole:
-                body.write(f'<td style="text-align:left"><pre>{escape(cell)}</pre></td>')
-            else:
-                side = "right" if column.numbers else "left"
-                body.write(f'<td style="text-align:{side}">{escape(cell)}</td>')
+        for cell, column, side in zip(row, table.columns, sides, strict=True):
+            shown = f'<pre style="{CODE}">{escape(cell)}</pre>' if column.whole else escape(cell)
+            body.write(f'<td style="{side}">{shown}</td>')
         body.write("</tr>")
-    return (
-        f"<table><caption>{escape(table.caption)}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body.getvalue()}</tbody></table>{note}"
-    )
+    return f"{body.getvalue()}</tbody></table>{note}"
 
 
 def rich_text(value: object, style: str = "") -> Text:

@@ -10,6 +10,7 @@ import numpy as np
 from mmsim.errors import MMSimError, shown
 from mmsim.host.arguments import several, whole
 from mmsim.results import Dispatch, Run
+from mmsim.view.figures.described import counted, describe
 from mmsim.view.figures.paper import COLUMN, PAGE, check_run, drawing
 from mmsim.view.palette import WARPS, ink
 
@@ -109,7 +110,14 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
             column = "bank" if named else "word"
             drawn.set_xlabel(f"{column} (cells show their thread, * where it is one of several)")
             drawn.xaxis.set_label_position("top")
+        row = f"{counted(width, 'bank' if named else 'word')} of {chosen[0].unit}"
+        describe(drawn, row, map(_said, chosen))
     return drawn
+
+
+def _said(one: Dispatch) -> str:
+    addresses = ", ".join(map(str, one.addresses))
+    return f"W({one.warp}) asks for {addresses} in {counted(one.stage_count, 'stage')}"
 
 
 def _chosen(run: Run, given: int | Sequence[int]) -> list[Dispatch]:

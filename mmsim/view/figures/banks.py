@@ -11,6 +11,7 @@ import numpy.typing as npt
 from mmsim.errors import MMSimError, shown
 from mmsim.host.arguments import one_of
 from mmsim.results import Run
+from mmsim.view.figures.described import describe
 from mmsim.view.figures.paper import COLUMN, check_run, drawing, small_ticks, whole_numbers
 
 if TYPE_CHECKING:
@@ -147,4 +148,10 @@ def banks(
             drawn.set_xticks([column + 0.5 for column in marks], list(map(str, marks)))
         else:
             whole_numbers(drawn.xaxis)
+        describe(
+            drawn,
+            f"words that {unit} served over {count} {'rounds' if over == 'round' else 'time units'}"
+            f", at most {int(words.max())} of a bank at a time",
+            (f"{name} {row}: {int(own.sum())}" for row, own in zip(rows, words, strict=True)),
+        )
     return drawn

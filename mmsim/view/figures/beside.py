@@ -31,6 +31,7 @@ def compare(first: Run, second: Run, *, names: Sequence[str]) -> Figure:
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=rows)
         for axes, run, name in zip((upper, lower), (first, second), names, strict=True):
             warps(run, axes=axes)
+            axes.set_label(f"{name}: {axes.get_label()}")
             axes.set_xlim(0, max(first.time, second.time))
             axes.axvline(run.time, color="black", linewidth=0.8, linestyle="--")
             axes.set_ylabel(f"{words(name)}\n{run.time} time units", fontsize=LETTERS)

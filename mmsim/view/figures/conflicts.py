@@ -8,6 +8,7 @@ from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import whole
 from mmsim.model.questions import ATOMICS, BANKS, Conflicts, Request
 from mmsim.view.figures.access import threads_of
+from mmsim.view.figures.described import counted, describe
 from mmsim.view.figures.paper import COLOURS, PAGE, drawing
 from mmsim.view.palette import ink
 
@@ -83,6 +84,15 @@ def conflicts(conflicts: Conflicts, value: int | None = None, *, axes: Axes | No
         for side in drawn.spines.values():
             side.set_visible(False)
         drawn.set_xlabel(_about(conflicts, request))
+        describe(
+            drawn,
+            f"words that one request wants of {BANKS} banks, {_counted(conflicts, request)}",
+            (
+                f"phase {number}: {counted(len(phase.threads), 'thread')} want several words of "
+                f"{counted(len(phase.worst), 'bank')}"
+                for number, phase in enumerate(request.phases)
+            ),
+        )
     return drawn
 
 
@@ -102,10 +112,14 @@ def _request(found: Conflicts, value: int | None) -> Request:
 
 def _about(found: Conflicts, request: Request) -> str:
     """What the columns are, and what is drawn."""
+    return f"bank (cells show their thread; {_counted(found, request)})"
+
+
+def _counted(found: Conflicts, request: Request) -> str:
     stages = f"{request.stages} stage{'' if request.stages == 1 else 's'}"
     least = sum(phase.least for phase in request.phases)
     of = f"value {request.value}, " if len(found.requests) > 1 else ""
-    return f"bank (cells show their thread; {of}{stages}, {least} at best)"
+    return f"{of}{stages}, {least} at best"
 
 
 def _cells(found: Conflicts, words: dict[int, tuple[int, ...]]) -> list[tuple[int, ...]]:

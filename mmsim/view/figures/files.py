@@ -15,15 +15,21 @@ SAVING: dict[str, dict[str, Any]] = {
 }
 
 
-def as_svg(figure: Figure, letters: Literal["none", "path"] = "path", salt: str = "mmsim") -> str:
+def as_svg(
+    figure: Figure,
+    letters: Literal["none", "path"] = "path",
+    salt: str = "mmsim",
+    title: str | None = None,
+) -> str:
     """A figure as SVG, the same text for the same figure.
 
     Text is drawn as curves ("path"), so that it looks the same everywhere, or stays
-    text ("none"). Figures of one page differ in their salt, for it makes the names in them.
+    text ("none"). Figures of one page differ in their salt, for it makes the names in them. A title
+    is not seen: it says what is.
     """
     import matplotlib
 
     target = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": letters, "svg.hashsalt": salt}):
-        figure.savefig(target, format="svg", **SAVING[".svg"])
+        figure.savefig(target, format="svg", metadata={"Date": None, "Title": title})
     return target.getvalue()

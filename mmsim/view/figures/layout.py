@@ -15,6 +15,7 @@ from mmsim.model.byte_banks import BANK_BYTES, SIZES
 from mmsim.model.drawn import BANKS
 from mmsim.model.layout import Layout, offsets_of
 from mmsim.model.tiles import Shape, Strided, cute, shape_of
+from mmsim.view.figures.described import describe
 from mmsim.view.figures.paper import COLOURS, COLUMN, PAGE, drawing, small_ticks
 from mmsim.view.palette import ink
 
@@ -179,6 +180,15 @@ def _draw(tile: _Tile, shape: Shape, asked: dict[int, tuple[int, ...]], axes: Ax
         _name(drawn, tile, shape, across, down, [line for line in ORDER if line in lines])
         if "bank" not in lines:
             _explain(drawn, colours)
+        describe(
+            drawn,
+            f"tile of {' × '.join(map(str, shape))} elements, each in the colour of its bank"
+            + (f", with the {len(asked)} elements that threads want framed" if asked else ""),
+            (
+                f"row {row} begins in banks {', '.join(str(word % tile.banks) for word in own[:4])}"
+                for row, own in enumerate(tile.words.tolist())
+            ),
+        )
     return drawn
 
 

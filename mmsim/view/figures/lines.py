@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mmsim.errors import MMSimError
 from mmsim.printable import printable
 from mmsim.results import Run
+from mmsim.view.figures.described import describe, wasting
 from mmsim.view.figures.paper import (
     COLUMN,
     HATCH,
@@ -89,4 +90,9 @@ def lines(run: Run, *, axes: Axes | None = None) -> Axes:
         drawn.tick_params(axis="y", length=0)
         whole_numbers(drawn.xaxis)
         legend_above(drawn, columns=2)
+        describe(
+            drawn,
+            f"stages of each line of {run.program}",
+            (f"line {one.line}: {wasting(one.stages, one.wasted)}" for one in shown),
+        )
     return drawn

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mmsim.errors import MMSimError
-from mmsim.results import Run
+from mmsim.results import Dispatch, Run
+from mmsim.view.figures.described import counted, describe
 from mmsim.view.figures.paper import (
     COLUMN,
     PAGE,
@@ -103,7 +104,15 @@ def pipeline(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | N
         drawn.tick_params(axis="y", length=0)
         drawn.set(xlim=(start, end), ylim=(len(rows), 0), xlabel="time unit")
         whole_numbers(drawn.xaxis)
+        registers_of = f"{counted(len(rows), 'pipeline register')} of {run.machine}"
+        sent = (one for one in trace.dispatches if start <= one.time < end)
+        describe(drawn, f"{registers_of} from time {start} to {end}", map(_said, sent))
     return drawn
+
+
+def _said(one: Dispatch) -> str:
+    stages = counted(one.stage_count, "stage")
+    return f"W({one.warp}) sends {stages} to {one.unit} at time {one.time}"
 
 
 def _label(unit: str, register: int) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mmsim.errors import MMSimError
 from mmsim.printable import printable
 from mmsim.results import Run
+from mmsim.view.figures.described import describe, wasting
 from mmsim.view.figures.paper import (
     COLUMN,
     HATCH,
@@ -82,6 +83,11 @@ def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
             whole_numbers(drawn.xaxis)
         whole_numbers(drawn.yaxis)
         legend_above(drawn, columns=2)
+        describe(
+            drawn,
+            f"stages of each round of {run.program}",
+            (f"round {one.number}: {wasting(one.stages, one.wasted)}" for one in rows),
+        )
     return drawn
 
 

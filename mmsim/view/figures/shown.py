@@ -1,15 +1,49 @@
-"""A figure that a notebook shows where it is the last value of a cell."""
+"""Figures and axes that a notebook shows where they are the last value of a cell.
+
+They are shown as SVG, and as HTML with the same picture: a converter of notebooks (nbconvert) finds
+the text for those who don't see a picture in HTML only.
+"""
 
 from __future__ import annotations
 
-from matplotlib import figure
+import base64
+import html
+from typing import Any
 
+from matplotlib import axes, figure
+
+from mmsim.view.figures.described import described
 from mmsim.view.figures.files import as_svg
 
 
 class Figure(figure.Figure):
     """A figure that doesn't need pyplot, which otherwise makes notebooks show one."""
 
+    def add_subplot(self, *place: Any, **options: Any) -> Any:
+        """As Matplotlib's, of axes that show themselves."""
+        return super().add_subplot(*place, **{"axes_class": Axes, **options})
+
     def _repr_svg_(self) -> str:
-        """The figure as SVG, the same text for the same figure."""
-        return as_svg(self)
+        """The figure as SVG, the same text for the same figure, with what is seen as its title."""
+        return as_svg(self, title=described(self))
+
+    def _repr_html_(self) -> str:
+        """The same as an image that has what is seen as its text."""
+        data = base64.b64encode(self._repr_svg_().encode()).decode()
+        text = html.escape(described(self))
+        return f'<img alt="{text}" src="data:image/svg+xml;base64,{data}">'
+
+
+class Axes(axes.Axes):
+    """Axes that show the figure that they belong to."""
+
+    def _repr_svg_(self) -> str:
+        return self._whole()._repr_svg_()
+
+    def _repr_html_(self) -> str:
+        return self._whole()._repr_html_()
+
+    def _whole(self) -> Figure:
+        whole: Any = self.figure.figure
+        assert isinstance(whole, Figure)
+        return whole

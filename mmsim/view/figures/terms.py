@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mmsim.claims.fit import Fit
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import several
+from mmsim.view.figures.described import describe
 from mmsim.view.figures.paper import (
     COLOURS,
     COLUMN,
@@ -112,6 +113,14 @@ def areas(
         drawn.set_ylim(0, 100)
         drawn.set_ylabel("share of the time (%)")
         legend_above(drawn, columns=3)
+        describe(
+            drawn,
+            f"share of the time against {over}, from {values[0]} to {values[-1]}",
+            (
+                f"{name} from {row[0]:.0f}% to {row[-1]:.0f}%"
+                for name, row in zip(heights, shares, strict=True)
+            ),
+        )
     return drawn
 
 

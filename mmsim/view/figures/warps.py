@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mmsim.errors import MMSimError
 from mmsim.results import Run
+from mmsim.view.figures.described import counted, describe
 from mmsim.view.figures.paper import (
     COLUMN,
     check_run,
@@ -110,4 +111,14 @@ def warps(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None
         drawn.set(xlim=(start, end), ylim=(len(names) - 0.5, -0.5), xlabel="time unit")
         whole_numbers(drawn.xaxis)
         legend_above(drawn, columns=5)
+        describe(
+            drawn,
+            f"what {counted(len(names), 'warp')} of {run.program} did from time {start} to {end}, "
+            "time units of all warps together",
+            (
+                f"{name} {sum(min(done, end) - max(begun, start) for _, begun, done in inside)}"
+                for name, found in does.items()
+                if (inside := [one for one in found if one[1] < end and one[2] > start])
+            ),
+        )
     return drawn

@@ -1,0 +1,95 @@
+"""A figure in words, for those who don't see it: its SVG's title and the alt text of pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mmsim.printable import printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST = 8
+"""Of several things, so many are named."""
+
+
+def describe(axes: Axes, what: str, parts: Iterable[str] = ()) -> None:
+    """Say what is seen on axes, where nothing says it yet; of many parts the first ones are named.
+
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> describe(axes, "stages of each round", [f"round {number}: 1" for number in range(9)])
+    >>> described(axes.figure)[:48], described(axes.figure)[-25:]
+    ('stages of each round: round 0: 1; round 1: 1; ro', 'round 7: 1; and 1 more')
+    """
+    named = list(parts)
+    if len(named) > MOST:
+        named[MOST:] = [f"and {len(named) - MOST} more"]
+    if not axes.get_label():
+        axes.set_label(f"{what}: {'; '.join(named)}" if named else what)
+
+
+def described(figure: Figure) -> str:
+    """What is seen in a figure: what was said of its axes, else the first and last of its points.
+
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> _ = axes.plot([1, 2, 4], [5, 7, 6], label="$n/w$")
+    >>> _ = axes.set(xlabel="n", ylabel="time units")
+    >>> described(axes.figure)
+    'time units against n: n/w is 5 at 1, 6 at 4'
+    """
+    parts = [
+        str(axes.get_label()) or _plotted(axes)
+        for axes in figure.axes
+        if axes.get_label() != "<colorbar>"
+    ]
+    return plain(". ".join(filter(None, parts)))
+
+
+def _plotted(axes: Axes) -> str:
+    named = " against ".join(filter(None, (axes.get_ylabel(), axes.get_xlabel())))
+    about = ", ".join(filter(None, (axes.get_title(), named)))
+    return ": ".join(filter(None, (about, "; ".join(_series(axes)))))
+
+
+def _series(axes: Axes) -> Iterator[str]:
+    for line in axes.get_lines():
+        points = np.asarray(line.get_xydata())
+        name = str(line.get_label())
+        if len(points) and not name.startswith("_"):
+            ends = points[:: max(1, len(points) - 1)][:2]
+            yield f"{name} is {', '.join(f'{y:g} at {x:g}' for x, y in ends)}"
+
+
+def counted(count: int, thing: str) -> str:
+    """So many of a thing.
+
+    >>> counted(1, "stage"), counted(2, "stage")
+    ('1 stage', '2 stages')
+    """
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
+def wasting(stages: int, wasted: int) -> str:
+    """So many stages, and how many of them are wasted, if any.
+
+    >>> wasting(4, 0), wasting(4, 3)
+    ('4', '4, 3 of them wasted')
+    """
+    return f"{stages}, {wasted} of them wasted" if wasted else str(stages)
+
+
+def plain(text: str) -> str:
+    r"""Text of a figure without the marks of mathematics, and in one line.
+
+    >>> plain("$\\gcd(s, w)$,\na \\$")
+    'gcd(s, w), a $'
+    """
+    without = re.sub(r"(?<!\\)\$|\\(?=[a-zA-Z$])|[{}]", "", text)
+    return printable(" ".join(without.split()))
