@@ -24,6 +24,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "accessible",
+    "alt_texts",
     "mathml",
     "elsewhere",
     "commands_page",
@@ -57,6 +58,8 @@ nb_execution_mode = "force"
 nb_execution_excludepatterns = ["notebooks/*"]
 nb_execution_timeout = 120
 nb_execution_show_tb = True
+# A figure comes as SVG and as HTML that holds the same SVG; on the site the first is a file.
+nb_mime_priority_overrides = [("html", "image/svg+xml", 25)]  # text/html has 30
 nb_ipywidgets_js = {}  # it would come from elsewhere; the player needs none
 
 autodoc_member_order = "bysource"

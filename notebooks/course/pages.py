@@ -19,6 +19,7 @@ from traitlets.config import Config
 from course.reading import FOLDER, title
 
 sys.path.append(str(FOLDER.parent / "docs" / "_ext"))
+from alt_texts import title as svg_title
 from mathml import mathml
 
 HERE = Path(__file__).parent
@@ -91,13 +92,20 @@ class Slides(Offline, SlidesExporter):
 
 
 def described(notebook: NotebookNode) -> None:
-    """Give each picture the text before it as its description."""
+    """Give each picture its title, or else the text before it, as its description.
+
+    A figure that is HTML too, with the same picture, is shown as the template shows pictures.
+    """
     text = ""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             paragraphs = [one for one in cell.source.split("\n\n") if not one.startswith("#")]
             text = " ".join(paragraphs[-1].split()) if paragraphs else text
         for output in cell.get("outputs", []):
-            if "image/svg+xml" in output.get("data", {}):
+            data = output.get("data", {})
+            if "image/svg+xml" in data:
                 plain = re.sub(r"[*`$]|\]\([^)]*\)|\[", "", text)
-                output.metadata["alt"] = html.escape(f"Figure: {plain}")
+                output.metadata["alt"] = html.escape(
+                    f"Figure: {svg_title(data['image/svg+xml']) or plain}"
+                )
+                data.pop("text/html", None)

@@ -6,6 +6,7 @@ Only a few claims are verified for it here; `make docs` verifies them all.
 import doctest
 import html
 import importlib
+import io
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import axe
 from mmsim.claims import registered, verify
@@ -135,28 +137,77 @@ def test_what_would_load_from_a_network_is_found():
     assert loads(page).found == ["https://b", "//c", "http://d"]
 
 
-def test_a_browser_shows_the_players_and_asks_for_files_only(site):
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright isn't installed")
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("there is no chromium")
+def test_a_browser_shows_the_players_and_asks_for_files_only(site, browser):
     asked = []
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.on("request", lambda request: asked.append(request.url))
-        for name in ("index.html", "tutorial/stepping.html", "explanation/rules.html"):
-            page.goto((site / name).as_uri())
-            frame = page.frame_locator("iframe[title^='player of']")
-            frame.get_by_text(re.compile("^Time 0 of")).first.wait_for(timeout=20_000)
-            if name == "index.html":  # Space plays without a click, and does not scroll
-                page.keyboard.press(" ")
-                frame.get_by_text("Pause", exact=True).wait_for(timeout=20_000)
-                assert page.evaluate("scrollY") == 0
-        page.goto((site / "ledger.html").as_uri())
-        browser.close()
+    page = browser.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    for name in ("index.html", "tutorial/stepping.html", "explanation/rules.html"):
+        page.goto((site / name).as_uri())
+        frame = page.frame_locator("iframe[title^='player of']")
+        frame.get_by_text(re.compile("^Time 0 of")).first.wait_for(timeout=20_000)
+        if name == "index.html":  # Space plays without a click, and does not scroll
+            page.keyboard.press(" ")
+            frame.get_by_text("Pause", exact=True).wait_for(timeout=20_000)
+            assert page.evaluate("scrollY") == 0
+    page.goto((site / "ledger.html").as_uri())
+    page.close()
     assert asked
     assert [url for url in asked if not url.startswith(("file:", "about:", "data:"))] == []
+
+
+def test_every_picture_says_what_is_seen(site):
+    """Not the name of its file, nor that nothing is known of it."""
+    pictures = [
+        (page.name, dict(found))
+        for page in site.rglob("*.html")
+        for found in attributes(page.read_text(), "img")
+    ]
+    assert len(pictures) > 60
+    for page, given in pictures:
+        text = given.get("alt") or ""
+        assert len(text) > 10, (page, text)
+        assert not re.search(r"\.(svg|png|jpe?g)$|No description|^Figure: $", text), (page, text)
+    described = {given["alt"] for page, given in pictures if page == "rules.html"}
+    assert any("4 banks of memory: W(0) asks for" in text for text in described)
+    frames = [
+        dict(found)
+        for page in site.rglob("*.html")
+        for found in attributes(page.read_text(), "iframe")
+    ]
+    assert frames
+    assert all(re.search(r"\w{4}", frame.get("title") or "") for frame in frames)
+
+
+def attributes(text, tag):
+    """The attributes of each element of a page with this tag."""
+    found = []
+
+    class Elements(HTMLParser):
+        def handle_starttag(self, name, given):
+            if name == tag:
+                found.append(given)
+
+    Elements().feed(text)
+    return found
+
+
+def test_pictures_do_not_glare_in_the_dark(site, browser):
+    """Light cards, less light than a page of paper; on a light page they stay as they are."""
+    page = browser.new_page(color_scheme="light")
+    for name in ("explanation/rules", "gallery", "ledger"):
+        page.goto((site / f"{name}.html").as_uri())
+        for theme, most in (("light", 255), ("dark", 210)):
+            page.evaluate("theme => { document.body.dataset.theme = theme }", theme)
+            picture = page.locator("article img, figure.curve svg").first
+            shown = Image.open(io.BytesIO(picture.screenshot())).convert("L")
+            lightest = shown.getextrema()[1]
+            assert most - 15 <= lightest <= most, (name, theme)
+    page.close()
+    page = browser.new_page(color_scheme="dark")  # as the system says
+    page.goto((site / "gallery.html").as_uri())
+    lighting = "one => getComputedStyle(one).filter"
+    assert page.locator("article img").first.evaluate(lighting) == "brightness(0.8)"
+    page.close()
 
 
 SOME = ["index", "ledger", "algorithms/product", "_modules/index", "notebooks/09-is-my-tile-free"]
@@ -172,20 +223,15 @@ SOME = ["index", "ledger", "algorithms/product", "_modules/index", "notebooks/09
     ],
     ids=["some", "light", "dark"],
 )
-def test_axe_finds_no_barrier(site, scheme, pages):
+def test_axe_finds_no_barrier(site, browser, scheme, pages):
     """On the pages themselves; the frames in them are the player's own pages."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright isn't installed")
-    script, chromium = axe.needed(), shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("there is no chromium")
+    script = axe.needed()
     files = sorted(site.rglob("*.html")) if pages is None else [site / f"{p}.html" for p in pages]
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page(color_scheme=scheme, reduced_motion="reduce")
-        for file in files:
-            page.goto(file.as_uri(), timeout=120_000)
-            assert axe.violations(page, script) == [], file.name
-        browser.close()
+    page = browser.new_page(color_scheme=scheme, reduced_motion="reduce")
+    for file in files:
+        page.goto(file.as_uri(), timeout=120_000)
+        assert axe.violations(page, script) == [], file.name
+    page.close()
 
 
 def test_every_public_name_has_a_reference_entry(site):
@@ -425,3 +471,4 @@ def test_answers_can_be_left_out_of_the_notebooks(extension):
 
 def test_lists_and_captions_can_be_read_aloud(extension):
     assert doctest.testmod(extension("accessible")).failed == 0
+    assert doctest.testmod(extension("alt_texts")).failed == 0

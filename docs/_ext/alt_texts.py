@@ -1,0 +1,49 @@
+"""Figures of cells for those who don't see them: what their SVG is called, else the text before.
+
+myst-nb gives them no text, and Sphinx then writes the name of the file.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
+
+
+def title(svg: str) -> str:
+    """What an SVG says of itself; empty if it says nothing.
+
+    >>> title("<svg><title>n &lt; w</title></svg>"), title("<svg></svg>")
+    ('n < w', '')
+    """
+    found = TITLE.search(svg)
+    return html.unescape(" ".join(found[1].split())) if found else ""
+
+
+def text_of(image: nodes.image, folder: Path, before: str) -> str:
+    """The text for an image: its title, or what the page says before it."""
+    for name in image.get("candidates", {}).values():
+        if name.endswith(".svg") and (folder / name).is_file():
+            if found := title((folder / name).read_text(encoding="utf-8")):
+                return f"Figure: {found}"
+    return f"Figure: {before}"
+
+
+def describe(app: Sphinx, doctree: nodes.document, name: str) -> None:
+    """Give each image that has no text one."""
+    before = ""
+    for node in doctree.findall(lambda one: isinstance(one, nodes.paragraph | nodes.image)):
+        if isinstance(node, nodes.paragraph):
+            before = " ".join(node.astext().split()) or before
+        elif isinstance(node, nodes.image) and not node.get("alt"):
+            node["alt"] = text_of(node, Path(app.srcdir), before)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("doctree-resolved", describe)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
