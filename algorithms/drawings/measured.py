@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from mmsim.claims import Case, Claim, ClaimError
 from mmsim.claims.claim import call_with, show
-from mmsim.view.figures.paper import DARK_FIRST, MARKERS, PAGE, STYLE, drawing, legend_above
-from mmsim.view.figures.terms import areas
+from mmsim.view.figures.paper import DARK_FIRST, MARKERS, PAGE, STYLE, drawing, legend_above, words
+from mmsim.view.figures.terms import areas, formula_of
 from mmsim.view.figures.times import scale
 from mmsim_algorithms import claims
 
@@ -26,8 +26,8 @@ WIDTH, HEIGHT, LINE = PAGE / 2, 2.3, 0.14
 """Inches: a panel without its legend, and a line of that."""
 MANY = 20
 """Points of a program from which on they are small."""
-BOUNDS = {"upper": ("--", "at most"), "lower": (":", "at least")}
-"""The dashes and the words of bounds."""
+DASHES: tuple[Any, ...] = ("--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)))
+"""Those of bounds: each bound of a panel has its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +57,9 @@ class Times:
         return sum(1 + (claim_of(way.claim).kind != "exact") for way in self.ways)
 
     def draw(self, axes: Axes) -> None:
-        """Draw it, with the claims' ids as names of the formulas; a bound has a line of its own."""
+        """Draw it, with the claims' ids as names of the formulas; a bound has its own line."""
         heights: list[float] = []
+        dashes = iter(DASHES)
         with drawing(axes, WIDTH, HEIGHT) as drawn:
             for number, way in enumerate(self.ways):
                 claim = claim_of(way.claim)
@@ -72,8 +73,8 @@ class Times:
                     drawn.plot(x, found, **points, label=f"{way.name} ({claim.id})")
                 else:
                     drawn.plot(x, found, **points, linestyle="none", label=way.name)
-                    dashes, words = BOUNDS[claim.kind]
-                    drawn.plot(x, claimed, dashes, **style, label=f"{words} ({claim.id})")
+                    named = f"{words(formula_of(claim))} ({claim.id})"
+                    drawn.plot(x, claimed, linestyle=next(dashes), **style, label=named)
                 heights += [*found, *claimed]
             values = sorted({float(case[self.over]) for way in self.ways for case in way.cases})
             scale(drawn, values, heights)

@@ -27,11 +27,9 @@ def title(svg: str) -> str:
 
 def text_of(image: nodes.image, folder: Path, before: str) -> str:
     """The text for an image: its title, or what the page says before it."""
-    for name in image.get("candidates", {}).values():
-        if name.endswith(".svg") and (folder / name).is_file():
-            if found := title((folder / name).read_text(encoding="utf-8")):
-                return f"Figure: {found}"
-    return f"Figure: {before}"
+    names = (name for name in image.get("candidates", {}).values() if name.endswith(".svg"))
+    titles = (title((folder / name).read_text(encoding="utf-8")) for name in names)
+    return f"Figure: {next(filter(None, titles), before)}"
 
 
 def describe(app: Sphinx, doctree: nodes.document, name: str) -> None:

@@ -8,7 +8,7 @@ from mmsim.printable import printable
 from mmsim.results.curve import Curve
 from mmsim.view.figures.described import described
 from mmsim.view.figures.files import as_svg
-from mmsim.view.figures.paper import DARK_FIRST, MARKERS, drawing
+from mmsim.view.figures.paper import drawing, marks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ WIDTH, HEIGHT = 4.4, 2.9
 
 
 def draw_curve(curve: Curve, axes: Axes | None = None) -> Axes:
-    """Draw a curve; measured and claimed lines differ in marker and dash, not only colour.
+    """Draw a curve; measured and claimed points differ in marker, not only in colour.
 
     Returns the axes, new ones if none are given.
     """
@@ -27,10 +27,7 @@ def draw_curve(curve: Curve, axes: Axes | None = None) -> Axes:
             drawn.plot(
                 series.x,
                 series.y,
-                marker=MARKERS[number % len(MARKERS)],
-                linestyle=("-", "--", ":", "-.")[number % 4],
-                markersize=4,
-                color=DARK_FIRST[number % len(DARK_FIRST)],
+                **marks(number),
                 label=printable(series.name),
             )
         drawn.set_title(printable(curve.title))

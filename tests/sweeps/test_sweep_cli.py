@@ -196,13 +196,15 @@ def test_interrupted_it_says_how_to_go_on(out, capsys, monkeypatch):
 
 # The figure.
 
+LABEL = "SMM-T3.1b: T = n*(l + p*gcd(n/p, w)/w - 1)/p"
+
 
 def test_the_plot_has_the_times_and_the_claim(out, tmp_path):
     figure = tmp_path / "stride.svg"
     options = ["--width", 8, "--jobs", 1, "--plot", figure, "--over", "size"]
     assert sweep(out, *STRIDE, *options, "--claim", "SMM-T3.1b") == 0
     text = figure.read_text(encoding="utf-8")
-    for word in ("simulated", "SMM-T3.1b", "time units", "size"):
+    for word in ("simulated", LABEL, "time units", "size"):
         assert f">{word}<" in text
 
 
@@ -242,7 +244,7 @@ def test_the_formula_is_drawn_where_its_preconditions_hold():
     rows = rows_of(n=[64, 96, 128], p=[64, 64, 64], w=[8] * 3, l=[5] * 3, time=[1, 2, 3])
     lines = drawn(mm.figures.sweep(rows, "n", claim))
     cases = ({"n": n, "p": 64, "w": 8, "l": 5} for n in (64, 128))  # 64 doesn't divide 96
-    assert lines["SMM-T3.1b"] == [(case["n"], float(claim.evaluate(case))) for case in cases]
+    assert lines[LABEL] == [(case["n"], float(claim.evaluate(case))) for case in cases]
     assert lines["simulated"] == [(64, 1), (96, 2), (128, 3)]
 
 
@@ -250,7 +252,7 @@ def test_one_formula_for_several_series_is_one_line():
     claim = claim_of("SMM-T3.1b")
     columns = {"n": [64, 128] * 2, "p": [64] * 4, "w": [8] * 4, "l": [5] * 4}
     rows = rows_of(machine=["dmm"] * 2 + ["umm"] * 2, **columns, time=[1, 2, 3, 4])
-    assert list(drawn(mm.figures.sweep(rows, "n", claim))) == ["dmm", "SMM-T3.1b", "umm"]
+    assert list(drawn(mm.figures.sweep(rows, "n", claim))) == ["dmm", LABEL, "umm"]
 
 
 def test_failed_cases_are_not_drawn():

@@ -286,9 +286,3 @@ def test_atomic_operations_come_one_thread_after_the_other():
     labels = [label.get_text() for label in swap.plot().get_yticklabels()]
     assert labels == ["phase 0, stages 0–1", "stages 2–3", "stages 4–5", "stages 6–7"]
     assert counts_drawn(swap.plot()) == {(0, 0): "×4"}
-
-
-def test_a_notebook_shows_the_table_as_text():
-    shown = ASKED["columns"]._repr_html_()
-    assert shown == f"<pre>{ASKED['columns']}</pre>"
-    assert "1 at best" not in shown

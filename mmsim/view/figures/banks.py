@@ -11,7 +11,7 @@ import numpy.typing as npt
 from mmsim.errors import MMSimError, shown
 from mmsim.host.arguments import one_of
 from mmsim.results import Run
-from mmsim.view.figures.described import describe
+from mmsim.view.figures.described import counted, describe
 from mmsim.view.figures.paper import COLUMN, check_run, drawing, small_ticks, whole_numbers
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def banks(
             whole_numbers(drawn.xaxis)
         describe(
             drawn,
-            f"words that {unit} served over {count} {'rounds' if over == 'round' else 'time units'}"
+            f"words that {unit} served over {counted(count, 'round' if over == 'round' else 'time unit')}"
             f", at most {int(words.max())} of a bank at a time",
             (f"{name} {row}: {int(own.sum())}" for row, own in zip(rows, words, strict=True)),
         )

@@ -24,7 +24,7 @@ def describe(axes: Axes, what: str, parts: Iterable[str] = ()) -> None:
     >>> from matplotlib.figure import Figure
     >>> axes = Figure().subplots()
     >>> describe(axes, "stages of each round", [f"round {number}: 1" for number in range(9)])
-    >>> described(axes.figure)[:48], described(axes.figure)[-25:]
+    >>> described(axes.figure)[:48], described(axes.figure)[-22:]
     ('stages of each round: round 0: 1; round 1: 1; ro', 'round 7: 1; and 1 more')
     """
     named = list(parts)

@@ -30,6 +30,7 @@ def as_svg(
     import matplotlib
 
     target = io.StringIO()
+    about = {} if title is None else {"Title": title}
     with matplotlib.rc_context({"svg.fonttype": letters, "svg.hashsalt": salt}):
-        figure.savefig(target, format="svg", metadata={"Date": None, "Title": title})
+        figure.savefig(target, format="svg", metadata={"Date": None, **about})
     return target.getvalue()

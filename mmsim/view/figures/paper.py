@@ -99,6 +99,32 @@ def whole_numbers(axis: Any) -> None:
     axis.set_major_locator(MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True))
 
 
+def marks(number: int) -> dict[str, Any]:
+    """How the points of a series are drawn: unlike those of others, and not joined.
+
+    The first series is filled and the others aren't, so that equal points show one in the other.
+    """
+    return {
+        "linestyle": "none",
+        "marker": MARKERS[number % len(MARKERS)],
+        "markersize": 4 if number == 0 else 5.5,
+        "fillstyle": "full" if number == 0 else "none",
+        "color": DARK_FIRST[number % len(DARK_FIRST)],
+    }
+
+
+RING: Any = {
+    "linestyle": "none",
+    "marker": "o",
+    "markersize": 8,
+    "fillstyle": "none",
+    "color": "black",
+    "markeredgewidth": 0.8,
+}
+"""What a formula says of a point: a ring around the run that agrees with it. Between the points it
+may not hold, as where w must divide n, so nothing joins them."""
+
+
 def legend_above(axes: Axes, columns: int) -> None:
     """A legend above the axes, where it hides nothing."""
     axes.legend(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import several
 from mmsim.sweeps.rows import RESULTS, SweepRow
-from mmsim.view.figures.paper import COLUMN, DARK_FIRST, MARKERS, drawing, legend_above, words
+from mmsim.view.figures.paper import COLUMN, MARKERS, RING, drawing, legend_above, marks, words
+from mmsim.view.figures.terms import formula_of, short
 from mmsim.view.figures.times import scale
 
 if TYPE_CHECKING:
@@ -80,13 +81,7 @@ def sweep(
             drawn.plot(
                 [row[over] for row in points],
                 [row["time"] for row in points],
-                linestyle="none" if claim is not None else ":",
-                linewidth=0.6,
-                marker=MARKERS[number],
-                markersize=4,
-                # One within the other, where several are equal.
-                fillstyle="full" if number == 0 else "none",
-                color=DARK_FIRST[number % len(DARK_FIRST)],
+                **marks(number),
                 label=name or "simulated",
             )
             if claim is not None:
@@ -94,10 +89,9 @@ def sweep(
                 if line and line not in lines:
                     drawn.plot(
                         *zip(*line, strict=True),
-                        color="black",
-                        linewidth=0.8,
+                        **RING,
                         zorder=1,
-                        label="" if lines else claim.id,
+                        label="" if lines else f"{claim.id}: {words(short(formula_of(claim)))}",
                     )
                     lines.add(line)
                     heights += [claimed for _, claimed in line]

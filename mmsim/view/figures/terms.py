@@ -23,6 +23,8 @@ from mmsim.view.figures.times import few_ticks, scale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from mmsim.claims.claim import Claim
+
 LONGEST = 44
 """Letters of a formula in a legend."""
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo")
@@ -174,7 +176,7 @@ def formulas(
                 marker=MARKERS[number],
                 markersize=3,
                 color=DARK_FIRST[number % len(DARK_FIRST)],
-                label=words(_short(f"{name}: {str(fit).splitlines()[0]}")),
+                label=words(short(f"{name}: {str(fit).splitlines()[0]}")),
             )
         scale(drawn, [float(value) for value in values], heights)
         drawn.set_xlabel(words(over), style="italic")
@@ -188,7 +190,20 @@ def _named(factor: Any, term: Any) -> str:
     return Fit("T", ((factor, term),), True, 0, factor, 0.0).formula
 
 
-def _short(text: str) -> str:
+def formula_of(claim: Claim) -> str:
+    """What a claim says, as a legend has it.
+
+    >>> from mmsim.claims import Claim
+    >>> formula_of(Claim("X", "a paper", "reading", lambda n, w: n**2 / w, "upper", grid=list,
+    ...                  run=None))
+    'T ≤ n^2/w'
+    """
+    text = claim.text.replace("**", "^")
+    return text.replace("<=", "≤").replace(">=", "≥")
+
+
+def short(text: str) -> str:
+    """A formula as a legend has room for it."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 

@@ -14,7 +14,7 @@ from mmsim.printable import printable
 from mmsim.results import Run
 from mmsim.results.curve import Curve, Series
 from mmsim.view.curves import draw_curve
-from mmsim.view.figures.paper import COLUMN, drawing, legend_above
+from mmsim.view.figures.paper import COLUMN, RING, drawing, legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,9 +77,9 @@ def times(
     with drawing(axes, COLUMN, 2.2) as drawn:
         draw_curve(Curve("", symbol, "time units", tuple(series)), drawn)
         points, *line = drawn.get_lines()[-len(series) :]
-        points.set(linestyle="none", zorder=3)
+        points.set(zorder=3)
         for one in line:
-            one.set(marker="", color="black")
+            one.set(**RING)
         drawn.set_xlabel(printable(symbol), style="italic")
         scale(drawn, x, heights)
         legend_above(drawn, columns=2)
