@@ -457,7 +457,7 @@ def test_maps_that_cannot_be_drawn():
 # ------------------------------------------------------------------ times
 
 
-@pytest.mark.parametrize("values", [(4, 8, 12), (4, 8, 64)])
+@pytest.mark.parametrize("values", [(4, 8, 12), (4, 8, 64), (1, 2, 3, 4, 5, 6, 7, 8)])
 def test_times_stand_next_to_the_formula(values):
     runs = [mm.UMM(4, 5).run(one_cell, np.zeros(64), threads=n) for n in values]
     axes = figures.times(values, runs, lambda n: n / 4 + 4, symbol="p", name="p/w + l - 1")
@@ -471,7 +471,7 @@ def test_times_stand_next_to_the_formula(values):
     assert claimed.get_markersize() > simulated.get_markersize() > 2
     assert axes.get_xlabel() == "p"
     assert axes.get_xscale() == ("log" if values[-1] == 64 else "linear")
-    assert len(figures.times(values, [1, 2, 3]).get_lines()) == 1
+    assert len(figures.times(values, runs).get_lines()) == 1
 
 
 def test_times_need_a_run_for_each_value():

@@ -148,10 +148,8 @@ def banks(
             drawn.set_xticks([column + 0.5 for column in marks], list(map(str, marks)))
         else:
             whole_numbers(drawn.xaxis)
-        describe(
-            drawn,
-            f"words that {unit} served over {counted(count, 'round' if over == 'round' else 'time unit')}"
-            f", at most {int(words.max())} of a bank at a time",
-            (f"{name} {row}: {int(own.sum())}" for row, own in zip(rows, words, strict=True)),
-        )
+        span = counted(count, "round" if over == "round" else "time unit")
+        most = f"at most {int(words.max())} of a bank at a time"
+        sums = (f"{name} {row}: {int(own.sum())}" for row, own in zip(rows, words, strict=True))
+        describe(drawn, f"words that {unit} served over {span}, {most}", sums)
     return drawn

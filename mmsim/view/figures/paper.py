@@ -116,7 +116,7 @@ def marks(number: int) -> dict[str, Any]:
 RING: Any = {
     "linestyle": "none",
     "marker": "o",
-    "markersize": 8,
+    "markersize": 7,
     "fillstyle": "none",
     "color": "black",
     "markeredgewidth": 0.8,

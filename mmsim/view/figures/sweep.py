@@ -105,7 +105,7 @@ def sweep(
         )
         drawn.set_ylabel("time units")
         drawn.grid(alpha=0.3)
-        legend_above(drawn, columns=2)
+        legend_above(drawn, columns=2 if claim is None else 1)
     return drawn
 
 

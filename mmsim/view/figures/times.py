@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from mmsim.view.figures.paper import COLUMN, RING, drawing, legend_above
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MANY = 20
+"""Values from which on the points are small."""
 FEW = 8
 """Values up to which each has its tick."""
 
@@ -38,7 +41,8 @@ def times(
     ----------
     values, runs
         The parameter's values, and for each the run (or its time). Both axes are logarithmic where
-        the largest value is eight times the smallest, or more.
+        the largest value is eight times the smallest, or more; that of the values not if they are
+        evenly spaced.
     formula
         Gives the time that is claimed for a value. It is evaluated at the values only: between
         them it may not hold, as where w must divide n.
@@ -80,6 +84,9 @@ def times(
         points.set(zorder=3)
         for one in line:
             one.set(**RING)
+        if len(x) > MANY:
+            for one in (points, *line):
+                one.set_markersize(0.7 * one.get_markersize())
         drawn.set_xlabel(printable(symbol), style="italic")
         scale(drawn, x, heights)
         legend_above(drawn, columns=2)
@@ -98,10 +105,12 @@ def _numbers(what: str, values: Sequence[Any]) -> tuple[float, ...]:
 
 def scale(drawn: Axes, x: Sequence[float], measured: Sequence[float]) -> None:
     """Axes for times over a parameter: logarithmic where the largest value is eight times the
-    smallest, or more; a tick for each value where they are few.
+    smallest, or more; a tick for each value where they are few. Values that follow each other at
+    the same distance, as strides 1, 2, 3, ..., stay so.
     """
     if min(x) > 0 and min(measured) > 0 and max(x) >= 8 * min(x):
-        drawn.set_xscale("log", base=2)
+        if not _evenly_spaced(x):
+            drawn.set_xscale("log", base=2)
         base = 2 if max(measured) < 64 * min(measured) else 10
         drawn.set_yscale("log", base=base)
         drawn.set_ylim(
@@ -113,6 +122,11 @@ def scale(drawn: Axes, x: Sequence[float], measured: Sequence[float]) -> None:
     else:
         drawn.ticklabel_format(axis="y", useMathText=True)
     few_ticks(drawn, x)
+
+
+def _evenly_spaced(x: Sequence[float]) -> bool:
+    values = sorted(set(x))
+    return len(values) > 2 and len({after - one for one, after in pairwise(values)}) == 1
 
 
 def few_ticks(drawn: Axes, x: Sequence[float]) -> None:
