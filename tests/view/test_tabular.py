@@ -77,7 +77,7 @@ def test_a_result_shows_in_every_form(name):
     value, expected = SHOWN[name]
     assert isinstance(value, Tabular)
     html = value._repr_html_()
-    assert html.startswith("<p>" if name == "no conflicts" else "<table><caption>")
+    assert html.startswith("<p>" if name == "no conflicts" else "<table><caption ")
     for form in (html, by_rich(value)):
         for words in expected:
             assert words in form, words
