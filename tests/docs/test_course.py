@@ -21,6 +21,7 @@ pytest.importorskip("sphinx_revealjs", reason="what the course is made with isn'
 from classroom import UNGUESSED
 from course import printing
 from course.copies import checksum, names
+from course.pages import described
 from course.reading import FOLDER, Role, notebooks, parts, python, read, solutions
 from execute import kernel
 from sealed import FINENESS, canonical, seal
@@ -290,6 +291,21 @@ def test_axe_finds_no_barrier(course, browser):
                 found += axe.violations(shown, script)
         assert found == [], page
         shown.close()
+
+
+def test_a_picture_is_called_as_it_says_or_by_the_text_before():
+    new = nbformat.v4
+    pictures = ["<svg><title>n &lt; w</title></svg>", "<svg></svg>"]
+    outputs = [
+        new.new_output("display_data", data={"image/svg+xml": svg, "text/html": "<img>"})
+        for svg in pictures
+    ]
+    cells = [new.new_markdown_cell("# A\n\nThe *banks*:"), new.new_code_cell("", outputs=outputs)]
+    notebook = new.new_notebook(cells=cells)
+    described(notebook)
+    made = notebook.cells[1].outputs
+    assert [one.metadata["alt"] for one in made] == ["Figure: n &lt; w", "Figure: The banks:"]
+    assert [set(one.data) for one in made] == [{"image/svg+xml"}] * 2
 
 
 @pytest.mark.parametrize(("atol", "rtol"), [(0.25, 0), (0, 0.01)])
