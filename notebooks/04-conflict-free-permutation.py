@@ -188,7 +188,7 @@ def draw_graph(P, w, colours=None, only=None, axes=None):
     axes.axis("off")
 
 
-# %%
+# %% alt="Left, each bank is joined to each once. Right, some pairs are joined twice."
 w, n = 4, 16
 some = permutations.random(n, seed=3)
 figure, (left, right) = plt.subplots(1, 2, figsize=(7, 2.4))
@@ -271,7 +271,7 @@ for c in range(n // w):
     print(f"before colour {c}: edges at each bank, left {degrees[0]}, right {degrees[1]}")
     left &= colours != c
 
-# %%
+# %% alt="The graph in four colours, then each colour alone: four edges, one for each bank."
 figure, axes = plt.subplots(1, 5, figsize=(11, 1.9))
 draw_graph(some, w, colours, axes=axes[0])
 for c in range(4):
@@ -286,7 +286,7 @@ plt.show()
 # Colour this graph by hand: 8 words, 4 banks, degree 2. The answer is a list of 8 colours, 0 or
 # 1, one for each word.
 
-# %%
+# %% alt="Eight edges: two leave each of the banks 0 to 3, and two enter each."
 small = np.array([5, 1, 4, 6, 0, 7, 3, 2])
 draw_graph(small, 4)
 plt.show()

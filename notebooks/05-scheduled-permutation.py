@@ -152,7 +152,7 @@ np.put_along_axis(moved, third, matrices["2: within columns"], axis=1)
 matrices["3: within rows"] = moved
 assert np.array_equal(moved.ravel()[P], np.arange(side * side))
 
-# %% jupyter={"source_hidden": true} tags=["hide-input"]
+# %% alt="Three steps sort the 8 shades." jupyter={"source_hidden": true} tags=["hide-input"]
 figure, panels = plt.subplots(1, 4, figsize=(11, 3))
 for axes, (title, words) in zip(panels, matrices.items(), strict=True):
     axes.imshow(P[words] // side, cmap="cividis")
@@ -406,7 +406,7 @@ predicted(guess, any(wins))
 # compared with a coalesced one, and how expensive is exactly the width. A GPU has w = 32. Points
 # are simulated, lines are the formulas.
 
-# %%
+# %% alt="The schedule wins for large n, with the longer latency later; the copy is fastest."
 w, d = 32, 4
 sides = [64, 128, 256]
 figure, panels = plt.subplots(1, 2, figsize=(8, 3), sharey=True, layout="constrained")

@@ -61,9 +61,20 @@ def leave_out_answers(app: Sphinx, document: str, source: list[str]) -> None:
     source[0] = json.dumps(notebook)
 
 
+def name_pictures(app: Sphinx, document: str, source: list[str]) -> None:
+    """Give the pictures of a cell the text that the cell's metadata have as `alt`."""
+    if document.startswith("notebooks/"):
+        notebook = json.loads(source[0])
+        for cell in notebook["cells"]:
+            if alt := cell["metadata"].get("alt"):
+                cell["metadata"]["mystnb"] = {"image": {"alt": alt}}
+        source[0] = json.dumps(notebook)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", copy)
     app.add_config_value("notebook_answers", True, "env", bool)
     app.connect("source-read", put_in_place)
     app.connect("source-read", leave_out_answers)
+    app.connect("source-read", name_pictures)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -92,7 +92,7 @@ class Slides(Offline, SlidesExporter):
 
 
 def described(notebook: NotebookNode) -> None:
-    """Give each picture its title, or else the text before it, as its description.
+    """Describe each picture by its cell's `alt`, else by its title, else by the text before it.
 
     A figure that is HTML too, with the same picture, is shown as the template shows pictures.
     """
@@ -105,7 +105,6 @@ def described(notebook: NotebookNode) -> None:
             data = output.get("data", {})
             if "image/svg+xml" in data:
                 plain = re.sub(r"[*`$]|\]\([^)]*\)|\[", "", text)
-                output.metadata["alt"] = html.escape(
-                    f"Figure: {svg_title(data['image/svg+xml']) or plain}"
-                )
+                seen = cell.metadata.get("alt") or svg_title(data["image/svg+xml"]) or plain
+                output.metadata["alt"] = html.escape(f"Figure: {seen}")
                 data.pop("text/html", None)

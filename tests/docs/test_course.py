@@ -295,16 +295,17 @@ def test_axe_finds_no_barrier(course, browser):
 
 def test_a_picture_is_called_as_it_says_or_by_the_text_before():
     new = nbformat.v4
-    pictures = ["<svg><title>n &lt; w</title></svg>", "<svg></svg>"]
-    outputs = [
+    *outputs, other = (
         new.new_output("display_data", data={"image/svg+xml": svg, "text/html": "<img>"})
-        for svg in pictures
-    ]
-    cells = [new.new_markdown_cell("# A\n\nThe *banks*:"), new.new_code_cell("", outputs=outputs)]
-    notebook = new.new_notebook(cells=cells)
+        for svg in ("<svg><title>n &lt; w</title></svg>", "<svg></svg>", "<svg></svg>")
+    )
+    named = new.new_code_cell("", metadata={"alt": "Two graphs"}, outputs=[other])
+    text = new.new_markdown_cell("# A\n\nThe *banks*:")
+    notebook = new.new_notebook(cells=[text, new.new_code_cell("", outputs=outputs), named])
     described(notebook)
     made = notebook.cells[1].outputs
     assert [one.metadata["alt"] for one in made] == ["Figure: n &lt; w", "Figure: The banks:"]
+    assert notebook.cells[2].outputs[0].metadata["alt"] == "Figure: Two graphs"
     assert [set(one.data) for one in made] == [{"image/svg+xml"}] * 2
 
 

@@ -470,6 +470,18 @@ def test_answers_can_be_left_out_of_the_notebooks(extension):
     assert json.loads(source[0])["cells"][0]["outputs"] == [1]
 
 
+def test_a_cell_of_a_notebook_says_what_its_pictures_show(extension):
+    cells = [{"metadata": {"alt": "Two graphs"}}, {"metadata": {}}]
+    source = [json.dumps({"cells": cells})]
+    extension("notebooks_page").name_pictures(None, "notebooks/01", source)
+    named, plain = json.loads(source[0])["cells"]
+    assert named["metadata"]["mystnb"] == {"image": {"alt": "Two graphs"}}
+    assert plain["metadata"] == {}
+    page = ["# A page"]
+    extension("notebooks_page").name_pictures(None, "index", page)
+    assert page == ["# A page"]
+
+
 def test_lists_and_captions_can_be_read_aloud(extension):
     assert doctest.testmod(extension("accessible")).failed == 0
     assert doctest.testmod(extension("alt_texts")).failed == 0
