@@ -329,7 +329,8 @@ curves = {
 for (name, values), style in zip(curves.items(), ("o", "s", "^", "x", "v"), strict=True):
     axes.plot(widths, values, style, label=name, markersize=4)
 axes.set_xscale("log", base=2)
-axes.set(xlabel="w", ylabel="congestion", ylim=(0, 12))
+axes.set_yscale("log", base=2)
+axes.set(xlabel="w", ylabel="congestion")
 axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
 plt.show()
 

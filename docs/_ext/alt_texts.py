@@ -8,11 +8,13 @@ from __future__ import annotations
 import html
 import re
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
+IMAGE = re.compile(r'<img alt="([^"]*)"')
 
 
 def title(svg: str) -> str:
@@ -23,6 +25,23 @@ def title(svg: str) -> str:
     """
     found = TITLE.search(svg)
     return html.unescape(" ".join(found[1].split())) if found else ""
+
+
+def name_picture(data: dict[str, Any]) -> None:
+    """Give the SVG of an output the text that the same picture has in HTML, unless it has a title.
+
+    In the notebooks pyplot makes the SVG of all figures, without a title.
+
+    >>> data = {"image/svg+xml": ["<svg x=''>", "</svg>"], "text/html": ['<img alt="a &lt; b">']}
+    >>> name_picture(data)
+    >>> data["image/svg+xml"]
+    "<svg x=''><title>a &lt; b</title></svg>"
+    """
+    svg, page = ("".join(data.get(kind, "")) for kind in ("image/svg+xml", "text/html"))
+    found = IMAGE.match(page)
+    if svg and found and not TITLE.search(svg):
+        named = f"<title>{found[1]}</title>"
+        data["image/svg+xml"] = re.sub(r"<svg\b[^>]*>", lambda tag: tag[0] + named, svg, count=1)
 
 
 def text_of(image: nodes.image, folder: Path, before: str) -> str:

@@ -11,6 +11,7 @@ import re
 import shutil
 from pathlib import Path
 
+from alt_texts import name_picture
 from sphinx.application import Sphinx
 
 PAGE = "notebooks"
@@ -62,12 +63,14 @@ def leave_out_answers(app: Sphinx, document: str, source: list[str]) -> None:
 
 
 def name_pictures(app: Sphinx, document: str, source: list[str]) -> None:
-    """Give the pictures of a cell the text that the cell's metadata have as `alt`."""
+    """Give the pictures of a cell the text that its metadata have as `alt`, else their own."""
     if document.startswith("notebooks/"):
         notebook = json.loads(source[0])
         for cell in notebook["cells"]:
             if alt := cell["metadata"].get("alt"):
                 cell["metadata"]["mystnb"] = {"image": {"alt": alt}}
+            for output in cell.get("outputs", []):
+                name_picture(output.get("data", {}))
         source[0] = json.dumps(notebook)
 
 

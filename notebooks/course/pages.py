@@ -19,6 +19,7 @@ from traitlets.config import Config
 from course.reading import FOLDER, title
 
 sys.path.append(str(FOLDER.parent / "docs" / "_ext"))
+from alt_texts import name_picture
 from alt_texts import title as svg_title
 from mathml import mathml
 
@@ -104,6 +105,7 @@ def described(notebook: NotebookNode) -> None:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             if "image/svg+xml" in data:
+                name_picture(data)
                 plain = re.sub(r"[*`$]|\]\([^)]*\)|\[", "", text)
                 seen = cell.metadata.get("alt") or svg_title(data["image/svg+xml"]) or plain
                 output.metadata["alt"] = html.escape(f"Figure: {seen}")
