@@ -8,6 +8,7 @@ from pathlib import Path
 from mmsim.errors import shown
 from mmsim.host.arguments import file_path, whole, yes_or_no
 from mmsim.results import Run
+from mmsim.results.rows import SweepRows
 from mmsim.sweeps.cases import Case, Grid, described, make_cases
 from mmsim.sweeps.file import RowFile, SweepError
 from mmsim.sweeps.progress import progress as watched
@@ -100,7 +101,7 @@ def sweep(
         rows = {case.key: file.rows[case.key] for case in cases if case.key in file.rows}
         left = [case for case in cases if case.key not in rows]
         if not left:
-            return [rows[case.key] for case in cases]
+            return SweepRows(rows[case.key] for case in cases)
         if jobs is not None:  # more would have nothing to do, and one would be this very process
             jobs = int(min(jobs, max(len(left), 2)))
         try:
@@ -114,7 +115,7 @@ def sweep(
                 f"interrupted; {len(rows)} of {len(cases)} rows are in {path}, "
                 "and the same call does the others"
             ) from None
-    return [rows[case.key] for case in cases]
+    return SweepRows(rows[case.key] for case in cases)
 
 
 def _to_repeat(
