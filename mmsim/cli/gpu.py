@@ -41,7 +41,12 @@ def add_parser(commands: Any) -> None:
         help="instead of programs, count patterns of addresses for each kind and width of access",
     )
     text = "measure the machines that stand for this GPU"
-    add(subcommands, "calibrate", text, calibrate)
+    calibrated = add(subcommands, "calibrate", text, calibrate)
+    calibrated.add_argument(
+        "--cache",
+        action="store_true",
+        help="instead of these machines, measure the second-level cache and the memory",
+    )
     add(subcommands, "atomics", "compare what atomics take with the model's stages", atomics)
     text = "measure a paper's table or figure again, and predict it by the calibrated model"
     again = add(subcommands, "reproduce", text, reproduce)
@@ -118,6 +123,8 @@ def banks(arguments: argparse.Namespace) -> int:
 
 
 def calibrate(arguments: argparse.Namespace) -> int:
+    if arguments.cache:
+        return calibrate_cache(arguments)
     from mmsim import gpu
     from mmsim.gpu.facts import facts
     from mmsim.gpu.record import Record
@@ -131,6 +138,21 @@ def calibrate(arguments: argparse.Namespace) -> int:
         output.print(f"{name}: {value}", highlight=False)
     for machine in (found.dmm, found.umm, found.hmm):
         output.print(str(machine), highlight=False)
+    return 0
+
+
+def calibrate_cache(arguments: argparse.Namespace) -> int:
+    from mmsim.gpu.cache_calibration import measured, numbers
+
+    command = "mmsim gpu calibrate --cache"
+    with status("calibrating") as shown:
+        for record in measured(command, lambda text: shown.update(f"calibrating: {text}")):
+            save(record, arguments)  # what there is so far is not lost
+    output = console()
+    for name, value in numbers(record).items():
+        output.print(f"{name}: {value:,.4g} ps", highlight=False)
+    if "not counted" in record.facts:
+        output.print(f"without counts: {record.facts['not counted']}", highlight=False)
     return 0
 
 

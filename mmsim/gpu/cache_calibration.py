@@ -1,0 +1,131 @@
+"""What the GPU at hand takes for its second-level cache and memory: `mmsim gpu calibrate --cache`.
+
+Small programs, none of which is ever predicted: `mmsim.gpu.cache_points` says which, and how each
+number comes of their times. The record has a row for each point: the picoseconds of an access, the
+times that they come of, and what the profiler counted of the longer launch.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
+from mmsim.errors import FormatError
+from mmsim.gpu import cache_halves, ncu
+from mmsim.gpu.cache_counted import counted
+from mmsim.gpu.cache_metrics import counted_here, counts, lacking
+from mmsim.gpu.cache_points import Point, points
+from mmsim.gpu.cache_stage import Stage, counted_name
+from mmsim.gpu.counting import NAME
+from mmsim.gpu.facts import facts
+from mmsim.gpu.ncu import NoCounters, Profiled
+from mmsim.gpu.record import Record, Row
+from mmsim.gpu.replay import cupy
+
+EXPERIMENT = "cache"
+
+
+def measured(command: str, say: Callable[[str], None]) -> Iterator[Record]:
+    """The record so far, number by number: first the times, then with the counts.
+
+    Raises `NoGPU` without a GPU. Where its counters can't be read the record says why.
+    """
+    stage = Stage(cupy())
+    card = {"multiprocessors": stage.card.multiprocessors, "cache bytes": stage.card.cache_bytes}
+    record = Record(EXPERIMENT, {**facts(command), **card}, ())
+    for number, own in groupby(points(stage.card), lambda point: point.number):
+        say(number)
+        record = replace(record, rows=(*record.rows, *map(stage.measure, own)))
+        yield record
+    say("halves")
+    record = replace(record, rows=(*record.rows, *cache_halves.measured(stage)))
+    yield record
+    say("counting")
+    try:
+        yield with_counts(record, counted(stage.card))
+    except NoCounters as error:
+        yield replace(record, facts={**record.facts, "not counted": str(error)})
+
+
+def with_counts(record: Record, launched: Sequence[Point]) -> Record:
+    """The record with what the profiler counts of the points' launches, in their rows."""
+    profiler = ncu.find()
+    metrics = counted_here(ncu.known_metrics(profiler))
+    known = {"ncu": ncu.version(profiler), "metrics lacking": lacking(metrics)}
+    with tempfile.TemporaryDirectory() as name:
+        module = "mmsim.gpu.cache_counted"
+        launches = ncu.profile(profiler, NAME, metrics, Path(name), module)
+    rows = joined(record.rows, launched, launches, metrics)
+    return replace(record, facts={**record.facts, **known}, rows=tuple(rows))
+
+
+def joined(
+    rows: Sequence[Row],
+    launched: Sequence[Point],
+    launches: Sequence[Profiled],
+    metrics: Sequence[str],
+) -> Iterator[Row]:
+    """The rows, those of launched points with what was counted of them.
+
+    Raises `NoCounters` if the launches aren't those of the points, one by one.
+    """
+    if [counted_name(point) for point in launched] != [launch.kernel for launch in launches]:
+        raise NoCounters(f"ncu counted {len(launches)} launches of {len(launched)}; run it again")
+    found = {
+        key(point.number, point.about): counts(launch, metrics)
+        for point, launch in zip(launched, launches, strict=True)
+    }
+    for row in rows:
+        own = [one for (number, about), one in found.items() if _is(row, number, about)]
+        yield {**row, **(own[0] if own else {})}
+
+
+def key(number: str, about: Row) -> tuple[str, tuple[tuple[str, object], ...]]:
+    """What tells a point from all others."""
+    return number, tuple(about.items())
+
+
+def _is(row: Row, number: str, about: tuple[tuple[str, object], ...]) -> bool:
+    return row["number"] == number and set(about) <= set(row.items())
+
+
+# ------------------------------------------------------------ the numbers
+
+
+def numbers(record: Record) -> dict[str, float]:
+    """The single numbers that the points give, in picoseconds.
+
+    `tag` is that of a tag request and `sector` that of a data sector, of reads that hit; `written
+    tag` and `written sector` are those of writes; `hit` and `miss` are latencies. `read from
+    memory` and `written to memory` are those of a sector in turn, `random read` and `random write`
+    of a sector alone at a random place, `partial write` of a word of one.
+
+    Raises `FormatError` for a record that lacks one.
+    """
+    found = {}
+    for name, (number, about, times) in NUMBERS.items():
+        rows = [row for row in record.rows if row["number"] == number]
+        own = [row for row in rows if about.items() <= row.items()]
+        if len(own) != 1 or not isinstance(ps := own[0].get("ps"), int | float):
+            raise FormatError(f"the record has {len(own)} rows for {name}, not one")
+        found[name] = times * ps
+    return found
+
+
+NUMBERS: Mapping[str, tuple[str, Row, float]] = {
+    "tag": ("read hits", {"word bytes": 4, "stride": 32}, 1),
+    "sector": ("read hits", {"word bytes": 8, "stride": 1}, 4),
+    "written tag": ("write hits", {"word bytes": 4, "stride": 32}, 1),
+    "written sector": ("write hits", {"word bytes": 8, "stride": 1}, 4),
+    "hit": ("hit latency", {}, 1),
+    "miss": ("miss latency", {}, 1),
+    "read from memory": ("memory, reads", {}, 4),
+    "written to memory": ("memory, writes", {}, 4),
+    "random read": ("runs, read", {"words": 8}, 8),
+    "random write": ("runs, written", {"words": 8}, 8),
+    "partial write": ("partial writes", {"words": 1}, 1),
+}
+"""Of each number the points' number, what the row says, and the accesses that it is the time of."""

@@ -1,0 +1,75 @@
+"""How long single reads of a line take a multiprocessor after another one had the line.
+
+The second-level cache may have two halves: a multiprocessor asks its own, and that one may have to
+ask the other. One multiprocessor follows a chain of lines, so that they are in the cache; then
+another one follows it twice. Its first reads of lines that its own half lacks take longer than its
+second reads. The language has no clock, so the kernel is written in CUDA C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mmsim.cuda_c.kernels import Kernel
+from mmsim.gpu.cache_points import LINE
+from mmsim.gpu.cache_stage import Stage, chain
+from mmsim.gpu.record import Row
+
+LINES = 2048
+EVERY = 4
+"""One of so many multiprocessors is asked."""
+QUANTILES = (5, 25, 50, 75, 95)
+SOURCE = """extern "C" __global__ void reads_one_by_one(
+    const volatile int *a, const int *p, int *cycles)
+{
+    __shared__ volatile int kept[32];
+    unsigned int own;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(own));
+    if (own != p[1])
+        return;
+    int x = 0;
+    for (int step = 0; step < p[0]; step++) {
+        long long begin = clock64();
+        x = a[x];
+        kept[step % 32] = x;  // waits for the read
+        cycles[step] = (int)(clock64() - begin);
+    }
+}
+"""
+
+
+def kernel(blocks: int) -> Kernel:
+    """A block for each multiprocessor, of which that with the number p[1] reads p[0] times."""
+    return Kernel(SOURCE, "reads_one_by_one", "global", (), (blocks, 1, 1), (1, 1, 1), 0)
+
+
+def measured(stage: Stage) -> Iterator[Row]:
+    """Clock cycles of the reads: of each multiprocessor the quantiles of its first and second."""
+    cp = stage.cp
+    a = cp.asarray(chain(LINES))
+    for other in range(0, stage.card.multiprocessors, EVERY):
+        stage.read_other()
+        missed = _cycles(stage, a, 0)
+        _cycles(stage, a, 0)
+        first = _cycles(stage, a, other)
+        second = _cycles(stage, a, other)
+        row: dict[str, Any] = {"number": "halves", "multiprocessor": other}
+        for name, cycles in (("misses", missed), ("first", first), ("second", second)):
+            found = np.percentile(cycles, QUANTILES, method="nearest").tolist()
+            row |= {
+                f"{name}, {part}%": int(value) for part, value in zip(QUANTILES, found, strict=True)
+            }
+        yield row
+
+
+def _cycles(stage: Stage, a: Any, multiprocessor: int) -> Any:
+    """The cycles of each read by one multiprocessor; zeros if it has no block."""
+    cp = stage.cp
+    written = kernel(stage.card.multiprocessors)
+    cycles = cp.zeros(a.size // LINE, dtype=np.int32)
+    p = cp.asarray(np.array([cycles.size, multiprocessor], np.int32))
+    stage.ready(written, (a, p, cycles))()
+    return cp.asnumpy(cycles)

@@ -1,0 +1,387 @@
+"""What is measured of a GPU's second-level cache and memory: the program, its numbers, how often.
+
+A point is one program on one size, launched with few repetitions and with many: what an access
+costs is the difference of the two times, over that of their accesses. Each function here has the
+points of one number, and says how it comes of them. Sizes are parts of the card's cache, so that
+nothing here is a number of one card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from mmsim.cuda_c.kernels import MOST_THREADS as BLOCK
+from mmsim.cuda_c.kernels import Kernel
+from mmsim.frontend.program import Program
+from mmsim.gpu import cache_programs as programs
+from mmsim.gpu.record import Row
+
+SECTOR, LINE = 8, 32
+"""Words of 4 bytes in a sector and in a line of the cache."""
+RESIDENT = 2048
+"""Threads that a multiprocessor holds at a time."""
+SCRATCH = 2**29
+"""Words of the long array that most points access."""
+MEBI = 2**20
+
+Before = Literal["itself", "written", "read"]
+PASSES: tuple[Before, ...] = ("written", "read")
+"""What runs before a launch is timed: itself, so that the cache holds what fits; or a pass through
+another array, larger than the cache, which leaves written lines there or lines that were read."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is asked of the driver."""
+
+    multiprocessors: int
+    cache_bytes: int
+
+    @property
+    def threads(self) -> int:
+        """As many as it holds at a time."""
+        return self.multiprocessors * RESIDENT
+
+    def lines(self, part: float) -> int:
+        """The lines of a part of the cache."""
+        return int(self.cache_bytes * part) // (4 * LINE)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One program with its numbers p[1], p[2] ...; `times` are few and many, for p[0].
+
+    `wide` says that words have 8 bytes. `accesses` are those of a thread in one repetition. `array`
+    is the one it accesses: the long one, one that holds zeros, or a chain (`chained`).
+    """
+
+    number: str
+    about: Row
+    program: Program
+    numbers: tuple[int, ...]
+    times: tuple[int, int]
+    threads: int
+    before: Before = "itself"
+    wide: bool = False
+    array: Literal["scratch", "zeros", "chain"] = "scratch"
+    constants: tuple[int, ...] = ()
+    accesses: int = 1
+
+    @property
+    def block(self) -> int:
+        return min(BLOCK, self.threads)
+
+    @property
+    def between(self) -> int:
+        """The accesses of all threads that many repetitions make more than few."""
+        few, many = self.times
+        return (many - few) * self.threads * self.accesses
+
+    def p(self, times: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+        """The argument p for so many repetitions."""
+        return np.array([times, *self.numbers], np.int32)
+
+    def kernel(self) -> Kernel:
+        """Its kernel, which is the same for all numbers and sizes of the arrays."""
+        from mmsim.api.kernels import kernel
+
+        a = np.zeros(LINE, np.int64 if self.wide else np.int32)
+        p = np.zeros(5, np.int32)
+        arrays = (a, p) if self.array == "scratch" else (a, np.zeros(LINE, np.int32), p)
+        given = (*arrays, *self.constants)
+        return kernel(self.program, *given, threads=self.threads, block_size=self.block)
+
+
+def points(card: Card) -> Iterator[Point]:
+    """All points, the most important numbers first."""
+    yield from read_hits(card)
+    yield from write_hits(card)
+    yield from latencies(card)
+    yield from memory(card)
+    yield from runs(card)
+    yield from partial_writes(card)
+    yield from fetches(card)
+    yield from capacity(card)
+    yield from under_way(card)
+    yield from multiprocessors(card)
+    yield from atomics(card)
+    yield from reach(card)
+    yield from launches(card)
+
+
+def repetitions(threads: int, ps: float, least: int = 1) -> tuple[int, int]:
+    """Few and many: about 30 and 150 microseconds, if an access takes `ps` picoseconds.
+
+    Few are no fewer than `least`.
+
+    >>> repetitions(1000, 1000)
+    (30, 150)
+    """
+    few = max(least, 1, round(30e6 / (threads * ps)))
+    return few, 5 * few
+
+
+# ------------------------------------------------------------ the cache
+
+
+def read_hits(card: Card) -> Iterator[Point]:
+    """Reads of every `stride`-th word of a quarter of the cache, of which both halves have room.
+
+    With a stride of 32 words of 4 bytes each lane asks for one sector of a line of its own: the
+    time of an access is that of a tag request. With a stride of 1 and words of 8 bytes two requests
+    for tags serve 8 sectors: 4 times the time of an access is that of a data sector, if tags don't
+    take longer. The strides between have 1, 2 or 4 sectors of a line.
+    """
+    yield from _strides(card, "read hits", programs.walk, 0.25)
+
+
+def write_hits(card: Card) -> Iterator[Point]:
+    """The same with writes, to an eighth of the cache: with a stride of 1 whole sectors."""
+    yield from _strides(card, "write hits", programs.walk_writing, 0.125)
+
+
+def _strides(card: Card, number: str, program: Program, part: float) -> Iterator[Point]:
+    for wide, stride in ((False, 32), (True, 1), (False, 1), (False, 8), (False, 16), (True, 4)):
+        size = 8 if wide else 4
+        places = card.lines(part) * 4 * LINE // (size * stride)
+        yield Point(
+            number,
+            {"word bytes": size, "stride": stride, "MiB": _mebi(places * stride * size)},
+            program,
+            (places, stride),
+            threads=card.threads,
+            wide=wide,
+            times=repetitions(card.threads, 7 * min(1, size * stride / 32)),
+        )
+
+
+def latencies(card: Card) -> Iterator[Point]:
+    """One thread, whose reads wait for each other, through random lines of an eighth of the cache.
+
+    Once they are in the cache, the time of an access is the latency of a hit; after another array
+    has passed through the cache, that of a miss, without the time of finding a far page.
+    """
+    about: Row = {"MiB": _mebi(4 * LINE * chain_lines(card))}
+    hit = Point(
+        "hit latency", about, programs.follow, (0,), (2000, 10000), threads=1, array="chain"
+    )
+    yield hit
+    yield replace(hit, number="miss latency", before="read")
+
+
+def chain_lines(card: Card) -> int:
+    """The lines of the chain that latencies are measured with."""
+    return card.lines(0.125)
+
+
+def capacity(card: Card) -> Iterator[Point]:
+    """Reads of one sector of random lines, and of all lines in turn, of arrays of several sizes.
+
+    Where the time of an access begins to rise, and the counted hits to fall, is the capacity that
+    counts; how fast they do says how lines are replaced.
+    """
+    for part in (1 / 8, 1 / 4, 3 / 8, 1 / 2, 5 / 8, 3 / 4, 7 / 8, 1, 5 / 4, 3 / 2, 2, 3, 4):
+        lines = card.lines(part)
+        about: Row = {"part of the cache": part, "MiB": _mebi(4 * LINE * lines)}
+        # So many that each line has been read several times before.
+        times = repetitions(card.threads, 7, 2 * lines // card.threads)
+        number, one = "capacity, random", (lines, LINE, 1)
+        yield Point(number, about, programs.scattered, one, times=times, threads=card.threads)
+        number, two = "capacity, in turn", (lines, LINE)
+        yield Point(number, about, programs.walk, two, times=times, threads=card.threads)
+
+
+# ------------------------------------------------------------ the memory
+
+
+def memory(card: Card) -> Iterator[Point]:
+    """Reads, then writes, of all words of half the long array in turn: the memory's bandwidth."""
+    places = SCRATCH // 4
+    for number, program in (
+        ("memory, reads", programs.walk),
+        ("memory, writes", programs.walk_writing),
+    ):
+        yield Point(
+            number,
+            {"word bytes": 8, "MiB": _mebi(8 * places)},
+            program,
+            (places, 1),
+            threads=card.threads,
+            before="read",
+            wide=True,
+            times=repetitions(card.threads, 2),
+        )
+
+
+def runs(card: Card) -> Iterator[Point]:
+    """Reads and writes of runs of words at random places of half the long array.
+
+    A run of 8 words is a sector, of 32 a line. From the length at which a byte takes no longer than
+    in turn, a row of the memory is long enough to hide that another one has to be opened; the time
+    that shorter runs take beyond the memory's bandwidth is that of opening rows.
+    """
+    for words in (8, 16, 32, 64, 128, 256, 512, 1024):
+        for number, program in (
+            ("runs, read", programs.scattered),
+            ("runs, written", programs.scattered_writing),
+        ):
+            yield _random(card, number, program, SCRATCH // 2, words, words, 10 * 8 / words + 1)
+
+
+def partial_writes(card: Card) -> Iterator[Point]:
+    """Writes of some words of random sectors: beyond whole sectors, each is filled from memory."""
+    for words in (1, 2, 4, 8):
+        yield _random(
+            card,
+            "partial writes",
+            programs.scattered_writing,
+            SCRATCH // 2,
+            SECTOR,
+            words,
+            60 / words,
+        )
+
+
+def reach(card: Card) -> Iterator[Point]:
+    """Random sectors, read, and written in part, of arrays of several sizes: do far pages cost?"""
+    for times in (2, 4, 8, 16, 32):
+        size = min(times * card.cache_bytes // 4, SCRATCH)
+        yield _random(card, "reach, read", programs.scattered, size, SECTOR, 1, 20)
+        yield _random(card, "reach, written", programs.scattered_writing, size, SECTOR, 1, 60)
+
+
+def _random(
+    card: Card, number: str, program: Program, size: int, unit: int, words: int, ps: float
+) -> Point:
+    units = size // unit
+    # Twice as many sectors as the cache has, so that few writes fill it, too.
+    bytes_of_a_time = 4 * card.threads * max(1, SECTOR // words)
+    full = -(-2 * card.cache_bytes // bytes_of_a_time)
+    return Point(
+        number,
+        {"unit words": unit, "words": words, "MiB": _mebi(4 * units * unit)},
+        program,
+        (units, unit, words),
+        threads=card.threads,
+        before="read",
+        times=repetitions(card.threads, ps, full),
+    )
+
+
+def fetches(card: Card) -> Iterator[Point]:
+    """Reads of two sectors of random lines: which sectors the memory sends together.
+
+    The sectors that the memory is counted to send, over the pairs, are 2 if both came together and
+    twice as many if not; of one sector twice they are the size of a fetch.
+    """
+    for one, two in ((0, 0), (0, 1), (0, 2), (0, 3), (1, 2), (2, 3), (3, 3)):
+        yield Point(
+            "fetches",
+            {"sectors": f"{one} and {two}"},
+            programs.pairs,
+            (SCRATCH // 2 // LINE, LINE, one * SECTOR, two * SECTOR),
+            threads=card.threads,
+            before="read",
+            accesses=2,
+            times=repetitions(card.threads, 40),
+        )
+
+
+# ------------------------------------------------------------ what is on the way
+
+
+def under_way(card: Card) -> Iterator[Point]:
+    """Rounds of k independent reads that hit, by some warps of one block.
+
+    The time of a round of one warp is constant while all its reads are on their way together; from
+    the k where it begins to grow, k requests of a warp, or of the multiprocessor, are under way.
+    The time of a point is that of a read: k times it is a round's.
+    """
+    for stride in (1, LINE):
+        for warps, most in ((1, 64), (4, 16), (16, 8), (32, 8)):
+            for k in (1, 2, 4, 8, 16, 32, 64):
+                if k <= most:
+                    yield Point(
+                        "under way",
+                        {"warps": warps, "stride": stride, "k": k},
+                        programs.rounds,
+                        (stride,),
+                        times=(50, 250),
+                        threads=32 * warps,
+                        array="zeros",
+                        constants=(k,),
+                        accesses=k,
+                    )
+
+
+def zeros_words() -> int:
+    """The words that the rounds access at most."""
+    return 64 * BLOCK * LINE
+
+
+def multiprocessors(card: Card) -> Iterator[Point]:
+    """Reads that hit by few multiprocessors: what each of them can ask for, and what all share."""
+    lines = card.lines(0.25)
+    for blocks in (1, 2, 4, 8, 16, card.multiprocessors // 4, card.multiprocessors // 2):
+        for wide, stride in ((False, LINE), (True, 1)):
+            places = lines * LINE // 2 if wide else lines
+            yield Point(
+                "multiprocessors",
+                {"blocks": blocks, "word bytes": 8 if wide else 4, "stride": stride},
+                programs.walk,
+                (places, stride),
+                threads=BLOCK * blocks,
+                wide=wide,
+                times=repetitions(BLOCK * blocks, (60 if wide else 500) / blocks),
+            )
+
+
+def atomics(card: Card) -> Iterator[Point]:
+    """Atomic additions to one word of each of some lines, and to all words of them."""
+    for words in (1, LINE):
+        for lines in (1, 32, 1024, card.lines(0.125)):
+            yield Point(
+                "atomics",
+                {"words of a line": words, "lines": lines},
+                programs.scattered_adding,
+                (lines, LINE, words),
+                threads=card.threads,
+                times=repetitions(card.threads, 500 / min(lines, 64)),
+            )
+
+
+def launches(card: Card) -> Iterator[Point]:
+    """Launches that access nothing but their numbers, or a part of the cache once.
+
+    What they take is in the times themselves. After another array was written the cache is full of
+    lines that have to go to memory first; after one was read it isn't.
+    """
+    for threads in (32, card.threads):
+        yield Point(
+            "launch", {"threads": threads}, programs.walk, (LINE, 1), (0, 1), threads, before="read"
+        )
+    part = card.cache_bytes // 2 // 8
+    times = -(-part // card.threads)
+    for number, program in (
+        ("first reads", programs.walk),
+        ("first writes", programs.walk_writing),
+    ):
+        for before in PASSES:
+            yield Point(
+                number,
+                {"after an array was": before, "MiB": _mebi(8 * part)},
+                program,
+                (4 * part, 1),
+                times=(times, 3 * times),
+                threads=card.threads,
+                before=before,
+                wide=True,
+            )
+
+
+def _mebi(size: int) -> float:
+    return round(size / MEBI, 3)

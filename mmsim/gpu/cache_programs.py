@@ -1,0 +1,147 @@
+"""Programs that measure a GPU's second-level cache and its memory (`mmsim.gpu.cache_points`).
+
+`a` is a long array, and p holds numbers, so that one kernel's text does for all of them. p[0] is
+how often a thread repeats its access: the difference of two times is that of accesses only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import int32, uint32
+
+from mmsim.api.program import program
+from mmsim.frontend import atomic
+from mmsim.frontend.names import Array, Thread, registers
+
+
+@program
+def scrambled(n: uint32) -> Any:
+    """A number of 32 bits for each n, as if drawn: the last steps of MurmurHash3."""
+    x = n
+    x ^= x >> 16
+    x *= 0x85EBCA6B
+    x ^= x >> 13
+    x *= 0xC2B2AE35
+    x ^= x >> 16
+    return x
+
+
+@program
+def walk(T: Thread, a: Array, p: Array) -> None:
+    """Read every p[2]-th word, p[1] of them in turn, again from the first: times, places, stride.
+
+    Adjacent threads read adjacent ones of these words.
+    """
+    places = int32(p[1])
+    stride = int32(p[2])
+    step = int32(T.count % p[1])
+    i = int32(T.id % p[1])
+    for _ in range(p[0]):
+        a[i * stride]
+        i += step
+        if i >= places:
+            i -= places
+
+
+@program
+def walk_writing(T: Thread, a: Array, p: Array) -> None:
+    """Write the words that `walk` reads: times, places, stride."""
+    places = int32(p[1])
+    stride = int32(p[2])
+    step = int32(T.count % p[1])
+    i = int32(T.id % p[1])
+    for _ in range(p[0]):
+        a[i * stride] = i
+        i += step
+        if i >= places:
+            i -= places
+
+
+@program
+def scattered(T: Thread, a: Array, p: Array) -> None:
+    """Read at random places: times, units, words from one unit to the next, words that are read.
+
+    So many adjacent threads read the first words of one unit.
+    """
+    units = p[1]
+    unit = int32(p[2])
+    own = int32(T.id % p[3])
+    n = uint32(T.id // p[3])
+    step = T.count // p[3]
+    for _ in range(p[0]):
+        a[int32((int(scrambled(n)) * units) >> 32) * unit + own]
+        n += step
+
+
+@program
+def scattered_writing(T: Thread, a: Array, p: Array) -> None:
+    """Write the words that `scattered` reads: times, units, words of a unit, words written."""
+    units = p[1]
+    unit = int32(p[2])
+    own = int32(T.id % p[3])
+    n = uint32(T.id // p[3])
+    step = T.count // p[3]
+    for _ in range(p[0]):
+        a[int32((int(scrambled(n)) * units) >> 32) * unit + own] = own
+        n += step
+
+
+@program
+def scattered_adding(T: Thread, a: Array, p: Array) -> None:
+    """Add 1, by atomics, to the words that `scattered` reads: times, units, words of a unit, words.
+
+    The old values are discarded.
+    """
+    units = p[1]
+    unit = int32(p[2])
+    own = int32(T.id % p[3])
+    n = uint32(T.id // p[3])
+    step = T.count // p[3]
+    for _ in range(p[0]):
+        atomic.add(a, int(int32((int(scrambled(n)) * units) >> 32) * unit + own), 1)
+        n += step
+
+
+@program
+def pairs(T: Thread, a: Array, p: Array) -> None:
+    """Read two words of random units: times, units, words of a unit, which two.
+
+    They are p[3] and p[4] words from the beginning of the unit.
+    """
+    units = p[1]
+    unit = int32(p[2])
+    one = int32(p[3])
+    two = int32(p[4])
+    n = uint32(T.id)
+    for _ in range(p[0]):
+        place = int32((int(scrambled(n)) * units) >> 32) * unit
+        a[place + one]
+        a[place + two]
+        n += T.count
+
+
+@program
+def rounds(T: Thread, a: Array, b: Array, p: Array, k: int) -> None:
+    """Rounds of k independent reads, each round after the last one's: times, stride.
+
+    a holds zeros, so the sum of a round, on which the next one's addresses depend, is zero.
+    """
+    c = registers(k)
+    stride = p[1]
+    x = T.id
+    for _ in range(p[0]):
+        for j in range(k):
+            c[j] = a[(x + j * T.count) * stride]
+        for j in range(k):
+            x += c[j]
+    b[T.id] = x
+
+
+@program
+def follow(T: Thread, a: Array, b: Array, p: Array) -> None:
+    """Each read at the place that the last one named: times, the first place."""
+    x = p[1]
+    for _ in range(p[0]):
+        x = a[x]
+    b[T.id] = x
