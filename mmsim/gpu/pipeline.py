@@ -35,12 +35,17 @@ class Step:
 
 
 def replay_steps(
-    steps: Sequence[Step], arrays: Arrays, *, keep: Sequence[str] = (), samples: int = SAMPLES
+    steps: Sequence[Step],
+    arrays: Arrays,
+    *,
+    keep: Sequence[str] = (),
+    samples: int = SAMPLES,
+    sweeps: int = 1,
 ) -> Timing:
     """Launch the steps on the GPU at hand repeatedly, and time each repetition of all of them.
 
-    Arrays lie in row-major order; those named in `keep` are brought back. Raises `NoGPU` where
-    there is none, and what `kernel` raises.
+    Arrays lie in row-major order; those named in `keep` are brought back. `sweeps` are those of
+    `timed`. Raises `NoGPU` where there is none, and what `kernel` raises.
     """
     cp = cupy()
     buffers = {
@@ -62,7 +67,7 @@ def replay_steps(
         for written, function, passed in ready:
             function(written.grid, written.block, passed, shared_mem=written.shared_bytes)
 
-    times = timed(cp, launch, samples)
+    times = timed(cp, launch, samples, sweeps)
     kept = {name: cp.asnumpy(buffers[name]).reshape(arrays[name].shape) for name in keep}
     return Timing(statistics.median(times), min(times), max(times), samples, kept)
 

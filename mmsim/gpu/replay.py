@@ -282,18 +282,20 @@ def _milliseconds(cp: Any, written: Kernel, function: Any, samples: int) -> list
     return timed(cp, lambda number: _launch(written, function, rotating[number % sets]), samples)
 
 
-def timed(cp: Any, launch: Callable[[int], None], samples: int) -> list[float]:
+def timed(cp: Any, launch: Callable[[int], None], samples: int, sweeps: int = 1) -> list[float]:
     """Milliseconds of what `launch(repetition)` sends to the GPU, for 0 .. samples-1.
 
     Before each the GPU writes through an array larger than its second-level cache. So nothing is
-    left there, and what is to be timed waits in the queue instead of for this computer.
+    left there, and what is to be timed waits in the queue instead of for this computer. It writes
+    `sweeps` times, more often where more launches have to be in the queue.
     """
     sweep = cp.empty(3 * device().cache_bytes, dtype=cp.uint8)
     for repetition in range(2):
         launch(repetition)
     times = []
     for repetition in range(samples):
-        sweep.fill(repetition % 256)
+        for _ in range(sweeps):
+            sweep.fill(repetition % 256)
         begin, end = cp.cuda.Event(), cp.cuda.Event()
         begin.record()
         launch(repetition)

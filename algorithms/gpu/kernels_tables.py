@@ -1,0 +1,66 @@
+"""Kernels of several kinds on a GPU: their times, of which none was used to make a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache, partial
+
+import numpy as np
+
+from mmsim.errors import MMSimError
+from mmsim.gpu.experiment import Cell, Conditions, Experiment
+from mmsim.gpu.pipeline import predicted, replay_steps
+from mmsim.gpu.record import Row
+from mmsim_algorithms.gpu.kernel_cases import QUICK, SIDE, Case, Launched, cases
+
+
+def kernels(conditions: Conditions) -> Iterator[Cell]:
+    """A cell for each case; at most the sizes of a quick test if less than all is wanted."""
+    side = SIDE if conditions.most is None or conditions.most >= SIDE else QUICK
+    if conditions.most is not None and conditions.most < QUICK:
+        raise MMSimError(f"no side is {conditions.most} or less; the smallest is {QUICK}")
+    for case in cases(side):
+        yield Cell(
+            {**case.about, "side": side},
+            partial(measure, case),
+            partial(predict, conditions, case),
+        )
+
+
+@lru_cache(maxsize=1)
+def made(case: Case) -> Launched:
+    """What a case launches, kept until the next one's is asked for."""
+    return case.make()
+
+
+def measure(case: Case) -> Row:
+    """Measured milliseconds of all launches of a case, whose results are checked."""
+    launched = made(case)
+    found = replay_steps(
+        launched.steps, launched.arrays, keep=list(launched.expected), sweeps=len(launched.steps)
+    )
+    for name, expected in launched.expected.items():
+        if not np.array_equal(found.arrays[name], expected):
+            raise MMSimError(f"{case.kernel} ({case.data}) left the wrong array {name} on this GPU")
+    times = {"measured": found.median, "low": found.low, "high": found.high}
+    return {
+        "launches": len(launched.steps),
+        **{name: round(time, 6) for name, time in times.items()},
+    }
+
+
+def predict(conditions: Conditions, case: Case) -> Row:
+    """Predicted milliseconds of all launches of a case."""
+    launched = made(case)
+    return {"predicted": predicted(launched.steps, launched.arrays, conditions.calibration)}
+
+
+EXPERIMENTS = [
+    Experiment(
+        "KERNELS",
+        "Sparse products, histograms, gather, stencil, products, transpose and searches",
+        "ms",
+        kernels,
+    ),
+]
+"""Of the field's kernels those that a machine with a cache is held to."""
