@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from mmsim.errors import MMSimError
 
@@ -65,15 +66,22 @@ def known_metrics(ncu: str) -> set[str]:
 
 
 def profile(
-    ncu: str, names: str, metrics: Sequence[str], folder: Path, module: str, *arguments: str
+    ncu: str,
+    names: str,
+    metrics: Sequence[str],
+    folder: Path,
+    module: str,
+    *arguments: str,
+    cache: Literal["none", "all"] = "none",
 ) -> list[Profiled]:
     """Run a Python module and profile the kernels whose names begin with `names`, in their order.
 
-    `folder` is for the profiler's files. Raises `NoCounters` where nothing was counted.
+    `folder` is for the profiler's files. `cache` says which caches are emptied before each launch.
+    Raises `NoCounters` where nothing was counted.
     """
     log = folder / "ncu.csv"
     command = [ncu, "--csv", "--log-file", str(log), "--print-units", "base"]
-    command += ["--clock-control", "none", "--cache-control", "none", "--target-processes", "all"]
+    command += ["--clock-control", "none", "--cache-control", cache, "--target-processes", "all"]
     command += ["--kernel-name-base", "function", "--kernel-name", f"regex:^{names}"]
     command += ["--metrics", ",".join(metrics), sys.executable, "-m", module, *arguments]
     # The module must be found as it was found here; numbers must not follow the locale.
