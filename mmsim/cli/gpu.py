@@ -146,7 +146,13 @@ def calibrate_cache(arguments: argparse.Namespace) -> int:
 
     command = "mmsim gpu calibrate --cache"
     with status("calibrating") as shown:
-        for record in measured(command, lambda text: shown.update(f"calibrating: {text}")):
+
+        def say(text: str) -> None:
+            shown.update(f"calibrating: {text}")
+            if not shown.console.is_terminal:
+                shown.console.print(text, highlight=False, markup=False)
+
+        for record in measured(command, say):
             save(record, arguments)  # what there is so far is not lost
     output = console()
     for name, value in numbers(record).items():

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from mmsim.errors import FormatError
 from mmsim.gpu import cache_halves, ncu
-from mmsim.gpu.cache_counted import counted
+from mmsim.gpu.cache_counted import UNCOUNTED, counted
+from mmsim.gpu.cache_halves import HALVES
 from mmsim.gpu.cache_metrics import counted_here, counts, lacking
 from mmsim.gpu.cache_points import Point, points
 from mmsim.gpu.cache_stage import Stage, counted_name
@@ -67,29 +68,18 @@ def joined(
     launched: Sequence[Point],
     launches: Sequence[Profiled],
     metrics: Sequence[str],
-) -> Iterator[Row]:
+) -> list[Row]:
     """The rows, those of launched points with what was counted of them.
 
     Raises `NoCounters` if the launches aren't those of the points, one by one.
     """
     if [counted_name(point) for point in launched] != [launch.kernel for launch in launches]:
         raise NoCounters(f"ncu counted {len(launches)} launches of {len(launched)}; run it again")
-    found = {
-        key(point.number, point.about): counts(launch, metrics)
-        for point, launch in zip(launched, launches, strict=True)
-    }
-    for row in rows:
-        own = [one for (number, about), one in found.items() if _is(row, number, about)]
-        yield {**row, **(own[0] if own else {})}
-
-
-def key(number: str, about: Row) -> tuple[str, tuple[tuple[str, object], ...]]:
-    """What tells a point from all others."""
-    return number, tuple(about.items())
-
-
-def _is(row: Row, number: str, about: tuple[tuple[str, object], ...]) -> bool:
-    return row["number"] == number and set(about) <= set(row.items())
+    left = iter(launches)
+    return [
+        row if row["number"] in (HALVES, *UNCOUNTED) else {**row, **counts(next(left), metrics)}
+        for row in rows
+    ]
 
 
 # ------------------------------------------------------------ the numbers

@@ -18,6 +18,8 @@ from mmsim.gpu.cache_points import LINE
 from mmsim.gpu.cache_stage import Stage, chain
 from mmsim.gpu.record import Row
 
+HALVES = "halves"
+"""The number of its rows."""
 LINES = 2048
 EVERY = 4
 """One of so many multiprocessors is asked."""
@@ -56,7 +58,7 @@ def measured(stage: Stage) -> Iterator[Row]:
         _cycles(stage, a, 0)
         first = _cycles(stage, a, other)
         second = _cycles(stage, a, other)
-        row: dict[str, Any] = {"number": "halves", "multiprocessor": other}
+        row: dict[str, Any] = {"number": HALVES, "multiprocessor": other}
         for name, cycles in (("misses", missed), ("first", first), ("second", second)):
             found = np.percentile(cycles, QUANTILES, method="nearest").tolist()
             row |= {

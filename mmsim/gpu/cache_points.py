@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 import numpy as np
 
+from mmsim.api.kernels import kernel
 from mmsim.cuda_c.kernels import MOST_THREADS as BLOCK
 from mmsim.cuda_c.kernels import Kernel
 from mmsim.frontend.program import Program
@@ -85,15 +87,26 @@ class Point:
         """The argument p for so many repetitions."""
         return np.array([times, *self.numbers], np.int32)
 
+    @property
     def kernel(self) -> Kernel:
         """Its kernel, which is the same for all numbers and sizes of the arrays."""
-        from mmsim.api.kernels import kernel
+        words = np.dtype(np.int64 if self.wide else np.int32)
+        other = self.array != "scratch"
+        return _kernel(self.program, words, other, self.constants, self.threads, self.block)
 
-        a = np.zeros(LINE, np.int64 if self.wide else np.int32)
-        p = np.zeros(5, np.int32)
-        arrays = (a, p) if self.array == "scratch" else (a, np.zeros(LINE, np.int32), p)
-        given = (*arrays, *self.constants)
-        return kernel(self.program, *given, threads=self.threads, block_size=self.block)
+
+@cache
+def _kernel(
+    program: Program,
+    words: np.dtype[np.int32] | np.dtype[np.int64],
+    other: bool,
+    constants: tuple[int, ...],
+    threads: int,
+    block: int,
+) -> Kernel:
+    a, b, p = np.zeros(LINE, words), np.zeros(LINE, np.int32), np.zeros(5, np.int32)
+    arrays = (a, b, p) if other else (a, p)
+    return kernel(program, *arrays, *constants, threads=threads, block_size=block)
 
 
 def points(card: Card) -> Iterator[Point]:
@@ -325,8 +338,8 @@ def zeros_words() -> int:
 
 def multiprocessors(card: Card) -> Iterator[Point]:
     """Reads that hit by few multiprocessors: what each of them can ask for, and what all share."""
-    lines = card.lines(0.25)
-    for blocks in (1, 2, 4, 8, 16, card.multiprocessors // 4, card.multiprocessors // 2):
+    lines, every = card.lines(0.25), card.multiprocessors
+    for blocks in sorted({1, 2, 4, 8, 16, every // 4, every // 2, every} & {*range(1, every + 1)}):
         for wide, stride in ((False, LINE), (True, 1)):
             places = lines * LINE // 2 if wide else lines
             yield Point(

@@ -57,7 +57,7 @@ class Stage:
         lines = self.other.size // LINE
         times = -(-lines // self.card.threads)
         point = Point("", {}, walk, (lines, LINE), (times, times), self.card.threads)
-        return self.ready(point.kernel(), (self.other, self.cp.asarray(point.p(times))))
+        return self.ready(point.kernel, (self.other, self.cp.asarray(point.p(times))))
 
     def ready(self, written: Kernel, passed: tuple[Any, ...]) -> Launch:
         """A launch with all that takes time done before; one text is compiled once."""
@@ -73,7 +73,7 @@ class Stage:
 
     def of_point(self, point: Point, times: int, name: str | None = None) -> Launch:
         """Launches a point with so many repetitions, its kernel under another name if given."""
-        written = point.kernel()
+        written = point.kernel
         if name is not None:
             written = renamed(written, name)
         p = self.cp.asarray(point.p(times))

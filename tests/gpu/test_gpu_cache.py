@@ -1,0 +1,509 @@
+"""What is measured of a card's cache and memory: the programs, the points, the record, the command.
+
+The GPU is only played: NumPy holds its arrays, and a launch takes what the test says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from emulated_gpu import Emulated, needs_compiler
+from fake_ncu import fake_ncu
+from mmsim.api.kernels import kernel
+from mmsim.cli.main import main
+from mmsim.errors import FormatError
+from mmsim.gpu import (
+    Device,
+    cache_calibration,
+    cache_counted,
+    cache_halves,
+    cache_points,
+    cache_stage,
+    ncu,
+)
+from mmsim.gpu import cache_programs as programs
+from mmsim.gpu.cache_calibration import NUMBERS, joined, measured, numbers
+from mmsim.gpu.cache_counted import UNCOUNTED, counted
+from mmsim.gpu.cache_metrics import METRICS, counted_here, lacking
+from mmsim.gpu.cache_points import LINE, SECTOR, Card, points, zeros_words
+from mmsim.gpu.cache_stage import Stage, chain, counted_name
+from mmsim.gpu.counting import NAME
+from mmsim.gpu.ncu import NoCounters, Profiled
+from mmsim.gpu.record import Record
+
+pytestmark = pytest.mark.usefixtures("uncompiled", "small")
+CARD = Card(2, 2**16)
+H200 = Card(132, 60 * 2**20)
+WARP = 32
+WORDS = 2**19
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A long array that is short."""
+    monkeypatch.setattr(cache_points, "SCRATCH", WORDS)
+    monkeypatch.setattr(cache_stage, "SCRATCH", WORDS)
+
+
+def arrays(point):
+    """The array that a point accesses, and the others, as they are on the GPU."""
+    a = {
+        "scratch": np.zeros(WORDS, np.int32),
+        "zeros": np.zeros(zeros_words(), np.int32),
+        "chain": chain(cache_points.chain_lines(CARD)),
+    }[point.array]
+    if point.wide:
+        a = a.view(np.int64)
+    return (a,) if point.array == "scratch" else (a, np.zeros(1024, np.int32))
+
+
+def run(program, *given, threads, width=WARP):
+    """A program on the HMM whose address groups have so many words."""
+    block = min(threads, 1024)
+    return mm.HMM(1, width, 1).run(program, *given, threads=threads, block_size=block)
+
+
+def p(*numbers):
+    return np.array(numbers, np.int32)
+
+
+def groups(found, kind="read", array="a"):
+    """The address groups that the accesses to an array take."""
+    return sum(row.stages for row in found.accesses if (row.kind, row.array) == (kind, array))
+
+
+# ------------------------------------------------------------ the programs
+
+
+def words_accessed(found):
+    """The words that were written, by their values."""
+    return np.flatnonzero(found.arrays["a"]).tolist()
+
+
+@pytest.mark.parametrize("program", [programs.walk, programs.walk_writing])
+@pytest.mark.parametrize(("stride", "lines", "sectors"), [(1, 1, 4), (8, 8, 32), (32, 32, 32)])
+def test_a_walk_asks_for_so_many_lines_and_sectors(program, stride, lines, sectors):
+    kind = "read" if program is programs.walk else "write"
+    a, given = np.zeros(4096, np.int32), p(3, 4096 // stride, stride)
+    assert groups(run(program, a, given, threads=WARP), kind) == 3 * lines
+    # Warps of 8 threads and groups of 8 words: the sectors of 32 threads.
+    assert groups(run(program, a, given, threads=WARP, width=SECTOR), kind) == 3 * sectors
+
+
+def test_a_walk_begins_anew_where_the_array_ends():
+    a = np.full(64, -1, np.int32)
+    found = run(programs.walk_writing, a, p(3, 6, 8), threads=4)
+    # Places 0 to 3, then 4, 5, 0 and 1, then 2 to 5: all of 6, and each holds its own number.
+    assert found.arrays["a"][:48:8].tolist() == [0, 1, 2, 3, 4, 5]
+    assert (found.arrays["a"] != -1).sum() == 6
+    once = run(programs.walk_writing, a, p(1, 6, 8), threads=4)
+    assert (once.arrays["a"] != -1).sum() == 4
+
+
+def test_more_threads_than_places_share_them():
+    found = run(programs.walk_writing, np.full(64, -1, np.int32), p(1, 3, 1), threads=8)
+    assert found.arrays["a"][:4].tolist() == [0, 1, 2, -1]
+
+
+def scattered_words(times, units, unit, words, threads=64):
+    """How often `scattered_adding` adds to each word, unit by unit."""
+    a = np.zeros(units * unit, np.int32)
+    given = p(times, units, unit, words)
+    found = run(programs.scattered_adding, a, given, threads=threads)
+    return found.arrays["a"].reshape(units, unit)
+
+
+@pytest.mark.parametrize("words", [1, 8, 32])
+def test_runs_are_whole_and_at_places_as_if_drawn(words):
+    found = scattered_words(40, 128, 32, words, threads=256)
+    assert not found[:, words:].any()
+    assert (found[:, :words] == found[:, :1]).all()
+    drawn = found[:, 0]
+    assert drawn.sum() == 40 * 256 // words
+    mean = drawn.mean()
+    assert 0.5 * mean < drawn.var() < 1.5 * mean  # of a Poisson distribution they are equal
+
+
+def test_units_follow_from_the_last_steps_of_murmurhash3():
+    def scrambled(n):
+        n ^= n >> 16
+        n = n * 0x85EBCA6B % 2**32
+        n ^= n >> 13
+        n = n * 0xC2B2AE35 % 2**32
+        return n ^ n >> 16
+
+    found = scattered_words(2, 1000, 1, 1)
+    expected = np.bincount([scrambled(n) * 1000 >> 32 for n in range(128)], minlength=1000)
+    assert (found[:, 0] == expected).all()
+
+
+def test_reads_writes_and_additions_are_at_the_same_places():
+    given = (np.zeros(64 * 32, np.int32), p(5, 64, 32, 8))
+    added = run(programs.scattered_adding, *given, threads=64)
+    written = run(programs.scattered_writing, *given, threads=64)
+    read = run(programs.scattered, *given, threads=64)
+    # Word 0 of a unit is written with a 0.
+    own = added.arrays["a"].reshape(64, 32)[:, 1:] > 0
+    assert (own == (written.arrays["a"].reshape(64, 32)[:, 1:] > 0)).all()
+    assert groups(read) == groups(written, "write")
+
+
+def test_a_pair_is_of_one_line():
+    given = (np.zeros(64 * 32, np.int32), p(4, 64, 32, 8, 24))
+    found = run(programs.pairs, *given, threads=WARP)
+    one, two = (row.stages for row in found.accesses if row.array == "a")
+    assert one == two
+    assert 4 * 20 < one < 4 * 32  # few of the 32 lines are the same
+
+
+@pytest.mark.parametrize("stride", [1, 32])
+def test_a_round_waits_for_the_one_before_and_its_reads_don_t_wait(stride):
+    k, a = 4, np.zeros(4 * WARP * stride, np.int32)
+    given = (a, np.zeros(WARP, np.int32), p(3, stride), k)
+    found = run(programs.rounds, *given, threads=WARP)
+    assert groups(found) == 3 * k * stride
+    assert found.arrays["b"].tolist() == list(range(WARP))
+    body = kernel(programs.rounds, *given, threads=WARP).source.split("p_++")[1]
+    assert body.index("c[j] = a[") < body.index("x = add(x, (long long)c[j])")
+
+
+def test_a_chain_goes_through_all_lines():
+    a = chain(9)
+    ends = [
+        int(run(programs.follow, a, np.zeros(1, int), p(n, 0), threads=1).arrays["b"][0])
+        for n in range(10)
+    ]
+    assert sorted(ends[:9]) == [LINE * line for line in range(9)]
+    assert ends[9] == ends[0] == 0
+
+
+# ------------------------------------------------------------ the points
+
+
+def test_each_point_is_told_from_all_others_and_costs_what_its_number_says(monkeypatch):
+    for card in (H200, CARD):
+        monkeypatch.setattr(cache_points, "SCRATCH", WORDS * card.cache_bytes // CARD.cache_bytes)
+        every = list(points(card))
+        assert len({(one.number, *one.about.items()) for one in every}) == len(every)
+    assert all(point.times[0] < point.times[1] for point in every)
+    assert {point.threads for point in every if point.number == "read hits"} == {2 * 2048}
+
+
+def test_an_access_lies_in_its_array():
+    for point in points(CARD):
+        # An index outside is an error of the simulator.
+        run(point.program, *arrays(point), point.p(1), *point.constants, threads=point.threads)
+
+
+def test_what_hits_fits_into_a_half_of_the_cache_and_what_misses_is_far_larger(monkeypatch):
+    monkeypatch.setattr(cache_points, "SCRATCH", 2**29)
+    sizes = {}
+    for point in points(H200):
+        sizes.setdefault(point.number, set()).add(point.about.get("MiB"))
+    assert sizes["read hits"] == {15}
+    assert sizes["write hits"] == {7.5}
+    assert sizes["hit latency"] == sizes["miss latency"] == {7.5}
+    assert sizes["memory, reads"] == sizes["runs, read"] == sizes["partial writes"] == {1024}
+    assert min(sizes["capacity, random"]) == 7.5
+    assert max(sizes["capacity, random"]) == 240
+    assert sizes["reach, read"] == {120, 240, 480, 960, 1920}
+
+
+def test_few_random_writes_fill_the_cache_twice(monkeypatch):
+    monkeypatch.setattr(cache_points, "SCRATCH", 2**29)
+    for point in points(H200):
+        if point.number in ("runs, written", "partial writes", "reach, written"):
+            _, _, words = point.numbers
+            sectors = point.times[0] * point.threads // words * -(-words // SECTOR)
+            assert 4 * SECTOR * sectors >= 2 * H200.cache_bytes
+
+
+# ------------------------------------------------------------ a GPU that is played
+
+
+class Event:
+    """The played GPU's time when it was recorded."""
+
+    clock = 0.0
+
+    def record(self):
+        self.time = Event.clock
+
+    def synchronize(self):
+        pass
+
+
+class Played:
+    """NumPy in the place of CuPy. `launched` has the name, p and first array of each launch."""
+
+    asarray, asnumpy, zeros, __version__ = np.array, np.array, np.zeros, "14"
+
+    def __init__(self):
+        self.launched = []
+        properties = {"multiProcessorCount": CARD.multiprocessors}
+        self.cuda = SimpleNamespace(
+            runtime=SimpleNamespace(getDeviceProperties=lambda number: properties),
+            Device=lambda: SimpleNamespace(id=0, synchronize=lambda: None),
+            Event=Event,
+            get_elapsed_time=lambda begin, end: end.time - begin.time,
+        )
+
+    def compiled(self, cp, written):
+        """A kernel that takes 1 ms for each time that it repeats its access, and 7 ms more."""
+
+        def function(grid, block, passed):
+            p = passed[1] if written.name == "reads_one_by_one" else passed[-1]
+            self.launched.append((written.name, p.tolist(), passed[0], grid, block))
+            Event.clock += 7 + int(p[0])
+
+        return function
+
+
+@pytest.fixture
+def played(monkeypatch):
+    """The played GPU, in the place of one."""
+    found = Played()
+    device = Device("A GPU", "1.2", "13.0", CARD.cache_bytes)
+    monkeypatch.setattr(cache_stage, "compiled", found.compiled)
+    monkeypatch.setattr(cache_stage, "device", lambda: device)
+    monkeypatch.setattr(cache_calibration, "cupy", lambda: found)
+    monkeypatch.setattr(cache_counted, "cupy", lambda: found)
+    monkeypatch.setattr(cache_calibration, "facts", lambda command: {"command": command})
+    return found
+
+
+def point_of(number, **about):
+    (found,) = (
+        point
+        for point in points(CARD)
+        if point.number == number and about.items() <= point.about.items()
+    )
+    return found
+
+
+def test_an_access_takes_the_difference_of_two_times(played):
+    point = point_of("read hits", stride=32)
+    row = Stage(played).measure(point)
+    few, many = point.times
+    assert (row["few ms"], row["many ms"]) == (7 + few, 7 + many)
+    assert row["accesses"] == (many - few) * point.threads
+    assert row["ps"] == row["low"] == row["high"] == round(1e9 / point.threads, 4)
+    assert (row["number"], row["stride"], row["word bytes"]) == ("read hits", 32, 4)
+    of_rounds = point_of("under way", warps=4, stride=1, k=8)
+    assert Stage(played).measure(of_rounds)["ps"] == round(1e9 / (128 * 8), 4)
+
+
+def test_before_a_launch_the_cache_is_filled_as_the_point_says(played):
+    stage = Stage(played)
+    point = point_of("read hits", stride=32)
+    stage.milliseconds(point, point.times[0])
+    names = [(name, p[0]) for name, p, *_ in played.launched]
+    assert names == 6 * [("walk", point.times[1]), ("walk", point.times[0])]
+    played.launched.clear()
+    stage.milliseconds(point_of("miss latency"), 5)
+    assert [name for name, *_ in played.launched] == 6 * ["walk", "follow"]
+    (_, p, array, *_) = played.launched[0]
+    assert array.nbytes == 3 * CARD.cache_bytes
+    assert p[0] * CARD.threads >= p[1] == array.size // LINE  # each line is read
+    played.launched.clear()
+    written = point_of("first reads", **{"after an array was": "written"})
+    stage.other.fill(0)
+    stage.milliseconds(written, 5)
+    assert stage.other.all()
+    assert [name for name, *_ in played.launched] == 6 * ["walk"]
+
+
+def test_words_of_8_bytes_are_the_same_array_s(played):
+    stage = Stage(played)
+    stage.of_point(point_of("read hits", **{"word bytes": 8, "stride": 1}), 3)()
+    stage.of_point(point_of("under way", warps=1, stride=1, k=2), 3)()
+    wide, zeros = (array for _, _, array, *_ in played.launched)
+    assert wide.dtype == np.int64
+    assert np.shares_memory(wide, stage.scratch)
+    assert not np.shares_memory(zeros, stage.scratch)
+
+
+def test_one_text_is_compiled_once(played, monkeypatch):
+    texts = []
+
+    def compiled(cp, written):
+        texts.append(written.source)
+        return played.compiled(cp, written)
+
+    monkeypatch.setattr(cache_stage, "compiled", compiled)
+    stage = Stage(played)
+    for point in points(CARD):
+        if point.number in ("read hits", "capacity, in turn", "hit latency", "miss latency"):
+            stage.of_point(point, 3)()
+    assert len(texts) == len(set(texts)) == 3
+
+
+# ------------------------------------------------------------ halves
+
+
+def test_each_multiprocessor_reads_after_another_one(played, monkeypatch):
+    monkeypatch.setattr(cache_halves, "EVERY", 2)
+    stage = Stage(played)
+    stage.card = Card(5, 2**16)
+    rows = list(cache_halves.measured(stage))
+    assert [row["multiprocessor"] for row in rows] == [0, 2, 4]
+    reads = [(name, p[1]) for name, p, *_ in played.launched if name == "reads_one_by_one"]
+    assert reads == [("reads_one_by_one", which) for own in (0, 2, 4) for which in (0, 0, own, own)]
+    assert [name for name, *_ in played.launched].count("walk") == 3
+    assert {grid for name, *_, grid, _ in played.launched if name != "walk"} == {(5, 1, 1)}
+    assert set(rows[0]) >= {"misses, 50%", "first, 5%", "second, 95%"}
+
+
+# ------------------------------------------------------------ counts
+
+
+def launches(change=lambda found: found):
+    """What the profiler counts: of each metric its place, and a thousand for each launch."""
+    return change(
+        [
+            Profiled(
+                counted_name(point),
+                {name: 1000 * number + place for place, name in enumerate(METRICS)},
+            )
+            for number, point in enumerate(counted(CARD))
+        ]
+    )
+
+
+def rows_of(every):
+    return [{"number": point.number, **point.about, "ps": 1.0} for point in every]
+
+
+def test_counts_join_the_rows_of_their_points():
+    rows = list(joined(rows_of(points(CARD)), counted(CARD), launches(), METRICS))
+    assert [row["number"] for row in rows] == [point.number for point in points(CARD)]
+    with_counts = [row for row in rows if METRICS[0] in row]
+    assert [row[METRICS[2]] for row in with_counts] == [
+        1000 * number + 2 for number in range(len(counted(CARD)))
+    ]
+    without = {row["number"] for row in rows if METRICS[0] not in row}
+    assert without == set(UNCOUNTED)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda found: found[:-1],
+        lambda found: found[1:],
+        lambda found: [replace(found[0], kernel=f"{NAME}other"), *found[1:]],
+    ],
+)
+def test_other_launches_than_those_of_the_points_are_refused(change):
+    with pytest.raises(NoCounters, match=f"of {len(counted(CARD))}; run it again"):
+        list(joined(rows_of(points(CARD)), counted(CARD), launches(change), METRICS))
+
+
+def test_the_child_launches_what_is_counted_after_what_runs_before_it(played):
+    cache_counted.main()
+    own = [name for name, *_ in played.launched if name.startswith(NAME)]
+    assert own == [counted_name(point) for point in counted(CARD)]
+    first, second = played.launched[:2]
+    assert (first[0], second[0]) == ("walk", f"{NAME}walk")
+    assert (
+        first[1]
+        == second[1]
+        == point_of("read hits", stride=32).p(point_of("read hits", stride=32).times[1]).tolist()
+    )
+
+
+def test_metrics_that_a_gpu_lacks_are_left_out():
+    known = {name.removesuffix(".sum") for name in METRICS[3:]}
+    assert counted_here(known) == list(METRICS[3:])
+    assert lacking(counted_here(known)) == list(METRICS[:3])
+    assert counted_here(set()) == list(METRICS)
+
+
+def test_the_profiler_is_told_which_caches_to_empty(tmp_path):
+    body = "log.write_text(' '.join(args)); sys.exit(1)"
+    with pytest.raises(NoCounters):
+        ncu.profile(fake_ncu(tmp_path, body), NAME, ["m"], tmp_path, "a.module", cache="all")
+    assert "--cache-control all " in (tmp_path / "ncu.csv").read_text()
+
+
+# ------------------------------------------------------------ the record
+
+
+def test_the_record_grows_number_by_number_and_then_has_the_counts(played, monkeypatch):
+    monkeypatch.setattr(ncu, "find", lambda: "ncu")
+    monkeypatch.setattr(ncu, "version", lambda profiler: "1.0")
+    monkeypatch.setattr(ncu, "known_metrics", lambda profiler: set())
+    monkeypatch.setattr(ncu, "profile", lambda *given: launches())
+    told = []
+    records = list(measured("the command", told.append))
+    assert told[:2] == ["read hits", "write hits"]
+    assert told[-2:] == ["halves", "counting"]
+    sizes = [len(record.rows) for record in records]
+    assert sizes[:2] == [6, 12]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == sizes[-2] == len(list(points(CARD))) + 1
+    last = records[-1]
+    assert (last.experiment, last.facts["ncu"]) == ("cache", "1.0")
+    assert last.facts["metrics lacking"] == []
+    assert last.facts["cache bytes"] == CARD.cache_bytes
+    assert sum(METRICS[0] in row for row in last.rows) == len(counted(CARD))
+
+
+def test_without_a_profiler_the_times_are_kept(played, monkeypatch, tmp_path, capsys):
+    def none():
+        raise NoCounters("there is no profiler")
+
+    monkeypatch.setattr(ncu, "find", none)
+    file = tmp_path / "cache.json"
+    assert main(["gpu", "calibrate", "--cache", "--json", str(file)]) == 0
+    printed = capsys.readouterr()
+    assert "without counts: there is no profiler" in printed.out
+    assert "capacity, random" in printed.err
+    record = Record.read(file)
+    assert record.facts["command"] == "mmsim gpu calibrate --cache"
+    assert record.facts["not counted"] == "there is no profiler"
+    assert Counter(row["number"] for row in record.rows)["fetches"] == 7
+    found = numbers(record)
+    assert found["tag"] == pytest.approx(1e9 / 4096, rel=1e-4)
+    assert f"tag: {found['tag']:,.4g} ps" in printed.out
+
+
+def test_numbers_are_those_of_the_rows_that_they_name():
+    rows = [
+        {"number": number, **about, "ps": 10.0 + place}
+        for place, (number, about, _) in enumerate(NUMBERS.values())
+    ]
+    rows.append({"number": "read hits", "word bytes": 4, "stride": 8, "ps": 99.0})
+    found = numbers(Record("cache", {}, tuple(rows)))
+    assert list(found) == list(NUMBERS)
+    assert (found["tag"], found["sector"], found["random write"]) == (10, 44, 8 * 19)
+    with pytest.raises(FormatError, match="has 0 rows for tag, not one"):
+        numbers(Record("cache", {}, tuple(rows[1:])))
+    with pytest.raises(FormatError, match="has 2 rows for hit, not one"):
+        numbers(Record("cache", {}, (*rows, rows[4])))
+
+
+# ------------------------------------------------------------ the kernels
+
+
+@needs_compiler
+def test_kernels_leave_what_the_simulator_does(tmp_path):
+    cases = [
+        (programs.walk_writing, (np.full(512, -1, np.int32), p(5, 100, 4))),
+        (programs.walk_writing, (np.full(512, -1), p(5, 100, 4))),
+        (programs.scattered_writing, (np.full(2048, -1, np.int32), p(5, 50, 32, 8))),
+        (programs.scattered_adding, (np.zeros(2048, np.int32), p(5, 50, 32, 8))),
+        (programs.rounds, (np.ones(4096, np.int32), np.zeros(64, np.int32), p(3, 2), 4)),
+        (programs.follow, (chain(64), np.zeros(64, np.int32), p(5, 32))),
+    ]
+    written = [kernel(program, *given, threads=64) for program, given in cases]
+    emulated = Emulated(written, tmp_path)
+    for number, (program, given) in enumerate(cases):
+        found = run(program, *given, threads=64)
+        left = emulated.run(number)
+        assert all((left[name] == found.arrays[name]).all() for name in left), program.name
