@@ -260,6 +260,7 @@ TARGETS = [
     ["reproduce", "SMM-F5", "--output"],
     ["bench", "events", "--json"],
     ["gpu", "calibrate", "--json"],
+    ["gpu", "calibrate", "--cache", "--json"],
     ["gpu", "atomics", "--json"],
     ["gpu", "counters", "--json"],
     ["gpu", "reproduce", "CFP-T2", "--json"],
@@ -283,6 +284,7 @@ def no_work(monkeypatch):
         "mmsim.cli.bench._run",
         "mmsim.gpu.calibrate",
         "mmsim.gpu.atomics.measured",
+        "mmsim.gpu.cache_calibration.measured",
         "mmsim.gpu.counters",
     ):
         monkeypatch.setattr(name, never)

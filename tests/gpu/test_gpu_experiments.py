@@ -230,7 +230,7 @@ def on_the_cpu(folder, launched):
     return compiled
 
 
-def repetition_by_repetition(cp, launch, samples):
+def repetition_by_repetition(cp, launch, samples, sweeps=1):
     """`timed` with a clock that gives the repetition's number."""
     for number in range(samples):
         launch(number)
@@ -778,7 +778,8 @@ def test_a_file_that_can_t_be_written_is_reported_before_the_work(one, at_hand, 
 def test_an_unknown_experiment_is_named_with_those_that_there_are(capsys, monkeypatch):
     assert main(["gpu", "reproduce", "CFP-T9"]) == 2
     message = (
-        "there is no experiment 'CFP-T9'; there are CFP-T2, CFP-F7, RAP-T3, FIELD, ICPP-T2, ICPP-T3"
+        "there is no experiment 'CFP-T9'; there are CFP-T2, CFP-F7, RAP-T3, FIELD, ICPP-T2, "
+        "ICPP-T3, KERNELS"
     )
     assert message in capsys.readouterr().err
     monkeypatch.setattr(plugins, "entry_points", lambda group: [])

@@ -1,0 +1,318 @@
+"""Kernels that are timed on a card: their data, what they compute, their times and counts.
+
+The GPU is only played: NumPy holds its arrays, and kernels run on the simulator or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from emulated_gpu import Emulated, needs_compiler
+from mmsim.api.kernels import kernel
+from mmsim.engines.array import engine
+from mmsim.errors import MMSimError
+from mmsim.gpu import ncu
+from mmsim.gpu.cache_metrics import METRICS
+from mmsim.gpu.counting import NAME
+from mmsim.gpu.experiment import Conditions
+from mmsim.gpu.ncu import NoCounters, Profiled
+from mmsim.gpu.record import Record
+from mmsim.gpu.replay import timed
+from mmsim.gpu.timing import Timing
+from mmsim_algorithms.gpu import counted_launches, kernels_tables
+from mmsim_algorithms.gpu import kernel_programs as programs
+from mmsim_algorithms.gpu.counted_launches import KERNELS, batches, joined, launch, main
+from mmsim_algorithms.gpu.kernel_cases import QUICK, SIDE, cases
+from mmsim_algorithms.gpu.kernel_data import Search, banded, by_octaves, grid, power_law, uniform
+
+pytestmark = pytest.mark.usefixtures("interpreted")
+MACHINE = mm.HMM(4, 32, 10)
+CASES = list(cases(QUICK))
+
+
+@pytest.fixture
+def interpreted(monkeypatch):
+    """Nothing is compiled: that takes longer than these sizes."""
+    monkeypatch.setattr(engine, "FEW", 1 << 30)
+
+
+def name(case):
+    return f"{case.kernel}, {case.data}"
+
+
+def simulated(launched):
+    """The arrays after all launches."""
+    arrays = dict(launched.arrays)
+    for step in launched.steps:
+        how = {"threads": step.threads, "block_size": step.block_size}
+        run = MACHINE.run(step.program, *step.given(arrays), **how, engine="array")
+        names = [one for one in step.arguments if isinstance(one, str)]
+        arrays |= zip(names, run.arrays.values(), strict=True)
+    return arrays
+
+
+# ------------------------------------------------------------ the data
+
+
+def test_a_zipf_law_s_words_are_drawn_as_often_as_their_rank_says():
+    drawn = by_octaves(2**10, 100_000, 1)
+    counts = np.bincount(drawn, minlength=2**10)
+    assert drawn.max() < 2**10 - 1
+    for octave in range(10):
+        own = counts[2**octave - 1 : 2 ** (octave + 1) - 1]
+        assert own.sum() == pytest.approx(10_000, rel=0.05)
+
+
+def test_matrices_have_the_rows_that_their_names_say():
+    wide = banded(64, 6)
+    away = (wide.c.reshape(64, 6) - np.arange(64)[:, None] + 32) % 64 - 32
+    assert sorted(set(away.ravel().tolist())) == [-3, -2, -1, 0, 1, 2]
+    drawn = uniform(4096, 4, 0)
+    assert np.bincount(drawn.c, minlength=4096).var() == pytest.approx(4, rel=0.2)
+    assert (np.diff(drawn.c.reshape(-1, 4), axis=1) >= 0).all()
+    law = power_law(4096, 0)
+    lengths = np.diff(law.r)
+    assert lengths.min() == 1
+    for length in (1, 2, 4, 8):  # half of all rows, a quarter ...
+        own = (lengths >= length) & (lengths < 2 * length)
+        assert own.mean() == pytest.approx(1 / (2 * length), rel=0.2)
+    assert law.c.max() < 4096
+
+
+def test_a_search_reaches_what_is_so_far_away():
+    far = Search.start(grid(8), 9).after(grid(8), 100)
+    i, j = np.divmod(np.arange(64), 8)
+    away = [np.minimum(abs(one - 1), 8 - abs(one - 1)) for one in (i, j)]
+    assert (far.cost == sum(away)).all()
+    assert not far.frontier.any()
+    near = Search.start(grid(8), 9).after(grid(8), 2)
+    assert ((near.cost == 2) == near.frontier).all()
+
+
+# ------------------------------------------------------------ the kernels
+
+
+@pytest.mark.parametrize("case", CASES, ids=name)
+def test_a_kernel_leaves_what_numpy_computes_also_when_it_is_launched_again(case):
+    launched = case.make()
+    arrays = simulated(launched)
+    for one, expected in launched.expected.items():
+        assert arrays[one].dtype == expected.dtype
+        assert (arrays[one] == expected).all(), one
+        assert not (expected == launched.arrays[one]).all()
+    again = simulated(replace(launched, arrays=arrays))
+    assert all((again[one] == expected).all() for one, expected in launched.expected.items())
+
+
+def threads_of(block):
+    """Four blocks for the tiles, two blocks or one for 64 threads."""
+    return 4 * block if block == 1024 else 64
+
+
+@needs_compiler
+def test_their_cuda_c_leaves_the_same(tmp_path):
+    graph, n = grid(8), 64
+    search = Search.start(graph, 5).after(graph, 2)
+    state = [one.astype(np.int32) for one in (search.frontier, search.cost >= 0, search.cost)]
+    nothing = np.zeros(n, np.int32)
+    square = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
+    given = [
+        (programs.clear, (np.ones(100, np.int32),), 64),
+        (programs.gather, (square[0], np.zeros(64, np.float32), graph.c[:64]), 32),
+        (programs.padded_transpose, (square, np.zeros_like(square), 32), 1024),
+        (programs.begin, (nothing, nothing + 1, nothing + 2, *state), 32),
+        (programs.expand, (graph.r, graph.c, state[0], nothing, *state[1:]), 32),
+        (programs.advance, (nothing, state[0], nothing + 1), 32),
+    ]
+    written = [
+        kernel(program, *arrays, threads=threads_of(block), block_size=block)
+        for program, arrays, block in given
+    ]
+    emulated = Emulated(written, tmp_path)
+    for number, (program, arrays, block) in enumerate(given):
+        run = MACHINE.run(program, *arrays, threads=threads_of(block), block_size=block)
+        left = emulated.run(number)
+        assert all((left[one] == run.arrays[one]).all() for one in left), program.name
+
+
+# ------------------------------------------------------------ times
+
+
+def test_all_launches_are_timed_together_and_the_arrays_are_checked(monkeypatch):
+    asked = []
+
+    def played(steps, arrays, *, keep, sweeps):
+        asked.append((len(steps), sweeps))
+        left = simulated(SimpleNamespace(steps=steps, arrays=arrays))
+        return Timing(2.0000004, 1.5, 3.0, 15, {one: left[one] for one in keep})
+
+    monkeypatch.setattr(kernels_tables, "replay_steps", played)
+    search = CASES[-1]
+    assert kernels_tables.measure(search) == {
+        "launches": 17, "measured": 2.0, "low": 1.5, "high": 3.0
+    }  # fmt: skip
+    assert asked == [(17, 17)]
+    wrong = replace(search, make=lambda: replace(search.make(), expected={"cost": np.zeros(4096)}))
+    with pytest.raises(MMSimError, match=r"search \(grid\) left the wrong array cost"):
+        kernels_tables.measure(wrong)
+
+
+def test_more_sweeps_go_before_more_launches(monkeypatch):
+    filled, launched = [], []
+
+    class Event:
+        def record(self):
+            launched.append("record")
+
+        def synchronize(self):
+            pass
+
+    sweep = SimpleNamespace(fill=filled.append)
+    cuda = SimpleNamespace(Event=Event, get_elapsed_time=lambda begin, end: 1)
+    cp = SimpleNamespace(empty=lambda size, dtype: sweep, uint8=np.uint8, cuda=cuda)
+    monkeypatch.setattr(
+        sys.modules["mmsim.gpu.replay"], "device", lambda: SimpleNamespace(cache_bytes=8)
+    )
+    assert timed(cp, launched.append, 2, 3) == [1, 1]
+    assert filled == [0, 0, 0, 1, 1, 1]
+    assert launched == [0, 1, "record", 0, "record", "record", 1, "record"]
+
+
+def test_the_experiment_has_a_cell_for_each_case(monkeypatch):
+    everything = list(kernels_tables.kernels(Conditions(None, None)))
+    quick = list(kernels_tables.kernels(Conditions(None, 1024)))
+    assert [cell.about["side"] for cell in everything] == [SIDE] * 12
+    assert [cell.about["side"] for cell in quick] == [QUICK] * 12
+    assert len({cell.label for cell in everything}) == 12
+    with pytest.raises(MMSimError, match="no side is 255 or less; the smallest is 256"):
+        list(kernels_tables.kernels(Conditions(None, 255)))
+
+
+# ------------------------------------------------------------ counts
+
+
+def test_each_batch_is_of_some_cases_and_all_are_in_one():
+    every = batches("kernels")
+    assert list(every) == ["irregular", "regular"]
+    counted = [group.about for groups in every.values() for group in groups()]
+    assert len(counted) == 12
+    assert {group["kernel"] for group in counted} == {
+        one for own in KERNELS.values() for one in own
+    }
+    icpp = batches("icpp")
+    assert sorted(map(int, icpp)) == [256, 512, 1024, 2048, 4096, 8192]
+    groups = list(icpp["256"]())
+    assert len(groups) == 5 * 2 * 2 + 2
+    steps, arrays = groups[0].make()
+    assert (len(steps), arrays["a"].size) == (1, 65536)
+    assert len(groups[-1].make()[0]) == 5
+
+
+def of_one(which="kernels"):
+    """A batch of two cases, one of several launches."""
+    small = {case.kernel: case for case in CASES}
+    return lambda: iter(
+        counted_launches.Group(small[one].about, lambda own=small[one]: made(own))
+        for one in ("gather", "histogram")
+    )
+
+
+def made(case):
+    launched = case.make()
+    return launched.steps, launched.arrays
+
+
+@pytest.fixture
+def played(monkeypatch):
+    """A GPU that launches nothing, but lists what it was to launch, and in which arrays."""
+    launches = []
+
+    def compiled(cp, written):
+        def function(grid, block, passed, shared_mem):
+            launches.append((written.name, grid, [one.size for one in passed]))
+
+        return function
+
+    cp = SimpleNamespace(
+        asarray=np.array,
+        cuda=SimpleNamespace(Device=lambda: SimpleNamespace(synchronize=lambda: None)),
+    )
+    monkeypatch.setattr(counted_launches, "cupy", lambda: cp)
+    monkeypatch.setattr(counted_launches, "compiled", compiled)
+    monkeypatch.setattr(counted_launches, "facts", lambda command: {"command": command})
+    monkeypatch.setattr(
+        counted_launches, "batches", lambda which: {"one": of_one(), "two": of_one()}
+    )
+    monkeypatch.setattr(ncu, "find", lambda: "ncu")
+    monkeypatch.setattr(ncu, "version", lambda profiler: "1.0")
+    monkeypatch.setattr(ncu, "known_metrics", lambda profiler: set())
+    return launches
+
+
+NAMES = ["gather", "clear", "in_place"]
+
+
+def test_each_launch_is_said_as_it_is_made(played):
+    rows = list(launch(of_one()()))
+    assert [row["program"] for row in rows] == NAMES
+    assert [row["launch"] for row in rows] == [0, 0, 1]
+    assert [row["data"] for row in rows] == ["Zipf", "Zipf", "Zipf"]
+    assert [one for one, *_ in played] == [f"{NAME}{program}" for program in NAMES]
+    assert played[0] == (f"{NAME}gather", (256, 1, 1), [65536, 65536, 65536])
+
+
+def test_what_was_launched_is_joined_with_what_was_counted_of_it():
+    rows = [{"program": program} for program in NAMES]
+    counted = [Profiled(f"{NAME}{one}", {METRICS[1]: number}) for number, one in enumerate(NAMES)]
+    found = joined(rows, counted, METRICS)
+    assert [row[METRICS[1]] for row in found] == [0, 1, 2]
+    assert all(row[METRICS[0]] is None for row in found)
+    with pytest.raises(NoCounters, match="counted 2 launches of 3; run it again"):
+        joined(rows, counted[:2], METRICS)
+    with pytest.raises(NoCounters):
+        joined(rows, counted[::-1], METRICS)
+
+
+def under_the_profiler(profiler, names, metrics, folder, module, *asked, cache):
+    """`ncu.profile`: the child is run here, and each launch counts as 7."""
+    assert (names, module, cache) == (NAME, "mmsim_algorithms.gpu.counted_launches", "all")
+    if "two" in asked:
+        raise NoCounters("the second batch fails")
+    assert main(asked) == 0
+    return [Profiled(f"{NAME}{one}", dict.fromkeys(metrics, 7)) for one in NAMES]
+
+
+def test_batch_by_batch_is_saved_and_one_that_fails_is_named(played, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(ncu, "profile", under_the_profiler)
+    file = tmp_path / "counts.json"
+    assert main(["kernels", str(file)]) == 1
+    record = Record.read(file)
+    assert record.experiment == "kernels-counters"
+    assert [(row["program"], row[METRICS[-1]]) for row in record.rows] == [
+        (one, 7) for one in NAMES
+    ]
+    assert record.facts["left out"] == {"two": "the second batch fails"}
+    printed = capsys.readouterr().out
+    assert "one: 3 launches counted so far\n" in printed
+    assert "two was left out: the second batch fails\n" in printed
+    assert main(["kernels", str(file), "--batches", "one"]) == 0
+    assert json.loads(file.read_text())["command"].endswith("counted_launches kernels")
+
+
+def test_an_unknown_batch_and_no_gpu_are_told(monkeypatch, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["kernels", str(tmp_path / "counts.json"), "--batches", "third"])
+    assert "there is no batch 'third'; there are irregular, regular" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    monkeypatch.setattr(ncu, "find", lambda: "ncu")
+    monkeypatch.setattr(ncu, "version", lambda profiler: "1.0")
+    monkeypatch.setattr(ncu, "known_metrics", lambda profiler: set())
+    assert main(["kernels", str(tmp_path / "counts.json")]) == 2
+    assert "CuPy is not installed" in capsys.readouterr().err
