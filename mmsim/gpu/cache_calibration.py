@@ -2,7 +2,8 @@
 
 Small programs, none of which is ever predicted: `mmsim.gpu.cache_points` says which, and how each
 number comes of their times. The record has a row for each point: the picoseconds of an access, the
-times that they come of, and what the profiler counted of the longer launch.
+times that they come of, and what the profiler counted of the longer launch, of so many accesses as
+`counted` says.
 """
 
 from __future__ import annotations
@@ -75,11 +76,15 @@ def joined(
     """
     if [counted_name(point) for point in launched] != [launch.kernel for launch in launches]:
         raise NoCounters(f"ncu counted {len(launches)} launches of {len(launched)}; run it again")
-    left = iter(launches)
-    return [
-        row if row["number"] in (HALVES, *UNCOUNTED) else {**row, **counts(next(left), metrics)}
-        for row in rows
-    ]
+    left = iter(zip(launched, launches, strict=True))
+    found: list[Row] = []
+    for row in rows:
+        if row["number"] in (HALVES, *UNCOUNTED):
+            found.append(row)
+        else:
+            point, launch = next(left)
+            found.append({**row, "counted": point.counted, **counts(launch, metrics)})
+    return found
 
 
 # ------------------------------------------------------------ the numbers

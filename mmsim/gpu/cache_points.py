@@ -83,6 +83,11 @@ class Point:
         few, many = self.times
         return (many - few) * self.threads * self.accesses
 
+    @property
+    def counted(self) -> int:
+        """The accesses of the longer launch, which the profiler counts."""
+        return self.times[1] * self.threads * self.accesses
+
     def p(self, times: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
         """The argument p for so many repetitions."""
         return np.array([times, *self.numbers], np.int32)

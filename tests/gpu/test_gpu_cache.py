@@ -387,6 +387,9 @@ def test_counts_join_the_rows_of_their_points():
     assert [row[METRICS[2]] for row in with_counts] == [
         1000 * number + 2 for number in range(len(counted(CARD)))
     ]
+    pair = next(row for row in with_counts if row["number"] == "fetches")
+    point = point_of("fetches", sectors="0 and 0")
+    assert pair["counted"] == point.times[1] * 2 * point.threads
     without = {row["number"] for row in rows if METRICS[0] not in row}
     assert without == set(UNCOUNTED)
 
