@@ -16,6 +16,7 @@ from mmsim.gpu.replay import SAMPLES
 from mmsim_algorithms.gpu import (
     page_atomics,
     page_banks,
+    page_cache,
     page_counts,
     page_field,
     page_global,
@@ -49,6 +50,8 @@ def page(results: Results) -> str:
             *page_tiles.tiles(results),
             *page_atomics.atomics(results),
             *page_field.field(results),
+            *page_cache.cache(results),
+            *page_cache.kernels(results),
             page_counts.random_programs(results),
             _not_covered(results),
         )

@@ -15,6 +15,7 @@ from mmsim_algorithms.gpu import page as page_module
 from mmsim_algorithms.gpu import (
     page_atomics,
     page_banks,
+    page_cache,
     page_casual,
     page_counts,
     page_global,
@@ -114,6 +115,7 @@ PARTS = (
     page_counts,
     page_atomics,
     page_banks,
+    page_cache,
     page_tiles,
 )
 

@@ -1,0 +1,134 @@
+"""The page's sections about the second-level cache, the memory, and kernels beyond the papers'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mmsim.gpu import cache_calibration
+from mmsim.gpu.cache_halves import HALVES
+from mmsim.gpu.record import Record, Row
+from mmsim_algorithms.gpu.kept import Results, number
+from mmsim_algorithms.gpu.markdown import paragraph, short, table
+
+KERNELS, COUNTS = "KERNELS", "kernels-counters"
+OWN = ("number", "accesses", "times", "ps", "low", "high", "few ms", "many ms", "counted")
+"""Fields of a point's row that don't say which point it is."""
+SHOWN = {
+    "tags": "lts__t_tag_requests.sum",
+    "sectors of data": "lts__d_sectors.sum",
+    "crossing": "lts__t_sectors_srcunit_ltcfabric.sum",
+    "from memory": "dram__sectors_read.sum",
+    "to memory": "dram__sectors_write.sum",
+}
+"""The counts that the tables have, by what they count."""
+LEAST = 0.005
+"""A count for each access that is less than this is shown as none."""
+
+
+def cache(results: Results) -> list[str]:
+    """What single accesses take and ask for; nothing where no record is kept."""
+    if cache_calibration.EXPERIMENT not in results.records:
+        return []
+    record = results[cache_calibration.EXPERIMENT]
+    points = [row for row in record.rows if row["number"] != HALVES]
+    parts = [
+        "## The second-level cache and the memory\n",
+        paragraph(
+            f"""`mmsim gpu calibrate --cache` repeats one kind of access by all threads that the
+            card holds, few times and many times: the difference is the time of an access. Its cache
+            has {number(record.facts, "cache bytes") / 2**20:.0f} MiB. NVIDIA's profiler counts the
+            longer launch: tags that the cache looked up, sectors of its data, sectors that crossed
+            between its halves, sectors from and to the memory, each for one access. A time of one
+            thread or of one block is that of a read among those that it makes. No kernel that is
+            predicted is among them."""
+        ),
+        table(
+            ("what is measured", "of", "picoseconds", *SHOWN),
+            (_point(row) for row in points),
+            texts=2,
+        ),
+        *_halves(record),
+    ]
+    return ["\n".join(parts)]
+
+
+def _point(row: Row) -> tuple[str, ...]:
+    about = ", ".join(f"{name} {value}" for name, value in row.items() if _tells(name))
+    return (
+        str(row["number"]),
+        about,
+        short(number(row, "ps")),
+        *(_each(row, metric) for metric in SHOWN.values()),
+    )
+
+
+def _tells(field: str) -> bool:
+    return field not in OWN and "__" not in field
+
+
+def _each(row: Row, metric: str) -> str:
+    """A count for each access."""
+    if not isinstance(row.get(metric), int):
+        return ""
+    each = number(row, metric) / number(row, "counted")
+    return short(each) if each >= LEAST else f"{each:.0f}"
+
+
+def _halves(record: Record) -> list[str]:
+    """The cycles of reads by multiprocessors after another one."""
+    rows = [row for row in record.rows if row["number"] == HALVES]
+    if not rows:
+        return []
+    fields = [name for name in rows[0] if name not in ("number", "multiprocessor")]
+    return [
+        paragraph(
+            """One multiprocessor reads a chain of lines, then another one reads the same, twice.
+            The clock cycles of single reads, as quantiles: the first one's when all come from
+            memory, and both readings of the other one."""
+        ),
+        table(
+            ("multiprocessor", *fields),
+            ((str(row["multiprocessor"]), *(str(row[name]) for name in fields)) for row in rows),
+            texts=0,
+        ),
+    ]
+
+
+def kernels(results: Results) -> list[str]:
+    """Times of kernels beyond the papers', and what was counted; nothing without a record."""
+    if KERNELS not in results.records:
+        return []
+    record = results[KERNELS]
+    counted = results.records.get(COUNTS)
+    parts = [
+        "## Kernels beyond the papers'\n",
+        paragraph(
+            """What a machine with a cache is to be held to: none of these was looked at while it
+            was made. Their results are checked. Counts are of all launches of a kernel, in
+            millions, each launch with an empty cache."""
+        ),
+        table(
+            ("kernel", "data", "launches", "milliseconds", *SHOWN),
+            (_kernel(row, [] if counted is None else counted.rows) for row in record.rows),
+            texts=2,
+        ),
+    ]
+    return ["\n".join(parts)]
+
+
+def _kernel(row: Row, counted: Iterable[Row]) -> tuple[str, ...]:
+    own = [one for one in counted if (one["kernel"], one["data"]) == (row["kernel"], row["data"])]
+    return (
+        str(row["kernel"]),
+        str(row["data"]),
+        str(row["launches"]),
+        short(number(row, "measured")),
+        *(_millions(own, metric) for metric in SHOWN.values()),
+    )
+
+
+def _millions(rows: Sequence[Row], metric: str) -> str:
+    """A count of some launches together; nothing where one of them lacks it."""
+    found = [row.get(metric) for row in rows]
+    known = [value for value in found if isinstance(value, int)]
+    return short(sum(known) / 1e6) if found and len(known) == len(found) else ""
