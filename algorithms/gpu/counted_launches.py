@@ -2,7 +2,7 @@
 
 `python -m mmsim_algorithms.gpu.counted_launches kernels FILE` counts those of the kernels, `icpp`
 those of ICPP's Table II: tags, sectors and hits in the second-level cache, sectors from and to the
-memory. The cache is empty before each launch. Batches are counted one after the other, and saved
+memory. The cache is empty before each launch. Batches are counted in turn, and saved
 after each; `--batches` names some of them.
 """
 

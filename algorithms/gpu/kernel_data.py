@@ -19,7 +19,7 @@ ODD = 2654435761
 def by_octaves(n: int, count: int, seed: int) -> Integers:
     """`count` numbers of 0 .. n-1, the k-th about as often as 1/(k + 1): Zipf's law in octaves.
 
-    All numbers from 2^e - 1 to 2^(e + 1) - 2 are drawn equally often, and together as often as
+    All numbers from 2^e - 1 to 2^(e + 1) - 2 have the same chances, and together the same as
     those of any other e. n is 2^m - 1 or, so that the last one is left out, 2^m.
 
     >>> np.bincount(by_octaves(8, 3000, 0)).tolist()
@@ -72,7 +72,7 @@ def banded(n: int, k: int) -> Rows:
 
 
 def uniform(n: int, k: int, seed: int) -> Rows:
-    """k columns, all drawn equally often."""
+    """k columns, drawn with equal chances."""
     return regular(np.random.RandomState(seed).randint(n, size=(n, k), dtype=np.int64))
 
 

@@ -315,9 +315,9 @@ def fetches(card: Card) -> Iterator[Point]:
 def under_way(card: Card) -> Iterator[Point]:
     """Rounds of k independent reads that hit, by some warps of one block.
 
-    The time of a round of one warp is constant while all its reads are on their way together; from
-    the k where it begins to grow, k requests of a warp, or of the multiprocessor, are under way.
-    The time of a point is that of a read: k times it is a round's.
+    The time of a round of one warp grows little while all its reads are on their way together; from
+    the k where it grows as k does, k requests of a warp, or of the multiprocessor, are under way.
+    The time of a point is that of a read of a thread: times k and the threads it is a round's.
     """
     for stride in (1, LINE):
         for warps, most in ((1, 64), (4, 16), (16, 8), (32, 8)):

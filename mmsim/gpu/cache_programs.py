@@ -12,7 +12,7 @@ from numpy import int32, uint32
 
 from mmsim.api.program import program
 from mmsim.frontend import atomic
-from mmsim.frontend.names import Array, Thread, registers
+from mmsim.frontend.names import Array, Thread, registers, shared
 
 
 @program
@@ -125,17 +125,18 @@ def pairs(T: Thread, a: Array, p: Array) -> None:
 def rounds(T: Thread, a: Array, b: Array, p: Array, k: int) -> None:
     """Rounds of k independent reads, each round after the last one's: times, stride.
 
-    a holds zeros, so the sum of a round, on which the next one's addresses depend, is zero.
+    What was read is kept in shared memory, after all reads of the round. So a compiler can't wait
+    for the first of them before it has made the last one, and the next round waits for all.
     """
     c = registers(k)
+    kept = shared((k, T.block_size), dtype=a.dtype)
     stride = p[1]
-    x = T.id
     for _ in range(p[0]):
         for j in range(k):
-            c[j] = a[(x + j * T.count) * stride]
+            c[j] = a[(j * T.count + T.id) * stride]
         for j in range(k):
-            x += c[j]
-    b[T.id] = x
+            kept[j, T.index] = c[j]
+    b[T.id] = kept[k - 1, T.index]
 
 
 @program

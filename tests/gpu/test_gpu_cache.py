@@ -164,13 +164,14 @@ def test_a_pair_is_of_one_line():
 
 @pytest.mark.parametrize("stride", [1, 32])
 def test_a_round_waits_for_the_one_before_and_its_reads_don_t_wait(stride):
-    k, a = 4, np.zeros(4 * WARP * stride, np.int32)
+    k, a = 4, np.arange(4 * WARP * stride, dtype=np.int32)
     given = (a, np.zeros(WARP, np.int32), p(3, stride), k)
     found = run(programs.rounds, *given, threads=WARP)
     assert groups(found) == 3 * k * stride
-    assert found.arrays["b"].tolist() == list(range(WARP))
+    assert found.arrays["b"].tolist() == a[3 * WARP * stride :: stride].tolist()
     body = kernel(programs.rounds, *given, threads=WARP).source.split("p_++")[1]
-    assert body.index("c[j] = a[") < body.index("x = add(x, (long long)c[j])")
+    read, kept = body.index("c[j] = a["), body.index("= c[j]")
+    assert "for (long long j" in body[read:kept]  # first all reads, then all are kept
 
 
 def test_a_chain_goes_through_all_lines():
