@@ -21,8 +21,8 @@ TIMES = Record(
     "KERNELS",
     {},
     (
-        {"kernel": "histogram", "data": "Zipf", "launches": 2, "measured": 0.25},
-        {"kernel": "gather", "data": "Zipf", "launches": 1, "measured": 1.5},
+        {"kernel": "histogram", "data": "Zipf", "launches": 2, "measured": 0.25, "predicted": None},
+        {"kernel": "gather", "data": "Zipf", "launches": 1, "measured": 1.5, "predicted": 2.0},
     ),
 )
 COUNTED = Record(
@@ -63,10 +63,17 @@ def test_points_have_their_time_and_their_counts_for_each_access():
 
 def test_kernels_have_the_counts_of_all_their_launches():
     (text,) = kernels(Results({"KERNELS": TIMES, "kernels-counters": COUNTED}))
-    assert cells(text, "histogram") == ["histogram", "Zipf", "2", "0.250", *len(SHOWN) * ["3.00"]]
-    assert cells(text, "gather") == ["gather", "Zipf", "1", "1.50", *len(SHOWN) * [""]]
+    assert cells(text, "histogram") == [
+        "histogram",
+        "Zipf",
+        "2",
+        "0.250",
+        "",
+        *len(SHOWN) * ["3.00"],
+    ]
+    assert cells(text, "gather") == ["gather", "Zipf", "1", "1.50", "2.00", *len(SHOWN) * [""]]
     (uncounted,) = kernels(Results({"KERNELS": TIMES}))
-    assert cells(uncounted, "histogram")[4:] == len(SHOWN) * [""]
+    assert cells(uncounted, "histogram")[5:] == len(SHOWN) * [""]
 
 
 def test_both_stand_on_the_page_where_they_are_kept():
@@ -79,4 +86,4 @@ def test_both_stand_on_the_page_where_they_are_kept():
     assert kernels(Results(more))[0] in text
     for part in (*cache(Results(more)), *kernels(Results(more))):
         lines = [line for line in part.splitlines() if line.startswith("|")]
-        assert all(line.count("|") in (4, 9, 10) for line in lines)
+        assert all(line.count("|") in (4, 9, 11) for line in lines)
