@@ -82,7 +82,7 @@ def of_side(side: int) -> Iterator[Group]:
     for name in permutations.NAMED:
         for algorithm in ("D-designated", "S-designated"):
             for kind in icpp_tables.TYPES:
-                about: Row = {"permutation": name.replace("-", " "), "algorithm": algorithm}
+                about: Row = {"permutation": name.replace("-", "_"), "algorithm": algorithm}
                 make = partial(_conventional, name, side, algorithm, kind)
                 yield Group({**about, "type": kind, "sqrt n": side}, make)
     for kind in icpp_tables.TYPES:
@@ -130,7 +130,7 @@ def launch(groups: Iterable[Group]) -> Iterator[Row]:
             function = functions[written.source]
             function(written.grid, written.block, passed, shared_mem=written.shared_bytes)
             cp.cuda.Device().synchronize()
-            yield {**group.about, "launch": number, "program": step.program.name}
+            yield {**group.about, "step": number, "program": step.program.name}
 
 
 def counted_name(program: str) -> str:

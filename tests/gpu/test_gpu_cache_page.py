@@ -32,10 +32,10 @@ COUNTED = Record(
         {
             "kernel": "histogram",
             "data": "Zipf",
-            "launch": launch,
+            "step": step,
             **dict.fromkeys(METRICS, 1_500_000),
         }
-        for launch in (0, 1)
+        for step in (0, 1)
     ),
 )
 

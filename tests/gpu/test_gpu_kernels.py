@@ -29,6 +29,7 @@ from mmsim.gpu.timing import Timing
 from mmsim_algorithms.gpu import counted_launches, kernels_tables
 from mmsim_algorithms.gpu import kernel_programs as programs
 from mmsim_algorithms.gpu.counted_launches import KERNELS, batches, joined, launch, main
+from mmsim_algorithms.gpu.kept import FOLDER
 from mmsim_algorithms.gpu.kernel_cases import QUICK, SIDE, cases
 from mmsim_algorithms.gpu.kernel_data import Search, banded, by_octaves, grid, power_law, uniform
 
@@ -210,6 +211,9 @@ def test_each_batch_is_of_some_cases_and_all_are_in_one():
     assert sorted(map(int, icpp)) == [256, 512, 1024, 2048, 4096, 8192]
     groups = list(icpp["256"]())
     assert len(groups) == 5 * 2 * 2 + 2
+    kept = Record.read(FOLDER / "ICPP-T2.json").rows
+    for group in groups[:-2]:
+        assert any(group.about.items() <= row.items() for row in kept), group.about
     steps, arrays = groups[0].make()
     assert (len(steps), arrays["a"].size) == (1, 65536)
     assert len(groups[-1].make()[0]) == 5
@@ -262,7 +266,7 @@ NAMES = ["gather", "clear", "in_place"]
 def test_each_launch_is_said_as_it_is_made(played):
     rows = list(launch(of_one()()))
     assert [row["program"] for row in rows] == NAMES
-    assert [row["launch"] for row in rows] == [0, 0, 1]
+    assert [row["step"] for row in rows] == [0, 0, 1]
     assert [row["data"] for row in rows] == ["Zipf", "Zipf", "Zipf"]
     assert [one for one, *_ in played] == [f"{NAME}{program}" for program in NAMES]
     assert played[0] == (f"{NAME}gather", (256, 1, 1), [65536, 65536, 65536])
