@@ -111,9 +111,9 @@ def numbers(record: Record) -> dict[str, float]:
 
 
 NUMBERS: Mapping[str, tuple[str, Row, float]] = {
-    "tag": ("read hits", {"word bytes": 4, "stride": 32}, 1),
+    "tag": ("random read hits", {}, 1),
     "sector": ("read hits", {"word bytes": 8, "stride": 1}, 4),
-    "written tag": ("write hits", {"word bytes": 4, "stride": 32}, 1),
+    "written tag": ("random write hits", {}, 1),
     "written sector": ("write hits", {"word bytes": 8, "stride": 1}, 4),
     "hit": ("hit latency", {}, 1),
     "miss": ("miss latency", {}, 1),

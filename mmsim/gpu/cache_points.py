@@ -149,17 +149,27 @@ def repetitions(threads: int, ps: float, least: int = 1) -> tuple[int, int]:
 def read_hits(card: Card) -> Iterator[Point]:
     """Reads of every `stride`-th word of a quarter of the cache, of which both halves have room.
 
-    With a stride of 32 words of 4 bytes each lane asks for one sector of a line of its own: the
-    time of an access is that of a tag request. With a stride of 1 and words of 8 bytes two requests
-    for tags serve 8 sectors: 4 times the time of an access is that of a data sector, if tags don't
-    take longer. The strides between have 1, 2 or 4 sectors of a line.
+    With a stride of 1 and words of 8 bytes two requests for tags serve 8 sectors: 4 times the time
+    of an access is that of a data sector, if tags don't take longer. Larger strides have 2 sectors
+    of a line or 1. Reads of one sector of random lines take the time of a tag request: few threads
+    ask for one line at a time.
     """
     yield from _strides(card, "read hits", programs.walk, 0.25)
+    yield _of_lines(card, "random read hits", programs.scattered, 0.25)
 
 
 def write_hits(card: Card) -> Iterator[Point]:
     """The same with writes, to an eighth of the cache: with a stride of 1 whole sectors."""
     yield from _strides(card, "write hits", programs.walk_writing, 0.125)
+    yield _of_lines(card, "random write hits", programs.scattered_writing, 0.125)
+
+
+def _of_lines(card: Card, number: str, program: Program, part: float) -> Point:
+    """Accesses to one word of random lines."""
+    numbers = (card.lines(part), LINE, 1)
+    about: Row = {"MiB": _mebi(4 * LINE * card.lines(part))}
+    times = repetitions(card.threads, 7)
+    return Point(number, about, program, numbers, times, card.threads)
 
 
 def _strides(card: Card, number: str, program: Program, part: float) -> Iterator[Point]:
