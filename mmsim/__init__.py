@@ -30,7 +30,7 @@ from numpy import (
 
 from mmsim.api.compare import compare
 from mmsim.api.conflicts import conflicts
-from mmsim.api.machines import DMM, HMM, UMM, Machine
+from mmsim.api.machines import DMM, HMM, UMM, Cached, Machine
 from mmsim.api.program import Program, program
 from mmsim.api.run import Run, total
 from mmsim.claims.fit import fit
@@ -55,6 +55,7 @@ __all__ = [
     "UMM",
     "Array",
     "Banks",
+    "Cached",
     "Conflict",
     "Example",
     "Groups",

@@ -12,6 +12,7 @@ from mmsim.api.run import Run
 from mmsim.errors import Brief
 from mmsim.model import machines
 from mmsim.model.byte_banks import ByteBanks, ByteGroups
+from mmsim.model.cache import Numbers, check_cache
 from mmsim.model.conflicts import Banks, Conflict, Groups
 from mmsim.model.machines import (
     Engine,
@@ -277,6 +278,106 @@ class HMM(Machine):
         return Units((self.memory,), self.dmms, self.shared_latency, self.shared.conflict)
 
 
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Cached(HMM):
+    """An HMM whose global memory has sectors, a cache, rates, and requests under way.
+
+    The rule is in docs/machines.md, *Sectors, a cache, and several requests*. Without any of the
+    numbers below it is the HMM. A place is a word, or with `bank_bytes` a byte.
+
+    Parameters
+    ----------
+    dmms, width, global_latency, shared_latency, bank_bytes
+        As for `HMM`.
+    sectors
+        Sectors of an address group, which is a line of the cache.
+    tag_time, sector_time, cross_time, memory_time, fill_time, row_time
+        Time units that each tag request, sector, crossing between the halves, sector from or to
+        memory, fill of a sector written in part, and opened row occupies its resource.
+    miss_latency
+        How much later a request completes that missed the cache.
+    capacity, ways, halves, fetch
+        Places of the cache (0: there is none), lines of a set, 1 or 2 halves, and the sectors that
+        a miss fetches.
+    channels, banks, row
+        Channels of the memory, banks of a channel, lines of a row.
+    under_way
+        Requests of a warp that may be on their way, under the asynchronous schedule.
+    resident
+        Threads that a DMM holds at a time, under that schedule. Default: any number.
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def gather(T, a, b, d):
+    ...     b[T.id] = a[d[T.id]]
+    >>> a, d = np.arange(32), np.arange(32) * 5 % 32
+    >>> card = mm.Cached(2, 8, 20, sectors=4, sector_time=1, memory_time=3, capacity=64, ways=2)
+    >>> run = card.run(gather, a, a.copy(), d, threads=32, block_size=8, schedule="asynchronous")
+    >>> run.time, sum(row.misses for row in run.cache), sum(row.sectors for row in run.cache)
+    (148, 32, 60)
+    """
+
+    sectors: int = 1
+    tag_time: int = 1
+    sector_time: int = 0
+    cross_time: int = 0
+    memory_time: int = 0
+    fill_time: int = 0
+    row_time: int = 0
+    miss_latency: int = 0
+    capacity: int = 0
+    ways: int = 1
+    halves: int = 1
+    fetch: int = 1
+    channels: int = 1
+    banks: int = 1
+    row: int = 1
+    under_way: int = 1
+    resident: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_numbers(self, "sectors", "tag_time", "ways", "halves", "fetch")
+        check_numbers(self, "channels", "banks", "row", "under_way")
+        if self.resident is not None:
+            check_numbers(self, "resident")
+        rates = ("sector_time", "cross_time", "memory_time", "fill_time", "row_time")
+        check_numbers(self, *rates, "miss_latency", "capacity", least=0)
+        check_cache(self._line, self.sectors, self.capacity, self.ways, self.halves, self.fetch)
+
+    @property
+    def _line(self) -> int:
+        """The places of an address group."""
+        return self.width * (self.bank_bytes or 1)
+
+    @cached_property
+    def memory(self) -> Unit:
+        rule = _groups(self)
+        return Unit("global", rule, self.global_latency, None, "global", self.tag_time)
+
+    @cached_property
+    def cache(self) -> Numbers:  # type: ignore[override]
+        return Numbers(
+            self.sectors,
+            self._line // self.sectors,
+            self.global_latency,
+            self.tag_time,
+            self.sector_time,
+            self.cross_time,
+            self.memory_time,
+            self.fill_time,
+            self.row_time,
+            self.miss_latency,
+            self.halves,
+            self.capacity // (self._line * self.ways * self.halves),
+            self.ways,
+            self.fetch,
+            self.channels,
+            self.banks,
+            self.row,
+        )
+
+
 def _banks(machine: Machine) -> Conflict:
     """The rule of a machine's banks."""
     if machine.bank_bytes is None:
@@ -292,7 +393,12 @@ def _groups(machine: Machine) -> Conflict:
 
 
 def _plain(machine: DMM | HMM) -> str:
-    """A machine as text, without `bank_bytes` where it has none."""
+    """A machine as text, without `bank_bytes` where it has none, or other numbers left out."""
     known = [(part.name, getattr(machine, part.name)) for part in fields(machine)]
-    text = ", ".join(f"{name}={value!r}" for name, value in known if value is not None)
+    left = {part.name: part.default for part in fields(machine) if part.kw_only}
+    text = ", ".join(
+        f"{name}={value!r}"
+        for name, value in known
+        if value is not None and (name not in left or left[name] != value)
+    )
     return f"{type(machine).__name__}({text})"

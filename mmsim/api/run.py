@@ -36,6 +36,9 @@ class Run(run.Run):
     findings
         With `check=True` what the check found: a `Finding` for each data race, read of
         uninitialized memory, and divergent barrier. None: not checked.
+    cache
+        On a `Cached` machine a `CacheRow` for each source line, array and kind of access to the
+        global memory, else empty: what it took of the cache and of memory.
     registers
         How many registers a thread needs (`Registers`), of several launches the most; None in a run
         that was saved before they were counted.

@@ -5,10 +5,14 @@ from __future__ import annotations
 from operator import add
 from typing import Any
 
+import numpy as np
+
 from mmsim.meaning.frame import Site
 from mmsim.meaning.launch import Launch
+from mmsim.model.cache import COUNTS, SECTORS
 from mmsim.model.machines import Unit
 from mmsim.results import AccessRow, RoundRow, Run
+from mmsim.results.cache import CacheRow
 from mmsim.results.findings import Finding, of_launch
 from mmsim.results.rows import AccessRows, RoundRows
 from mmsim.results.trace import Trace
@@ -23,6 +27,8 @@ class Tally:
         self.requests = [0] * len(launch.meaning.sites)
         self.stages = [0] * len(launch.meaning.sites)
         self.least = [0] * len(launch.meaning.sites)
+        self.taken = np.zeros((len(launch.meaning.sites), COUNTS), np.int64)
+        """Of each access what its requests took of a memory with sectors and a cache."""
 
     def count(self, site: Site, requests: int, stages: int, least: int) -> None:
         """Requests of one access took so many stages together, `least` at best."""
@@ -63,7 +69,7 @@ class Tally:
     ) -> Run:
         """The finished run."""
         rows = self.rows(), RoundRows(self.rounds)
-        return result(self.launch, engine, time, *rows, findings, record)
+        return result(self.launch, engine, time, *rows, findings, record, self.cache_rows())
 
     def rows(self) -> tuple[AccessRow, ...]:
         """One row for each line, array and kind that was executed."""
@@ -79,6 +85,21 @@ class Tally:
                 merged[key] = counts if sums is None else list(map(add, sums, counts))
                 sites.setdefault(key, site)
         return AccessRows(self._row(sites[key], *counts) for key, counts in merged.items())
+
+    def cache_rows(self) -> tuple[CacheRow, ...]:
+        """What each line's accesses to one array took of a memory with sectors and a cache."""
+        if self.launch.machine.cache is None:
+            return ()
+        merged: dict[tuple[Any, ...], list[int]] = {}
+        for site, stages, taken in zip(
+            self.launch.meaning.sites, self.stages, self.taken.tolist(), strict=True
+        ):
+            if taken[SECTORS]:
+                place = site.place
+                key = (place.function, place.file, place.line, site.array, site.kind)
+                counts = [stages, *taken]
+                merged[key] = list(map(add, merged.get(key, [0] * len(counts)), counts))
+        return tuple(CacheRow(*key, *counts) for key, counts in merged.items())
 
     def _row(self, site: Site, requests: int, stages: int, least: int) -> AccessRow:
         unit = unit_of(self.launch, site.array)
@@ -104,6 +125,7 @@ def result(
     rounds: tuple[RoundRow, ...],
     findings: tuple[Finding, ...] | None = None,
     record: Trace | None = None,
+    cache: tuple[CacheRow, ...] = (),
 ) -> Run:
     """A launch that has ended, with its rows."""
     return Run(
@@ -124,6 +146,7 @@ def result(
         else of_launch(findings, launch.grid, launch.program.code.arithmetic),
         record=record,
         shape=launch.grid.shape,
+        cache=cache,
     )
 
 

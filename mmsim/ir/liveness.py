@@ -24,8 +24,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mmsim.ir import nodes as ir
+from mmsim.ir.graph import Graph, Step
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.walk import expressions, names, operands, statements, targets
+from mmsim.ir.walk import names, operands
 
 READER = "the count of registers"
 
@@ -43,7 +44,7 @@ class Registers:
 
 def registers(body: ir.Block, sizes: Mapping[str, int]) -> Registers:
     """The registers that a program needs; `sizes` are the words of its `mm.registers` arrays."""
-    graph = _Graph(body)
+    graph = Graph(body)
     sets = _Sets()
     held = _held(graph, sets)
     data = _live(graph, sets, only_data=True)
@@ -54,147 +55,6 @@ def registers(body: ir.Block, sizes: Mapping[str, int]) -> Registers:
         return max((sets.size(one, sizes) for one in at_accesses), default=0)
 
     return Registers(most(data), most(words))
-
-
-@dataclass(frozen=True)
-class _Step:
-    """A statement, or a part of one, in the graph of what may follow what.
-
-    It evaluates `value` and sets `target` to it, or writes it to memory if there is no target;
-    `reads`: the value comes from memory instead. The target `keeps` what it held where only an
-    element of it is set, or where that isn't certain. `asks` are expressions that say where and
-    whether. `clears` are names that hold nothing afterwards.
-    """
-
-    next: tuple[int, ...]
-    target: str | None = None
-    keeps: bool = False
-    value: ir.Expr | None = None
-    asks: tuple[ir.Expr, ...] = ()
-    access: bool = False
-    reads: bool = False
-    clears: tuple[str, ...] = ()
-
-    @property
-    def ends(self) -> tuple[str, ...]:
-        """The names whose former values end here."""
-        return self.clears if self.target is None or self.keeps else (self.target,)
-
-
-@dataclass(frozen=True)
-class _Jumps:
-    """The steps at which `break`, `continue` and the `Leave` of each scope go on."""
-
-    leave: int
-    again: int
-    scopes: Mapping[str, int]
-
-
-class _Graph:
-    """The graph of a program, made from its end.
-
-    A step has a higher number than those that follow it, except the one that goes back in a loop.
-    """
-
-    def __init__(self, body: ir.Block) -> None:
-        self.steps: list[_Step] = [_Step(())]
-        self.end = 0
-        self.entry = self._block(body, self.end, _Jumps(self.end, self.end, {}))
-
-    def _add(self, step: _Step) -> int:
-        self.steps.append(step)
-        return len(self.steps) - 1
-
-    def _block(self, block: ir.Block, after: int, jumps: _Jumps) -> int:
-        """The first step of a block that goes on at the step `after`."""
-        for statement in reversed(block):
-            after = self._statement(statement, after, jumps)
-        return after
-
-    def _statement(self, statement: ir.Stmt, after: int, jumps: _Jumps) -> int:
-        match statement:
-            case ir.Assign(target, value):
-                return self._add(_Step((after,), target, value=value))
-            case ir.Load(target, _, index):
-                return self._add(_Step((after,), target, asks=index, access=True, reads=True))
-            case ir.Store(_, index, value):
-                return self._add(_Step((after,), None, value=value, asks=index, access=True))
-            case ir.VectorLoad(several, _, index):
-                for target in several[1:]:
-                    after = self._add(_Step((after,), target, reads=True))
-                read_first = _Step((after,), several[0], asks=index, access=True, reads=True)
-                return self._add(read_first)
-            case ir.VectorStore(_, index, values):
-                for value in values[1:]:
-                    after = self._add(_Step((after,), None, value=value))
-                return self._add(_Step((after,), None, value=values[0], asks=index, access=True))
-            case ir.Atomic(target, _, _, index, value, compare):
-                read = self._add(_Step((after,), target, reads=True))
-                asks = index if compare is None else (*index, compare)
-                return self._add(_Step((read,), None, value=value, asks=asks, access=True))
-            case ir.RegisterWrite(array, index, value):
-                return self._add(_Step((after,), array, keeps=True, value=value, asks=index))
-            case ir.If(test, then, orelse):
-                sides = (self._block(then, after, jumps), self._block(orelse, after, jumps))
-                return self._add(_Step(sides, asks=(test,)))
-            case ir.While(prelude, test, body):
-                back = self._add(_Step(()))
-                going = self._block(body, back, _Jumps(after, back, jumps.scopes))
-                tested = self._add(_Step((going, after), asks=(test,)))
-                first = self._block(prelude, tested, jumps)
-                self.steps[back] = _Step((first,))
-                return first
-            case ir.For():
-                return self._for(statement, after, jumps)
-            case ir.Break():
-                return jumps.leave
-            case ir.Continue():
-                return jumps.again
-            case ir.Return():
-                return self.end
-            case ir.Leave(scope):
-                return jumps.scopes[scope]
-            case ir.Scope(name, body):
-                scopes = {**jumps.scopes, name: after}
-                return self._block(body, after, _Jumps(jumps.leave, jumps.again, scopes))
-            case ir.Forget(variables, arrays):
-                return self._add(_Step((after,), clears=(*variables, *arrays)))
-            case ir.Exchange(target):
-                return self._exchanged(target, expressions(statement), after)
-            case ir.Barrier(target=target):
-                return self._exchanged(target, expressions(statement), after)
-            case _:
-                assert_never(statement, READER)
-
-    def _exchanged(self, target: str | None, given: tuple[ir.Expr, ...], after: int) -> int:
-        """A target gets what threads make of their first values; the other ones say whose."""
-        if target is None or not given:
-            return self._add(
-                _Step((after,), clears=() if target is None else (target,), asks=given)
-            )
-        return self._add(_Step((after,), target, value=given[0], asks=given[1:]))
-
-    def _for(self, loop: ir.For, after: int, jumps: _Jumps) -> int:
-        """A loop keeps where it stops, its step, and a counter.
-
-        The target is the counter, unless the body sets it.
-        """
-        back, place = self._add(_Step(())), loop.place
-        own = any(loop.target in targets(one) for one in statements(loop.body))
-        counter = ir.Var(f"counter {back}" if own else loop.target, place)
-        stop, step = ir.Var(f"stop {back}", place), ir.Var(f"step {back}", place)
-        following = ir.Binary("+", counter, step, place)
-        again = self._add(_Step((back,), counter.name, value=following))
-        going = self._block(loop.body, again, _Jumps(after, again, jumps.scopes))
-        if own:
-            going = self._add(_Step((going,), loop.target, value=counter))
-        tested = self._add(_Step((going, after), asks=(counter, stop, step)))
-        self.steps[back] = _Step((tested,))
-        # The target keeps its former value where the loop has no iteration.
-        first = self._add(_Step((tested,), counter.name, keeps=True, value=loop.start))
-        for name, value in ((step.name, loop.step), (stop.name, loop.stop)):
-            first = self._add(_Step((first,), name, value=value))
-        return first
 
 
 def _sources(value: ir.Expr) -> Iterable[str]:
@@ -252,7 +112,7 @@ class _Sets:
         return joined.bit_count() + sum(words - 1 for bit, words in arrays if joined & bit)
 
 
-def _held(graph: _Graph, sets: _Sets) -> list[int]:
+def _held(graph: Graph, sets: _Sets) -> list[int]:
     """Before each step the names that may hold a word; none where no thread comes."""
     steps = graph.steps
     targets = [sets.of(() if step.target is None else (step.target,)) for step in steps]
@@ -278,7 +138,7 @@ def _held(graph: _Graph, sets: _Sets) -> list[int]:
     return found
 
 
-def _live(graph: _Graph, sets: _Sets, only_data: bool) -> list[int]:
+def _live(graph: Graph, sets: _Sets, only_data: bool) -> list[int]:
     """Before each step the names whose values a later step may use.
 
     A use is an index, a test, or what is written to memory; with `only_data` the last alone. What

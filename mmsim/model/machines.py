@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from mmsim.errors import MachineError, shown
 from mmsim.model.byte_banks import SIZES
+from mmsim.model.cache import Numbers
 from mmsim.model.conflicts import Conflict
 
 LARGEST = 2**31 - 1
@@ -33,7 +34,8 @@ Engine = Literal["array", "events"]
 class Unit:
     """One memory unit: its name, its rule of conflicts, its latency, the DMM that it serves.
 
-    `dmm` is None for the unit that every warp reaches; `space` is what rows call its memory.
+    `dmm` is None for the unit that every warp reaches; `space` is what rows call its memory. A
+    stage takes `stage_time` time units.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Unit:
     latency: int
     dmm: int | None = None
     space: str = "memory"
+    stage_time: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +100,12 @@ class Machine(ABC):
     width: int
     bank_bytes: int | None = None
     """The bytes of a bank; None where a word holds an element, whatever its bytes."""
+    cache: Numbers | None = None
+    """The rule of a memory that knows sectors and a cache; None without."""
+    under_way: int = 1
+    """The requests of a warp that may be under way, under the asynchronous schedule."""
+    resident: int | None = None
+    """The threads that a DMM holds at a time, under that schedule; None for any number."""
 
     @property
     @abstractmethod
@@ -136,6 +145,14 @@ class Machine(ABC):
             return found
         return np.array([unit.latency for unit in units[:count]], dtype=np.int64)
 
+    @property
+    def pipelined(self) -> bool:
+        """Whether its units do no more than to take a stage in each time unit, as traces show.
+
+        And each warp has one request under way.
+        """
+        return self.under_way == 1 and (self.cache is None or self.cache.plain)
+
     @cached_property
     def shared_conflict(self) -> Conflict | None:
         """The rule that the shared memories have in common, None if they have no such rule."""
@@ -164,8 +181,8 @@ def check_bank_bytes(machine: Machine) -> None:
         )
 
 
-def check_numbers(machine: Machine, *names: str) -> None:
-    """Refuse a machine whose numbers aren't whole numbers from 1 on; NumPy's become Python's."""
+def check_numbers(machine: Machine, *names: str, least: int = 1) -> None:
+    """Refuse a machine whose numbers aren't whole, from `least` on; NumPy's become Python's."""
     for name in names:
         value = getattr(machine, name)
         if isinstance(value, np.integer) and not isinstance(value, np.timedelta64):
@@ -175,8 +192,8 @@ def check_numbers(machine: Machine, *names: str) -> None:
             raise MachineError(
                 f"{name} of a {type(machine).__name__} must be a whole number, not {shown(value)}"
             )
-        if not 1 <= value <= LARGEST:
-            bound = "at least 1" if value < 1 else f"at most {LARGEST}"
+        if not least <= value <= LARGEST:
+            bound = f"at least {least}" if value < least else f"at most {LARGEST}"
             raise MachineError(
                 f"{name}={shown(value)}, but the {name} of a {type(machine).__name__} "
                 f"must be {bound}"

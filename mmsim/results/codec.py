@@ -24,6 +24,7 @@ from mmsim.ir.promotion import supported
 from mmsim.model import machines
 from mmsim.model.threads import Shape
 from mmsim.results import (
+    cache,
     findings,
     profile,
     report,
@@ -47,6 +48,7 @@ CLASSES: dict[str, type] = {
         report.Report,
         rows.AccessRow,
         rows.RoundRow,
+        cache.CacheRow,
         findings.Finding,
         findings.FoundAccess,
         profile.Profile,
@@ -65,6 +67,9 @@ CLASSES: dict[str, type] = {
         Shape,
     )
 }
+
+OF_SOME = ("records", "cache")
+"""Fields of a run that are left out where they are empty."""
 
 CONSISTENT: dict[type, Callable[[Any], None]] = {
     trace.Trace: valid_trace.check_trace,
@@ -115,8 +120,8 @@ def _encode(value: Any) -> Any:
         content = {part.name: _encode(getattr(value, part.name)) for part in fields(value)}
         if isinstance(value, trace.Dispatch) and not value.phases:
             del content["phases"]
-        if isinstance(value, run.Run) and not value.records:
-            del content["records"]
+        if isinstance(value, run.Run):
+            content = {name: of for name, of in content.items() if of or name not in OF_SOME}
         return {"$class": type(value).__name__, **content}
     if isinstance(value, complex):
         return {"$complex": [value.real, value.imag]}

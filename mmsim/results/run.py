@@ -15,6 +15,7 @@ from mmsim.ir.nodes import Source
 from mmsim.model.machines import Machine
 from mmsim.model.memory import MANY
 from mmsim.model.threads import Shape
+from mmsim.results.cache import CacheRow, merged
 from mmsim.results.findings import Finding, Findings, merge
 from mmsim.results.profile import Profile, profile
 from mmsim.results.rows import AccessRow, AccessRows, RoundRow, RoundRows
@@ -43,6 +44,7 @@ class Run(Tabular):
     record: Trace | None = field(default=None, repr=False)
     shape: Shape | None = None
     records: tuple[Trace, ...] = field(default=(), repr=False)
+    cache: tuple[CacheRow, ...] = ()
 
     def __post_init__(self) -> None:
         # Rows that are tables already stay the objects that they are: `_rows` knows them by that.
@@ -134,6 +136,7 @@ def total(runs: Iterable[Run]) -> Run:
         findings=merge([run.findings for run in launches]),
         shape=first.shape if len(shapes) == 1 else None,
         records=tuple(trace for run in launches for trace in run.traces) if traced else (),
+        cache=merged(row for run in launches for row in run.cache),
     )
 
 

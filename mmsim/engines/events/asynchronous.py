@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,19 +13,22 @@ from mmsim.engines.effect import effect
 from mmsim.engines.events.barriers import Barriers
 from mmsim.engines.events.driver import Driver
 from mmsim.engines.events.moment import COMPLETION, Moment
+from mmsim.engines.events.residency import Residency
 from mmsim.engines.events.units import Job, MemoryUnit
 from mmsim.errors import MMSimError
 from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import tests_of
-from mmsim.meaning.frame import Request, Waiting
+from mmsim.meaning.frame import Request, Site, Waiting
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.turns import DMMsInTurn, Turns, WarpsInTurn
+from mmsim.model.under_way import all_done, next_request, sent
 from mmsim.model.vectors import fewest_of_vectors
 from mmsim.monitors.listener import Access, Listener
 
 Integers = npt.NDArray[np.int64]
+NO_LANES = np.zeros(0, dtype=np.int64)
 
 
 class Asynchronous(Driver):
@@ -39,10 +41,32 @@ class Asynchronous(Driver):
         self.ways = [(array, self.units_of_blocks(array)) for array in arrays]
         """Of each site the array, and for each block the unit in front of its copy."""
         self.barriers = Barriers(self.grid, self.env, self.listeners)
-        warps = [Warp(self, number) for number in range(self.grid.warps)]
+        self.residency = Residency(self.grid, launch.machine.resident)
+        self.needs = launch.needs.tolist() if launch.machine.under_way > 1 else []
+        self.running = [0] * self.grid.blocks  # warps of each block that have begun and not ended
         start = Moment(self.env)
-        start.callbacks = [partial(_begin, warps)]
+        start.callbacks = [self.begin]
         start.after(0, COMPLETION)
+
+    def begin(self, event: Event) -> None:
+        """The first blocks begin."""
+        self.begin_blocks(self.residency.first())
+
+    def begin_blocks(self, blocks: Iterable[int]) -> None:
+        """Blocks begin now; each may end immediately."""
+        kind = Ahead if self.launch.machine.under_way > 1 else Warp
+        for block in blocks:
+            first = block * self.grid.warps_per_block
+            end = min(first + self.grid.warps_per_block, self.grid.warps)
+            self.running[block] = end - first
+            for number in range(first, end):
+                kind(self, number).begin()
+
+    def warp_ended(self, block: int) -> None:
+        """A warp has ended; if it was the last one of its block, others may begin."""
+        self.running[block] -= 1
+        if not self.running[block]:
+            self.begin_blocks(self.residency.ended(block))
 
     def units_of_blocks(self, array: ArrayInMemory) -> list[MemoryUnit]:
         units = [self.units[unit] for unit in array.unit_of_copy.tolist()]
@@ -55,11 +79,6 @@ class Asynchronous(Driver):
         if self.launch.machine.shared and unit.dmm is None:
             return DMMsInTurn(self.grid.dmm_of_warp)
         return WarpsInTurn()
-
-
-def _begin(warps: list[Warp], event: Event) -> None:
-    for warp in warps:
-        warp.begin(event)
 
 
 class Warp(Job):
@@ -77,9 +96,10 @@ class Warp(Job):
         self.values: Any = None
         self.passed = 0
         self.passed_by_grid = 0
+        self.want: Request | Waiting | None
         self.request: Request
 
-    def begin(self, event: Event) -> None:
+    def begin(self) -> None:
         """Make the warp's sequencer and let it go on to its first request or barrier."""
         driver = self.driver
         self.frame = driver.launch.frame(self.warp)
@@ -88,24 +108,35 @@ class Warp(Job):
             listener.began(self.frame, range(self.warp, self.warp + 1))
         if driver.listeners:
             self.frame.synced = self.synced
-        self.happen(event)
+        if self.work():
+            self.go_on()
 
     def happen(self, _: Event) -> None:
-        """Work up to the next request or barrier."""
+        if self.work():
+            self.go_on()
+
+    def work(self) -> bool:
+        """Work up to the next request or barrier, which is `want`; whether that went well."""
         driver, values = self.driver, self.values
         self.values = None
         try:
-            want = self.steps.send(values)
+            self.want = self.steps.send(values)
         except StopIteration:
-            self.end()
-            return
+            self.want = None
         except MMSimError as error:
             driver.fail(error)
+            return False
+        for listener in driver.listeners:
+            listener.worked(self.frame, driver.now)
+        return True
+
+    def go_on(self) -> None:
+        """Send the next request, come to a barrier, or end."""
+        driver, want = self.driver, self.want
+        self.ready = driver.now
+        if want is None:
+            self.end()
             return
-        if driver.listeners:
-            self.ready = driver.now
-            for listener in driver.listeners:
-                listener.worked(self.frame, self.ready)
         if isinstance(want, Waiting):
             self.wait(want)
             return
@@ -150,9 +181,13 @@ class Warp(Job):
         """Nothing is left to do."""
         driver = self.driver
         for listener in driver.listeners:
-            listener.worked(self.frame, driver.now)
             listener.ended(self.warp, self.frame.live)
         driver.barriers.finish(self.block)
+        driver.warp_ended(self.block)
+
+    def asks(self) -> tuple[Site, list[int], list[int]]:
+        lanes = self.driver.grid.lane[self.threads()] if self.driver.by_lane else NO_LANES
+        return self.request.site, self.addresses.tolist(), lanes.tolist()
 
     def dispatched(self, unit: Unit) -> None:
         """The data move; of what the request reads, the warp learns when it has completed."""
@@ -193,3 +228,35 @@ class Warp(Job):
             self.addresses,
             self.passed_by_grid,
         )
+
+
+class Ahead(Warp):
+    """A warp that may have several requests under way.
+
+    What a request reads it knows when that is dispatched, so it works ahead to the next request,
+    barrier or end, and goes on there when it may.
+    """
+
+    def __init__(self, driver: Asynchronous, number: int) -> None:
+        super().__init__(driver, number)
+        self.places = driver.launch.machine.under_way
+        self.times, self.sites = [0] * self.places, [0] * self.places
+        self.knows = False
+
+    def served(self, delay: int) -> None:
+        now, needs = self.driver.now, self.driver.needs
+        sent(self.times, self.sites, 0, self.places, self.request.site.number, now + delay)
+        if not self.work():
+            return
+        self.knows = True
+        if isinstance(self.want, Request):
+            needed = needs[self.want.site.number]
+            time = next_request(self.times, self.sites, 0, self.places, needed, now)
+        else:
+            time = all_done(self.times, 0, self.places)
+        self.after(time - now, COMPLETION)
+
+    def happen(self, _: Event) -> None:
+        if self.knows or self.work():  # it doesn't know what comes after a barrier
+            self.knows = False
+            self.go_on()

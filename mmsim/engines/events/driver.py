@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from simpy import Environment, Event
 
+from mmsim.engines.events.cached import CachedUnit
 from mmsim.engines.events.moment import COMPLETION, Recurring
 from mmsim.engines.events.units import MemoryUnit
 from mmsim.engines.tally import Tally
@@ -45,11 +46,16 @@ class Driver(ABC):
         self.listeners = listeners
         self.others: Mapping[int, Other] = {}  # at which sites another concurrent write wins
         self.env = Environment()
+        self.tally = Tally(launch)
         self.units = [
-            MemoryUnit(self.env, unit, self.turns(unit))
+            self._unit(unit)
             for unit in launch.machine.units[: 1 + self.grid.blocks]  # the others hold no block
         ]
-        self.tally = Tally(launch)
+
+    def _unit(self, unit: Unit) -> MemoryUnit:
+        if unit.dmm is None and self.launch.machine.cache is not None:
+            return CachedUnit(self.env, unit, self.turns(unit), self.launch, self.tally)
+        return MemoryUnit(self.env, unit, self.turns(unit))
 
     @property
     def now(self) -> int:

@@ -29,7 +29,7 @@ Integers = npt.NDArray[np.int64]
 class Round:
     """A round: of each warp with an active lane its number, its stages, its unit.
 
-    The lanes of such a warp begin at `firsts`. `least` are the stages that all requests would take
+    The lanes of such a warp begin at `firsts`, and ask for `addresses`. `least` are the stages that all requests would take
     at best. `over` is the last completion.
     """
 
@@ -51,6 +51,15 @@ class Round:
         self.over = Moment(env)
         self.listeners: Sequence[Listener] = ()
         self.access: Access | None = None
+        self.site: Site
+        self.addresses: Integers
+        self.lanes: Integers | None
+
+    def asked(self, number: int) -> tuple[Site, list[int], list[int]]:
+        """What the warp of that number asks for."""
+        part = slice(*[*self.firsts[number : number + 2].tolist(), len(self.addresses)][:2])
+        lanes = [] if self.lanes is None else self.lanes[part].tolist()
+        return self.site, self.addresses[part].tolist(), lanes
 
     def completed(self) -> None:
         """One of its requests has completed."""
@@ -76,6 +85,9 @@ class Part(Job):
 
     def happen(self, _: Event) -> None:
         self.round.completed()
+
+    def asks(self) -> tuple[Site, list[int], list[int]]:
+        return self.round.asked(self.number)
 
     def dispatched(self, unit: Unit) -> None:
         self.round.dispatched(self.number, unit, self)
@@ -141,6 +153,7 @@ class Synchronous(Driver):
         if self.launch.machine.by_lane:
             lanes = self.grid.lane if request.lanes is None else self.grid.lane[request.lanes]
         self.round = round_ = self.cost(request.site, array, addresses, warps, blocks, lanes)
+        round_.site, round_.addresses, round_.lanes = request.site, addresses, lanes
         values, left = effect(request, array, blocks)
         if self.listeners:
             moved = values if left is None else left
@@ -187,7 +200,8 @@ class Synchronous(Driver):
     ) -> None:
         """Report to the listeners what the round does."""
         round_ = self.round
-        times = dispatch_times(self.now, round_.stages, round_.units)
+        stages = round_.stages * self.units[round_.units[0]].unit.stage_time
+        times = dispatch_times(self.now, stages, round_.units)
         round_.access = Access(
             request.site,
             array,

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from simpy import Environment, Event
 
 from mmsim.engines.events.moment import COMPLETION, DISPATCH, Recurring
+from mmsim.meaning.frame import Site
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.rounds import completion
@@ -49,6 +50,14 @@ class Job(Recurring):
     def dispatched(self, unit: Unit) -> None:
         """A unit dispatches the request: memory takes effect."""
 
+    def asks(self) -> tuple[Site, list[int], list[int]]:
+        """The access that asks, its addresses, and the lanes whose they are."""
+        raise NotImplementedError
+
+    def served(self, delay: int) -> None:
+        """The request that is dispatched now completes so many time units later."""
+        self.after(delay, COMPLETION)
+
 
 class MemoryUnit(Recurring):
     """One memory unit: takes jobs, dispatches them in turn, completes them.
@@ -85,9 +94,14 @@ class MemoryUnit(Recurring):
         if not job.stages:
             self._count()
         stages = job.stages
+        delay = self.serve(job)
         job.dispatched(self.unit)
-        job.after(stages + self.beyond, COMPLETION)
-        self.after(stages, DISPATCH)
+        job.served(delay)
+        self.after(stages * self.unit.stage_time, DISPATCH)
+
+    def serve(self, job: Job) -> int:
+        """In how many time units a request that is dispatched now completes."""
+        return job.stages + self.beyond
 
     def _count(self) -> None:
         """Count the stages of all ready requests: many together cost little more than one."""

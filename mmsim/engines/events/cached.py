@@ -1,0 +1,39 @@
+"""The unit of a memory with sectors and a cache."""
+
+from __future__ import annotations
+
+from simpy import Environment
+
+from mmsim.engines.events.units import Job, MemoryUnit
+from mmsim.engines.tally import Tally
+from mmsim.meaning.launch import Launch
+from mmsim.model import cache
+from mmsim.model.machines import Unit
+from mmsim.model.turns import Turns
+
+
+class CachedUnit(MemoryUnit):
+    """The global memory: a request completes when the cache's rule says so."""
+
+    def __init__(
+        self, env: Environment, unit: Unit, turns: Turns, launch: Launch, tally: Tally
+    ) -> None:
+        super().__init__(env, unit, turns)
+        numbers = launch.machine.cache
+        assert numbers is not None
+        self.numbers = numbers
+        self.state = cache.listed(cache.new_state(numbers))
+        self.asked = launch.asked
+        self.grid = launch.grid
+        self.taken = tally.taken
+
+    def serve(self, job: Job) -> int:
+        site, addresses, lanes = job.asks()
+        asked = self.asked[site.number]
+        sectors, places = asked.sectors(addresses, lanes)
+        now: int = self.env.now  # type: ignore[assignment]
+        half = self.grid.dmm_of_warp(job.warp) % self.numbers.halves
+        how = half, asked.kind, job.stages, sectors, places, 0, len(sectors)
+        done = cache.serve(self.numbers, self.state, now, *how)
+        self.taken[site.number] += self.state.items
+        return done - now

@@ -1,0 +1,167 @@
+"""What may follow what in a program: its statements, and parts of them, as steps of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mmsim.ir import nodes as ir
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.walk import expressions, statements, targets
+
+READER = "the graph of a program"
+NO_SITE = -1
+
+
+@dataclass(frozen=True)
+class Step:
+    """A statement, or a part of one, in the graph of what may follow what.
+
+    It evaluates `value` and sets `target` to it, or writes it to memory if there is no target;
+    `reads`: the value comes from memory instead. The target `keeps` what it held where only an
+    element of it is set, or where that isn't certain. `asks` are expressions that say where and
+    whether. `clears` are names that hold nothing afterwards.
+    """
+
+    next: tuple[int, ...]
+    target: str | None = None
+    keeps: bool = False
+    value: ir.Expr | None = None
+    asks: tuple[ir.Expr, ...] = ()
+    access: bool = False
+    reads: bool = False
+    clears: tuple[str, ...] = ()
+    site: int = NO_SITE
+    exchanged: bool = False
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The names whose former values end here."""
+        return self.clears if self.target is None or self.keeps else (self.target,)
+
+
+@dataclass(frozen=True)
+class _Jumps:
+    """The steps at which `break`, `continue` and the `Leave` of each scope go on."""
+
+    leave: int
+    again: int
+    scopes: Mapping[str, int]
+
+
+class Graph:
+    """The graph of a program, made from its end.
+
+    A step has a higher number than those that follow it, except the one that goes back in a loop.
+    """
+
+    def __init__(self, body: ir.Block) -> None:
+        self.steps: list[Step] = [Step(())]
+        self.end = 0
+        self.entry = self._block(body, self.end, _Jumps(self.end, self.end, {}))
+
+    def _add(self, step: Step) -> int:
+        self.steps.append(step)
+        return len(self.steps) - 1
+
+    def _block(self, block: ir.Block, after: int, jumps: _Jumps) -> int:
+        """The first step of a block that goes on at the step `after`."""
+        for statement in reversed(block):
+            after = self._statement(statement, after, jumps)
+        return after
+
+    def _statement(self, statement: ir.Stmt, after: int, jumps: _Jumps) -> int:
+        match statement:
+            case ir.Assign(target, value):
+                return self._add(Step((after,), target, value=value))
+            case ir.Load(target, _, index):
+                of = statement.site
+                return self._add(_read(after, target, index, of))
+            case ir.Store(_, index, value):
+                of = statement.site
+                return self._add(Step((after,), None, value=value, asks=index, access=True, site=of))
+            case ir.VectorLoad(several, _, index):
+                of = statement.site
+                for target in several[1:]:
+                    after = self._add(Step((after,), target, reads=True, site=of))
+                return self._add(_read(after, several[0], index, of))
+            case ir.VectorStore(_, index, values):
+                of = statement.site
+                for value in values[1:]:
+                    after = self._add(Step((after,), None, value=value, site=of))
+                first = values[0]
+                return self._add(Step((after,), None, value=first, asks=index, access=True, site=of))
+            case ir.Atomic(target, _, _, index, value, compare):
+                of = statement.site
+                read = self._add(Step((after,), target, reads=True, site=of))
+                asks = index if compare is None else (*index, compare)
+                return self._add(Step((read,), None, value=value, asks=asks, access=True, site=of))
+            case ir.RegisterWrite(array, index, value):
+                return self._add(Step((after,), array, keeps=True, value=value, asks=index))
+            case ir.If(test, then, orelse):
+                sides = (self._block(then, after, jumps), self._block(orelse, after, jumps))
+                return self._add(Step(sides, asks=(test,)))
+            case ir.While(prelude, test, body):
+                back = self._add(Step(()))
+                going = self._block(body, back, _Jumps(after, back, jumps.scopes))
+                tested = self._add(Step((going, after), asks=(test,)))
+                first = self._block(prelude, tested, jumps)
+                self.steps[back] = Step((first,))
+                return first
+            case ir.For():
+                return self._for(statement, after, jumps)
+            case ir.Break():
+                return jumps.leave
+            case ir.Continue():
+                return jumps.again
+            case ir.Return():
+                return self.end
+            case ir.Leave(scope):
+                return jumps.scopes[scope]
+            case ir.Scope(name, body):
+                scopes = {**jumps.scopes, name: after}
+                return self._block(body, after, _Jumps(jumps.leave, jumps.again, scopes))
+            case ir.Forget(variables, arrays):
+                return self._add(Step((after,), clears=(*variables, *arrays)))
+            case ir.Exchange(target):
+                return self._exchanged(target, expressions(statement), after)
+            case ir.Barrier(target=target):
+                return self._exchanged(target, expressions(statement), after)
+            case _:
+                assert_never(statement, READER)
+
+    def _exchanged(self, target: str | None, given: tuple[ir.Expr, ...], after: int) -> int:
+        """A target gets what threads make of their first values; the other ones say whose."""
+        if target is None or not given:
+            return self._add(
+                Step((after,), clears=() if target is None else (target,), asks=given)
+            )
+        step = Step((after,), target, value=given[0], asks=given[1:], exchanged=True)
+        return self._add(step)
+
+    def _for(self, loop: ir.For, after: int, jumps: _Jumps) -> int:
+        """A loop keeps where it stops, its step, and a counter.
+
+        The target is the counter, unless the body sets it.
+        """
+        back, place = self._add(Step(())), loop.place
+        own = any(loop.target in targets(one) for one in statements(loop.body))
+        counter = ir.Var(f"counter {back}" if own else loop.target, place)
+        stop, step = ir.Var(f"stop {back}", place), ir.Var(f"step {back}", place)
+        following = ir.Binary("+", counter, step, place)
+        again = self._add(Step((back,), counter.name, value=following))
+        going = self._block(loop.body, again, _Jumps(after, again, jumps.scopes))
+        if own:
+            going = self._add(Step((going,), loop.target, value=counter))
+        tested = self._add(Step((going, after), asks=(counter, stop, step)))
+        self.steps[back] = Step((tested,))
+        # The target keeps its former value where the loop has no iteration.
+        first = self._add(Step((tested,), counter.name, keeps=True, value=loop.start))
+        for name, value in ((step.name, loop.step), (stop.name, loop.stop)):
+            first = self._add(Step((first,), name, value=value))
+        return first
+
+
+def _read(after: int, target: str | None, index: tuple[ir.Expr, ...], site: int) -> Step:
+    """A step that reads a word."""
+    return Step((after,), target, asks=index, access=True, reads=True, site=site)

@@ -1,0 +1,168 @@
+"""The sectors for which requests ask (docs/machines.md, *Sectors, a cache, and several requests*).
+
+`gather` runs as it stands, on lists, or compiled by Numba, on arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from mmsim.model.cache import ATOMIC, KIND, READ
+from mmsim.model.machines import Machine
+
+
+class Asked(NamedTuple):
+    """How the requests of one access ask for sectors: what `gather` is told about them."""
+
+    kind: int
+    """`READ`, `WRITE` or `ATOMIC` of `mmsim.model.cache`."""
+    size: int
+    """Places of an element."""
+    part: int
+    """Lanes that are served at a time, 0 for all."""
+    sector: int
+    """Places of a sector."""
+    masked: bool
+    """Whether it matters which places of a sector are touched."""
+
+    @staticmethod
+    def by(machine: Machine, kind: str, itemsize: int, vector: int) -> Asked:
+        """The accesses of a kind to vectors of elements of so many bytes.
+
+        Elements longer than a bank are served in parts of as many lanes as fill an address group.
+        """
+        numbers, own = machine.cache, machine.bank_bytes
+        assert numbers is not None
+        part = 0
+        if own is not None and itemsize * vector > own:
+            part = max(machine.width * own // (itemsize * vector), 1)
+        code = KIND[kind]
+        masked = code != READ and numbers.sets > 0
+        return Asked(code, machine.room(itemsize), part, numbers.sector, masked)
+
+    def most(self, lanes: int) -> int:
+        """As many sectors as so many lanes can ask for."""
+        return lanes * (1 + -(-self.size // self.sector))
+
+    def sectors(
+        self, addresses: Sequence[int], lanes: Sequence[int]
+    ) -> tuple[list[int], list[int]]:
+        """The sectors of one request, and the places that it touches of each.
+
+        >>> Asked(ATOMIC, 1, 0, 4, True).sectors([9, 4, 1, 4], ())
+        ([0, 1, 1, 2], [2, 1, 1, 2])
+        """
+        count = len(addresses)
+        most = self.most(count)
+        found, touched = [0] * most, [0] * most
+        how = self.size, self.part, self.sector, self.kind == ATOMIC, self.masked
+        end = gather(addresses, lanes, 0, count, *how, [0] * count, found, touched, 0)
+        return found[:end], touched[:end]
+
+
+def sort(numbers: Any, count: int) -> None:
+    """Sort the first numbers: Shell's way, in place, for lists and arrays.
+
+    >>> numbers = [3, 9, 1, 2, 0]
+    >>> sort(numbers, 4)
+    >>> numbers
+    [1, 2, 3, 9, 0]
+    """
+    gap = 1
+    while 3 * gap + 1 < count:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for at in range(gap, count):
+            number = numbers[at]
+            place = at
+            while place >= gap and numbers[place - gap] > number:
+                numbers[place] = numbers[place - gap]
+                place -= gap
+            numbers[place] = number
+        gap //= 3
+
+
+def gather(
+    addresses: Any,
+    lanes: Any,
+    begin: int,
+    end: int,
+    size: int,
+    part: int,
+    sector: int,
+    atomic: bool,
+    masked: bool,
+    scratch: Any,
+    sectors: Any,
+    places: Any,
+    at: int,
+) -> int:
+    """Note the sectors of one request from place `at` on; the place after the last one.
+
+    The request has the elements ``addresses[begin:end]`` of so many places (`size`), for lanes of
+    which `part` are served at a time (0: all); a sector has so many places. Sectors come part by
+    part in ascending order, each once; of an atomic as often as one of its elements is asked for
+    in the part. If `masked`, `places` gets a bit for each place of each sector that is touched.
+
+    >>> found, touched = [0] * 4, [0] * 4
+    >>> gather([9, 4, 1, 4], (), 0, 4, 1, 0, 4, True, True, [0] * 4, found, touched, 0)
+    4
+    >>> found, touched
+    ([0, 1, 1, 2], [2, 1, 1, 2])
+    """
+    first = begin
+    while first < end:
+        last = end
+        if part > 0:
+            last = first + 1
+            while last < end and lanes[last] // part == lanes[first] // part:
+                last += 1
+        count = last - first
+        before = addresses[first]
+        ascending = True
+        for k in range(count):
+            address = addresses[first + k]
+            scratch[k] = address
+            ascending &= address >= before
+            before = address
+        if not ascending:
+            sort(scratch, count)
+        first = last
+        current, bits, turns = -1, 0, 0
+        k = 0
+        while k < count:
+            address = scratch[k]
+            k += 1
+            same = 1
+            while k < count and scratch[k] == address:
+                same += atomic
+                k += 1
+            low = address * size
+            high = low + size
+            while low < high:
+                offset = low - current * sector
+                if current < 0 or offset >= sector:
+                    for _ in range(turns):
+                        sectors[at] = current
+                        if masked:
+                            places[at] = bits
+                        at += 1
+                    current = low // sector
+                    offset = low - current * sector
+                    bits, turns = 0, 0
+                turns = max(turns, same)
+                length = min(high - low, sector - offset)
+                if masked:
+                    bits |= ((1 << length) - 1) << offset
+                low += length
+        for _ in range(turns):
+            sectors[at] = current
+            if masked:
+                places[at] = bits
+            at += 1
+    return at
+
+
+PARTS = (sort, gather)
+"""All functions here; each comes after those that it calls."""

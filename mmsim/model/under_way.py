@@ -1,0 +1,55 @@
+"""When a warp may send its next request while others of it are under way.
+
+Of each warp the requests under way are kept in as many places as there may be: when each completes,
+and the access of the text that it is of. Time 0 stands for a place that has never been taken. The
+functions run as they stand, on lists, or compiled by Numba, on arrays.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def sent(times: Any, sites: Any, first: int, places: int, site: int, done: int) -> None:
+    """A request was dispatched that completes then: it takes a place whose one has completed."""
+    place = first
+    for one in range(first, first + places):
+        if times[one] < times[place]:
+            place = one
+    times[place] = done
+    sites[place] = site
+
+
+def next_request(times: Any, sites: Any, first: int, places: int, needed: Any, now: int) -> int:
+    """When the warp may send its next request after one that was dispatched `now`.
+
+    That is a time unit later, when a place is free, and when all requests of the sites that are
+    `needed` (by number of the site, true or false) have completed.
+
+    >>> times, sites = [9, 20, 0], [0, 1, -1]
+    >>> next_request(times, sites, 0, 3, [False, False], 4), next_request(times, sites, 0, 3, [1, 0], 4)
+    (5, 9)
+    >>> sent(times, sites, 0, 3, 1, 30)
+    >>> next_request(times, sites, 0, 3, [False, False], 5), all_done(times, 0, 3)
+    (9, 30)
+    """
+    soonest = times[first]
+    least = now + 1
+    for one in range(first, first + places):
+        time = times[one]
+        soonest = min(soonest, time)
+        if time > least and needed[sites[one]]:
+            least = time
+    return max(least, soonest)
+
+
+def all_done(times: Any, first: int, places: int) -> int:
+    """When all requests of the warp have completed."""
+    last = times[first]
+    for one in range(first, first + places):
+        last = max(last, times[one])
+    return last  # type: ignore[no-any-return]
+
+
+PARTS = (sent, next_request, all_done)
+"""All functions here."""
