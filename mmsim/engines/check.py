@@ -9,6 +9,7 @@ import numpy as np
 
 from mmsim.engines.events.engine import ask_for_room, drive, driver_of, trace_of
 from mmsim.engines.events.recorder import Recorder
+from mmsim.engines.run import check_trace
 from mmsim.errors import LaunchError, ProgramError, shown
 from mmsim.frontend.program import Program
 from mmsim.host.arguments import several, whole, yes_or_no
@@ -50,6 +51,8 @@ def check(
     if shared_words is not None:
         whole("shared_words", shared_words)
     tracing = yes_or_no("trace", trace)
+    if tracing:
+        check_trace(machine)
     names = [unset] if isinstance(unset, str) else several(UNSET, unset)
     try:
         bound = launch()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mmsim.errors import LaunchError, ProgramError
 from mmsim.host.arguments import one_of, yes_or_no
 from mmsim.meaning.launch import Launch
-from mmsim.model.machines import Engine
+from mmsim.model.machines import Engine, Machine
 from mmsim.results.run import Run
 
 default_engine: Engine = "array"
@@ -15,8 +15,11 @@ def launch(bound: Launch, engine: Engine | None, trace: bool | None, check: bool
     """Carry out a launch, as `Machine.run` documents."""
     if engine is not None:
         one_of("engine", engine, ("array", "events"))
-    recording = engine == "events" if trace is None else yes_or_no("trace", trace)
+    shows = bound.machine.pipelined
+    recording = engine == "events" and shows if trace is None else yes_or_no("trace", trace)
     checking = yes_or_no("check", check)
+    if recording:
+        check_trace(bound.machine)
     if recording and engine == "array":
         raise LaunchError("the array engine has no trace; take engine='events' for one")
     try:
@@ -24,6 +27,16 @@ def launch(bound: Launch, engine: Engine | None, trace: bool | None, check: bool
     except ProgramError as error:
         error.position = bound.grid.position(error.thread)
         raise
+
+
+def check_trace(machine: Machine) -> None:
+    """Refuse a trace of a machine for which stages and one request of a warp say too little."""
+    if not machine.pipelined:
+        raise LaunchError(
+            f"a trace shows the stages of each warp's one request, but a {type(machine).__name__} "
+            "with such times or several requests under way does more; take trace=False, and "
+            "run.cache for its counts"
+        )
 
 
 def _run(bound: Launch, engine: Engine | None, recording: bool, checking: bool) -> Run:

@@ -30,6 +30,14 @@ def compiled() -> Any:
     """`play.play`, compiled for arrays; the code is kept on disk for the next time."""
     from mmsim.host import compiler  # loads Numba, which takes longer than a short run
 
+    register_trees()
+    # Nothing is allocated, so nothing needs its references counted, which would take half the time.
+    return compiler.compiled(play.play, error_model="numpy", _nrt=False)
+
+
+@cache
+def register_trees() -> None:
+    """Let Numba compile the parts of `play`, for it and for others that call them."""
     numba: Any = import_module("numba")
     extending: Any = import_module("numba.extending")
     ir: Any = import_module("llvmlite.ir")
@@ -44,8 +52,6 @@ def compiled() -> Any:
     extending.overload(play.trailing_zeros)(lambda word: lambda word: instruction(word))
     for function in play.PARTS:
         extending.register_jitable(forceinline=True)(function)
-    # Nothing is allocated, so nothing needs its references counted, which would take half the time.
-    return compiler.compiled(play.play, error_model="numpy", _nrt=False)
 
 
 def _numba_compiles() -> bool:
@@ -206,7 +212,7 @@ def prepare(
     sequences[: grid.warps, 1] = start[1:]
     sequences = sequences.reshape(blocks, dmms, size, 2).transpose(1, 0, 2, 3).reshape(-1, 2)
 
-    words = _words(warps)
+    words = words_for(warps)
     ports = np.zeros((dmms, 2), play.PORT)
     latency = _latencies(machine, dmms)
     rings = _rings(latency, warps)
@@ -244,7 +250,7 @@ def _blocks(grid: Grid, dmms: int) -> int:
     return -(-grid.blocks // dmms) | 1
 
 
-def _words(warps: int) -> int:
+def words_for(warps: int) -> int:
     """The words of a tree of ready warps."""
     words = 1
     while 63 * words + 1 < warps:  # so many nodes come after the last word
@@ -275,7 +281,7 @@ def bytes_prepared(machine: Machine, grid: Grid) -> int:
     blocks = _blocks(grid, dmms)
     warps = blocks * grid.warps_per_block
     rings = _rings(_latencies(machine, dmms), warps)
-    of_a_dmm = 16 * (sum(rings) + 8) + 16 * _words(warps) + 2 * play.PORT.itemsize
+    of_a_dmm = 16 * (sum(rings) + 8) + 16 * words_for(warps) + 2 * play.PORT.itemsize
     # Of each warp two pairs of ends and a place to wait in, of each block two counts.
     return dmms * (of_a_dmm + 40 * warps + 16 * blocks + 32) + 24 * grid.warps
 

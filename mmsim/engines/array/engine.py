@@ -2,7 +2,8 @@
 
 Two paths lead to the same result. A program whose loops are the same for all threads can be
 *fused*: written out as one function that Numba compiles. Every other launch is *interpreted* on
-NumPy, and so is one for which compiling takes longer (see `fused.worth`). What goes wrong on the
+NumPy, and so is one for which compiling takes longer (see `fused.worth`), or one on a machine with
+sectors and a cache. What goes wrong on the
 first path is run again on the second, because only that one knows the language's errors. A program
 whose blocks meet at a barrier of the grid is handed to the event engine under the asynchronous
 schedule.

@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.engines.array.asynchronous_time import bytes_prepared, scheduled
+from mmsim.engines.array.cached_compiled import REQUEST
+from mmsim.engines.array.cached_time import Requests, Rounds, bytes_played
 from mmsim.engines.array.cold import Cold
 from mmsim.engines.array.operations import ByWarp, InStep
 from mmsim.engines.array.turns_compiled import BARRIER
@@ -69,16 +71,17 @@ class Counted:
         self.lane_warps, self.lane_blocks = grid.warp, grid.block
         if lanes is not None:
             self.lane_warps, self.lane_blocks = grid.warp[lanes], grid.block[lanes]
-        addresses = self.array.addresses(request.elements, self.lane_blocks)
+        self.addresses = addresses = self.array.addresses(request.elements, self.lane_blocks)
         changes = np.flatnonzero(self.lane_warps[1:] != self.lane_warps[:-1]) + 1
         self.firsts = np.concatenate([[0], changes])
         self.warps = self.lane_warps[self.firsts]
         self.own_units = bool(self.array.shared and launch.machine.shared)
         site = request.site
+        self.site = site.number
         conflict = launch.conflict(site.array, site.served_as, site.vector)
-        numbers = None
+        self.numbers = numbers = None
         if launch.machine.by_lane:
-            numbers = grid.lane if lanes is None else grid.lane[lanes]
+            self.numbers = numbers = grid.lane if lanes is None else grid.lane[lanes]
         self.least = len(self.firsts)
         counted = conflict is not None and conflict.compiled in COUNTED and site.vector == 1
         if len(addresses) >= MANY and counted and COLD.pays(len(addresses)):
@@ -94,6 +97,11 @@ class Counted:
         units = self.units(grid.dmms, self.lane_blocks)
         self.stages = launch.stage_counts(site, units, addresses, warps, len(sizes), numbers)
         self.least = launch.least(site, units, addresses, self.firsts, numbers, self.stages)
+
+    @property
+    def asked(self) -> tuple[int, Integers, Integers | None, Integers, Integers]:
+        """What `Requests` notes: the access, its addresses, the lanes, which begin where, stages."""
+        return self.site, self.addresses, self.numbers, self.firsts, self.stages
 
     def units(self, dmms: int, blocks: Integers) -> Integers:
         """The numbers of the units in front of the array's copies of such blocks."""
@@ -141,6 +149,9 @@ class Interpreted:
         or the rounds."""
         self.tally = Tally(self.launch)
         self.intervals = np.zeros(self.grid.warps, dtype=np.int64)
+        self.requests: Requests | None = None
+        if self.launch.machine.cache is not None:
+            self.requests = Requests(self.launch, self.growth)
         if self.monitors is not None:
             self.monitors.forget()
 
@@ -152,7 +163,9 @@ class Interpreted:
         launch, grid = self.launch, self.grid
         of_lanes = grid.threads * (per_lane(launch.meaning) + ACCESS)
         most = of_lanes + OF_A_WARP * grid.warps + OF_A_BLOCK * grid.blocks
-        if launch.schedule == "asynchronous":
+        if launch.machine.cache is not None:
+            most = max(most, bytes_played(launch))
+        elif launch.schedule == "asynchronous":
             most = max(most, bytes_prepared(launch.machine, grid))
         watched = 0 if self.monitors is None else bytes_watched(launch)
         return copies(launch) + shared(launch) + most + watched
@@ -177,10 +190,21 @@ class Interpreted:
         time = self.now = 0
         machine = self.launch.machine
         latencies = machine.latencies(1 + min(len(machine.shared), self.grid.blocks))
+        cached = None if self.requests is None else Rounds(self.requests)
         for request, counted in self.lock_step():
-            units = counted.units(self.grid.dmms, counted.lane_blocks[counted.firsts])
-            sums = np.bincount(units, weights=counted.stages).astype(np.int64)
-            took = round_time(sums, latencies[: len(sums)])
+            blocks = counted.lane_blocks[counted.firsts]
+            if cached is not None and not counted.own_units:
+                took = cached.serve(
+                    cached.requests.made(*counted.asked),
+                    time,
+                    blocks % self.grid.dmms % cached.requests.numbers.halves,
+                    self.tally.taken[request.site.number],
+                )
+                took -= time
+            else:
+                units = counted.units(self.grid.dmms, blocks)
+                sums = np.bincount(units, weights=counted.stages).astype(np.int64)
+                took = round_time(sums, latencies[: len(sums)])
             self.tally.round(
                 request.site,
                 time,
@@ -205,13 +229,19 @@ class Interpreted:
                 array.rewind()
             self._begin()
             operations = self.operations_by_warp()
-        return scheduled(self.launch, *operations.by_warp(), self.progress)
+        found = operations.by_warp()
+        if self.requests is not None:
+            return self.requests.asynchronous(*found, self.progress, self.tally.taken)
+        return scheduled(self.launch, *found, self.progress)
 
     def operations_in_step(self) -> InStep:
         """The warps' operations, from a run in lock step."""
         operations = InStep(self.growth)
         for request, counted in self.lock_step(operations):
-            operations.requests(counted.warps, counted.stages, counted.own_units)
+            if self.requests is None:
+                operations.requests(counted.warps, counted.stages, counted.own_units)
+            else:
+                operations.numbered(counted.warps, REQUEST + self.requests.note(*counted.asked))
             stages = int(counted.stages.sum())
             self.tally.count(request.site, len(counted.warps), stages, counted.least)
         return operations
@@ -265,7 +295,8 @@ class Interpreted:
         times: Integers | int = -1
         if self.now >= 0:
             units = counted.units(self.grid.dmms, blocks[counted.firsts])
-            times = dispatch_times(self.now, counted.stages, units)
+            each = 1 if counted.own_units else self.launch.machine.memory.stage_time
+            times = dispatch_times(self.now, counted.stages * each, units)
             times = np.repeat(times, np.diff(counted.firsts, append=len(blocks)))
         monitors.accessed(
             Access(
@@ -354,7 +385,10 @@ class Interpreted:
                 values = self.move(want, counted)
                 self.progress.requested(len(want.elements))
                 stages = int(counted.stages[0])
-                operations.append(warp, 2 * stages + counted.own_units)
+                operation = 2 * stages + counted.own_units
+                if self.requests is not None:
+                    operation = REQUEST + self.requests.note(*counted.asked)
+                operations.append(warp, operation)
                 self.tally.count(want.site, 1, stages, counted.least)
         except StopIteration:
             if self.monitors is not None:

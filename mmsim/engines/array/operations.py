@@ -49,6 +49,11 @@ class InStep:
         same = most == int(operations.min())
         self._note(warps, most if same else operations.astype(narrowest(most)))
 
+    def numbered(self, warps: Integers, first: int) -> None:
+        """Each of some warps made a request, whose operations are consecutive numbers."""
+        self.most = max(self.most, first + len(warps) - 1)
+        self._note(warps, np.arange(first, first + len(warps), dtype=narrowest(self.most)))
+
     def barrier(self, warps: Integers) -> None:
         """Some warps came to a barrier."""
         self._note(warps, BARRIER)

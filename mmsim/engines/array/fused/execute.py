@@ -92,6 +92,8 @@ class Execution:
     """A fused program with its arguments; raises `CannotFuse` where there is none."""
 
     def __init__(self, launch: Launch, progress: Progress) -> None:
+        if launch.machine.cache is not None:
+            raise CannotFuse("a fused program doesn't note the sectors of its requests")
         self.launch = launch
         self.grid = launch.grid
         self.progress = progress

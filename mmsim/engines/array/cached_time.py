@@ -1,0 +1,364 @@
+"""Requests of a machine with sectors and a cache: they are noted, then served in their order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.engines.array import asynchronous_time as plain_time
+from mmsim.engines.array import cached_compiled as player
+from mmsim.engines.array import turns_compiled
+from mmsim.engines.array.cold import Cold
+from mmsim.host.cores import cores, in_thread, on_all_cores
+from mmsim.host.progress import Progress
+from mmsim.meaning.launch import Launch
+from mmsim.meaning.memory_budget import Growth
+from mmsim.model import cache as rule
+from mmsim.model import sectors as sectors_file
+from mmsim.model import under_way
+from mmsim.model.cache import COUNTS, Numbers
+from mmsim.model.sectors import Asked, gather
+
+Integers = npt.NDArray[np.int64]
+Numeric = npt.NDArray[Any]
+COLD = Cold("cached_compiled.play", 30_000)
+"""How many sectors Python plays in about the time that compiling takes."""
+OF_A_REQUEST = 60
+"""Bytes of a request, besides its sectors."""
+OF_A_NOTE = 600
+
+
+def gather_all(
+    addresses: Any,
+    lanes: Any,
+    firsts: Any,
+    begin: int,
+    end: int,
+    size: int,
+    part: int,
+    sector: int,
+    atomic: bool,
+    masked: bool,
+    scratch: Any,
+    sectors: Any,
+    places: Any,
+    ends: Any,
+) -> int:
+    """The sectors of the requests `begin` to `end` of one access, and where each one's end."""
+    at = 0
+    for request in range(begin, end):
+        first, last = firsts[request], firsts[request + 1]
+        how = size, part, sector, atomic, masked, scratch, sectors, places
+        at = gather(addresses, lanes, first, last, *how, at)
+        ends[request] = at
+    return at
+
+
+@cache
+def compiled() -> Any:
+    """`play`, `serve_round` and `gather_all` compiled; the code is kept on disk."""
+    from mmsim.host import compiler
+
+    extending: Any = import_module("numba.extending")
+    plain_time.register_trees()
+    for functions in (rule.PARTS, under_way.PARTS, sectors_file.PARTS, player.PARTS):
+        for function in functions:
+            extending.register_jitable(function)
+    files = (__file__, *(part.__file__ for part in PARTS))
+    source = ""
+    for file in files:
+        with open(file, encoding="utf-8") as text:
+            source += text.read()
+    how = {"error_model": "numpy", "_nrt": False}
+    return [
+        compiler.compiled(function, source, **how)
+        for function in (player.play, player.serve_round, gather_all)
+    ]
+
+
+PARTS = (rule, under_way, sectors_file, player, turns_compiled)
+"""The files whose functions are compiled."""
+NOTHING: Integers = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Note:
+    """Some requests of one access: their stages, their sectors, where each one's sectors end."""
+
+    site: int
+    stages: Numeric
+    sectors: Numeric
+    touched: Numeric
+    ends: Integers
+
+    @property
+    def bytes(self) -> int:
+        """What it takes."""
+        return self.stages.nbytes + self.sectors.nbytes + self.touched.nbytes + self.ends.nbytes
+
+
+class Requests:
+    """The requests of a launch, in the order in which they are noted."""
+
+    def __init__(self, launch: Launch, growth: Growth, compile: bool | None = None) -> None:
+        self.launch = launch
+        self.growth = growth
+        self.compile = compile
+        self.notes: list[Note] = []
+        self.count = 0
+        self.sectors = 0
+        self.held = 0
+        machine = launch.machine
+        assert machine.cache is not None
+        self.numbers: Numbers = machine.cache
+        self.masked = self.numbers.sets > 0
+        self.to_shared = [
+            bool(machine.shared and launch.arrays[site.array].shared)
+            for site in launch.meaning.sites
+        ]
+
+    def note(
+        self,
+        site: int,
+        addresses: Integers,
+        lanes: Integers | None,
+        firsts: Integers,
+        stages: Integers,
+    ) -> int:
+        """Note requests of one access, whose lanes begin at `firsts`; the number of the first."""
+        number = self.count
+        note = self.made(site, addresses, lanes, firsts, stages)
+        self.notes.append(note)
+        self.count += len(stages)
+        self.sectors += len(note.sectors)
+        self.held += note.bytes + OF_A_NOTE
+        self.growth.need(2 * self.held + OF_A_REQUEST * self.count, self.held)
+        return number
+
+    def made(
+        self,
+        site: int,
+        addresses: Integers,
+        lanes: Integers | None,
+        firsts: Integers,
+        stages: Integers,
+    ) -> Note:
+        """Requests of one access."""
+        count = len(stages)
+        stages = stages.astype(narrow(int(stages.max())))
+        if self.to_shared[site]:
+            none = NOTHING.astype(np.int32)
+            return Note(site, stages, none, none.astype(np.uint32), np.zeros(count, np.int64))
+        asked = self.launch.asked[site]
+        sectors, touched, ends = self.asked(
+            asked, addresses, NOTHING if lanes is None else lanes, np.append(firsts, len(addresses))
+        )
+        return Note(site, stages, sectors, touched, ends)
+
+    def asked(
+        self, asked: Asked, addresses: Integers, lanes: Integers, firsts: Integers
+    ) -> tuple[Numeric, Numeric, Integers]:
+        """The sectors that requests ask for, which places they touch, where each one's end."""
+        count = len(firsts) - 1
+        how = asked.size, asked.part, asked.sector, asked.kind == rule.ATOMIC, asked.masked
+        ends = np.zeros(count, np.int64)
+        longest = int(np.diff(firsts).max())
+        if not self.pays(len(addresses)):
+            most = asked.most(len(addresses))
+            found, touched, at_ends = [0] * most, [0] * most, [0] * count
+            given = addresses.tolist(), lanes.tolist(), firsts.tolist()
+            end = gather_all(*given, 0, count, *how, [0] * longest, found, touched, at_ends)
+            sectors = np.array(found[:end], np.int64)
+            return (
+                sectors.astype(narrow(int(sectors.max()))),
+                np.array(touched[:end], np.uint32) if self.masked else NOTHING,
+                np.array(at_ends, np.int64),
+            )
+        dtype = narrow(int(addresses.max() + 1) * asked.size // asked.sector)
+        pieces: dict[int, tuple[int, Numeric, Numeric]] = {}
+
+        def work(first: int, last: int) -> None:
+            most = asked.most(int(firsts[last] - firsts[first]))
+            own = np.empty(most, dtype)
+            places = np.zeros(most if asked.masked else 0, np.uint32)
+            scratch = np.empty(longest, np.int64)
+            given = addresses, lanes, firsts, first, last
+            end = compiled()[2](*given, *how, scratch, own, places, ends)
+            if self.masked and not asked.masked:
+                places = np.zeros(end, np.uint32)
+            pieces[first] = last, own[:end].copy(), places[:end].copy()
+
+        compiled()
+        on_all_cores(work, count, min(cores(), 1 + len(addresses) // (1 << 18)))
+        before = 0
+        for first in sorted(pieces):
+            last, own, _ = pieces[first]
+            ends[first:last] += before
+            before += len(own)
+        every = [pieces[first] for first in sorted(pieces)]
+        if len(every) == 1:
+            return every[0][1], every[0][2], ends
+        return (
+            np.concatenate([own for _, own, _ in every]),
+            np.concatenate([places for _, _, places in every]),
+            ends,
+        )
+
+    def pays(self, work: int) -> bool:
+        """Whether to take compiled functions for so many sectors more."""
+        from mmsim.host import compiler
+
+        if self.compile is not None:
+            return self.compile
+        return COLD.pays(work) and compiler.enabled()
+
+    def asynchronous(
+        self, operations: Numeric, start: Integers, progress: Progress, counts: Integers
+    ) -> int:
+        """The finishing time; `counts` gets what the requests of each access took."""
+        compile = self.pays(self.sectors)
+        launch, state = self._prepared(operations, start, compile)
+        cached = rule.new_state(self.numbers)
+        control = np.zeros(2, np.int64)
+        if not compile:
+            plain = player.State._make(part.tolist() for part in state)
+            time = player.play(launch, plain, self.numbers, rule.listed(cached), control)
+            counts += np.array(plain.counts).reshape(counts.shape)
+            return time
+
+        def work() -> int:
+            return int(compiled()[0](launch, state, self.numbers, cached, control))
+
+        def watch() -> None:
+            progress.report("asynchronous schedule", int(control[1]), "warp requests")
+
+        def stop() -> None:
+            control[0] = 1
+
+        time = in_thread(work, watch, stop)
+        counts += state.counts
+        return time
+
+    def _prepared(
+        self, operations: Numeric, start: Integers, compile: bool
+    ) -> tuple[player.Launch, player.State]:
+        """What the player is given; the notes are dropped."""
+        launch, grid = self.launch, self.launch.grid
+        machine = launch.machine
+        dmms = min(grid.dmms, grid.blocks)
+        blocks, size = -(-grid.blocks // dmms), grid.warps_per_block
+        warps = dmms * blocks * size
+        places = machine.under_way
+        sites = [np.full(len(note.stages), note.site, np.int32) for note in self.notes]
+        stages = [note.stages for note in self.notes]
+        ends = [np.zeros(1, np.int64)]
+        for note in self.notes:
+            ends.append(ends[-1][-1] + note.ends)
+        table = (
+            _joined(sites, np.int32),
+            _joined(stages, np.int32),
+            np.concatenate(ends),
+            _joined([note.sectors for note in self.notes], np.int32),
+            _joined([note.touched for note in self.notes if self.masked], np.uint32),
+        )
+        self.notes = []
+        threads = np.zeros(blocks * dmms, np.int64)
+        block = np.arange(grid.blocks)
+        threads[block] = np.minimum(grid.block_size, grid.threads - block * grid.block_size)
+        kinds = np.array([rule.KIND[site.kind] for site in launch.meaning.sites], np.int64)
+        arrays = (
+            operations,
+            threads.reshape(blocks, dmms).T.ravel(),
+            launch.needs if places > 1 else np.zeros((len(kinds), len(kinds)), bool),
+            kinds,
+            np.array(self.to_shared, bool),
+            *table,
+        )
+        fixed = player.Launch(
+            dmms,
+            blocks,
+            size,
+            places,
+            int(machine.latencies(2)[1]) if machine.shared else 1,
+            *(arrays if compile else (array.tolist() for array in arrays)),
+        )
+        sequences = np.zeros((blocks * dmms * size, 2), np.int64)
+        sequences[: grid.warps, 0] = start[:-1]
+        sequences[: grid.warps, 1] = start[1:]
+        sequences = sequences.reshape(blocks, dmms, size, 2).transpose(1, 0, 2, 3).reshape(-1, 2)
+        words, of_dmms = plain_time.words_for(blocks * size), plain_time.words_for(dmms)
+        resident = grid.threads if machine.resident is None else machine.resident
+        state = player.State(
+            sequences,
+            np.zeros(warps * places, np.int64),
+            np.zeros(warps * places, np.int32),
+            np.zeros((dmms, words), np.int64),
+            np.zeros((dmms, words), np.int64),
+            np.zeros((dmms, 2), np.int64),
+            np.zeros(of_dmms, np.int64),
+            np.zeros(dmms, np.int64),
+            np.zeros(dmms, bool),
+            np.full(dmms, resident, np.int64),
+            np.zeros(dmms, np.int64),
+            np.zeros(dmms * blocks, np.int64),
+            np.zeros(dmms * blocks, np.int64),
+            np.zeros(warps, np.int64),
+            np.zeros(warps, np.int64),
+            np.zeros(warps + dmms, np.int64),
+            np.zeros(warps + dmms, np.int64),
+            np.zeros(3, np.int64),
+            np.zeros((len(kinds), COUNTS), np.int64),
+        )
+        return fixed, state
+
+
+class Rounds:
+    """Serves the rounds of the synchronous schedule: the cache stays as a round leaves it."""
+
+    def __init__(self, requests: Requests) -> None:
+        self.requests = requests
+        self.state = rule.new_state(requests.numbers)
+        self.plain: rule.State | None = rule.listed(self.state)
+
+    def serve(self, note: Note, start: int, halves: Integers, counts: Integers) -> int:
+        """When a round that begins at `start` ends; `counts` gets what it took."""
+        numbers, kind = self.requests.numbers, self.requests.launch.asked[note.site].kind
+        ends = np.append(0, note.ends)
+        table = halves, note.stages.astype(np.int64), ends, note.sectors, note.touched
+        if self.plain is not None:
+            if not self.requests.pays(len(note.sectors)):
+                own = counts.tolist()
+                listed = (array.tolist() for array in table)
+                time = player.serve_round(numbers, self.plain, start, kind, *listed, own)
+                counts[:] = own
+                return time
+            arrays = zip(self.plain, self.state, strict=True)
+            self.state = rule.State._make(np.array(new, old.dtype) for new, old in arrays)
+            self.plain = None
+        serve_round = compiled()[1]
+        return int(serve_round(numbers, self.state, start, kind, *table, counts))
+
+
+def bytes_played(launch: Launch) -> int:
+    """What the schedule takes, besides the requests."""
+    grid, machine = launch.grid, launch.machine
+    assert machine.cache is not None
+    of_warps = grid.warps * (100 + 12 * machine.under_way)
+    return of_warps + rule.numbers_bytes(machine.cache)
+
+
+def narrow(most: int) -> type[np.int32 | np.int64]:
+    """The type of numbers up to so many: functions are compiled for these two only."""
+    return np.int32 if most < 1 << 31 else np.int64
+
+
+def _joined(parts: list[Numeric], least: type[Any]) -> Numeric:
+    """Arrays as one, of the widest type."""
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if parts else np.zeros(0, least)
