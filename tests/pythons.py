@@ -32,7 +32,7 @@ Minor = tuple[int, int]
 # fmt: off
 SLOW_FILES = [
     "agreement", "alignments", "array_against_events", "array_watched", "bad_input", "bench",
-    "checker", "ci_guide", "claims_mutation", "compile_cache", "compiled_programs",
+    "cached", "checker", "ci_guide", "claims_mutation", "compile_cache", "compiled_programs",
     "counting_barriers", "course", "cuda_emulated", "cuda_writer", "curves", "dmm_permutation",
     "docs", "dynamic_programming",
     "events_against_reference", "evidence", "exchange", "family_pictures", "figures",

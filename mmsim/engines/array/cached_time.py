@@ -26,7 +26,9 @@ from mmsim.model.sectors import Asked, gather
 
 Integers = npt.NDArray[np.int64]
 Numeric = npt.NDArray[Any]
-COLD = Cold("cached_compiled.play", 30_000)
+FEW = 5_000
+"""Sectors that Python plays before Numba is loaded."""
+COLD = Cold("cached_compiled.play", 1_000_000)
 """How many sectors Python plays in about the time that compiling takes."""
 OF_A_REQUEST = 60
 """Bytes of a request, besides its sectors."""
@@ -83,7 +85,8 @@ def compiled() -> Any:
 
 PARTS = (rule, under_way, sectors_file, player, turns_compiled)
 """The files whose functions are compiled."""
-NOTHING: Integers = np.zeros(0, dtype=np.int64)
+NO_LANES: Integers = np.zeros(0, dtype=np.int64)
+NO_SECTORS, UNTOUCHED = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint32)
 
 
 @dataclass(frozen=True)
@@ -149,14 +152,11 @@ class Requests:
         stages: Integers,
     ) -> Note:
         """Requests of one access."""
-        count = len(stages)
-        stages = stages.astype(narrow(int(stages.max())))
         if self.to_shared[site]:
-            none = NOTHING.astype(np.int32)
-            return Note(site, stages, none, none.astype(np.uint32), np.zeros(count, np.int64))
+            return Note(site, stages, NO_SECTORS, UNTOUCHED, np.zeros(len(stages), np.int64))
         asked = self.launch.asked[site]
         sectors, touched, ends = self.asked(
-            asked, addresses, NOTHING if lanes is None else lanes, np.append(firsts, len(addresses))
+            asked, addresses, NO_LANES if lanes is None else lanes, np.append(firsts, len(addresses))
         )
         return Note(site, stages, sectors, touched, ends)
 
@@ -176,7 +176,7 @@ class Requests:
             sectors = np.array(found[:end], np.int64)
             return (
                 sectors.astype(narrow(int(sectors.max()))),
-                np.array(touched[:end], np.uint32) if self.masked else NOTHING,
+                np.array(touched[:end], np.uint32) if self.masked else UNTOUCHED,
                 np.array(at_ends, np.int64),
             )
         dtype = narrow(int(addresses.max() + 1) * asked.size // asked.sector)
@@ -211,11 +211,13 @@ class Requests:
 
     def pays(self, work: int) -> bool:
         """Whether to take compiled functions for so many sectors more."""
-        from mmsim.host import compiler
-
         if self.compile is not None:
             return self.compile
-        return COLD.pays(work) and compiler.enabled()
+        if work < FEW or not COLD.pays(work):
+            return False
+        from mmsim.host import compiler  # loads Numba
+
+        return compiler.enabled()
 
     def asynchronous(
         self, operations: Numeric, start: Integers, progress: Progress, counts: Integers
@@ -228,7 +230,7 @@ class Requests:
         if not compile:
             plain = player.State._make(part.tolist() for part in state)
             time = player.play(launch, plain, self.numbers, rule.listed(cached), control)
-            counts += np.array(plain.counts).reshape(counts.shape)
+            counts += np.array(plain.counts, np.int64).reshape(counts.shape)
             return time
 
         def work() -> int:
@@ -261,7 +263,7 @@ class Requests:
             ends.append(ends[-1][-1] + note.ends)
         table = (
             _joined(sites, np.int32),
-            _joined(stages, np.int32),
+            _joined(stages, np.int64),
             np.concatenate(ends),
             _joined([note.sectors for note in self.notes], np.int32),
             _joined([note.touched for note in self.notes if self.masked], np.uint32),
@@ -272,7 +274,7 @@ class Requests:
         threads[block] = np.minimum(grid.block_size, grid.threads - block * grid.block_size)
         kinds = np.array([rule.KIND[site.kind] for site in launch.meaning.sites], np.int64)
         arrays = (
-            operations,
+            operations.astype(np.int64),
             threads.reshape(blocks, dmms).T.ravel(),
             launch.needs if places > 1 else np.zeros((len(kinds), len(kinds)), bool),
             kinds,
@@ -329,7 +331,7 @@ class Rounds:
         """When a round that begins at `start` ends; `counts` gets what it took."""
         numbers, kind = self.requests.numbers, self.requests.launch.asked[note.site].kind
         ends = np.append(0, note.ends)
-        table = halves, note.stages.astype(np.int64), ends, note.sectors, note.touched
+        table = halves, note.stages, ends, note.sectors, note.touched
         if self.plain is not None:
             if not self.requests.pays(len(note.sectors)):
                 own = counts.tolist()
