@@ -79,7 +79,9 @@ class Graph:
                 return self._add(_read(after, target, index, of))
             case ir.Store(_, index, value):
                 of = statement.site
-                return self._add(Step((after,), None, value=value, asks=index, access=True, site=of))
+                return self._add(
+                    Step((after,), None, value=value, asks=index, access=True, site=of)
+                )
             case ir.VectorLoad(several, _, index):
                 of = statement.site
                 for target in several[1:]:
@@ -90,7 +92,9 @@ class Graph:
                 for value in values[1:]:
                     after = self._add(Step((after,), None, value=value, site=of))
                 first = values[0]
-                return self._add(Step((after,), None, value=first, asks=index, access=True, site=of))
+                return self._add(
+                    Step((after,), None, value=first, asks=index, access=True, site=of)
+                )
             case ir.Atomic(target, _, _, index, value, compare):
                 of = statement.site
                 read = self._add(Step((after,), target, reads=True, site=of))
@@ -133,9 +137,7 @@ class Graph:
     def _exchanged(self, target: str | None, given: tuple[ir.Expr, ...], after: int) -> int:
         """A target gets what threads make of their first values; the other ones say whose."""
         if target is None or not given:
-            return self._add(
-                Step((after,), clears=() if target is None else (target,), asks=given)
-            )
+            return self._add(Step((after,), clears=() if target is None else (target,), asks=given))
         step = Step((after,), target, value=given[0], asks=given[1:], exchanged=True)
         return self._add(step)
 

@@ -57,8 +57,7 @@ def needs(body: ir.Block, sites: int) -> tuple[frozenset[int], ...]:
 
 def _operated(step: Step) -> Iterable[ir.Expr]:
     """The expressions of a step whose values are needed then, not only copied."""
-    for value in step.asks:
-        yield value
+    yield from step.asks
     if step.value is not None and not _copies(step):
         yield step.value
     elif isinstance(step.value, ir.RegisterRead):

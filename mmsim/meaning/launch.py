@@ -20,18 +20,17 @@ from mmsim.ir import nodes as ir
 from mmsim.ir import shapes
 from mmsim.ir.atomics import order_matters
 from mmsim.ir.liveness import Registers, registers
-from mmsim.ir.needs import needs
 from mmsim.ir.numba_types import typed
 from mmsim.ir.promotion import SUPPORTED_TEXT, supported, type_of_number
 from mmsim.ir.walk import written_arrays
 from mmsim.meaning.frame import Frame, Site, frame_fields
 from mmsim.meaning.meaning import Meaning
+from mmsim.meaning.residency import check_room
 from mmsim.meaning.vectors import check_lengths
 from mmsim.model.conflicts import Conflict
 from mmsim.model.layout import MASKED, RAW, Placed
 from mmsim.model.machines import Machine, Schedule
 from mmsim.model.memory import ArrayInMemory, Parameter, SharedArray, fill, lay_out
-from mmsim.model.sectors import Asked
 from mmsim.model.threads import Grid, Shape, make_grid
 from mmsim.model.vectors import fewest_of_vectors
 
@@ -103,6 +102,8 @@ class Launch:
             placed = (name for name, array in arrays.items() if array.offsets is not None)
             self.placed = frozenset(placed)
         self.parameters = bound.parameters
+        if schedule == "asynchronous":
+            check_room(machine, self.grid, program)
 
     def frame(self, warp: int | None) -> Frame:
         """The state of a warp's lanes, or (None) of all threads, before their first statement."""
@@ -126,30 +127,6 @@ class Launch:
             meaning = self.meaning
             sizes = {name: math.prod(shape) for name, shape in meaning.locals.items()}
             found = self.kept["registers"] = registers(meaning.code.body, sizes)
-        return found
-
-    @property
-    def needs(self) -> npt.NDArray[np.bool_]:
-        """Whether the access of each row waits for requests of the access of each column."""
-        found: npt.NDArray[np.bool_] | None = self.kept.get("needs")
-        if found is None:
-            meaning = self.meaning
-            found = np.zeros((len(meaning.sites), len(meaning.sites)), dtype=bool)
-            for row, needed in enumerate(needs(meaning.code.body, len(meaning.sites))):
-                found[row, list(needed)] = True
-            self.kept["needs"] = found
-        return found
-
-    @property
-    def asked(self) -> tuple[Asked, ...]:
-        """How each access asks for sectors, on a machine that has some."""
-        found: tuple[Asked, ...] | None = self.kept.get("asked")
-        if found is None:
-            sizes = [self.arrays[site.array].dtype.itemsize for site in self.meaning.sites]
-            found = self.kept["asked"] = tuple(
-                Asked.by(self.machine, site.kind, size, site.vector)
-                for site, size in zip(self.meaning.sites, sizes, strict=True)
-            )
         return found
 
     def rule(self, unit: Conflict, site: Site) -> Conflict:

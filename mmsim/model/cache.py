@@ -49,7 +49,6 @@ class Numbers(NamedTuple):
     banks: int
     row: int
 
-
     @property
     def plain(self) -> bool:
         """Whether tag requests alone take time, a time unit each: the rule of address groups."""
@@ -81,9 +80,7 @@ class State(NamedTuple):
     """What the request that is served has taken so far, see `COUNTS`."""
 
 
-def check_cache(
-    line: int, sectors: int, capacity: int, ways: int, halves: int, fetch: int
-) -> None:
+def check_cache(line: int, sectors: int, capacity: int, ways: int, halves: int, fetch: int) -> None:
     """Refuse a line of so many places that can't be cut into sectors, and a cache without sets."""
     if line % sectors:
         raise MachineError(

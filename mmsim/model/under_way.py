@@ -27,8 +27,8 @@ def next_request(times: Any, sites: Any, first: int, places: int, needed: Any, n
     `needed` (by number of the site, true or false) have completed.
 
     >>> times, sites = [9, 20, 0], [0, 1, -1]
-    >>> next_request(times, sites, 0, 3, [False, False], 4), next_request(times, sites, 0, 3, [1, 0], 4)
-    (5, 9)
+    >>> [next_request(times, sites, 0, 3, needed, 4) for needed in ([0, 0], [1, 0])]
+    [5, 9]
     >>> sent(times, sites, 0, 3, 1, 30)
     >>> next_request(times, sites, 0, 3, [False, False], 5), all_done(times, 0, 3)
     (9, 30)

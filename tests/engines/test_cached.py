@@ -166,3 +166,105 @@ def test_the_compiled_player_agrees(schedule, compile, monkeypatch):
 
 
 COUNTS = ("tags", "hits", "misses", "memory_writes", "fills", "crossings", "activations")
+
+
+@mm.program
+def scatter(T, a, b, d):
+    b[d[T.id]] = a[T.id]
+
+
+def test_two_reads_are_under_way_and_the_write_waits_for_both():
+    """l = 10, one warp: reads dispatched at 0 and 1, done at 10 and 11, the write done at 21."""
+    args = np.arange(4), np.zeros(4, int), np.arange(4)
+    how = {"threads": 4, "schedule": "asynchronous"}
+    for under_way, time in ((1, 30), (2, 21), (3, 21)):
+        machine = mm.Cached(1, 4, 10, under_way=under_way)
+        for engine in ("events", "array"):
+            run = machine.run(scatter, *args, **how, engine=engine, trace=False)
+            assert run.time == time
+
+
+@mm.program
+def added(T, a, b, n):
+    x = 0
+    for k in range(n):
+        x += a[k * T.count + T.id]
+    b[T.id] = x
+
+
+@mm.program
+def kept(T, a, b, n):
+    r = mm.registers(4)
+    for k in range(n):
+        r[k] = a[k * T.count + T.id]
+    for k in range(n):
+        b[k * T.count + T.id] = r[k]
+
+
+@pytest.mark.parametrize("engine", ["events", "array"])
+def test_a_sum_waits_for_each_read_and_registers_for_none(engine):
+    """Four reads by one warp, l = 10: each after the last, or at 0, 1, 2, 3; then the writes."""
+    machine = mm.Cached(1, 4, 10, under_way=8)
+    how = {"threads": 4, "schedule": "asynchronous", "engine": engine, "trace": False}
+    args = np.arange(16), np.zeros(16, int), 4
+    assert machine.run(added, *args, **how).time == 4 * 10 + 10
+    assert machine.run(kept, *args, **how).time == 13 + 3 + 10
+
+
+@pytest.mark.parametrize("engine", ["events", "array"])
+def test_a_block_begins_when_those_before_it_leave_room(engine):
+    """Four blocks of one warp: all together, or two at a time, or one."""
+    args = np.arange(16), np.zeros(16, int), 1
+    how = {"threads": 16, "block_size": 4, "schedule": "asynchronous", "engine": engine}
+    times = []
+    for resident in (None, 8, 7, 4):
+        machine = mm.Cached(1, 4, 10, resident=resident)
+        times.append(machine.run(added, *args, **how, trace=False).time)
+    assert times == [13 + 10, 20 + 21, 4 * 20, 4 * 20]
+
+
+@mm.program
+def met(T, a, b):
+    b[T.id] = a[T.id]
+    T.grid_barrier()
+    a[T.id] = b[T.id]
+
+
+def test_what_cannot_be_done_is_refused():
+    args = np.arange(16), np.zeros(16, int)
+    how = {"threads": 16, "block_size": 4, "schedule": "asynchronous"}
+    with pytest.raises(mm.MMSimError, match="blocks of 4 threads"):
+        mm.Cached(1, 4, 10, resident=3).run(met, *args, **how)
+    with pytest.raises(mm.MMSimError, match="barrier of the grid"):
+        mm.Cached(1, 4, 10, resident=8).run(met, *args, **how)
+    assert (
+        mm.Cached(2, 4, 10, resident=8).run(met, *args, **how).time
+        == mm.HMM(2, 4, 10).run(met, *args, **how).time
+    )
+    with pytest.raises(mm.MMSimError, match="take trace=False"):
+        mm.Cached(1, 4, 10, tag_time=2).run(met, *args, **how, trace=True)
+    for numbers, message in (
+        ({"sectors": 3}, "can't be cut"),
+        ({"sectors": 4, "fetch": 3}, "fetch=3"),
+        ({"halves": 3}, "1 or 2 halves"),
+        ({"capacity": 12, "ways": 2}, "holds a multiple of 8"),
+        ({"tag_time": 0}, "at least 1"),
+        ({"sector_time": -1}, "at least 0"),
+        ({"under_way": 1.5}, "whole number"),
+        ({"resident": 0}, "at least 1"),
+    ):
+        with pytest.raises(mm.MMSimError, match=message):
+            mm.Cached(1, 4, 10, **numbers)
+    with pytest.raises(mm.MMSimError, match="at most 32"):
+        mm.Cached(1, 64, 10, capacity=64)
+
+
+def test_a_run_is_written_read_and_added_up():
+    args = np.arange(64), np.zeros(64, int), np.arange(64)[::-1].copy()
+    machine = mm.Cached(2, 8, 20, sectors=2, memory_time=3, capacity=64, under_way=2)
+    run = machine.run(scatter, *args, threads=64, block_size=8)
+    assert run.cache
+    assert mm.Run.from_json(run.to_json()) == run
+    twice = mm.total([run, run])
+    assert [row.misses for row in twice.cache] == [2 * row.misses for row in run.cache]
+    assert '"cache"' not in mm.HMM(2, 8, 20).run(scatter, *args, threads=64).to_json()

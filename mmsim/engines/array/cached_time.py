@@ -14,6 +14,7 @@ from mmsim.engines.array import asynchronous_time as plain_time
 from mmsim.engines.array import cached_compiled as player
 from mmsim.engines.array import turns_compiled
 from mmsim.engines.array.cold import Cold
+from mmsim.engines.cached import asked, needed
 from mmsim.host.cores import cores, in_thread, on_all_cores
 from mmsim.host.progress import Progress
 from mmsim.meaning.launch import Launch
@@ -119,6 +120,7 @@ class Requests:
         machine = launch.machine
         assert machine.cache is not None
         self.numbers: Numbers = machine.cache
+        self.ways = asked(launch)
         self.masked = self.numbers.sets > 0
         self.to_shared = [
             bool(machine.shared and launch.arrays[site.array].shared)
@@ -154,13 +156,15 @@ class Requests:
         """Requests of one access."""
         if self.to_shared[site]:
             return Note(site, stages, NO_SECTORS, UNTOUCHED, np.zeros(len(stages), np.int64))
-        asked = self.launch.asked[site]
-        sectors, touched, ends = self.asked(
-            asked, addresses, NO_LANES if lanes is None else lanes, np.append(firsts, len(addresses))
+        sectors, touched, ends = self.gathered(
+            self.ways[site],
+            addresses,
+            NO_LANES if lanes is None else lanes,
+            np.append(firsts, len(addresses)),
         )
         return Note(site, stages, sectors, touched, ends)
 
-    def asked(
+    def gathered(
         self, asked: Asked, addresses: Integers, lanes: Integers, firsts: Integers
     ) -> tuple[Numeric, Numeric, Integers]:
         """The sectors that requests ask for, which places they touch, where each one's end."""
@@ -276,7 +280,7 @@ class Requests:
         arrays = (
             operations.astype(np.int64),
             threads.reshape(blocks, dmms).T.ravel(),
-            launch.needs if places > 1 else np.zeros((len(kinds), len(kinds)), bool),
+            needed(launch),
             kinds,
             np.array(self.to_shared, bool),
             *table,
@@ -329,7 +333,7 @@ class Rounds:
 
     def serve(self, note: Note, start: int, halves: Integers, counts: Integers) -> int:
         """When a round that begins at `start` ends; `counts` gets what it took."""
-        numbers, kind = self.requests.numbers, self.requests.launch.asked[note.site].kind
+        numbers, kind = self.requests.numbers, self.requests.ways[note.site].kind
         ends = np.append(0, note.ends)
         table = halves, note.stages, ends, note.sectors, note.touched
         if self.plain is not None:

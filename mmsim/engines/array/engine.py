@@ -21,9 +21,8 @@ import numpy as np
 from mmsim.engines.array.interpreted import Interpreted
 from mmsim.errors import RoomError
 from mmsim.host.progress import Progress
-from mmsim.ir import nodes as ir
-from mmsim.ir.walk import statements
 from mmsim.meaning.launch import Launch
+from mmsim.meaning.residency import meets_as_grid
 from mmsim.monitors.watch import Monitors
 from mmsim.results import Run
 
@@ -40,7 +39,7 @@ def run(launch: Launch, check: bool = False, path: Path | None = None) -> Run:
     """
     progress = Progress(launch.program.name)
     try:
-        if launch.schedule == "asynchronous" and _meets_as_grid(launch):
+        if launch.schedule == "asynchronous" and meets_as_grid(launch.program):
             from mmsim.engines.events import engine as events  # loads SimPy
 
             return events.run(launch, recording=False, checking=check)
@@ -50,13 +49,6 @@ def run(launch: Launch, check: bool = False, path: Path | None = None) -> Run:
         return _run(launch, progress, path)
     finally:
         progress.close()
-
-
-def _meets_as_grid(launch: Launch) -> bool:
-    """Whether a program has a barrier of the grid, which no block's time can be found without."""
-    every = statements(launch.program.code.body)
-    barriers = (one for one in every if isinstance(one, ir.Barrier))
-    return launch.program.kept("grid", lambda: any(one.scope == "grid" for one in barriers))
 
 
 def _run(launch: Launch, progress: Progress, path: Path | None) -> Run:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from simpy import Event
 
+from mmsim.engines.cached import needed
 from mmsim.engines.effect import effect
 from mmsim.engines.events.barriers import Barriers
 from mmsim.engines.events.driver import Driver
@@ -42,7 +43,7 @@ class Asynchronous(Driver):
         """Of each site the array, and for each block the unit in front of its copy."""
         self.barriers = Barriers(self.grid, self.env, self.listeners)
         self.residency = Residency(self.grid, launch.machine.resident)
-        self.needs = launch.needs.tolist() if launch.machine.under_way > 1 else []
+        self.needs = needed(launch).tolist()
         self.running = [0] * self.grid.blocks  # warps of each block that have begun and not ended
         start = Moment(self.env)
         start.callbacks = [self.begin]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from simpy import Environment
 
+from mmsim.engines.cached import asked
 from mmsim.engines.events.units import Job, MemoryUnit
 from mmsim.engines.tally import Tally
 from mmsim.meaning.launch import Launch
@@ -23,17 +24,17 @@ class CachedUnit(MemoryUnit):
         assert numbers is not None
         self.numbers = numbers
         self.state = cache.listed(cache.new_state(numbers))
-        self.asked = launch.asked
+        self.asked = asked(launch)
         self.grid = launch.grid
         self.taken = tally.taken
 
     def serve(self, job: Job) -> int:
         site, addresses, lanes = job.asks()
-        asked = self.asked[site.number]
-        sectors, places = asked.sectors(addresses, lanes)
+        of = self.asked[site.number]
+        sectors, places = of.sectors(addresses, lanes)
         now: int = self.env.now  # type: ignore[assignment]
         half = self.grid.dmm_of_warp(job.warp) % self.numbers.halves
-        how = half, asked.kind, job.stages, sectors, places, 0, len(sectors)
+        how = half, of.kind, job.stages, sectors, places, 0, len(sectors)
         done = cache.serve(self.numbers, self.state, now, *how)
         self.taken[site.number] += self.state.items
         return done - now
