@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
 from mmsim.ir.needs import needs
 from mmsim.meaning.launch import Launch
+from mmsim.model.cache import Numbers
 from mmsim.model.sectors import Asked
 
 
-def asked(launch: Launch) -> tuple[Asked, ...]:
-    """How each access asks for sectors, found once for equal launches."""
-    found: tuple[Asked, ...] | None = launch.kept.get("asked")
+def asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
+    """What the rule says of a launch, and how each of its accesses asks for sectors.
+
+    Where all elements have several bytes, a place is that many: nothing asks for a part of it.
+    """
+    found: tuple[Numbers, tuple[Asked, ...]] | None = launch.kept.get("asked")
     if found is None:
+        machine = launch.machine
+        numbers = machine.cache
+        assert numbers is not None
         sizes = [launch.arrays[site.array].dtype.itemsize for site in launch.meaning.sites]
-        found = launch.kept["asked"] = tuple(
-            Asked.by(launch.machine, site.kind, size, site.vector)
+        place = math.gcd(numbers.sector, *map(machine.room, sizes))
+        numbers = numbers._replace(sector=numbers.sector // place)
+        ways = tuple(
+            Asked.by(machine, numbers, place, site.kind, size, site.vector)
             for site, size in zip(launch.meaning.sites, sizes, strict=True)
         )
+        found = launch.kept["asked"] = numbers, ways
     return found
 
 

@@ -89,8 +89,8 @@ class Graph:
                 return self._add(_read(after, several[0], index, of))
             case ir.VectorStore(_, index, values):
                 of = statement.site
-                for value in values[1:]:
-                    after = self._add(Step((after,), None, value=value, site=of))
+                for other in values[1:]:
+                    after = self._add(Step((after,), None, value=other, site=of))
                 first = values[0]
                 return self._add(
                     Step((after,), None, value=first, asks=index, access=True, site=of)

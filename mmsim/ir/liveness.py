@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.graph import Graph, Step
+from mmsim.ir.graph import Graph
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.walk import names, operands
 

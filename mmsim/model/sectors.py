@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mmsim.model.cache import ATOMIC, KIND, READ
+from mmsim.model.cache import ATOMIC, KIND, READ, Numbers, quotient
 from mmsim.model.machines import Machine
 
 
@@ -27,19 +27,21 @@ class Asked(NamedTuple):
     """Whether it matters which places of a sector are touched."""
 
     @staticmethod
-    def by(machine: Machine, kind: str, itemsize: int, vector: int) -> Asked:
+    def by(
+        machine: Machine, numbers: Numbers, place: int, kind: str, itemsize: int, vector: int
+    ) -> Asked:
         """The accesses of a kind to vectors of elements of so many bytes.
 
-        Elements longer than a bank are served in parts of as many lanes as fill an address group.
+        A place is so many words, or bytes. Elements longer than a bank are served in parts of as
+        many lanes as fill an address group.
         """
-        numbers, own = machine.cache, machine.bank_bytes
-        assert numbers is not None
+        own = machine.bank_bytes
         part = 0
         if own is not None and itemsize * vector > own:
             part = max(machine.width * own // (itemsize * vector), 1)
         code = KIND[kind]
         masked = code != READ and numbers.sets > 0
-        return Asked(code, machine.room(itemsize), part, numbers.sector, masked)
+        return Asked(code, machine.room(itemsize) // place, part, numbers.sector, masked)
 
     def most(self, lanes: int) -> int:
         """As many sectors as so many lanes can ask for."""
@@ -56,8 +58,7 @@ class Asked(NamedTuple):
         count = len(addresses)
         most = self.most(count)
         found, touched = [0] * most, [0] * most
-        how = self.size, self.part, self.sector, self.kind == ATOMIC, self.masked
-        end = gather(addresses, lanes, 0, count, *how, [0] * count, found, touched, 0)
+        end = gather(self, addresses, lanes, 0, count, [0] * count, found, touched, 0)
         return found[:end], touched[:end]
 
 
@@ -84,15 +85,11 @@ def sort(numbers: Any, count: int) -> None:
 
 
 def gather(
+    asked: Asked,
     addresses: Any,
     lanes: Any,
     begin: int,
     end: int,
-    size: int,
-    part: int,
-    sector: int,
-    atomic: bool,
-    masked: bool,
     scratch: Any,
     sectors: Any,
     places: Any,
@@ -100,17 +97,18 @@ def gather(
 ) -> int:
     """Note the sectors of one request from place `at` on; the place after the last one.
 
-    The request has the elements ``addresses[begin:end]`` of so many places (`size`), for lanes of
-    which `part` are served at a time (0: all); a sector has so many places. Sectors come part by
-    part in ascending order, each once; of an atomic as often as one of its elements is asked for
-    in the part. If `masked`, `places` gets a bit for each place of each sector that is touched.
+    The request has the elements ``addresses[begin:end]``. Sectors come part by part in ascending
+    order, each once; of an atomic as often as one of its elements is asked for in the part. Where
+    it matters, `places` gets a bit for each place of each sector that is touched.
 
     >>> found, touched = [0] * 4, [0] * 4
-    >>> gather([9, 4, 1, 4], (), 0, 4, 1, 0, 4, True, True, [0] * 4, found, touched, 0)
+    >>> gather(Asked(ATOMIC, 1, 0, 4, True), [9, 4, 1, 4], (), 0, 4, [0] * 4, found, touched, 0)
     4
     >>> found, touched
     ([0, 1, 1, 2], [2, 1, 1, 2])
     """
+    part, size, sector, masked = asked.part, asked.size, asked.sector, asked.masked
+    atomic = asked.kind == ATOMIC
     first = begin
     while first < end:
         last = end
@@ -148,7 +146,7 @@ def gather(
                         if masked:
                             places[at] = bits
                         at += 1
-                    current = low // sector
+                    current = quotient(low, sector)
                     offset = low - current * sector
                     bits, turns = 0, 0
                 turns = max(turns, same)

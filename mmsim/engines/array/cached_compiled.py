@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from mmsim.engines.array.turns_compiled import BARRIER, REPORT, add, take
-from mmsim.model.cache import COUNTS, TAGS, Numbers, serve
+from mmsim.model.cache import COUNTS, TAGS, Numbers, home_of, quotient, serve, spread
 from mmsim.model.cache import State as Cache
 from mmsim.model.rounds import completion
 from mmsim.model.under_way import all_done, next_request, sent
@@ -93,12 +93,40 @@ class State(NamedTuple):
     heap: Any
     """What happens when: a warp goes on, or, after all warps, a shared memory dispatches."""
     numbers: Any
-    """The things in the heap, the warps in `todo`, the last completion."""
+    """The things in the heap, the warps in `todo`, the last completion, what was seen."""
     counts: Any
     """Of each access what its requests took, see `mmsim.model.cache`."""
 
 
-IN_HEAP, TO_DO, DONE = range(3)
+IN_HEAP, TO_DO, DONE, SEEN = range(4)
+LINE = 16
+"""Numbers of 4 bytes in a line of this computer's cache."""
+LARGE = 1 << 14
+"""Slots above which a cache isn't near this computer's processor."""
+
+
+def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -> int:
+    """Look at all that a request may need of the cache; a number without a meaning.
+
+    The simulation of a large cache waits for this computer's memory. What one look needs doesn't
+    depend on another here, as it does in `serve`, so this computer fetches many at a time.
+    """
+    seen = 0
+    before = -1
+    for at in range(first, last):
+        line = quotient(sectors[at], numbers.sectors)
+        if line != before:
+            before = line
+            place = spread(line, numbers.sets)
+            home = home_of(line, numbers.halves)
+            for half in range(numbers.halves):
+                slot = (half * numbers.sets + place) * numbers.ways
+                for one in range(slot, slot + numbers.ways, LINE):
+                    seen += cache.tags[one]
+                    if half == home:
+                        seen += cache.used[one] + cache.valid[one]
+                        seen += cache.written[one * numbers.sectors]
+    return seen
 
 
 def push(state: State, time: int, what: int) -> None:
@@ -253,6 +281,8 @@ def dispatch(
     site = launch.site[request]
     first = launch.ends[request]
     end = launch.ends[request + 1]
+    if numbers.sets * numbers.ways > LARGE:
+        state.numbers[SEEN] = bring(numbers, cache, launch.sectors, first, end)
     done = serve(
         numbers,
         cache,
@@ -332,5 +362,5 @@ def serve_round(
     return done
 
 
-PARTS = (push, pop, begin_blocks, open_barrier, go_on, under_way, dispatch_shared, dispatch)
+PARTS = (bring, push, pop, begin_blocks, open_barrier, go_on, under_way, dispatch_shared, dispatch)
 """What `play` calls, besides what it imports; each comes after those that it calls."""

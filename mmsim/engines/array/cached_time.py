@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -22,7 +24,7 @@ from mmsim.meaning.memory_budget import Growth
 from mmsim.model import cache as rule
 from mmsim.model import sectors as sectors_file
 from mmsim.model import under_way
-from mmsim.model.cache import COUNTS, Numbers
+from mmsim.model.cache import COUNTS
 from mmsim.model.sectors import Asked, gather
 
 Integers = npt.NDArray[np.int64]
@@ -37,16 +39,12 @@ OF_A_NOTE = 600
 
 
 def gather_all(
+    asked: Asked,
     addresses: Any,
     lanes: Any,
     firsts: Any,
     begin: int,
     end: int,
-    size: int,
-    part: int,
-    sector: int,
-    atomic: bool,
-    masked: bool,
     scratch: Any,
     sectors: Any,
     places: Any,
@@ -56,8 +54,7 @@ def gather_all(
     at = 0
     for request in range(begin, end):
         first, last = firsts[request], firsts[request + 1]
-        how = size, part, sector, atomic, masked, scratch, sectors, places
-        at = gather(addresses, lanes, first, last, *how, at)
+        at = gather(asked, addresses, lanes, first, last, scratch, sectors, places, at)
         ends[request] = at
     return at
 
@@ -68,20 +65,35 @@ def compiled() -> Any:
     from mmsim.host import compiler
 
     extending: Any = import_module("numba.extending")
+    numba: Any = import_module("numba")
     plain_time.register_trees()
+    extending.overload(rule.quotient)(quick_quotient(numba))
     for functions in (rule.PARTS, under_way.PARTS, sectors_file.PARTS, player.PARTS):
         for function in functions:
-            extending.register_jitable(function)
-    files = (__file__, *(part.__file__ for part in PARTS))
-    source = ""
-    for file in files:
-        with open(file, encoding="utf-8") as text:
-            source += text.read()
+            extending.register_jitable(forceinline=True)(function)
+    source = inspect.getsource(sys.modules[__name__]) + "".join(map(inspect.getsource, PARTS))
     how = {"error_model": "numpy", "_nrt": False}
     return [
         compiler.compiled(function, source, **how)
         for function in (player.play, player.serve_round, gather_all)
     ]
+
+
+def quick_quotient(numba: Any) -> Any:
+    """A quotient for Numba: a shift, or a division of 32 bits, where that is enough."""
+    int64, uint32 = numba.int64, numba.uint32
+
+    def chosen(number: Any, by: Any) -> Any:
+        def divided(number: Any, by: Any) -> Any:
+            if by & (by - 1) == 0:
+                return int64(number) >> turns_compiled.trailing_zeros(int64(by))
+            if number < 1 << 32 and by < 1 << 32:
+                return int64(uint32(number) // uint32(by))
+            return int64(number) // by
+
+        return divided
+
+    return chosen
 
 
 PARTS = (rule, under_way, sectors_file, player, turns_compiled)
@@ -118,9 +130,7 @@ class Requests:
         self.sectors = 0
         self.held = 0
         machine = launch.machine
-        assert machine.cache is not None
-        self.numbers: Numbers = machine.cache
-        self.ways = asked(launch)
+        self.numbers, self.ways = asked(launch)
         self.masked = self.numbers.sets > 0
         self.to_shared = [
             bool(machine.shared and launch.arrays[site.array].shared)
@@ -169,14 +179,13 @@ class Requests:
     ) -> tuple[Numeric, Numeric, Integers]:
         """The sectors that requests ask for, which places they touch, where each one's end."""
         count = len(firsts) - 1
-        how = asked.size, asked.part, asked.sector, asked.kind == rule.ATOMIC, asked.masked
         ends = np.zeros(count, np.int64)
         longest = int(np.diff(firsts).max())
         if not self.pays(len(addresses)):
             most = asked.most(len(addresses))
             found, touched, at_ends = [0] * most, [0] * most, [0] * count
             given = addresses.tolist(), lanes.tolist(), firsts.tolist()
-            end = gather_all(*given, 0, count, *how, [0] * longest, found, touched, at_ends)
+            end = gather_all(asked, *given, 0, count, [0] * longest, found, touched, at_ends)
             sectors = np.array(found[:end], np.int64)
             return (
                 sectors.astype(narrow(int(sectors.max()))),
@@ -191,8 +200,8 @@ class Requests:
             own = np.empty(most, dtype)
             places = np.zeros(most if asked.masked else 0, np.uint32)
             scratch = np.empty(longest, np.int64)
-            given = addresses, lanes, firsts, first, last
-            end = compiled()[2](*given, *how, scratch, own, places, ends)
+            given = addresses, lanes, firsts, first, last, scratch
+            end = compiled()[2](asked, *given, own, places, ends)
             if self.masked and not asked.masked:
                 places = np.zeros(end, np.uint32)
             pieces[first] = last, own[:end].copy(), places[:end].copy()
@@ -213,6 +222,13 @@ class Requests:
             ends,
         )
 
+    def new_state(self, sectors: int) -> rule.State:
+        """An empty cache for so many requests of sectors."""
+        ends = [array.bases.item(-1) + array.words for array in self.launch.arrays.values()]
+        rooms = [way.size for way in self.ways] or [1]
+        last = max(ends, default=1) * max(rooms) // self.numbers.sector
+        return rule.new_state(self.numbers, max(sectors, last))
+
     def pays(self, work: int) -> bool:
         """Whether to take compiled functions for so many sectors more."""
         if self.compile is not None:
@@ -229,7 +245,7 @@ class Requests:
         """The finishing time; `counts` gets what the requests of each access took."""
         compile = self.pays(self.sectors)
         launch, state = self._prepared(operations, start, compile)
-        cached = rule.new_state(self.numbers)
+        cached = self.new_state(self.sectors)
         control = np.zeros(2, np.int64)
         if not compile:
             plain = player.State._make(part.tolist() for part in state)
@@ -317,7 +333,7 @@ class Requests:
             np.zeros(warps, np.int64),
             np.zeros(warps + dmms, np.int64),
             np.zeros(warps + dmms, np.int64),
-            np.zeros(3, np.int64),
+            np.zeros(4, np.int64),
             np.zeros((len(kinds), COUNTS), np.int64),
         )
         return fixed, state
@@ -328,19 +344,19 @@ class Rounds:
 
     def __init__(self, requests: Requests) -> None:
         self.requests = requests
-        self.state = rule.new_state(requests.numbers)
+        self.state = requests.new_state(1 << 62)
         self.plain: rule.State | None = rule.listed(self.state)
 
     def serve(self, note: Note, start: int, halves: Integers, counts: Integers) -> int:
         """When a round that begins at `start` ends; `counts` gets what it took."""
         numbers, kind = self.requests.numbers, self.requests.ways[note.site].kind
-        ends = np.append(0, note.ends)
-        table = halves, note.stages, ends, note.sectors, note.touched
+        table = halves, note.stages, np.append(0, note.ends), note.sectors, note.touched
         if self.plain is not None:
             if not self.requests.pays(len(note.sectors)):
                 own = counts.tolist()
-                listed = (array.tolist() for array in table)
-                time = player.serve_round(numbers, self.plain, start, kind, *listed, own)
+                halves, stages, ends, sectors, touched = (array.tolist() for array in table)
+                given = kind, halves, stages, ends, sectors, touched, own
+                time = player.serve_round(numbers, self.plain, start, *given)
                 counts[:] = own
                 return time
             arrays = zip(self.plain, self.state, strict=True)

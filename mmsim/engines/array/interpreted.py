@@ -100,7 +100,7 @@ class Counted:
 
     @property
     def asked(self) -> tuple[int, Integers, Integers | None, Integers, Integers]:
-        """What `Requests` notes: the access, its addresses, the lanes, which begin where, stages."""
+        """What `Requests` notes: the access, addresses, lanes, where each begins, stages."""
         return self.site, self.addresses, self.numbers, self.firsts, self.stages
 
     def units(self, dmms: int, blocks: Integers) -> Integers:

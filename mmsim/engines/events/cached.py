@@ -20,11 +20,8 @@ class CachedUnit(MemoryUnit):
         self, env: Environment, unit: Unit, turns: Turns, launch: Launch, tally: Tally
     ) -> None:
         super().__init__(env, unit, turns)
-        numbers = launch.machine.cache
-        assert numbers is not None
-        self.numbers = numbers
-        self.state = cache.listed(cache.new_state(numbers))
-        self.asked = asked(launch)
+        self.numbers, self.asked = asked(launch)
+        self.state = cache.listed(cache.new_state(self.numbers))
         self.grid = launch.grid
         self.taken = tally.taken
 

@@ -29,8 +29,8 @@ Integers = npt.NDArray[np.int64]
 class Round:
     """A round: of each warp with an active lane its number, its stages, its unit.
 
-    The lanes of such a warp begin at `firsts`, and ask for `addresses`. `least` are the stages that all requests would take
-    at best. `over` is the last completion.
+    The lanes of such a warp begin at `firsts`, and ask for `addresses`. `least` are the stages that
+    all requests would take at best. `over` is the last completion.
     """
 
     def __init__(
