@@ -75,31 +75,21 @@ class Graph:
             case ir.Assign(target, value):
                 return self._add(Step((after,), target, value=value))
             case ir.Load(target, _, index):
-                of = statement.site
-                return self._add(_read(after, target, index, of))
+                return self._add(_read(after, target, index, statement.site))
             case ir.Store(_, index, value):
-                of = statement.site
-                return self._add(
-                    Step((after,), None, value=value, asks=index, access=True, site=of)
-                )
+                return self._add(_write(after, value, index, statement.site))
             case ir.VectorLoad(several, _, index):
-                of = statement.site
                 for target in several[1:]:
-                    after = self._add(Step((after,), target, reads=True, site=of))
-                return self._add(_read(after, several[0], index, of))
+                    after = self._add(Step((after,), target, reads=True, site=statement.site))
+                return self._add(_read(after, several[0], index, statement.site))
             case ir.VectorStore(_, index, values):
-                of = statement.site
-                for other in values[1:]:
-                    after = self._add(Step((after,), None, value=other, site=of))
-                first = values[0]
-                return self._add(
-                    Step((after,), None, value=first, asks=index, access=True, site=of)
-                )
+                for value in values[1:]:
+                    after = self._add(Step((after,), None, value=value, site=statement.site))
+                return self._add(_write(after, values[0], index, statement.site))
             case ir.Atomic(target, _, _, index, value, compare):
-                of = statement.site
-                read = self._add(Step((after,), target, reads=True, site=of))
+                read = self._add(Step((after,), target, reads=True, site=statement.site))
                 asks = index if compare is None else (*index, compare)
-                return self._add(Step((read,), None, value=value, asks=asks, access=True, site=of))
+                return self._add(_write(read, value, asks, statement.site))
             case ir.RegisterWrite(array, index, value):
                 return self._add(Step((after,), array, keeps=True, value=value, asks=index))
             case ir.If(test, then, orelse):
@@ -167,3 +157,8 @@ class Graph:
 def _read(after: int, target: str | None, index: tuple[ir.Expr, ...], site: int) -> Step:
     """A step that reads a word."""
     return Step((after,), target, asks=index, access=True, reads=True, site=site)
+
+
+def _write(after: int, value: ir.Expr, asks: tuple[ir.Expr, ...], site: int) -> Step:
+    """A step that writes a word, or the first one."""
+    return Step((after,), None, value=value, asks=asks, access=True, site=site)

@@ -307,7 +307,7 @@ def passed(state: State, resource: int, now: int, items: int, each: int) -> int:
         return now
     done = max(now, state.free[resource]) + items * each
     state.free[resource] = done
-    return done
+    return done  # type: ignore[no-any-return]
 
 
 def serve(

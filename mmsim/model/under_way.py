@@ -40,7 +40,7 @@ def next_request(times: Any, sites: Any, first: int, places: int, needed: Any, n
         soonest = min(soonest, time)
         if time > least and needed[sites[one]]:
             least = time
-    return max(least, soonest)
+    return max(least, soonest)  # type: ignore[no-any-return]
 
 
 def all_done(times: Any, first: int, places: int) -> int:

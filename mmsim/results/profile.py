@@ -6,13 +6,20 @@ from dataclasses import dataclass
 
 from mmsim.ir.liveness import Registers
 from mmsim.ir.nodes import Source
+from mmsim.model.cache import Numbers
+from mmsim.results.cache import CacheRow, bound, busy
 from mmsim.results.rows import AccessRow, RoundRow
 from mmsim.tabular import Tabular
 
 
 @dataclass(frozen=True)
 class ProfileLine:
-    """One source line: `time` is None under the asynchronous schedule, where lines overlap."""
+    """One source line: `time` is None under the asynchronous schedule, where lines overlap.
+
+    On a machine with sectors and a cache, `sectors` are those of its requests for global memory,
+    `busy` the time units for which they occupied each of `mmsim.results.cache.RESOURCES`, and
+    `bound` is what binds them: see there.
+    """
 
     function: str
     file: str
@@ -22,6 +29,9 @@ class ProfileLine:
     stages: int
     least: int
     time: int | None
+    sectors: int = 0
+    busy: tuple[int, ...] = ()
+    bound: str = ""
 
     @property
     def wasted(self) -> int:
@@ -55,13 +65,19 @@ def profile(
     rounds: tuple[RoundRow, ...],
     synchronous: bool,
     registers: Registers | None,
+    cached: tuple[CacheRow, ...] = (),
+    numbers: Numbers | None = None,
+    taken: int = 0,
 ) -> Profile:
-    """The profile of a run."""
+    """The profile of a run that took so many time units."""
     lines = []
+    whole = () if numbers is None else busy(cached, numbers)
     for source in sources:
         for offset, text in enumerate(source.lines):
             number = source.first + offset
             here = [row for row in accesses if (row.file, row.line) == (source.file, number)]
+            of_cache = [row for row in cached if (row.file, row.line) == (source.file, number)]
+            times = () if numbers is None or not of_cache else busy(of_cache, numbers)
             time = sum(row.time for row in rounds if (row.file, row.line) == (source.file, number))
             lines.append(
                 ProfileLine(
@@ -73,6 +89,9 @@ def profile(
                     sum(row.stages for row in here),
                     sum(row.least for row in here),
                     time if synchronous else None,
+                    sum(row.sectors for row in of_cache),
+                    times,
+                    bound(times, whole, taken) if times else "",
                 )
             )
     return Profile(program, tuple(lines), registers)

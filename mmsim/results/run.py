@@ -91,6 +91,9 @@ class Run(Tabular):
             self.rounds,
             self.schedule == "synchronous",
             self.registers,
+            self.cache,
+            self.machine.cache,
+            self.time,
         )
 
 

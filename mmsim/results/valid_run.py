@@ -13,6 +13,7 @@ from typing import get_args
 from mmsim.ir.nodes import Source
 from mmsim.model.machines import Engine, Unit
 from mmsim.model.threads import Grid, make_grid
+from mmsim.results.cache import COUNTS, CacheRow
 from mmsim.results.findings import WORDS, Finding
 from mmsim.results.report import Report
 from mmsim.results.rows import AccessRow, RoundRow
@@ -37,6 +38,8 @@ def check_run(run: Run) -> None:
     rows = _Rows.of(run)
     for row in run.accesses:
         rows.check(row, "the access")
+    for of_cache in run.cache:
+        _check_cache(of_cache, run)
     _check_rounds(run, rows)
     if run.record is not None:
         _check_record(run.record, run)
@@ -44,6 +47,17 @@ def check_run(run: Run) -> None:
     if run.records:
         _check_records(run)
     _check_findings(run.findings or (), _Scene.of(run, run.launches, run.sources, run.record))
+
+
+def _check_cache(row: CacheRow, run: Run) -> None:
+    """A row of the cache is of an access of the run, and of a machine that has a cache."""
+    key = (row.function, row.file, row.line, row.array, row.kind)
+    known = ((one.function, one.file, one.line, one.array, one.kind) for one in run.accesses)
+    if run.machine.cache is None or key not in known:
+        raise ValueError(f"line {row.line} has counts of a cache, but no access to one")
+    counts = [getattr(row, name) for name in COUNTS]
+    if min(counts) < 0 or row.hits + row.misses > row.sectors or row.fills > row.memory_reads:
+        raise ValueError(f"line {row.line} has the counts {counts} of a cache")
 
 
 def check_report(report: Report) -> None:

@@ -280,12 +280,14 @@ def profile_table(profile: Profile) -> Table:
     """
     lines = profile.lines
     phased = any(line.least > line.requests for line in lines)
+    cached = any(line.sectors for line in lines)
     counts = ("requests", *(("least",) if phased else ()), "stages", "wasted")
     rows = [
         (
             line.line,
             *(getattr(line, name) if line.requests else "" for name in counts),
             line.time if line.requests and line.time is not None else "",
+            *((line.sectors or "", line.bound) if cached else ()),
             line.text,
         )
         for line in lines
@@ -297,7 +299,11 @@ def profile_table(profile: Profile) -> Table:
     columns = ("line", *counts, "time")
     shown = _table(
         caption,
-        (*map(Column, columns), Column("source", numbers=False, whole=True)),
+        (
+            *map(Column, columns),
+            *((Column("sectors"), Column("bound by", numbers=False)) if cached else ()),
+            Column("source", numbers=False, whole=True),
+        ),
         rows,
         most=len(rows),
     )

@@ -132,7 +132,7 @@ def test_the_engines_agree(drawn, schedule):
 
 
 @mm.program
-def many_ways(T, a, b, d, n):
+def many_ways(T, a, b, c, d, n):
     s = mm.shared(16, dtype=mm.int64)
     r = mm.registers(3)
     for k in range(3):
@@ -141,7 +141,7 @@ def many_ways(T, a, b, d, n):
     T.barrier()
     if T.lane % 3 != 1:
         mm.atomic.add(b, (s[15 - T.index] + T.index % 2) % n, r[0] + r[2])
-    a[d[T.id]] = r[1]
+    c[d[T.id]] = r[1]
 
 
 MACHINE = mm.Cached(
@@ -157,7 +157,7 @@ def test_the_compiled_player_agrees(schedule, compile, monkeypatch):
     monkeypatch.setattr(cached_time.Requests, "pays", lambda self, work: compile)
     n = 160
     rng = np.random.RandomState(0)
-    args = rng.randint(0, 9, n), np.zeros(n, int), rng.permutation(n), n
+    args = rng.randint(0, 9, n), np.zeros(n, int), np.zeros(n, int), rng.permutation(n), n
     how = {"threads": n, "block_size": 16, "schedule": schedule}
     fast = MACHINE.run(many_ways, *args, **how)
     slow = MACHINE.run(many_ways, *args, **how, engine="events")

@@ -299,7 +299,7 @@ def dispatch(
     for one in range(COUNTS):
         counts[one] += cache.items[one]
     under_way(launch, state, warp, site, now, done)
-    return at  # type: ignore[no-any-return]
+    return at
 
 
 def play(launch: Launch, state: State, numbers: Numbers, cache: Cache, control: Any) -> int:
