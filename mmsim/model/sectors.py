@@ -13,7 +13,7 @@ from mmsim.model.machines import Machine
 
 
 class Asked(NamedTuple):
-    """How the requests of one access ask for sectors: what `gather` is told about them."""
+    """How the requests of one access ask for sectors: what `gather` needs to know."""
 
     kind: int
     """`READ`, `WRITE` or `ATOMIC` of `mmsim.model.cache`."""

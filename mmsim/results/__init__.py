@@ -1,6 +1,7 @@
 """Results: what a run did, as plain data."""
 
 from mmsim.ir.liveness import Registers
+from mmsim.results.cache import CacheRow
 from mmsim.results.findings import Finding, FoundAccess
 from mmsim.results.profile import Profile, ProfileLine
 from mmsim.results.report import Report
@@ -10,6 +11,7 @@ from mmsim.results.trace import Cycle, Dispatch, Trace, Wait
 
 __all__ = [
     "AccessRow",
+    "CacheRow",
     "Cycle",
     "Dispatch",
     "Finding",

@@ -93,11 +93,11 @@ class MemoryUnit(Recurring):
         job = self.jobs.pop(warp)
         if not job.stages:
             self._count()
-        stages = job.stages
+        stages = job.stages * self.unit.stage_time
         delay = self.serve(job)
         job.dispatched(self.unit)
         job.served(delay)
-        self.after(stages * self.unit.stage_time, DISPATCH)
+        self.after(stages, DISPATCH)
 
     def serve(self, job: Job) -> int:
         """In how many time units a request that is dispatched now completes."""
