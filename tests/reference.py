@@ -243,12 +243,13 @@ def count_card_stages(access, asked, conflict, width, launch):
     """A card's rule, `width` words of 4 bytes wide: longer words go by so many lanes as fit.
 
     Twice as many where lanes that read share their addresses in pairs. Shorter elements lie
-    several to a word on "byte bank", one to a word on "bank". Neighbours are one long element,
-    but each a word on "bank".
+    several to a word on "byte bank", one to a word on "bank". Neighbours are one long element.
     """
     size, kind = access.array.copies[0].itemsize, access.kind
     neighbours = len(next(iter(asked.values())))
-    if neighbours > 1 and conflict != "bank":
+    if conflict == "bank":
+        size = max(size, 4)
+    if neighbours > 1:
         size *= neighbours
         asked = {t: [own[0] // neighbours] for t, own in asked.items()}
     times = 2 if access.op == "cas" and conflict != "group" else 1

@@ -65,6 +65,9 @@ class CardBanks(ByteBanks):
     def of_words(self, size: int) -> Conflict:
         return super().of_words(max(size, WORD_BYTES))
 
+    def of_vectors(self, size: int, kind: str, count: int) -> Conflict:
+        return super().of_vectors(max(size, WORD_BYTES), kind, count)
+
 
 @dataclass(frozen=True, repr=False)
 class CardDMM(DMM):

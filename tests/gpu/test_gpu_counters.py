@@ -120,6 +120,9 @@ def test_words_of_other_sizes_are_served_by_other_rules():
     assert served(CardBanks, 8, [0] * 32) == 2  # each half reads it
     assert served(CardBanks, 8, [0, 16], [3, 9]) == 2  # one half, one bank
     assert served(CardBanks, 8, [0, 16], [3, 19]) == 2
+    for size, stages in ((1, 2), (4, 2), (8, 4)):  # pairs of shorter elements are of 8 bytes
+        rule = CardBanks(32).of_vectors(size, "write", 2)
+        assert rule.stages(list(range(64)), np.repeat(lanes, 2)) == stages
     assert served(ByteGroups, 4, lanes) == 1
     assert served(ByteGroups, 8, lanes) == 2
     assert served(ByteGroups, 2, [2 * lane for lane in lanes]) == 1
