@@ -12,11 +12,15 @@ from __future__ import annotations
 import shutil
 
 import pytest
+from hypothesis import settings
 
 from long_variants import LONG
 from mmsim.engines import run
 from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused import build, execute, worth
+
+settings.register_profile("mmsim", deadline=None)  # a loaded machine is slow, not wrong
+settings.load_profile("mmsim")
 
 ON_EVERY_ENGINE = {
     "test_bad_input",

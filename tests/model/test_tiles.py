@@ -39,11 +39,11 @@ def swizzled(bits, base, shift, offset):
 def test_a_swizzle_mixes_bits_as_cute_does(numbers):
     bits, base, shift = numbers
     swizzle = Swizzle(bits, base, shift)
-    found = swizzle.apply(np.arange(1 << 16)).tolist()
-    assert sorted(found) == list(range(1 << 16))
+    found = swizzle.apply(np.arange(1 << 13)).tolist()
+    assert sorted(found) == list(range(1 << 13))
     if shift >= 0:
-        assert found == [swizzled(bits, base, shift, offset) for offset in range(1 << 16)]
-    assert swizzle.apply(np.array(found)).tolist() == list(range(1 << 16))  # its own inverse
+        assert found == [swizzled(bits, base, shift, offset) for offset in range(1 << 13)]
+    assert swizzle.apply(np.array(found)).tolist() == list(range(1 << 13))  # its own inverse
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 8, 16])

@@ -19,16 +19,14 @@ class Residency:
 
     def __init__(self, grid: Grid, resident: int | None) -> None:
         self.grid = grid
-        self.room = [grid.threads if resident is None else resident] * grid.dmms
-        self.next = list(range(grid.dmms))
+        used = min(grid.dmms, grid.blocks)
+        self.room = [grid.threads if resident is None else resident] * used
+        self.next = list(range(used))
         self.left = grid.blocks
 
     def first(self) -> Iterator[int]:
         """The blocks that begin at time 0, in order."""
-        begun = [
-            block for dmm in range(min(self.grid.dmms, self.grid.blocks)) for block in self._of(dmm)
-        ]
-        yield from sorted(begun)
+        yield from sorted(block for dmm in range(len(self.next)) for block in self._of(dmm))
 
     def ended(self, block: int) -> Iterator[int]:
         """The blocks that begin when a block has ended."""
