@@ -6,7 +6,7 @@ Tests of which all variants take long carry the mark `long` themselves.
 
 NOTEBOOK = (
     "docs/test_notebooks.py::"
-    "test_a_fresh_kernel_shows_what_is_saved_and_the_checks_tell_right_from_wrong"
+    "test_a_fresh_kernel_shows_what_is_saved_and_the_checks_know_right_from_wrong"
 )
 ESTIMATE = (
     "engines/test_array_watched.py::"
@@ -29,7 +29,7 @@ LONG = frozenset(
         "cli/test_interrupts.py::test_other_commands_end_too[words1-1-129]",
         "cli/test_interrupts.py::test_other_commands_end_too[words2-2-130]",
         "cli/test_cli_edges.py::test_a_closed_or_full_error_output_stops_nothing[2>&-]",
-        "engines/test_compile_cache.py::test_two_processes_compile_one_program_at_once",
+        "engines/test_compile_cache.py::test_two_processes_compile_one_program_together",
         f"{ESTIMATE}[interpreted-own_loops-synchronous]",
         f"{ESTIMATE}[interpreted-permutation-asynchronous]",
         f"{ESTIMATE}[fused-elements_of_others-asynchronous]",

@@ -98,7 +98,7 @@ def _claims() -> Iterator[Claim]:
         grid=partial(inputs, *BOTH),
         run=partial(bulk, "columns"),
         requires=(FULL_WARPS,),
-        note="threads next to each other access words next to each other at each of t steps",
+        note="adjacent threads access adjacent words at each of t steps",
     )
     yield Claim(
         id="BULK-rows.UMM",

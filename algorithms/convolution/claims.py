@@ -117,8 +117,8 @@ def _claims() -> Iterator[Claim]:
         grid=partial(flat, "UMM"),
         run=convolved,
         requires=(FULL_WARPS, WHOLE_SHARES),
-        note="the naive way on an HMM: all of it in the global memory, where w words next to each "
-        "other are in two groups except for every w-th product",
+        note="the naive way on an HMM: all of it in the global memory, where w adjacent "
+        "words are in two groups except for every w-th product",
     )
     yield Claim(
         id="CONV-HMM",

@@ -128,7 +128,7 @@ CLAIMS = [
         grid=repetitions,
         run=counted_repeated,
         requires=(FULL_WARPS, WHOLE_SHARES, REPEATED),
-        note="atomics on one address do not merge; the values are next to each other, in "
+        note="atomics on one address do not merge; the values are adjacent, in "
         "different banks and in one group",
     ),
     Claim(

@@ -170,7 +170,7 @@ CLAIMS = [
         grid=whole_rows,
         run=by_warps,
         requires=(FULL_WARPS, WARPS, WHOLE_ROWS, BINARY_WIDTH, SHORT),
-        note="columns, nonzero words and words of x are w next to each other; the sums of the "
+        note="columns, nonzero words and words of x are w adjacent words each; the sums of the "
         "lanes are added by exchange, which is free",
     ),
     Claim(
@@ -182,7 +182,7 @@ CLAIMS = [
         grid=lambda: matrices(BOTH),
         run=by_columns,
         requires=(FULL_WARPS, WHOLE_SHARES, SHORT),
-        note="each access is to w words next to each other, or to one",
+        note="each access is to w adjacent words, or to one",
     ),
     Claim(
         id="SPMV-LB",

@@ -95,8 +95,8 @@ CLAIMS = [
         grid=lambda: matrices(("DMM",)),
         run=ORDERS["rows"],
         requires=(FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS),
-        note="five reads and a write. A warp's neighbours on the left are w words next to each "
-        "other, or w - 1 with the last of the row: in different banks either way",
+        note="five reads and a write. A warp's neighbours on the left are w adjacent words, "
+        "or w - 1 with the last of the row: in different banks either way",
     ),
     Claim(
         id="STENCIL-rows.UMM",

@@ -130,7 +130,7 @@ def _claims() -> Iterator[Claim]:
         grid=partial(flat, *BOTH),
         run=matched,
         requires=(ROWS, PARTS),
-        note="on the UMM w words of the text next to each other may lie in two groups",
+        note="on the UMM w adjacent words of the text may lie in two groups",
     )
     yield Claim(
         id="ASM-HMM.global",

@@ -314,7 +314,7 @@ def test_the_own_size_is_shown():
     (saved,) = json.loads(to_json([verdict]))["verdicts"]
     assert [one["measured"] for one in saved["own"]] == [227, 2]
     claims = [claim(own=own_size), claim(id="X-2"), claim(id="X-3", formula=lambda n: n)]
-    page = ledger_page(provenance(claims), [verify_claim(one) for one in claims], [])
+    page = ledger_page(provenance(claims), [verify_claim(one) for one in claims], [], "", str)
     assert "| 4 | n=4096, w=32, l=100 | holds |" in page
     assert "| 4 |  | holds |" in page
     assert re.search(r"\| 4 \|  \| fails: .*claimed \d+ \|", page)

@@ -252,7 +252,7 @@ def test_every_public_name_has_a_reference_entry(site):
         ]
         assert missing == [], module
     layouts = {
-        f"{value.__module__}.{name}"
+        f"{value.__module__}.{value.__name__}"
         for name, value in vars(importlib.import_module("mmsim.model.layout")).items()
         if isinstance(value, type) and hasattr(value, "offsets") and not name.startswith("_")
     }

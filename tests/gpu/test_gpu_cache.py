@@ -63,7 +63,7 @@ def arrays(point):
 # ------------------------------------------------------------ the points
 
 
-def test_each_point_is_told_from_all_others_and_costs_what_its_number_says(monkeypatch):
+def test_each_point_differs_from_all_others_and_costs_what_its_number_says(monkeypatch):
     for card in (H200, CARD):
         monkeypatch.setattr(cache_points, "SCRATCH", WORDS * card.cache_bytes // CARD.cache_bytes)
         every = list(points(card))
@@ -306,7 +306,7 @@ def test_metrics_that_a_gpu_lacks_are_left_out():
     assert counted_here(set()) == list(METRICS)
 
 
-def test_the_profiler_is_told_which_caches_to_empty(tmp_path):
+def test_the_profiler_learns_which_caches_to_empty(tmp_path):
     body = "log.write_text(' '.join(args)); sys.exit(1)"
     with pytest.raises(NoCounters):
         ncu.profile(fake_ncu(tmp_path, body), NAME, ["m"], tmp_path, "a.module", cache="all")

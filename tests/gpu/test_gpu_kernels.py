@@ -310,7 +310,7 @@ def test_batch_by_batch_is_saved_and_one_that_fails_is_named(played, monkeypatch
     assert json.loads(file.read_text())["command"].endswith("counted_launches kernels")
 
 
-def test_an_unknown_batch_and_no_gpu_are_told(monkeypatch, tmp_path, capsys):
+def test_an_unknown_batch_and_no_gpu_are_reported(monkeypatch, tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["kernels", str(tmp_path / "counts.json"), "--batches", "third"])
     assert "there is no batch 'third'; there are irregular, regular" in capsys.readouterr().err

@@ -204,7 +204,7 @@ def bound(name, formula, kind):
     return Claim(name, "a paper", "reading", formula, kind, grid=list, run=None)
 
 
-def test_bounds_are_told_apart_by_formula_dash_and_colour(monkeypatch):
+def test_bounds_differ_in_formula_dash_and_colour(monkeypatch):
     from mmsim_algorithms.drawings import measured
 
     known = {
