@@ -34,6 +34,7 @@ IN_ONE_PROCESS = {
     "tests/claims/test_evidence.py": "wrong rules",
     "tests/gpu/test_cuda_emulated.py::test_a_rule_of_the_language": "rules",
     "tests/gpu/test_gpu_programs.py": "drawn programs",
+    "tests/monitors/test_planted.py": "planted bugs",
     "tests/monitors/test_planted_on_gpu.py": "planted bugs",
     "tests/docs/test_course.py": "kernels",
     "tests/docs/test_notebooks.py::test_a_fresh_kernel": "kernels",

@@ -62,7 +62,7 @@ class Emulated:
             COMPILER,
             "-std=c++17",
             "-pthread",
-            "-O1",
+            "-O0",
             "-fPIC",
             "-shared",
             "-ffp-contract=off",

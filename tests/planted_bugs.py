@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+from mmsim import Schedule
+from mmsim.api.report import Report
 from mmsim.gpu.record import Record, Row
 from mmsim.results import Finding, FoundAccess
 from mmsim_algorithms.gpu.markdown import bullets, paragraph, table
@@ -44,10 +46,22 @@ class Checked:
 
 
 @cache
+def of_bug(pair: Pair) -> Report:
+    """The report on a bug, under its schedule."""
+    return pair.bug.check(pair.schedule)
+
+
+@cache
+def of_twin(pair: Pair, schedule: Schedule) -> Report:
+    """The report on a twin, under one of the schedules that it is right under."""
+    return pair.twin.check(schedule)
+
+
+@cache
 def checked(pair: Pair) -> Checked:
     """Check a pair: the bug under its schedule, the twin under all that it is right under."""
-    alarms = [one for schedule in pair.clean for one in pair.twin.check(schedule).findings]
-    return Checked(pair, pair.bug.check(pair.schedule).findings, tuple(alarms))
+    alarms = [one for schedule in pair.clean for one in of_twin(pair, schedule).findings]
+    return Checked(pair, of_bug(pair).findings, tuple(alarms))
 
 
 def described(finding: Finding) -> str:

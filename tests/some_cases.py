@@ -6,7 +6,7 @@ CHOICES = 4
 """A parameter with no more values than this is a choice, as of a machine; others are sizes."""
 
 
-def some(cases, most=6, values_of_choices=CHOICES):
+def some(cases, most=4, values_of_choices=CHOICES):
     """Cases with all values of all choices, and about as many as asked for all over the grid."""
     values = defaultdict(set)
     for case in cases:

@@ -2,32 +2,18 @@
 
 import re
 from collections import Counter
-from functools import cache
 
 import pytest
 
 from mmsim.errors import ProgramError
 from planted import PAIRS
+from planted_bugs import of_bug, of_twin
 
 ENGINES = ["events", "array"]
 SHOWN = {"race", "beside-atomic", "lost-update", "unwritten", "barrier"}
 """What one run shows, with `run(check=True)`."""
 
-each = pytest.mark.parametrize(
-    "pair",
-    [
-        # All tests of a pair fall to one process, which checks it once.
-        pytest.param(pair, id=pair.name, marks=pytest.mark.xdist_group(f"planted {pair.name}"))
-        for pair in PAIRS
-    ],
-)
-BUGS = {pair.name: pair for pair in PAIRS}
-
-
-@cache
-def checked(name):
-    """The report on a planted bug."""
-    return BUGS[name].bug.check(BUGS[name].schedule)
+each = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 
 
 def times_of(findings):
@@ -45,7 +31,7 @@ def agree(known, expected):
 
 @each
 def test_a_bug_is_found_as_it_was_planted(pair):
-    findings = checked(pair.name).findings
+    findings = of_bug(pair).findings
     assert [finding.kind for finding in findings] == [expected.kind for expected in pair.finds]
     for finding, expected in zip(findings, pair.finds, strict=True):
         assert finding == expected.finding(pair.bug, finding.note)
@@ -58,7 +44,7 @@ def test_a_bug_is_found_as_it_was_planted(pair):
 @each
 def test_a_twin_is_clean(pair):
     for schedule in pair.clean:
-        report = pair.twin.check(schedule)
+        report = of_twin(pair, schedule)
         assert report.ok, str(report)
         assert report.run is not None
 
@@ -85,7 +71,7 @@ def test_a_run_shows_what_one_run_can(pair, engine):
             check=True,
         )
 
-    if checked(pair.name).run is None:
+    if of_bug(pair).run is None:
         with pytest.raises(ProgramError):
             run(launched, pair.schedule)
     else:
@@ -96,7 +82,7 @@ def test_a_run_shows_what_one_run_can(pair, engine):
 
 @each
 def test_a_finding_says_all_that_it_knows(pair):
-    for finding in checked(pair.name).findings:
+    for finding in of_bug(pair).findings:
         text = str(finding)
         assert text.startswith(finding.title)
         assert text.endswith(finding.advice)
