@@ -2,6 +2,9 @@
 PYTHON ?= python3
 JOBS ?= 2
 
+# Many tests start Python anew, which has to find its compiled files then.
+export PYTHONDONTWRITEBYTECODE :=
+
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup

@@ -1,12 +1,12 @@
 """Matrix profiles by stumpy's own kernels for GPUs, compared with its functions for the CPU."""
 
+import importlib.util
 import subprocess
 import sys
 import textwrap
 
 import pytest
 
-pytest.importorskip("stumpy")
 BOTH = {
     "gpu_stump": """
         own, theirs = stumpy.gpu_stump(T, 8), stumpy.stump(T, 8)
@@ -41,6 +41,7 @@ START = """
 
 
 @pytest.mark.long
+@pytest.mark.skipif(importlib.util.find_spec("stumpy") is None, reason="stumpy is not installed")
 @pytest.mark.parametrize("function", BOTH)
 def test_a_function_for_gpus_gives_what_that_for_the_cpu_does(function):
     program = textwrap.dedent(START) + textwrap.dedent(BOTH[function]) + "print(len(launched))"
