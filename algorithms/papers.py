@@ -32,6 +32,12 @@ FAMILIES = {
 }
 """The families of the field's algorithms, by the first letters of their claims' ids."""
 
+
+def names() -> list[tuple[str, str]]:
+    """Each short name with what it stands for (the entry point of `mmsim verify --html`)."""
+    return [(name, text.strip("*")) for name, text in (PAPERS | FAMILIES).items()]
+
+
 _papers = ", ".join(f"{name} ({text})" for name, text in PAPERS.items())
 
 ABBREVIATIONS = paragraph(
@@ -49,5 +55,5 @@ def titled(name: str) -> str:
     >>> titled("FFT"), titled("OTHER")
     ('FFT (the fast Fourier transform)', 'OTHER')
     """
-    text = {**PAPERS, **FAMILIES}.get(name)
+    text = (PAPERS | FAMILIES).get(name)
     return name if text is None else f"{name} ({text})"

@@ -4,6 +4,8 @@ A package names a function that returns its claims in the entry point group `mms
 
     [project.entry-points."mmsim.algorithms"]
     mine = "my_algorithms:claims"
+
+and one that returns what the short names of its papers stand for in the group `mmsim.papers`.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from mmsim.errors import MMSimError
 from mmsim.host.plugins import nearest, registered_in
 
 GROUP = "mmsim.algorithms"
+PAPERS = "mmsim.papers"
 
 
 def registered(broken: list[MMSimError] | None = None) -> list[Claim]:
@@ -24,6 +27,15 @@ def registered(broken: list[MMSimError] | None = None) -> list[Claim]:
     given, and goes on with the others.
     """
     return unique(registered_in(GROUP, broken))
+
+
+def paper_names(broken: list[MMSimError] | None = None) -> dict[str, str]:
+    """What the short names with which the ids of claims begin stand for; `broken` as above.
+
+    >>> paper_names()["FFT"]
+    'the fast Fourier transform'
+    """
+    return dict(registered_in(PAPERS, broken))
 
 
 def unique(claims: Iterable[Claim]) -> list[Claim]:

@@ -39,11 +39,13 @@ def add_parser(commands: Any) -> None:
 def command(arguments: argparse.Namespace) -> int:
     from mmsim.claims import choose, registered
     from mmsim.claims.provenance import provenance
+    from mmsim.claims.registry import paper_names
     from mmsim.claims.verify import to_json
     from mmsim.reports.verdicts import summary, verdicts_page, verdicts_table
 
     broken: list[MMSimError] = []
     claims = registered(broken)
+    names = {} if arguments.html is None else paper_names(broken)
     for error in broken:
         complain(str(error))
     if arguments.claim:
@@ -63,7 +65,7 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         save(arguments.json, to_json(verdicts, made))
     if arguments.html is not None:
-        save(arguments.html, verdicts_page(verdicts))
+        save(arguments.html, verdicts_page(verdicts, names))
     return 0 if not broken and all(verdict.good for verdict in verdicts) else 1
 
 

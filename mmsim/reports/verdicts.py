@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -129,12 +129,18 @@ small { opacity: .8 } math { font-size: 1.15em }
 """
 
 
-def verdicts_page(verdicts: Sequence[Verdict]) -> str:
-    """A page that needs nothing but itself; formulas are MathML, which browsers typeset."""
-    papers = dict.fromkeys(verdict.paper for verdict in verdicts)
+def verdicts_page(verdicts: Sequence[Verdict], names: Mapping[str, str] | None = None) -> str:
+    """A page that needs nothing but itself; formulas are MathML, which browsers typeset.
+
+    `names` spells out the papers' short names in the headings.
+    """
+    known = names or {}
     sections = "\n".join(
-        _section(paper, [verdict for verdict in verdicts if verdict.paper == paper])
-        for paper in papers
+        _section(
+            f"{paper} ({known[paper]})" if paper in known else paper,
+            [verdict for verdict in verdicts if verdict.paper == paper],
+        )
+        for paper in dict.fromkeys(verdict.paper for verdict in verdicts)
     )
     return f"""<!doctype html>
 <html lang="en">
@@ -152,7 +158,8 @@ of a lower bound the quantity is measured under both schedules. The asynchronous
 the range, over all cases, of its ratio to the synchronous one. A claim that a paper misprints
 appears as printed, refuted by the case shown, and as corrected; an O() is refuted by a ratio to
 its formula that grows without bound. "Own size" is the largest
-case of the size that the paper itself measures.</p>
+case of the size that the paper itself measures. The machines are the DMM (Discrete Memory
+Machine), the UMM (Unified Memory Machine) and the HMM (Hierarchical Memory Machine).</p>
 {sections}
 </body>
 </html>
@@ -164,9 +171,8 @@ def _escape(text: str) -> str:
     return html.escape(printable(text))
 
 
-def _section(paper: str, verdicts: Sequence[Verdict]) -> str:
+def _section(heading: str, verdicts: Sequence[Verdict]) -> str:
     """One paper's claims: a table, and the curves among them."""
-
     rows = "\n".join(map(_row, verdicts))
     curves = "\n".join(
         f"<figure>{curve_svg(verdict.curve)}<figcaption>{_escape(verdict.id)}: "
@@ -174,7 +180,7 @@ def _section(paper: str, verdicts: Sequence[Verdict]) -> str:
         for verdict in verdicts
         if verdict.curve is not None
     )
-    return f"""<h2>{_escape(paper)}</h2>
+    return f"""<h2>{_escape(heading)}</h2>
 <table>
 <thead><tr><th class="claim">Claim</th><th>Formula</th><th class="number">Cases</th>
 <th class="worst">Worst case</th><th class="time">{TIMES}</th>

@@ -1,9 +1,11 @@
 """The page of `mmsim verify --html` in a real Chromium: every verdict is in sight."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from mmsim.claims.registry import paper_names
 from mmsim.claims.verify import from_json
 from mmsim.reports.verdicts import verdicts_page
 
@@ -21,7 +23,7 @@ def address(tmp_path_factory):
     """The page of all claims: the longest formulas and the longest cases are among them."""
     verdicts = [one for one in from_json(KEPT.read_text("utf-8")) if one.curve is None]
     page = tmp_path_factory.mktemp("page") / "verify.html"
-    page.write_text(verdicts_page(verdicts), encoding="utf-8")
+    page.write_text(verdicts_page(verdicts, paper_names()), encoding="utf-8")
     return page.as_uri(), {one.id: one.result for one in verdicts}
 
 
@@ -32,6 +34,9 @@ def test_every_verdict_is_in_sight_without_scrolling_sideways(browser, address, 
     shown.goto(url)
     rows = shown.evaluate(SEEN)
     assert {id_: result for id_, result, *_ in rows} == results
+    headings = shown.locator("h2").all_inner_texts()
+    assert len(headings) > 5
+    assert [heading for heading in headings if not re.fullmatch(r"[A-Z]+ \(.+\)", heading)] == []
     assert [row for row in rows if row[2] < 0 or row[3] > width] == []
     assert [row for row in rows if not 0 <= row[4] <= 20] == []  # next to the claim's name
     assert shown.evaluate("document.documentElement.scrollWidth") <= width

@@ -43,6 +43,7 @@ def test_verify_prints_a_table_and_saves_the_verdicts(capsys, tmp_path):
         "SMM-E1.UMM",
     ]
     assert page.read_text().startswith("<!doctype html>")
+    assert "<h2>SMM (Simple Memory Machine Models)</h2>" in page.read_text()
 
 
 @pytest.mark.parametrize("watched", [False, True])

@@ -40,6 +40,10 @@ FIGURES = {
         lambda **axes: mm.figures.access(RUN, 1, **axes),
         "4 banks of memory: W(1) asks for 8, 10, 12, 14 in 2 stages",
     ),
+    "access of groups": (
+        lambda **axes: mm.figures.access(strided(2, mm.UMM(4, 3), trace=True), 1, **axes),
+        "address groups of 4 words of memory: W(1) asks for 8, 10, 12, 14 in 2 stages",
+    ),
     "warps": (
         lambda **axes: mm.figures.warps(RUN, **axes),
         "what 2 warps of stride did from time 0 to 6, time units of all warps together: sending 4; "

@@ -110,8 +110,11 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
             column = "bank" if named else "word"
             drawn.set_xlabel(f"{column} (cells show their thread, * where it is one of several)")
             drawn.xaxis.set_label_position("top")
-        row = f"{counted(width, 'bank' if named else 'word')} of {chosen[0].unit}"
-        describe(drawn, row, map(_said, chosen))
+        on_words = rule.name == "group" or not named
+        row = counted(width, "word" if on_words else "bank")
+        if rule.name == "group":
+            row = f"address groups of {row}"
+        describe(drawn, f"{row} of {chosen[0].unit}", map(_said, chosen))
     return drawn
 
 
