@@ -103,6 +103,7 @@ TIMES = "Asynchronous time"
 STYLE = """
 :root { color-scheme: light dark; --line: #8886; --good: #1a7f37; --known: #0969da; --bad: #cf222e }
 @media (prefers-color-scheme: dark) { :root { --good: #3fb950; --known: #58a6ff; --bad: #ff7b72 } }
+body { background: Canvas; color: CanvasText }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem }
 table { border-collapse: collapse; width: 100%; table-layout: fixed }
 th, td { text-align: left; vertical-align: top; padding: .5rem .6rem; border-bottom: 1px solid
@@ -126,6 +127,16 @@ small { opacity: .8 } math { font-size: 1.15em }
   td.number { text-align: left }
   td[data-title]::before { content: attr(data-title) ": "; opacity: .8; font-size: smaller }
 }
+"""
+
+
+# A formula that is longer than its column scrolls, by the keyboard too.
+SCRIPT = """
+const reach = () => document.querySelectorAll(".formula").forEach((one) => {
+  one.tabIndex = one.scrollWidth > one.clientWidth ? 0 : -1
+})
+addEventListener("resize", reach)
+reach()
 """
 
 
@@ -161,6 +172,7 @@ its formula that grows without bound. "Own size" is the largest
 case of the size that the paper itself measures. The machines are the DMM (Discrete Memory
 Machine), the UMM (Unified Memory Machine) and the HMM (Hierarchical Memory Machine).</p>
 {sections}
+<script>{SCRIPT}</script>
 </body>
 </html>
 """

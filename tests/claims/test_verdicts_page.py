@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import axe
 from mmsim.claims.registry import paper_names
 from mmsim.claims.verify import from_json
 from mmsim.reports.verdicts import verdicts_page
@@ -46,4 +47,17 @@ def test_every_verdict_is_in_sight_without_scrolling_sideways(browser, address, 
           .map(cell => cell.innerText)"""
     )
     assert cut == []  # a formula that is longer than its column scrolls within it
+    shown.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_barrier(browser, scheme):
+    """Verdicts of each kind of claim, with and without a curve."""
+    every = from_json(KEPT.read_text("utf-8"))
+    kinds = {(one.kind, one.result, one.curve is None): one for one in every}
+    assert len(kinds) > 4
+    script = axe.needed()
+    shown = browser.new_page(color_scheme=scheme)
+    shown.set_content(verdicts_page(list(kinds.values()), paper_names()))
+    assert axe.violations(shown, script) == []
     shown.close()
