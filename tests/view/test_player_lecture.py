@@ -56,6 +56,26 @@ TEXTS = (
 }"""
 )
 
+# Controls whose letters are no text of the page, with their size.
+FIELDS = (
+    "() => {"
+    + PIERCE
+    + """
+  return all.filter((one) => one.matches("input, select") && one.getClientRects().length)
+    .map((one) => [one.id, parseFloat(getComputedStyle(one).fontSize)]);
+}"""
+)
+
+# The panels whose whole width must be in sight; code and memory may be wider than their panels.
+CUT = (
+    "() => {"
+    + PIERCE
+    + """
+  return all.filter((one) => one.matches("#held, .pipeline, #lanes, #status"))
+    .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.id || one.className);
+}"""
+)
+
 # What the pictures of the timelines are written in.
 LETTERS = """window.letters = [];
 window.inks = [];
@@ -118,7 +138,8 @@ def test_a_lecture_fits_its_screen(show, make, size):
         panels, buttons, registers = groups
         assert len(panels) >= 6
         assert len(buttons) >= 10
-        for box in [*panels, *buttons, *(one for one in others if one[0] == "timeline")]:
+        timelines = [one for one in others if one[0] == "timeline"]
+        for box in [*panels, *buttons, *registers, *timelines]:
             name, left, top, right, bottom = box
             assert left >= 0, name
             assert top >= 0, name
@@ -131,7 +152,9 @@ def test_a_lecture_fits_its_screen(show, make, size):
         assert len(texts) > 50
         assert [text for text in texts if text[1] < 18] == []
         assert [text for text in texts if not text[2]] == []
-        now = [*panels, *registers, *(one for one in others if one[0] == "timeline")]
+        assert [one for one in shown.evaluate(FIELDS) if one[1] < 18] == []
+        assert shown.evaluate(CUT) == []
+        now = [*panels, *registers, *timelines]
         places = places or now
         if shown.evaluate("mmsim.data.launches === undefined") or time < 60:
             assert now == places, time
