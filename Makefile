@@ -83,7 +83,7 @@ mutate-claims: .venv/.testable ## change the rules of the model and see which cl
 	$(BIN)/python tests/mutation/mutate_claims.py --jobs $(JOBS) --save $(CLAIMS_MUTATION)
 	$(BIN)/python tests/mutation/claims_page.py $(CLAIMS_MUTATION) > docs/mutation-claims.md
 
-gpu: .venv/.testable ## run 300 random programs on a GPU beside the simulator; CuPy must be in .venv
+gpu: .venv/.testable ## run 300 random programs on a GPU and compare the arrays with the simulator's; CuPy must be in .venv
 	@mkdir -p build
 	$(BIN)/python tests/gpu_programs.py --json build/gpu.json
 

@@ -134,7 +134,7 @@ assert time(on_groups) == sum(stages(on_groups)) + 3 - 1
 mm.figures.access(on_groups, requests(on_groups)).figure
 
 # %% [markdown]
-# See it happen: step with the arrow keys (click into the page first), and watch the stages move
+# See it happen: step with the arrow keys (click into the player first), and watch the stages move
 # through the pipeline registers. The player's clock ends at 9, not at 5, because it also shows how
 # the program gets its addresses: in the first 4 time units the two warps read the list, and in the
 # other 5 they send the requests that you know.

@@ -223,7 +223,7 @@ answer = ...  # stages
 check(answer, repetition(read, np.zeros(1024), 4, threads=32).stages, unit="stages")
 
 # %% [markdown]
-# ### One multiprocessor after the other
+# ### One multiprocessor at a time
 #
 # A permutation of an array by each block, and more and more arrays (CFP Figure 7). The card has
 # 132 multiprocessors. **Predict**: how many times as long as 132 arrays do 133 take?

@@ -285,8 +285,8 @@ check(
 # ## 5. Search
 #
 # Which swizzle, then? There are not many with up to five bits, so all can be tried. A `question`
-# is an access that can be asked of one layout after the other. Rows of a tile of 64 × 64 halves
-# are written eight halves at a time, and matrices are read:
+# is an access that can be asked of each layout in turn. Rows of a tile of 64 × 64 halves are
+# written eight halves at a time, and matrices are read:
 
 # %%
 written = question(

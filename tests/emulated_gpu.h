@@ -1,4 +1,4 @@
-// Just enough of CUDA to run a kernel on the CPU, one block after the other.
+// Just enough of CUDA to run a kernel on the CPU, one block at a time.
 //
 // The threads of a block are fibers on one thread of the system. Each runs until it waits at a
 // barrier, or for lanes of its warp, or returns; then the next one runs. They run in ascending or descending order, so that a

@@ -6,7 +6,7 @@ yields each memory access (`Request`) and each barrier (`Waiting`) to its driver
 the values read. The synchronous sequencer is this over all p lanes, an asynchronous warp the same
 over its own; an engine only decides when an access happens and what it costs.
 
-Lanes that branch differently run one part after the other, the then-part first. A statement takes
+Lanes that branch differently run the two parts in turn, the then-part first. A statement takes
 the mask of active lanes and gives back the mask of those that go on to the next statement; `False`
 means no lane.
 """

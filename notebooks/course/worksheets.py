@@ -34,7 +34,7 @@ def worksheet(notebook: NotebookNode) -> NotebookNode:
         if part.role is Role.TEXT:
             text = asked(part.cell.source, answered, following.role is Role.GUESS)
             answered = answered and not re.search(r"^#+ ", text, re.MULTILINE)
-            cells.append(nbformat.v4.new_markdown_cell(LINK.sub(r"\1", text)))
+            cells.append(nbformat.v4.new_markdown_cell(unlinked(text)))
         elif part.role in (Role.REVEAL, Role.CHECK):
             answered = True
         elif part.role is Role.EXERCISE and points_of(all_parts, part.exercise) > 1:
@@ -47,6 +47,15 @@ def worksheet(notebook: NotebookNode) -> NotebookNode:
             cells.append(bare(part.cell))
     cells = [cell for cell in cells if cell.source]
     return nbformat.v4.new_notebook(cells=cells, metadata=deepcopy(notebook.metadata))
+
+
+def unlinked(text: str) -> str:
+    r"""A text with the words of its links only, each on one line: "1)" at a line's start is a list.
+
+    >>> unlinked("What a bank is ([notebook\n1](01.ipynb)).")
+    'What a bank is (notebook 1).'
+    """
+    return LINK.sub(lambda link: " ".join(link[1].split()), text)
 
 
 def asked(text: str, answered: bool, question: bool) -> str:

@@ -60,11 +60,11 @@ def grid_of(machine, warps, warps_per_block):
     return Grid(warps * width, min(block, warps * width), width, len(machine.shared) or 1)
 
 
-# ------------------------------------------------------------------ the other tellings
+# ------------------------------------------------------------------ the rules stated in other ways
 
 
 def stated_plainly(machine, sequences, warps_per_block=None):
-    """The pipeline, turns and barriers, asynchronous; one instant after the other."""
+    """The pipeline, turns and barriers, asynchronous, time unit by time unit."""
     dmms = len(machine.shared) or 1
     size = warps_per_block or len(sequences)
     warps = range(len(sequences))
@@ -567,6 +567,6 @@ def test_ready_warps_are_found_in_turn_however_far_they_stand(warps):
 
 @pytest.mark.parametrize(("latencies", "finish"), [((1, 9), 11), ((9, 1), 10), ((9, 9), 11)])
 def test_dmms_of_other_latencies_do_not_do_the_same(latencies, finish):
-    """Each reads the memory, one time unit after the other, and then its own shared memory."""
+    """Each reads the memory, in consecutive time units, and then its own shared memory."""
     machine = OwnMachine(4, ("group", 4, 1), tuple(("bank", 4, l) for l in latencies))
     assert time_of(machine, [[memory(1), shared(1)]] * 2, warps_per_block=1) == finish

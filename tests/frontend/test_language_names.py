@@ -1,6 +1,6 @@
 """Names of arrays, tuples and tables: what Python makes of a program, every engine does.
 
-Each program runs as plain Python too, one thread after the other, and must leave the same arrays.
+Each program runs as plain Python too, one thread at a time, and must leave the same arrays.
 """
 
 from __future__ import annotations

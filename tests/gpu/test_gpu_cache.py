@@ -306,7 +306,7 @@ def test_metrics_that_a_gpu_lacks_are_left_out():
     assert counted_here(set()) == list(METRICS)
 
 
-def test_the_profiler_learns_which_caches_to_empty(tmp_path):
+def test_the_profiler_is_given_which_caches_to_empty(tmp_path):
     body = "log.write_text(' '.join(args)); sys.exit(1)"
     with pytest.raises(NoCounters):
         ncu.profile(fake_ncu(tmp_path, body), NAME, ["m"], tmp_path, "a.module", cache="all")

@@ -6,11 +6,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "notebooks").glob("*.md")]
+PAGES = [
+    *ROOT.glob("*.md"),
+    ROOT / "Makefile",
+    ROOT / "CITATION.cff",
+    *(ROOT / "docs").rglob("*.md"),
+    *(ROOT / "notebooks").glob("*.md"),
+]
 TEXTS = [
     path
     for folder in ("mmsim", "algorithms", "notebooks", "benchmarks", "docs", "tests")
-    for path in (ROOT / folder).rglob("*.py")
+    for ending in ("py", "js", "css", "html", "h")
+    for path in (ROOT / folder).rglob(f"*.{ending}")
 ]
 STYLE = ROOT / "docs/style.md"
 
@@ -23,7 +30,7 @@ EVERYWHERE = [
     r"\bmend(s|ed|ing)?\b",
     r"\bdear(er|est)?\b",
     r"\bequally often\b",
-    r"\bone after the other\b",
+    r"\bone (\w+ ){0,2}after the other\b",
     r"\bbut for it\b",
     r"\bnot all reach\b",
     r"\bown letters\b",

@@ -16,7 +16,7 @@ ROWS_64 = Strided((64, 64), (64, 1))
 
 
 def row_of_matrix(thread, value):
-    """The rows that ldmatrix takes: eight threads after the other, 16 bytes of halves each."""
+    """The rows that ldmatrix takes: eight threads in turn, 16 bytes of halves each."""
     return thread % 8, value * 8
 
 

@@ -1,4 +1,4 @@
-"""What an engine reports to its listeners, one event after the other."""
+"""What an engine reports to its listeners, event by event."""
 
 import numpy as np
 import pytest

@@ -8,7 +8,7 @@ function buildSource(player) {
   const box = player.part("source");
   const lines = [];
   box.replaceChildren();
-  // Beside each line there is room for the warps that wait in it, so that they never cover it.
+  // Next to each line there is room for the warps that wait in it, so that they never cover it.
   const digits = String(data.warps.length - 1).length;
   box.style.setProperty("--warps", `${2 * digits + (data.warps.length > 2 ? 7 : 5)}ch`);
   if (data.sources.length === 0) box.append(make("p", "empty", "The trace has no source."));

@@ -130,8 +130,8 @@ function story(player) {
   const name = stage.players.length > 1 ? `${player.run.name}: ` : "";
   if (stage.view.time > player.end) return `${name}has ended at ${player.end}`;
   if (launches.length > 1 && t === data.start) parts.push(`launch ${player.run.first + player.current + 1} of ${player.run.count}, ${data.program}, begins`);
-  const list = (all, tell, what) => {
-    if (all.length <= 3) parts.push(...all.map(tell));
+  const list = (all, say, what) => {
+    if (all.length <= 3) parts.push(...all.map(say));
     else parts.push(`${all.length} ${what}`);
   };
   if (data.rounds.includes(t)) parts.push("a round begins");
