@@ -1,6 +1,7 @@
 """The command line, as a user calls it."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -259,3 +260,11 @@ def test_verify_does_not_work_for_a_folder(capsys, tmp_path):
     output = capsys.readouterr()
     assert "Is a directory" in output.err
     assert "SMM-E1" not in output.out
+
+
+def test_without_a_command_the_commands_are_listed(capsys):
+    assert main([]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    for command in ("verify", "list", "run", "sweep"):
+        assert re.search(rf"^ +{command} +\w", printed.err, re.MULTILINE)

@@ -219,6 +219,19 @@ def test_the_memory_is_in_sight_immediately(show, width):
     assert shown.locator(".register").first.bounding_box()["y"] < 600
 
 
+def test_the_current_line_stays_in_sight_when_the_player_becomes_narrow(show):
+    """As in a frame whose width is known only after the player has been drawn."""
+    shown = show(transposing().player(), viewport={"width": 1280, "height": 820})
+    shown.set_viewport_size({"width": 700, "height": 820})
+    shown.locator("#run.narrow").wait_for()
+    shown.evaluate("() => new Promise(requestAnimationFrame)")
+    beyond = shown.locator(".source-line.current").evaluate(
+        "one => one.getBoundingClientRect().bottom"
+        " - one.closest('#source').getBoundingClientRect().bottom"
+    )
+    assert beyond <= 0.5
+
+
 @pytest.mark.parametrize("width", [794, 1280])
 def test_on_paper_and_with_less_motion(show, width):
     """White, with all of the panels, whatever the screen had; 794 pixels are a sheet of A4."""

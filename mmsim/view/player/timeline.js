@@ -68,6 +68,7 @@ function fitPlayer(player) {
   timeline.canvas.style.height = `${timeline.height}px`;
   timeline.width = Math.max(200, timeline.canvas.parentElement.clientWidth - 2);
   fitSource(player);
+  if (player.waiting) seekLine(player);
   drawTimeline(player);
 }
 
