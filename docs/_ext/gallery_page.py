@@ -19,6 +19,7 @@ from mmsim.claims.table import registered_tables
 from mmsim.gpu.experiment import registered_experiments
 from mmsim.reports.contents import Reproduction, reproductions
 from mmsim.view.figures.files import as_svg
+from mmsim_algorithms.papers import titled
 
 logger = logging.getLogger(__name__)
 PAGE, FOLDER = "gallery", "gallery"
@@ -41,7 +42,7 @@ def gallery(folder: Path) -> Iterator[str]:
             drawing = drawings[found.id]
             if found.id.partition("-")[0] != paper:
                 paper = found.id.partition("-")[0]
-                yield f"## {paper}"
+                yield f"## {titled(paper)}"
             try:
                 svg = as_svg(drawing.draw())
             except ClaimError as error:
