@@ -1,6 +1,7 @@
 """Links out of docs/: they are right where the repository is read, and the site has no such page.
 
 The notebooks are copied next to the pages, so from them `../docs/` is a link within the site.
+Of modules whose source Sphinx doesn't have, as `builtins`, its list of sources has no link either.
 """
 
 from __future__ import annotations
@@ -45,6 +46,15 @@ class Elsewhere(SphinxPostTransform):
         return nodes.reference("", "", *node.children, internal=True, refuri=link)
 
 
+def forget_modules_without_source(app: Sphinx) -> list[Any]:
+    """Before the list is made: viewcode would list them without making their pages."""
+    modules: dict[str, Any] = getattr(app.env, "_viewcode_modules", {})
+    for name in [name for name, entry in modules.items() if not entry]:
+        del modules[name]
+    return []
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_post_transform(Elsewhere)
+    app.connect("html-collect-pages", forget_modules_without_source, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -44,15 +44,16 @@ def course(request, tmp_path_factory):
 
 
 def documents(folder):
-    """The text of each page and notebook of a folder and of its archives, by its name."""
+    """The text of each page and notebook of a folder and of its archives, by its place there."""
     for path in sorted(folder.rglob("*")):
+        place = path.relative_to(folder).as_posix()
         if path.suffix == ".zip":
             with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as packed:
                 for name in packed.namelist():
                     if name.endswith(".ipynb"):
-                        yield f"{path.name}: {name}", shown(packed.read(name).decode())
+                        yield f"{place}: {name}", shown(packed.read(name).decode())
         elif path.suffix in (".html", ".ipynb"):
-            yield path.name, shown(path.read_text("utf-8"))
+            yield place, shown(path.read_text("utf-8"))
 
 
 def shown(text):
@@ -96,7 +97,7 @@ def folded(path):
 def test_what_students_get_holds_no_answer(course):
     folder, chosen = course
     found = dict(documents(folder / "student"))
-    assert len(found) == 5 * len(chosen) + 1
+    assert len(found) == 5 * len(chosen) + 2  # and the index, and Reveal's page for a speaker
     for name, lines in found.items():
         for path in chosen:
             assert not secrets(path) & lines, name
@@ -108,8 +109,8 @@ def test_an_answer_in_what_students_get_would_be_seen(course):
     found = dict(documents(folder / "teacher"))
     for path in chosen:
         assert secrets(path)
-        assert secrets(path) <= found[f"{path.stem}.ipynb"]
-        assert len(folded(path) & found[f"{path.stem}.html"]) >= 3
+        assert secrets(path) <= found[f"nbgrader/source/{path.stem}/{path.name}"]
+        assert len(folded(path) & found[f"slides/{path.stem}.html"]) >= 3
 
 
 def test_a_students_copy_has_neither_outputs_nor_what_works_an_answer_out(course):

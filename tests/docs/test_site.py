@@ -63,7 +63,7 @@ def sphinx(source, target, folder, **environment):
         [sys.executable, "-m", *command, *folders],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "agg", **environment},
     )
 
@@ -135,6 +135,13 @@ def test_what_would_load_from_a_network_is_found():
     page = """<a href="https://a"></a><script src="https://b"></script>
     <link href="//c"><iframe srcdoc="&lt;img src='http://d'>"></iframe>"""
     assert loads(page).found == ["https://b", "//c", "http://d"]
+
+
+def test_every_link_leads_to_a_file_of_the_site(site):
+    for page in site.rglob("*.html"):
+        text = re.sub(r'srcdoc="[^"]*"', "", page.read_text())
+        for target in set(re.findall(r'<a [^>]*?href="(?!\w+:)([^"#?]+)', text)):
+            assert (page.parent / html.unescape(target)).exists(), (page.name, target)
 
 
 def test_a_browser_shows_the_players_and_asks_for_files_only(site, browser):
