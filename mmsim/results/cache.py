@@ -8,13 +8,14 @@ from operator import add
 
 from mmsim.model.cache import Numbers
 from mmsim.results.rows import Kind
+from mmsim.tabular import Rows, Tabular
 
 RESOURCES = ("tags", "sectors", "crossings", "memory", "fills", "rows")
 """What requests occupy, in the order of `CacheRow.busy`."""
 
 
 @dataclass(frozen=True)
-class CacheRow:
+class CacheRow(Tabular):
     """All requests that one source line made to one array of the global memory of `mm.Cached`.
 
     They made `tags` tag requests for `sectors` sectors. Of the sectors that were read `hits` were
@@ -51,19 +52,25 @@ class CacheRow:
         )
 
 
+class CacheRows(Rows[CacheRow]):
+    """What the lines of a run took of the cache and of memory."""
+
+    __slots__ = ()
+
+
 NAMED = 5
 """The fields that say whose counts a row has; the others are counts."""
 COUNTS = tuple(part.name for part in fields(CacheRow))[NAMED:]
 
 
-def merged(rows: Iterable[CacheRow]) -> tuple[CacheRow, ...]:
+def merged(rows: Iterable[CacheRow]) -> CacheRows:
     """The rows of several launches: those of one line, array and kind as one."""
     found: dict[tuple[object, ...], tuple[int, ...]] = {}
     for row in rows:
         values = astuple(row)
         key, counts = values[:NAMED], values[NAMED:]
         found[key] = tuple(map(add, found.get(key, (0,) * len(counts)), counts))
-    return tuple(CacheRow(*key, *counts) for key, counts in found.items())  # type: ignore[arg-type]
+    return CacheRows(CacheRow(*key, *counts) for key, counts in found.items())  # type: ignore[arg-type]
 
 
 def busy(rows: Iterable[CacheRow], numbers: Numbers) -> tuple[int, ...]:

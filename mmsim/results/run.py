@@ -15,7 +15,7 @@ from mmsim.ir.nodes import Source
 from mmsim.model.machines import Machine
 from mmsim.model.memory import MANY
 from mmsim.model.threads import Shape
-from mmsim.results.cache import CacheRow, merged
+from mmsim.results.cache import CacheRow, CacheRows, merged
 from mmsim.results.findings import Finding, Findings, merge
 from mmsim.results.profile import Profile, profile
 from mmsim.results.rows import AccessRow, AccessRows, RoundRow, RoundRows
@@ -54,6 +54,8 @@ class Run(Tabular):
             object.__setattr__(self, "rounds", RoundRows(self.rounds))
         if type(self.findings) is tuple:
             object.__setattr__(self, "findings", Findings(self.findings))
+        if type(self.cache) is tuple:
+            object.__setattr__(self, "cache", CacheRows(self.cache))
 
     @property
     def requests(self) -> int:

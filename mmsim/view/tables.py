@@ -19,6 +19,7 @@ from mmsim.model.questions import Conflicts
 from mmsim.model.threads import launched
 from mmsim.printable import printable, printable_lines
 from mmsim.results import AccessRow, Finding, Profile, Report, RoundRow, Run
+from mmsim.results.cache import COUNTS, CacheRow, CacheRows
 from mmsim.results.findings import Findings
 from mmsim.results.rows import AccessRows, RoundRows, SweepRows
 from mmsim.sweeps.rows import RESULTS
@@ -31,6 +32,13 @@ if TYPE_CHECKING:
 SHOWN_ROWS = 40
 CODE = "font-family:monospace;white-space:pre;background:none;margin:0"
 NO_TIMES = "no time for each line: lines overlap under the asynchronous schedule"
+
+COUNT_TITLES = {
+    "memory_reads": "from memory",
+    "memory_writes": "to memory",
+    "activations": "rows opened",
+}
+"""The titles of those counts of a cache that aren't their names."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +137,16 @@ def _(row: RoundRow) -> list[Table]:
 
 
 @tables.register
+def _(rows: CacheRows) -> list[Table]:
+    return [cache_table(_many(len(rows), "row"), rows)]
+
+
+@tables.register
+def _(row: CacheRow) -> list[Table]:
+    return [cache_table(f"accesses of {row.function}", [row])]
+
+
+@tables.register
 def _(findings: Findings) -> list[Table]:
     return [findings_table(findings)]
 
@@ -210,6 +228,23 @@ def accesses_table(caption: str, rows: Iterable[AccessRow]) -> Table:
                 row.least,
                 row.access_class,
             )
+            for row in rows
+        ],
+    )
+
+
+def cache_table(caption: str, rows: Iterable[CacheRow]) -> Table:
+    """What the accesses of a run took of a cache and of memory: a column for each count."""
+    return _table(
+        caption,
+        (
+            Column("line"),
+            words("array"),
+            words("access"),
+            *(Column(COUNT_TITLES.get(name, name)) for name in COUNTS),
+        ),
+        [
+            (row.line, row.array, row.kind, *(getattr(row, name) for name in COUNTS))
             for row in rows
         ],
     )

@@ -3,7 +3,7 @@
 import io
 import pickle
 import re
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -33,10 +33,15 @@ SWEEP = SweepRows(
     {"key": n, "size": n, "kind": kind, "same": 1, "time": 2 * n, "stages": n, "error": None}
     for n, kind in ((8, "DMM"), (8, "UMM"), (16, "DMM"))
 )
+CACHED = mm.Cached(
+    2, 4, 9, sectors=2, memory_time=9, row_time=5, capacity=16, halves=2, channels=2, under_way=2
+).run(strided, *ARGUMENTS, threads=16, block_size=4, schedule="asynchronous")
 SHOWN = {
     "run": (RUN, ["strided on DMM(width=4, latency=3)", "casual"]),
     "accesses": (RUN.accesses, ["2 rows", "conflict-free", "casual"]),
     "access": (RUN.accesses[1], ["accesses of strided", "casual"]),
+    "cache": (CACHED.cache, ["2 rows", "tags", "from memory", "rows opened", "fills"]),
+    "cache row": (CACHED.cache[1], ["accesses of strided", "write", "to memory"]),
     "rounds": (RUN.rounds, ["2 rounds", "start", "10", "casual"]),
     "round": (RUN.rounds[1], ["1 round", "10", "casual"]),
     "profile": (RUN.profile(), ["12 stages, 4 of them beyond", "    x = a[T.id]"]),
@@ -56,7 +61,7 @@ SHOWN = {
     "sweep": (SWEEP, ["3 rows", "size", "kind", "UMM", "time", "32"]),
 }
 
-ALONE = "access", "round", "finding"
+ALONE = "access", "cache row", "round", "finding"
 """Rows of a table: they keep the text of a dataclass, which their tuple doesn't."""
 
 
@@ -105,13 +110,23 @@ def test_a_part_of_the_rows_is_a_table_too():
     assert RUN.rounds[:1][0] is RUN.rounds[0]
 
 
+def test_the_table_of_a_cache_has_all_its_counts():
+    titles, *rows = cells(CACHED.cache._repr_html_())
+    assert titles[:7] == ["line", "array", "access", "tags", "sectors", "hits", "misses"]
+    assert titles[7:] == ["from memory", "to memory", "fills", "crossings", "rows opened"]
+    counts = [list(map(str, astuple(row)[5:])) for row in CACHED.cache]
+    assert [row[3:] for row in rows] == counts
+
+
 def test_rows_are_tuples_everywhere():
     asynchronous = mm.DMM(4, 3).run(strided, *ARGUMENTS, threads=16, schedule="asynchronous")
     event = mm.DMM(4, 3).run(strided, *ARGUMENTS, threads=16, engine="events", check=True)
     both = mm.total([RUN, RUN])
     copy, changed = mm.Run.from_json(RUN.to_json()), replace(RUN, accesses=RUN.accesses[1:])
-    for run in (RUN, asynchronous, event, both, copy, changed, pickle.loads(pickle.dumps(RUN))):
-        for rows in (run.accesses, run.rounds, run.findings or ()):
+    pickled = pickle.loads(pickle.dumps(RUN))
+    caches = CACHED, mm.total([CACHED, CACHED]), mm.Run.from_json(CACHED.to_json())
+    for run in (RUN, asynchronous, event, both, copy, changed, pickled, *caches):
+        for rows in (run.accesses, run.rounds, run.findings or (), run.cache):
             assert isinstance(rows, tuple)
             assert isinstance(rows, Tabular) or rows == ()
             assert rows == tuple(rows)
