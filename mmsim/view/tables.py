@@ -243,10 +243,7 @@ def cache_table(caption: str, rows: Iterable[CacheRow]) -> Table:
             words("access"),
             *(Column(COUNT_TITLES.get(name, name)) for name in COUNTS),
         ),
-        [
-            (row.line, row.array, row.kind, *(getattr(row, name) for name in COUNTS))
-            for row in rows
-        ],
+        [(row.line, row.array, row.kind, *(getattr(row, name) for name in COUNTS)) for row in rows],
     )
 
 

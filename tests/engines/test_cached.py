@@ -13,6 +13,7 @@ import mmsim as mm
 from draws import draws
 from mmsim.engines.array import cached_time
 from mmsim.errors import VectorError
+from mmsim.results.roofline import roofline
 from race_free_programs import CANDIDATES, SCHEDULES, orderly_cases
 from random_programs import bits, races
 from reference import RefHMM
@@ -126,6 +127,9 @@ def cached_cases(draw):
 def test_the_engines_agree(drawn, schedule):
     case, machine = drawn
     events = run(machine, case, schedule, engine="events", trace=False, check=True)
+    found = roofline(events)
+    assert found is not None
+    assert all(bound.time <= events.time for bound in found.bounds)
     if not races(events):
         event("no race")
         assert outcome(run(machine, case, schedule, engine="array")) == outcome(events)

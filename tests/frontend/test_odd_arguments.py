@@ -239,7 +239,7 @@ def test_windows_of_players_and_files():
             run.to_csv("rows.csv", rows)
 
 
-RUN = ["access", "banks", "lines", "pipeline", "plot", "rounds", "warps"]
+RUN = ["access", "banks", "lines", "pipeline", "plot", "roofline", "rounds", "warps"]
 
 
 @pytest.mark.parametrize("figure", RUN)

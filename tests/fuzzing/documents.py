@@ -104,6 +104,7 @@ def figures_of(run: mm.Run) -> Iterator[Callable[[], Any]]:
     yield run.plot
     yield lambda: figures.lines(run)
     yield lambda: figures.rounds(run)
+    yield lambda: figures.roofline(run)
     yield lambda: figures.times([1, 2], [run, run], lambda n: n)
     if run.record is not None:
         yield lambda: figures.pipeline(run)

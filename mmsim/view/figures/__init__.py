@@ -14,6 +14,7 @@ from mmsim.view.figures.lines import lines
 from mmsim.view.figures.paper import save
 from mmsim.view.figures.pipeline import pipeline
 from mmsim.view.figures.plot import plot
+from mmsim.view.figures.roofline import roofline
 from mmsim.view.figures.rounds import rounds
 from mmsim.view.figures.sweep import sweep
 from mmsim.view.figures.terms import formulas, terms
@@ -29,6 +30,7 @@ __all__ = [
     "lines",
     "pipeline",
     "plot",
+    "roofline",
     "rounds",
     "save",
     "sweep",

@@ -1,0 +1,112 @@
+"""Lower bounds on the time of a run on `mm.Cached`: from each resource by itself, and the latency.
+
+It is the roofline of a run, as times. However the requests are ordered, the run takes as long as
+each resource is occupied, because that serves one item after another, and as long as the latency
+asks for, because only so many requests are under way at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from mmsim.results.cache import RESOURCES, bound, busy
+from mmsim.results.profile import ProfileLine
+from mmsim.results.run import Run
+
+SHARED, LATENCY = "shared memory", "latency"
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """The time that a run takes at least because of one resource, line by line.
+
+    `parts` has the share of each line of `Roofline.lines`; their sum is the bound.
+    """
+
+    resource: str
+    parts: tuple[Fraction, ...]
+
+    @property
+    def time(self) -> Fraction:
+        """Time units."""
+        return sum(self.parts, Fraction(0))
+
+
+@dataclass(frozen=True)
+class Roofline:
+    """What bounds a run: its source lines that access memory, a bound for each resource, and what
+    binds the whole run."""
+
+    lines: tuple[ProfileLine, ...]
+    bounds: tuple[LowerBound, ...]
+    binds: str
+
+
+def roofline(run: Run) -> Roofline | None:
+    """The lower bounds on the time of a run; None if its machine has no sectors and no cache.
+
+    Resources that take no time are left out. Shared memory counts as if all stages were spread
+    evenly over the DMMs. The latency is that of each request, divided by the number of requests
+    that may be under way: a run of several launches doesn't say how many.
+    """
+    numbers = run.machine.cache
+    if numbers is None:
+        return None
+    lines = tuple(line for line in run.profile().lines if line.requests)
+    rates = (
+        numbers.tag_time,
+        numbers.sector_time,
+        numbers.cross_time,
+        numbers.memory_time,
+        numbers.fill_time,
+        numbers.row_time,
+    )
+    found = []
+    for place, (resource, rate) in enumerate(zip(RESOURCES, rates, strict=True)):
+        if rate:
+            times = (line.busy[place] if line.busy else 0 for line in lines)
+            found.append(LowerBound(resource, tuple(map(Fraction, times))))
+    dmms = min(len(run.machine.shared), _blocks(run))
+    shared = _of_space(run, lines, "shared", "stages")
+    if any(shared) and run.launches == 1:
+        found.append(LowerBound(SHARED, tuple(Fraction(stages, dmms) for stages in shared)))
+    if run.launches == 1:
+        requests, latency = _of_space(run, lines, "global", "requests"), run.machine.memory.latency
+        places = under_way(run)
+        parts = tuple(Fraction(count * latency, places) for count in requests)
+        found.append(LowerBound(LATENCY, parts))
+    whole = busy(run.cache, numbers)
+    return Roofline(lines, tuple(found), bound(whole, whole, run.time))
+
+
+def under_way(run: Run) -> int:
+    """The most requests that may be under way at a time, of one launch.
+
+    In lock step each warp has one. Else a DMM holds so many blocks, and of their warps each has
+    so many; where the last block is smaller, there may be room for it too.
+    """
+    machine, blocks = run.machine, _blocks(run)
+    size = min(run.block_size, run.threads)
+    warps = -(-size // machine.width)
+    if run.schedule == "synchronous":
+        return blocks * warps
+    dmms = min(len(machine.shared), blocks)
+    held = -(-blocks // dmms)
+    if machine.resident is not None:
+        held = min(held, machine.resident // size + (run.threads % size > 0))
+    return min(dmms * held, blocks) * warps * machine.under_way
+
+
+def _blocks(run: Run) -> int:
+    return -(-run.threads // run.block_size)
+
+
+def _of_space(run: Run, lines: tuple[ProfileLine, ...], space: str, counted: str) -> list[int]:
+    """The requests or stages of each line in one memory."""
+    found: dict[tuple[str, int], int] = {}
+    for row in run.accesses:
+        if row.space == space:
+            key = row.file, row.line
+            found[key] = found.get(key, 0) + getattr(row, counted)
+    return [found.get((line.file, line.line), 0) for line in lines]

@@ -1,0 +1,142 @@
+"""What bounds a run on `mm.Cached`: how long each resource is occupied, beside the run's time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mmsim.errors import MMSimError
+from mmsim.results import Run
+from mmsim.results.profile import ProfileLine
+from mmsim.results.roofline import LATENCY, Roofline
+from mmsim.results.roofline import roofline as bounds_of
+from mmsim.view.figures.described import describe
+from mmsim.view.figures.paper import COLOURS, COLUMN, check_run, drawing, legend_above, words
+from mmsim.view.figures.terms import HATCHES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LONGEST = 36
+"""Letters of a line's text in the legend."""
+MOST = 140
+"""Where the axis ends, in percent: right of the run's end stands what binds."""
+
+
+def roofline(run: Run, *, axes: Axes | None = None) -> Axes:
+    """Draw how much of its time a run on a `Cached` machine takes at least, by each resource alone.
+
+    A bar is the time for which the requests occupy a resource, and its parts are the lines of the
+    program: the legend says what binds each. No bar is longer than the run. What binds the run is
+    marked. The bar of the latency is that of each request, divided by the number of requests that
+    may be under way; it is longer where requests wait for each other's values. Of a program with
+    many lines the six that occupy most have parts of their own.
+
+    Parameters
+    ----------
+    run
+        A run on `Cached`; it needs no trace.
+    axes
+        Where to draw.
+
+    Examples
+    --------
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def scatter(T, a, b, d):
+    ...     b[d[T.id]] = a[T.id]
+    >>> machine = mm.Cached(2, 4, 9, sectors=2, sector_time=2, memory_time=9, capacity=64, ways=2)
+    >>> n = 64
+    >>> d = np.arange(n) * 5 % n
+    >>> run = machine.run(scatter, np.arange(n), np.zeros(n), d, threads=n, schedule="asynchronous")
+    >>> axes = mm.figures.roofline(run)
+    >>> [text.get_text() for text in axes.get_yticklabels()]
+    ['tags', 'sectors', 'memory', 'latency']
+    >>> [text.get_text() for text in axes.texts]
+    ['12%', '31%', '99%, binds', '≥ 3.3%']
+    """
+    check_run(run)
+    found = bounds_of(run)
+    if found is None:
+        raise MMSimError(
+            f"{run.program!r} ran on {run.machine}, which has no resources to draw; "
+            "run it on mm.Cached, or draw lines(run)"
+        )
+    if not found.lines:
+        raise MMSimError(f"{run.program!r} made no memory access; there is nothing to draw")
+    named = _longest(found)
+    places = range(len(found.bounds))
+    with drawing(axes, COLUMN, 0.75 + 0.13 * len(named) + 0.2 * len(found.bounds)) as drawn:
+        left = [0.0 for _ in places]
+        for number, (label, chosen) in enumerate(named):
+            widths = [
+                float(100 * sum(bound.parts[one] for one in chosen) / run.time)
+                for bound in found.bounds
+            ]
+            drawn.barh(
+                places,
+                widths,
+                left=left,
+                height=0.62,
+                color=COLOURS[number],
+                hatch=HATCHES[number],
+                edgecolor="#333333",
+                linewidth=0.4,
+                label=words(label),
+            )
+            left = [one + width for one, width in zip(left, widths, strict=True)]
+        for place, bound in enumerate(found.bounds):
+            binds = bound.resource == found.binds
+            least = "≥ " if bound.resource == LATENCY else ""
+            drawn.annotate(
+                least + share(left[place]) + (", binds" if binds else ""),
+                (left[place], place),
+                xytext=(2, 0),
+                textcoords="offset points",
+                va="center",
+                weight="bold" if binds else "normal",
+            )
+        drawn.axvline(100, color="black", linewidth=0.8)
+        drawn.set_xlim(0, MOST)
+        drawn.set_xticks(range(0, 101, 20))
+        drawn.set_yticks(places, [bound.resource for bound in found.bounds])
+        drawn.invert_yaxis()
+        drawn.tick_params(axis="y", length=0)
+        drawn.set_xlabel(f"% of the run's {run.time:,} time units")
+        legend_above(drawn, columns=1)
+        describe(
+            drawn,
+            f"how much of the time of {run.program} each resource is occupied; {found.binds} binds",
+            (
+                f"{bound.resource} {share(width)}"
+                for bound, width in zip(found.bounds, left, strict=True)
+            ),
+        )
+    return drawn
+
+
+def share(percent: float) -> str:
+    """A share as a figure says it.
+
+    >>> share(0), share(0.004), share(7.25), share(93.6)
+    ('0%', '<0.1%', '7.2%', '94%')
+    """
+    if 0 < percent < 0.1:
+        return "<0.1%"
+    return f"{percent:.1f}%" if 0 < percent < 10 else f"{percent:.0f}%"
+
+
+def _longest(found: Roofline) -> list[tuple[str, tuple[int, ...]]]:
+    """The lines that occupy most, and the others as one: what they are called and their numbers."""
+    every = range(len(found.lines))
+    weight = [max(bound.parts[number] for bound in found.bounds) for number in every]
+    most = len(COLOURS) if len(every) <= len(COLOURS) else len(COLOURS) - 1
+    chosen = sorted(sorted(every, key=lambda number: -weight[number])[:most])
+    named = [(_label(found.lines[number]), (number,)) for number in chosen]
+    others = tuple(number for number in every if number not in chosen)
+    return [*named, *([(f"the other {len(others)} lines", others)] if others else [])]
+
+
+def _label(line: ProfileLine) -> str:
+    text = line.text.strip()
+    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return f"line {line.line}: {text}" + (f" ({line.bound})" if line.bound else "")
