@@ -173,13 +173,20 @@ def frame_fields(
     """
     if warp is None:
         first, end = 0, grid.threads
-        block: Value = grid.block if grid.blocks > 1 else 0
-        own: Value = grid.warp if grid.warps > 1 else 0
     else:
         first, end = grid.warp_ends.item(warp), grid.warp_ends.item(warp + 1)
-        block, own = grid.block_of_warp(warp), warp
     part = slice(first, end)
-    fields: dict[str, Value] = {"id": grid.id[part], "block": block, "warp": own}
+    fields: dict[str, Value] = {"id": grid.id[part]}
+    if "block" in needed:
+        if warp is None:
+            fields["block"] = grid.block if grid.blocks > 1 else 0
+        else:
+            fields["block"] = grid.block_of_warp(warp)
+    if "warp" in needed:
+        if warp is None:
+            fields["warp"] = grid.warp if grid.warps > 1 else 0
+        else:
+            fields["warp"] = warp
     if "index" in needed:
         fields["index"] = grid.index[part]
     if "lane" in needed:

@@ -416,6 +416,7 @@ class Meaning(Expressions):
 
     def _barrier(self, statement: ir.Barrier) -> Callable[[Frame, Mask], Steps]:
         place, scope, op = statement.place, statement.scope, statement.op
+        self._fields.add("warp")
         test = None if statement.test is None else self._evaluate(statement.test)
         keep = None
         if statement.target is not None:

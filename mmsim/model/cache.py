@@ -169,16 +169,26 @@ def home_of(line: int, halves: int) -> int:
     return (line ^ line >> 1) & 1
 
 
-def find(numbers: Numbers, state: State, half: int, line: int) -> int:
-    """The slot of a half in which a line is, which thereby is used; -1 if it isn't there."""
-    tags = state.tags
-    first = (half * numbers.sets + spread(line, numbers.sets)) * numbers.ways
-    for slot in range(first, first + numbers.ways):
+def slot_of(tags: Any, first: int, ways: int, line: int) -> int:
+    """The first slot of a set that has a line, or -1; compiled it is quick, see `cached_time`.
+
+    >>> slot_of([7, 9, 5, 9], 1, 3, 9), slot_of([7, 9, 5, 9], 1, 3, 7)
+    (1, -1)
+    """
+    for slot in range(first, first + ways):
         if tags[slot] == line:
-            state.clock[0] += 1
-            state.used[slot] = state.clock[0]
             return slot
     return -1
+
+
+def find(numbers: Numbers, state: State, half: int, line: int) -> int:
+    """The slot of a half in which a line is, which thereby is used; -1 if it isn't there."""
+    first = (half * numbers.sets + spread(line, numbers.sets)) * numbers.ways
+    slot = slot_of(state.tags, first, numbers.ways, line)
+    if slot >= 0:
+        state.clock[0] += 1
+        state.used[slot] = state.clock[0]
+    return slot
 
 
 def to_memory(numbers: Numbers, state: State, sector: int) -> None:
@@ -369,4 +379,4 @@ PARTS = (
     passed,
     serve,
 )
-"""All functions of the rule but `quotient`; each comes after those that it calls."""
+"""All functions of the rule but `quotient` and `slot_of`; each comes after those that it calls."""

@@ -36,6 +36,8 @@ MANY = 1 << 16
 """Bytes above which results share memory where no thread has written it."""
 LARGEST_ADDRESS = 2**62
 """Words of all shared arrays together: far beyond any memory, and well within 64 bits."""
+TOGETHER = 1 << 11
+"""Warps whose writes are put in order together: the numbers for that stay in the cache."""
 SOON = 1 << 22
 """Bytes below which starting another core takes longer than copying."""
 
@@ -172,25 +174,31 @@ class ArrayInMemory:
         elements: Integers,
         blocks: Integers | int,
         values: npt.NDArray[Any],
-        warps: Integers | None = None,
+        firsts: Integers | None = None,
     ) -> None:
         """Store what the lanes of one warp send, or of several warps dispatched in order.
 
-        Lanes come in order of thread number. Of several warps `blocks` and `warps` say to which
-        each lane belongs; of one, `blocks` is its block. Of several writes to one element within a
-        warp the lowest-numbered thread's stays; of two warps the later one's. NumPy keeps the last
-        of equal indices, hence the order below, in full: where all indices are reversed views,
-        NumPy turns them around again.
+        Lanes come in order of thread number. Of several warps `blocks` says to which block each
+        lane belongs, and `firsts` which lane is the first of each warp; of one, `blocks` is its
+        block. Of several writes to one element within a warp the lowest-numbered thread's stays; of
+        two warps the later one's. NumPy keeps the last of equal indices, hence the order below, in
+        full: where all indices are reversed views, NumPy turns them around again.
         """
-        if warps is None:
+        if firsts is None:
             copy = self.data[blocks] if self.source is None else self.flat
             copy[elements[::-1].copy()] = values[::-1].copy()
             return
-        lanes = np.bincount(warps)
-        ends = np.cumsum(lanes)
-        order = np.repeat(2 * ends - lanes - 1, lanes) - np.arange(len(warps))
-        copies = blocks if self.shared else 0  # lanes that change places are of one block
-        self.data[copies, elements[order]] = values[order]
+        ends = np.append(firsts[1:], len(elements))
+        for first in range(0, len(firsts), TOGETHER):
+            begins, own = firsts[first : first + TOGETHER], ends[first : first + TOGETHER]
+            part = slice(int(begins[0]), int(own[-1]))
+            order = np.repeat(begins + own - 1, own - begins) - np.arange(part.start, part.stop)
+            if self.shared:
+                # Lanes that change places are of one block.
+                copies = blocks[part] if isinstance(blocks, np.ndarray) else blocks
+                self.data[copies, elements[order]] = values[order]
+            else:
+                self.flat[elements[order]] = values[order]
 
     def contents(self) -> npt.NDArray[Any]:
         """A parameter's values in its shape.

@@ -68,6 +68,7 @@ def compiled() -> Any:
     numba: Any = import_module("numba")
     plain_time.register_trees()
     extending.overload(rule.quotient)(quick_quotient(numba))
+    extending.overload(rule.slot_of)(quick_slot_of(numba))
     for functions in (rule.PARTS, under_way.PARTS, sectors_file.PARTS, player.PARTS):
         for function in functions:
             extending.register_jitable(forceinline=True)(function)
@@ -92,6 +93,59 @@ def quick_quotient(numba: Any) -> Any:
             return int64(number) // by
 
         return divided
+
+    return chosen
+
+
+LANES = 8
+"""Slots of a cache that are compared together."""
+
+
+def quick_slot_of(numba: Any) -> Any:
+    """A search for Numba that compares several slots together, by vector instructions.
+
+    A cache of many ways is searched for each sector, mostly for a line that isn't there.
+    """
+    extending: Any = import_module("numba.extending")
+    ir: Any = import_module("llvmlite.ir")
+    int32, int64 = numba.int32, numba.int64
+
+    @extending.intrinsic  # type: ignore[untyped-decorator]
+    def equal(context: Any, tags: Any, first: Any, line: Any) -> Any:
+        """A bit for each of `LANES` slots from the first one on, set where it has the line."""
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            array = context.make_array(signature.args[0])(context, builder, values[0])
+            number = context.get_value_type(signature.args[2])
+            vector = ir.VectorType(number, LANES)
+            start = builder.bitcast(builder.gep(array.data, [values[1]]), vector.as_pointer())
+            found = builder.load(start, align=signature.args[0].dtype.bitwidth // 8)
+            wanted = builder.insert_element(
+                ir.Constant(vector, ir.Undefined), values[2], ir.Constant(ir.IntType(32), 0)
+            )
+            every = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+            wanted = builder.shuffle_vector(wanted, ir.Constant(vector, ir.Undefined), every)
+            bits = builder.bitcast(builder.icmp_signed("==", found, wanted), ir.IntType(LANES))
+            return builder.zext(bits, ir.IntType(64))
+
+        return numba.int64(tags, int64, tags.dtype), generate
+
+    def chosen(tags: Any, first: Any, ways: Any, line: Any) -> Any:
+        own = int32 if tags.dtype == int32 else int64
+
+        def searched(tags: Any, first: Any, ways: Any, line: Any) -> Any:
+            if ways % LANES:
+                for slot in range(first, first + ways):
+                    if tags[slot] == line:
+                        return slot
+                return -1
+            for slot in range(first, first + ways, LANES):
+                bits = equal(tags, int64(slot), own(line))
+                if bits:
+                    return slot + turns_compiled.trailing_zeros(bits)
+            return -1
+
+        return searched
 
     return chosen
 
@@ -166,6 +220,7 @@ class Requests:
         """Requests of one access."""
         if self.to_shared[site]:
             return Note(site, stages, NO_SECTORS, UNTOUCHED, np.zeros(len(stages), np.int64))
+        assert lanes is not None or not self.ways[site].part
         sectors, touched, ends = self.gathered(
             self.ways[site],
             addresses,

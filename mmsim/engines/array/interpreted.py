@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -60,27 +61,27 @@ class Counted:
     """One SIMD request of many warps, with what it costs each.
 
     `warps` are the warps that it concerns, in order, `stages` their stages, `least` what all take
-    at best, `firsts` where in the lanes each begins. `lanes` are the active lanes' threads,
-    `lane_warps` and `lane_blocks` where those belong.
+    at best, `firsts` where in the lanes each begins. What holds a number for each lane is made
+    when it is asked for: of many threads that takes longer than counting.
     """
 
     def __init__(self, launch: Launch, request: Request, lanes: Integers | None) -> None:
-        grid = launch.grid
+        self.grid = grid = launch.grid
+        self.active = lanes
         self.array: ArrayInMemory = launch.arrays[request.site.array]
-        self.lanes = grid.id if lanes is None else lanes
-        self.lane_warps, self.lane_blocks = grid.warp, grid.block
-        if lanes is not None:
-            self.lane_warps, self.lane_blocks = grid.warp[lanes], grid.block[lanes]
-        self.addresses = addresses = self.array.addresses(request.elements, self.lane_blocks)
-        changes = np.flatnonzero(self.lane_warps[1:] != self.lane_warps[:-1]) + 1
-        self.firsts = np.concatenate([[0], changes])
-        self.warps = self.lane_warps[self.firsts]
+        self.addresses = addresses = self.array.addresses(request.elements, self.blocks)
+        if lanes is None:
+            self.firsts, self.warps = grid.warp_ends[:-1], np.arange(grid.warps)
+        else:
+            changes = np.flatnonzero(self.lane_warps[1:] != self.lane_warps[:-1]) + 1
+            self.firsts = np.concatenate([[0], changes])
+            self.warps = self.lane_warps[self.firsts]
         self.own_units = bool(self.array.shared and launch.machine.shared)
         site = request.site
         self.site = site.number
         conflict = launch.conflict(site.array, site.served_as, site.vector)
         self.numbers = numbers = None
-        if launch.machine.by_lane:
+        if conflict is None or conflict.by_lane:
             self.numbers = numbers = grid.lane if lanes is None else grid.lane[lanes]
         self.least = len(self.firsts)
         counted = conflict is not None and conflict.compiled in COUNTED and site.vector == 1
@@ -97,6 +98,26 @@ class Counted:
         units = self.units(grid.dmms, self.lane_blocks)
         self.stages = launch.stage_counts(site, units, addresses, warps, len(sizes), numbers)
         self.least = launch.least(site, units, addresses, self.firsts, numbers, self.stages)
+
+    @cached_property
+    def lanes(self) -> Integers:
+        """The active lanes' threads."""
+        return self.grid.id if self.active is None else self.active
+
+    @cached_property
+    def lane_warps(self) -> Integers:
+        """The warp of each lane."""
+        return self.grid.warp if self.active is None else self.grid.warp[self.active]
+
+    @cached_property
+    def lane_blocks(self) -> Integers:
+        """The block of each lane."""
+        return self.grid.block if self.active is None else self.grid.block[self.active]
+
+    @property
+    def blocks(self) -> Integers | int:
+        """The same where each block has its own copy of the array, else 0."""
+        return self.lane_blocks if self.array.shared else 0
 
     @property
     def asked(self) -> tuple[int, Integers, Integers | None, Integers, Integers]:
@@ -192,7 +213,7 @@ class Interpreted:
         latencies = machine.latencies(1 + min(len(machine.shared), self.grid.blocks))
         cached = None if self.requests is None else Rounds(self.requests)
         for request, counted in self.lock_step():
-            blocks = counted.lane_blocks[counted.firsts]
+            blocks = counted.warps // self.grid.warps_per_block
             if cached is not None and not counted.own_units:
                 took = cached.serve(
                     cached.requests.made(*counted.asked),
@@ -275,7 +296,7 @@ class Interpreted:
 
     def move(self, request: Request, counted: Counted) -> Any:
         """Read, or write in order of warp id; the values received."""
-        site, array, blocks = request.site, counted.array, counted.lane_blocks
+        site, array, blocks = request.site, counted.array, counted.blocks
         if self.monitors is None and site.op in UFUNCS and not site.returns:
             assert request.values is not None
             array.gather(site.op, request.elements, blocks, request.values)
@@ -286,7 +307,7 @@ class Interpreted:
         if left is not None and site.kind == "atomic":
             array.leave(request.elements, blocks, left)
         elif left is not None:
-            array.write(request.elements, blocks, left, counted.lane_warps)
+            array.write(request.elements, blocks, left, counted.firsts)
         return received
 
     def report(self, monitors: Monitors, request: Request, counted: Counted, left: Words) -> None:

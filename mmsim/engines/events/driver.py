@@ -89,5 +89,6 @@ class Driver(ABC):
             other = self.others[request.site.number]
             write_otherwise(array, request.elements, blocks, left, warps, other)
         else:
-            several = warps if isinstance(warps, np.ndarray) else None
-            array.write(request.elements, blocks, left, several)
+            several = isinstance(warps, np.ndarray)
+            firsts = np.flatnonzero(np.diff(warps, prepend=-1)) if several else None
+            array.write(request.elements, blocks, left, firsts)
