@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mmsim.bench import events, start
+from mmsim.bench import cached, events, start
 from mmsim.bench.benchmark import Benchmark, BenchmarkError
 from mmsim.host.plugins import nearest, registered_in
 
@@ -19,7 +19,7 @@ GROUP = "mmsim.benchmarks"
 
 def registered_benchmarks() -> list[Benchmark]:
     """All benchmarks of all installed packages, and the library's own."""
-    return [*registered_in(GROUP), events.BENCHMARK, start.BENCHMARK]
+    return [*registered_in(GROUP), events.BENCHMARK, start.BENCHMARK, cached.BENCHMARK]
 
 
 def choose_benchmarks(known: Sequence[Benchmark], names: Iterable[str]) -> list[Benchmark]:

@@ -70,7 +70,8 @@ def roofline(run: Run) -> Roofline | None:
     dmms = min(len(run.machine.shared), _blocks(run))
     shared = _of_space(run, lines, "shared", "stages")
     if any(shared) and run.launches == 1:
-        found.append(LowerBound(SHARED, tuple(Fraction(stages, dmms) for stages in shared)))
+        each = Fraction(run.machine.shared[0].stage_time, dmms)
+        found.append(LowerBound(SHARED, tuple(stages * each for stages in shared)))
     if run.launches == 1:
         requests, latency = _of_space(run, lines, "global", "requests"), run.machine.memory.latency
         places = under_way(run)

@@ -32,7 +32,17 @@ from mmsim_algorithms.bench.contestants.setting import LAUNCHES, SCHEDULES, thre
 from mmsim_algorithms.hmm_permutation import plan, row_tables, rows_permuted, scheduled
 from mmsim_algorithms.transpose.hmm import transposed
 
-NAMES = ["scheduled", "designated", "cuda", "cudasim", "engines", "growth", "events", "start"]
+NAMES = [
+    "scheduled",
+    "designated",
+    "cuda",
+    "cudasim",
+    "engines",
+    "growth",
+    "events",
+    "start",
+    "cached",
+]
 MAY_BE_NEGATIVE = "asynchronous/synchronous - 1"
 MAY_BE_ZERO = "bytes per thread"
 """Of a short launch that fits into memory which the process has touched before."""
