@@ -245,6 +245,8 @@ RUN = ["access", "banks", "lines", "pipeline", "plot", "roofline", "rounds", "wa
 @pytest.mark.parametrize("figure", RUN)
 def test_figures_of_runs(figure):
     draw, run = getattr(mm.figures, figure), traced()
+    if figure == "roofline":
+        run = mm.Cached(1, 4, 2).run(copy, *arrays(), threads=8)
     for value in ODD:
         with pytest.raises(LaunchError, match="this figure is drawn of a Run, as machine"):
             draw(value)
