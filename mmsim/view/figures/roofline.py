@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LONGEST = 36
 """Letters of a line's text in the legend."""
-MOST = 140
+MOST = 150
 """Where the axis ends, in percent: right of the run's end stands what binds."""
 
 
