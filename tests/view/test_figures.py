@@ -491,6 +491,12 @@ def test_a_run_without_a_trace_says_how_to_get_one(figure):
         figure(transposed())
 
 
+def cached():
+    """A run on a machine whose global memory has sectors."""
+    machine = mm.Cached(2, 4, 20, sectors=2, sector_time=3, memory_time=2)
+    return machine.run(one_cell, np.zeros(64), threads=64)
+
+
 FOUND = fit_numbers([{"n": n} for n in (2, 3, 4, 6, 8)], [3 * n + 5 for n in (2, 3, 4, 6, 8)])
 EVERY = {
     "access": lambda run, **options: figures.access(run, 5, **options),
@@ -505,6 +511,7 @@ EVERY = {
     "lines": figures.lines,
     "pipeline": figures.pipeline,
     "plot": figures.plot,
+    "roofline": lambda _, **options: figures.roofline(cached(), **options),
     "rounds": figures.rounds,
     "sweep": lambda run, **options: figures.sweep([{"n": 8, "time": run.time}], "n", **options),
     "terms": lambda run, **options: figures.terms(FOUND, "n", (4, 8), **options),

@@ -92,7 +92,7 @@ def test_bars_are_the_counters_times_the_rates(schedule):
 
 
 def test_what_binds_is_marked():
-    """One resource after the other is made slow; where none is, the latency binds."""
+    """Each resource in turn is made slow; where none is, the latency binds."""
     for name, rate in (
         ("tags", "tag_time"),
         ("sectors", "sector_time"),
