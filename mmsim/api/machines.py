@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -275,7 +275,7 @@ class HMM(Machine):
 
     @cached_property
     def units(self) -> Units:
-        return Units((self.memory,), self.dmms, self.shared_latency, self.shared.conflict)
+        return replace(self.shared, before=(self.memory,))
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -291,11 +291,16 @@ class Cached(HMM):
         As for `HMM`.
     sectors
         Sectors of an address group, which is a line of the cache.
-    tag_time, sector_time, cross_time, memory_time, fill_time, row_time
-        Time units that each tag request, sector, crossing between the halves, sector from or to
-        memory, fill of a sector written in part, and opened row occupies its resource.
-    miss_latency
-        How much later a request completes that missed the cache.
+    tag_time, write_time, sector_time, cross_time, memory_time, fill_time, row_time
+        Time units that each tag request of a read, one of a write or an atomic (default: the same),
+        sector, crossing between the halves, sector from or to memory, fill of a sector written in
+        part, and opened row occupies its resource.
+    port_time, wire_time
+        Time units that each tag request and each sector occupies its DMM's own way to the cache.
+    shared_time
+        Time units that a stage of a shared memory takes.
+    miss_latency, cross_latency
+        How much later a request completes that read from memory, or else from the other half.
     capacity, ways, halves, fetch
         Places of the cache (0: there is none), lines of a set, 1 or 2 halves, and the sectors that
         a miss fetches.
@@ -319,12 +324,17 @@ class Cached(HMM):
 
     sectors: int = 1
     tag_time: int = 1
+    write_time: int | None = None
     sector_time: int = 0
     cross_time: int = 0
     memory_time: int = 0
     fill_time: int = 0
     row_time: int = 0
     miss_latency: int = 0
+    cross_latency: int = 0
+    port_time: int = 0
+    wire_time: int = 0
+    shared_time: int = 1
     capacity: int = 0
     ways: int = 1
     halves: int = 1
@@ -338,11 +348,14 @@ class Cached(HMM):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_numbers(self, "sectors", "tag_time", "ways", "halves", "fetch")
-        check_numbers(self, "channels", "banks", "row", "under_way")
-        if self.resident is not None:
-            check_numbers(self, "resident")
+        check_numbers(self, "channels", "banks", "row", "under_way", "shared_time")
+        for name in ("resident", "write_time"):
+            if getattr(self, name) is not None:
+                check_numbers(self, name)
         rates = ("sector_time", "cross_time", "memory_time", "fill_time", "row_time")
-        check_numbers(self, *rates, "miss_latency", "capacity", least=0)
+        check_numbers(self, *rates, "port_time", "wire_time", least=0)
+        latencies = ("miss_latency", "cross_latency")
+        check_numbers(self, *latencies, "capacity", least=0)
         check_cache(self._line, self.sectors, self.capacity, self.ways, self.halves, self.fetch)
 
     @property
@@ -356,18 +369,27 @@ class Cached(HMM):
         return Unit("global", rule, self.global_latency, None, "global", self.tag_time)
 
     @cached_property
+    def shared(self) -> Units:
+        return Units((), self.dmms, self.shared_latency, _banks(self), self.shared_time)
+
+    @cached_property
     def cache(self) -> Numbers:  # type: ignore[override]
         return Numbers(
             self.sectors,
             self._line // self.sectors,
             self.global_latency,
             self.tag_time,
+            self.write_time or self.tag_time,
             self.sector_time,
             self.cross_time,
             self.memory_time,
             self.fill_time,
             self.row_time,
             self.miss_latency,
+            self.cross_latency,
+            self.port_time,
+            self.wire_time,
+            self.dmms,
             self.halves,
             self.capacity // (self._line * self.ways * self.halves),
             self.ways,

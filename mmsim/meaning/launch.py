@@ -27,6 +27,7 @@ from mmsim.meaning.frame import Frame, Site, frame_fields
 from mmsim.meaning.meaning import Meaning
 from mmsim.meaning.residency import check_room
 from mmsim.meaning.vectors import check_lengths
+from mmsim.model.cache import State
 from mmsim.model.conflicts import Conflict
 from mmsim.model.layout import MASKED, RAW, Placed
 from mmsim.model.machines import Machine, Schedule
@@ -47,7 +48,8 @@ class Launch:
     Raises a `LaunchError` that says what doesn't fit.
 
     `grid` says how threads form warps, `meaning` runs the program, `arrays` are its memory; those
-    `placed` have a layout of their own.
+    `placed` have a layout of their own. `left` is what another launch left in the cache, in
+    arrays, and then what this one leaves; None for a cache as the machine says.
     """
 
     def __init__(
@@ -102,6 +104,7 @@ class Launch:
             placed = (name for name, array in arrays.items() if array.offsets is not None)
             self.placed = frozenset(placed)
         self.parameters = bound.parameters
+        self.left: State | None = None
         if schedule == "asynchronous":
             check_room(machine, self.grid, program)
 

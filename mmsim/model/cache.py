@@ -18,12 +18,17 @@ READ, WRITE, ATOMIC = range(3)
 """The kinds of requests."""
 KIND = {"read": READ, "write": WRITE, "atomic": ATOMIC}
 
-SECTORS, HITS, MISSES, READS, WRITES, FILLS, CROSSINGS, ACTIVATIONS = range(8)
+LOOKUPS, SECTORS, HITS, MISSES, READS, WRITES, FILLS, CROSSINGS, ACTIVATIONS = range(9)
 """What is counted of the requests of an access, see `mmsim.results.cache.CacheRow`."""
-COUNTS = 8
+COUNTS = 9
 TAGS, DATA, CROSS, MEMORY, FILL, ROW = range(6)
-"""The resources, each a pipeline; `free` says from when on."""
+"""The resources that all DMMs share, each a pipeline; `free` says from when on."""
 RESOURCES = 6
+PORT, WIRE = range(2)
+"""The resources of each DMM, for its tag requests and for its sectors."""
+OF_A_DMM = 2
+OTHER = 1 << 26
+"""The first line of another array, of `write_other`: no launch's array is there."""
 BITS = 8
 """Those of the narrowest type."""
 MASKED = 32
@@ -37,12 +42,17 @@ class Numbers(NamedTuple):
     sector: int
     latency: int
     tag_time: int
+    write_time: int
     sector_time: int
     cross_time: int
     memory_time: int
     fill_time: int
     row_time: int
     miss_latency: int
+    cross_latency: int
+    port_time: int
+    wire_time: int
+    dmms: int
     halves: int
     sets: int
     ways: int
@@ -55,7 +65,10 @@ class Numbers(NamedTuple):
     def plain(self) -> bool:
         """Whether tag requests alone take time, a time unit each: the rule of address groups."""
         others = self.sector_time + self.cross_time + self.memory_time + self.fill_time
-        return self.tag_time == 1 and others + self.row_time + self.miss_latency == 0
+        others += self.row_time + self.miss_latency + self.cross_latency
+        return (
+            self.tag_time == self.write_time == 1 and others + self.port_time + self.wire_time == 0
+        )
 
 
 class State(NamedTuple):
@@ -66,8 +79,6 @@ class State(NamedTuple):
 
     tags: Any
     """The line in each slot, -1 for none."""
-    used: Any
-    """When each slot was last used, by `clock`."""
     valid: Any
     """Of each slot a bit for each sector that is there as a whole."""
     written: Any
@@ -76,8 +87,8 @@ class State(NamedTuple):
     """The open row of each bank of each channel, -1 for none."""
     free: Any
     """From when on each resource is free."""
-    clock: Any
-    """One number: how often slots have been used."""
+    entered: Any
+    """How many lines have come so far; the line that made room for the last one, or -1."""
     items: Any
     """What the request that is served has taken so far, see `COUNTS`."""
 
@@ -118,12 +129,11 @@ def new_state(numbers: Numbers, sectors: int = 1 << 62) -> State:
     narrow = sectors < 1 << 29 and numbers.sectors <= BITS and numbers.sector <= BITS
     return State(
         np.full(slots, -1, np.int32 if narrow else np.int64),
-        np.zeros(slots, np.uint32 if narrow else np.int64),
         np.zeros(slots, np.uint8 if narrow else np.int64),
         np.zeros(slots * numbers.sectors, np.uint8 if narrow else np.uint32),
         np.full(numbers.channels * numbers.banks, -1, np.int64),
-        np.zeros(RESOURCES, np.int64),
-        np.zeros(1, np.int64),
+        np.zeros(RESOURCES + OF_A_DMM * numbers.dmms, np.int64),
+        np.zeros(2, np.int64),
         np.zeros(COUNTS, np.int64),
     )
 
@@ -136,7 +146,7 @@ def listed(state: State) -> State:
 def numbers_bytes(numbers: Numbers) -> int:
     """Bytes that the state takes."""
     slots = numbers.halves * numbers.sets * numbers.ways
-    return slots * (3 * 8 + 4 * numbers.sectors) + 8 * numbers.channels * numbers.banks
+    return slots * (2 * 8 + 4 * numbers.sectors) + 8 * numbers.channels * numbers.banks
 
 
 def quotient(number: int, by: int) -> int:
@@ -153,20 +163,20 @@ def spread(number: int, places: int) -> int:
     return ((number * 0x9E3779B1 & 0xFFFFFFFF) * places) >> 32
 
 
-def home_of(line: int, halves: int) -> int:
-    """The home half of a line: whether its number has an odd number of ones.
+def home_of(number: int, halves: int) -> int:
+    """The home half of a line, and the half of a DMM: whether it has an odd number of ones.
 
     >>> [home_of(line, 2) for line in range(8)]
     [0, 1, 1, 0, 1, 0, 0, 1]
     """
     if halves == 1:
         return 0
-    line ^= line >> 32
-    line ^= line >> 16
-    line ^= line >> 8
-    line ^= line >> 4
-    line ^= line >> 2
-    return (line ^ line >> 1) & 1
+    number ^= number >> 32
+    number ^= number >> 16
+    number ^= number >> 8
+    number ^= number >> 4
+    number ^= number >> 2
+    return (number ^ number >> 1) & 1
 
 
 def slot_of(tags: Any, first: int, ways: int, line: int) -> int:
@@ -182,13 +192,9 @@ def slot_of(tags: Any, first: int, ways: int, line: int) -> int:
 
 
 def find(numbers: Numbers, state: State, half: int, line: int) -> int:
-    """The slot of a half in which a line is, which thereby is used; -1 if it isn't there."""
+    """The slot of a half in which a line is; -1 if it isn't there."""
     first = (half * numbers.sets + spread(line, numbers.sets)) * numbers.ways
-    slot = slot_of(state.tags, first, numbers.ways, line)
-    if slot >= 0:
-        state.clock[0] += 1
-        state.used[slot] = state.clock[0]
-    return slot
+    return slot_of(state.tags, first, numbers.ways, line)
 
 
 def to_memory(numbers: Numbers, state: State, sector: int) -> None:
@@ -214,6 +220,7 @@ def evict(numbers: Numbers, state: State, slot: int) -> None:
         number = state.tags[slot] * sectors + sector
         if written != full and state.valid[slot] >> sector & 1 == 0:
             state.items[FILLS] += 1
+            state.items[LOOKUPS] += 1
             state.items[READS] += 1
             to_memory(numbers, state, number)
         state.items[WRITES] += 1
@@ -222,82 +229,143 @@ def evict(numbers: Numbers, state: State, slot: int) -> None:
 
 
 def enter(numbers: Numbers, state: State, half: int, line: int) -> int:
-    """The slot of a line that wasn't there: the first free one of its set, or the oldest."""
+    """The slot of a line that wasn't there: the first free one of its set, or one as if drawn."""
     first = (half * numbers.sets + spread(line, numbers.sets)) * numbers.ways
-    oldest = first
-    for slot in range(first, first + numbers.ways):
-        if state.used[slot] < state.used[oldest]:
-            oldest = slot
-    if state.tags[oldest] >= 0:
-        evict(numbers, state, oldest)
-    state.tags[oldest] = line
-    state.valid[oldest] = 0
-    state.clock[0] += 1
-    state.used[oldest] = state.clock[0]
-    return oldest
+    state.entered[0] += 1
+    chosen = slot_of(state.tags, first, numbers.ways, -1)
+    if chosen < 0:
+        chosen = first + spread(state.entered[0], numbers.ways)
+    state.entered[1] = state.tags[chosen]
+    if state.tags[chosen] >= 0:
+        evict(numbers, state, chosen)
+    state.tags[chosen] = line
+    state.valid[chosen] = 0
+    return chosen
 
 
 def fetch(numbers: Numbers, state: State, slot: int, sector: int) -> None:
-    """Fill the sectors around one that aren't there as a whole: `fetch` of them, aligned."""
+    """Bring the sectors around one that aren't there as a whole: `fetch` of them, aligned."""
     first = sector - sector % numbers.fetch
     for one in range(first, first + numbers.fetch):
         if state.valid[slot] >> one & 1 == 0:
+            state.items[MISSES] += 1
             state.items[READS] += 1
             to_memory(numbers, state, state.tags[slot] * numbers.sectors + one)
             state.valid[slot] |= 1 << one
 
 
-def look_up(numbers: Numbers, state: State, home: int, line: int, sector: int) -> int:
-    """Count a hit or a miss of a sector in its home; after it, it is there, in this slot."""
+def look_up(numbers: Numbers, state: State, home: int, line: int, sector: int) -> bool:
+    """Look for a sector in its home, and bring it there; whether it was there."""
     slot = find(numbers, state, home, line)
     if slot >= 0 and state.valid[slot] >> sector & 1:
         state.items[HITS] += 1
-        return slot
-    state.items[MISSES] += 1
+        return True
     if slot < 0:
         slot = enter(numbers, state, home, line)
     fetch(numbers, state, slot, sector)
+    return False
+
+
+def enter_copy(numbers: Numbers, state: State, half: int, line: int) -> int:
+    """The slot of a line that wasn't in a half that isn't its home; room takes a tag request."""
+    slot = enter(numbers, state, half, line)
+    if state.entered[1] >= 0:
+        state.items[LOOKUPS] += 1
     return slot
 
 
-def read(numbers: Numbers, state: State, half: int, line: int, sector: int) -> None:
-    """A DMM of a half reads a sector: from its own half, from the home half, or from memory."""
+def read(numbers: Numbers, state: State, half: int, line: int, sector: int, crossed: bool) -> bool:
+    """A DMM of a half reads a sector: from its own half, from the home half, or from memory.
+
+    `crossed` says whether the request has already crossed for the line. Whether the sectors around
+    this one have been brought.
+    """
     home = home_of(line, numbers.halves)
     if half == home:
-        look_up(numbers, state, home, line, sector)
-        return
+        return not look_up(numbers, state, home, line, sector)
     slot = find(numbers, state, half, line)
     if slot >= 0 and state.valid[slot] >> sector & 1:
         state.items[HITS] += 1
-        return
-    state.items[CROSSINGS] += 1
-    look_up(numbers, state, home, line, sector)
+        return False
+    if not crossed:
+        state.items[LOOKUPS] += 1
     if slot < 0:
-        slot = enter(numbers, state, half, line)
-    state.valid[slot] |= 1 << sector
+        slot = enter_copy(numbers, state, half, line)
+    first = sector - sector % numbers.fetch
+    brought = False
+    for one in range(first, first + numbers.fetch):
+        if state.valid[slot] >> one & 1 == 0:
+            state.valid[slot] |= 1 << one
+            state.items[CROSSINGS] += 1
+            state.items[MISSES] += 1
+            if not brought:
+                brought = not look_up(numbers, state, home, line, one)
+    return True
 
 
-def write(
-    numbers: Numbers, state: State, half: int, line: int, sector: int, places: int, atomic: bool
-) -> None:
-    """A DMM of a half writes places of a sector, in its home half; an atomic reads it first."""
-    home = home_of(line, numbers.halves)
-    if half != home:
-        state.items[CROSSINGS] += 1
-    if numbers.halves > 1:
-        copy = find(numbers, state, 1 - home, line)
-        if copy >= 0:
-            state.valid[copy] &= ~(1 << sector)
-    if atomic:
-        slot = look_up(numbers, state, home, line, sector)
-    else:
-        slot = find(numbers, state, home, line)
-        if slot < 0:
-            slot = enter(numbers, state, home, line)
+def store(numbers: Numbers, state: State, home: int, line: int, sector: int, places: int) -> None:
+    """Places of a sector are written in its home: memory doesn't know them."""
+    slot = find(numbers, state, home, line)
+    if slot < 0:
+        slot = enter(numbers, state, home, line)
     written = places | (state.written[slot * numbers.sectors + sector] + 0)  # 64 bits, compiled
     state.written[slot * numbers.sectors + sector] = written
     if written == (1 << numbers.sector) - 1:
         state.valid[slot] |= 1 << sector
+
+
+def write(
+    numbers: Numbers,
+    state: State,
+    half: int,
+    line: int,
+    sector: int,
+    places: int,
+    crossed: bool,
+) -> None:
+    """A DMM of a half writes places of a sector: they pass its own half, and stay in the home.
+
+    The own half notes the line; when a DMM of the home half writes to it, it is dropped there.
+    """
+    home = home_of(line, numbers.halves)
+    if half != home:
+        state.items[CROSSINGS] += 1
+        copy = find(numbers, state, half, line)
+        if not crossed:
+            state.items[LOOKUPS] += 1
+        if copy < 0:
+            copy = enter_copy(numbers, state, half, line)
+        state.valid[copy] &= ~(1 << sector)
+    elif numbers.halves > 1:
+        copy = find(numbers, state, 1 - home, line)
+        if copy >= 0:
+            state.items[CROSSINGS] += 1
+            state.items[LOOKUPS] += 1
+            state.tags[copy] = -1
+    store(numbers, state, home, line, sector, places)
+
+
+def update(
+    numbers: Numbers,
+    state: State,
+    half: int,
+    line: int,
+    sector: int,
+    places: int,
+    crossed: bool,
+) -> None:
+    """A DMM of a half updates places of a sector by an atomic, in its home, which brings it."""
+    home = home_of(line, numbers.halves)
+    if half != home:
+        state.items[CROSSINGS] += 1
+        if not crossed:
+            state.items[LOOKUPS] += 1
+    if numbers.halves > 1:
+        copy = find(numbers, state, 1 - home, line)
+        if copy >= 0:
+            state.valid[copy] &= ~(1 << sector)
+    look_up(numbers, state, home, line, sector)
+    store(numbers, state, home, line, sector, places)
 
 
 def uncached(numbers: Numbers, state: State, kind: int, sector: int) -> None:
@@ -324,7 +392,7 @@ def serve(
     numbers: Numbers,
     state: State,
     now: int,
-    half: int,
+    dmm: int,
     kind: int,
     stages: int,
     sectors: Any,
@@ -332,15 +400,18 @@ def serve(
     first: int,
     last: int,
 ) -> int:
-    """A request is dispatched now; when it completes. `state.items` say what it took.
+    """A request of a DMM is dispatched now; when it completes. `state.items` say what it took.
 
-    It has so many tag requests, its `stages`, and asks for ``sectors[first:last]``; a write or an
-    atomic touches ``places[first:last]`` of them, a bit for each place of a sector.
+    It has so many `stages`, and asks for ``sectors[first:last]``; a write or an atomic touches
+    ``places[first:last]`` of them, a bit for each place of a sector.
     """
     items = state.items
     for one in range(COUNTS):
         items[one] = 0
+    items[LOOKUPS] = stages
     items[SECTORS] = last - first
+    half = home_of(dmm, numbers.halves)
+    brought = crossed = -1
     for at in range(first, last):
         number = sectors[at]
         if numbers.sets == 0:
@@ -348,20 +419,42 @@ def serve(
             continue
         line = quotient(number, numbers.sectors)
         sector = number - line * numbers.sectors
-        if kind == READ:
-            read(numbers, state, half, line, sector)
+        before = items[CROSSINGS]
+        if kind == WRITE:
+            write(numbers, state, half, line, sector, places[at] + 0, crossed == line)
+        elif kind == ATOMIC:
+            update(numbers, state, half, line, sector, places[at] + 0, crossed == line)
         else:
-            write(numbers, state, half, line, sector, places[at] + 0, kind == ATOMIC)
+            around = quotient(number, numbers.fetch)
+            if around != brought and read(numbers, state, half, line, sector, crossed == line):
+                brought = around
+        if items[CROSSINGS] != before:
+            crossed = line
     moved = items[READS] + items[WRITES]
-    done = passed(state, TAGS, now, stages, numbers.tag_time)
+    own = RESOURCES + OF_A_DMM * dmm
+    each = numbers.tag_time if kind == READ else numbers.write_time
+    busy = items[LOOKUPS] * each + items[FILLS] * numbers.fill_time
+    done = passed(state, TAGS, now, busy, 1)
     done = max(done, passed(state, DATA, now, items[SECTORS], numbers.sector_time))
     done = max(done, passed(state, CROSS, now, items[CROSSINGS], numbers.cross_time))
     done = max(done, passed(state, MEMORY, now, moved, numbers.memory_time))
-    done = max(done, passed(state, FILL, now, items[FILLS], numbers.fill_time))
     done = max(done, passed(state, ROW, now, items[ACTIVATIONS], numbers.row_time))
-    if items[MISSES] > 0:
-        done += numbers.miss_latency
+    done = max(done, passed(state, own + PORT, now, stages, numbers.port_time))
+    done = max(done, passed(state, own + WIRE, now, items[SECTORS], numbers.wire_time))
+    if kind != WRITE:
+        if items[READS] > items[FILLS]:
+            done += numbers.miss_latency
+        elif items[CROSSINGS] > 0:
+            done += numbers.cross_latency
     return done + numbers.latency - 1
+
+
+def write_other(numbers: Numbers, state: State, lines: int) -> None:
+    """So many lines of another array are written, by DMMs of both halves in turn."""
+    full = (1 << numbers.sector) - 1
+    for line in range(OTHER, OTHER + lines):
+        for sector in range(numbers.sectors):
+            write(numbers, state, line & (numbers.halves - 1), line, sector, full, False)
 
 
 PARTS = (
@@ -371,12 +464,16 @@ PARTS = (
     to_memory,
     evict,
     enter,
+    enter_copy,
     fetch,
     look_up,
     read,
+    store,
     write,
+    update,
     uncached,
     passed,
     serve,
+    write_other,
 )
 """All functions of the rule but `quotient` and `slot_of`; each comes after those that it calls."""

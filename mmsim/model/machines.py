@@ -62,6 +62,7 @@ class Units(Sequence[Unit]):
     dmms: int
     latency: int
     conflict: Conflict
+    stage_time: int = 1
 
     def __len__(self) -> int:
         return len(self.before) + self.dmms
@@ -82,12 +83,14 @@ class Units(Sequence[Unit]):
         dmm = number - len(self.before)
         if dmm < 0:
             return self.before[number]
-        return Unit(f"shared[{dmm}]", self.conflict, self.latency, dmm, "shared")
+        rule = self.conflict, self.latency
+        return Unit(f"shared[{dmm}]", *rule, dmm, "shared", self.stage_time)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Units):
-            mine = (self.before, self.dmms, self.latency, self.conflict)
-            return mine == (other.before, other.dmms, other.latency, other.conflict)
+            mine = (self.before, self.dmms, self.latency, self.conflict, self.stage_time)
+            others = (other.before, other.dmms, other.latency, other.conflict, other.stage_time)
+            return mine == others
         return isinstance(other, tuple) and len(other) == len(self) and other == self[:]
 
     def __hash__(self) -> int:
@@ -151,7 +154,9 @@ class Machine(ABC):
 
         And each warp has one request under way.
         """
-        return self.under_way == 1 and (self.cache is None or self.cache.plain)
+        slow = any(unit.stage_time > 1 for unit in self.shared[:1])
+        plain = self.cache is None or (self.cache.plain and not slow)
+        return self.under_way == 1 and plain
 
     @cached_property
     def shared_conflict(self) -> Conflict | None:

@@ -18,11 +18,13 @@ RESOURCES = ("tags", "sectors", "crossings", "memory", "fills", "rows")
 class CacheRow(Tabular):
     """All requests that one source line made to one array of the global memory of `mm.Cached`.
 
-    They made `tags` tag requests for `sectors` sectors. Of the sectors that were read `hits` were
-    in the cache and `misses` were not. `memory_reads` and `memory_writes` are the sectors that came
-    from memory and went there, also for lines of others that had to leave the cache; `fills` are
-    those of them that came because they had been written in part. `crossings` are the
-    sectors that went from one half to the other, `activations` the rows that memory opened.
+    They made `tags` tag requests, those in the other half included, for `sectors` sectors. Of
+    reads and atomics `hits` are the sectors that were there where they were looked for, and
+    `misses` those that were brought there, from the other half or from memory. `memory_reads` and
+    `memory_writes` are the sectors that came from memory and went there, also for lines of others
+    that had to leave the cache; `fills` are those of them that came because they had been written
+    in part. `crossings` are what went from one half to the other, `activations` the rows that
+    memory opened.
     """
 
     function: str
@@ -42,8 +44,9 @@ class CacheRow(Tabular):
 
     def busy(self, numbers: Numbers) -> tuple[int, ...]:
         """Time units for which the requests occupied each of `RESOURCES`."""
+        each = numbers.tag_time if self.kind == "read" else numbers.write_time
         return (
-            self.tags * numbers.tag_time,
+            self.tags * each,
             self.sectors * numbers.sector_time,
             self.crossings * numbers.cross_time,
             (self.memory_reads + self.memory_writes) * numbers.memory_time,

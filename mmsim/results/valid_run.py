@@ -56,7 +56,7 @@ def _check_cache(row: CacheRow, run: Run) -> None:
     if run.machine.cache is None or key not in known:
         raise ValueError(f"line {row.line} has counts of a cache, but no access to one")
     counts = [getattr(row, name) for name in COUNTS]
-    if min(counts) < 0 or row.hits + row.misses > row.sectors or row.fills > row.memory_reads:
+    if min(counts) < 0 or row.misses > row.memory_reads + row.crossings:
         raise ValueError(f"line {row.line} has the counts {counts} of a cache")
 
 

@@ -102,6 +102,11 @@ def cached_machines(draw, spec):
         fill_time=draw(times),
         row_time=draw(times),
         miss_latency=draw(times),
+        cross_latency=draw(times),
+        port_time=draw(times),
+        wire_time=draw(times),
+        write_time=draw(st.sampled_from([None, 1, 3])),
+        shared_time=draw(st.integers(1, 3)),
         capacity=sets * line * ways * halves,
         ways=ways,
         halves=halves,
@@ -150,7 +155,8 @@ def many_ways(T, a, b, c, d, n):
 
 MACHINE = mm.Cached(
     3, 8, 20, 3, sectors=4, sector_time=2, cross_time=3, memory_time=5, fill_time=4, row_time=7,
-    miss_latency=11, capacity=128, ways=2, halves=2, fetch=2, channels=2, banks=2, row=2,
+    miss_latency=11, cross_latency=6, port_time=4, wire_time=3, write_time=2, shared_time=2,
+    capacity=128, ways=2, halves=2, fetch=2, channels=2, banks=2, row=2,
     under_way=2, resident=32,
 )  # fmt: skip
 
@@ -253,7 +259,10 @@ def test_what_cannot_be_done_is_refused():
         ({"halves": 3}, "1 or 2 halves"),
         ({"capacity": 12, "ways": 2}, "holds a multiple of 8"),
         ({"tag_time": 0}, "at least 1"),
+        ({"write_time": 0}, "at least 1"),
+        ({"shared_time": 0}, "at least 1"),
         ({"sector_time": -1}, "at least 0"),
+        ({"port_time": -1}, "at least 0"),
         ({"under_way": 1.5}, "whole number"),
         ({"resident": 0}, "at least 1"),
     ):

@@ -11,39 +11,62 @@ import mmsim as mm
 from mmsim.model import cache
 from mmsim.model.cache import ATOMIC, READ, WRITE
 
-NAMES = ("sectors", "hits", "misses", "reads", "writes", "fills", "crossings", "activations")
+NAMES = (
+    "lookups",
+    "sectors",
+    "hits",
+    "misses",
+    "reads",
+    "writes",
+    "fills",
+    "crossings",
+    "activations",
+)
 
 
 def served(machine, *requests):
-    """What requests took, each a kind, a half, sectors, and the places touched in each."""
+    """What requests took, each a kind, a DMM, sectors, and the places touched in each.
+
+    Without their one stage each.
+    """
     numbers = machine.cache
     state = cache.listed(cache.new_state(numbers))
-    for kind, half, sectors, *places in requests:
+    for kind, dmm, sectors, *places in requests:
         touched = (places or [[0] * len(sectors)])[0]
-        cache.serve(numbers, state, 0, half, kind, 1, sectors, touched, 0, len(sectors))
+        cache.serve(numbers, state, 0, dmm, kind, 1, sectors, touched, 0, len(sectors))
+        state.items[cache.LOOKUPS] -= 1
         yield {name: of for name, of in zip(NAMES, state.items, strict=True) if of}
 
 
 def machine(**numbers):
     """Lines of 4 sectors of 2 words; rows are all one unless they matter."""
-    return mm.Cached(2, 8, 20, **{"sectors": 4, "row": 1 << 20, **numbers})
+    own = {"dmms": 2, "sectors": 4, "row": 1 << 20, **numbers}
+    return mm.Cached(width=8, global_latency=20, **own)
 
 
-def test_a_miss_fetches_and_the_next_one_hits():
+def test_a_miss_brings_what_is_around_and_the_next_one_hits():
+    """What comes for one sector of a request is no hit for another one."""
     found = served(
-        machine(capacity=16, ways=2, fetch=2), (READ, 0, [0]), (READ, 0, [1]), (READ, 0, [0, 2, 3])
+        machine(capacity=16, ways=2, fetch=2),
+        (READ, 0, [0]),
+        (READ, 0, [1]),
+        (READ, 0, [0, 2, 3]),
+        (READ, 0, [2]),
     )
     assert list(found) == [
-        {"sectors": 1, "misses": 1, "reads": 2, "activations": 1},
+        {"sectors": 1, "misses": 2, "reads": 2, "activations": 1},
         {"sectors": 1, "hits": 1},
-        {"sectors": 3, "hits": 2, "misses": 1, "reads": 2},
+        {"sectors": 3, "hits": 1, "misses": 2, "reads": 2},
+        {"sectors": 1, "hits": 1},
     ]
 
 
-def test_the_line_used_least_recently_leaves():
-    lines = [(READ, 0, [4 * line]) for line in (0, 1, 0, 2, 0, 1)]
+def test_a_line_takes_a_free_place_or_one_as_if_drawn():
+    """Of three lines in two ways: the third one comes to way spread(3, 2) = 1, where line 1 is."""
+    assert cache.spread(3, 2) == 1
+    lines = [(READ, 0, [4 * line]) for line in (0, 1, 2, 0, 1)]
     found = list(served(machine(capacity=16, ways=2), *lines))
-    assert [one.get("misses", 0) for one in found] == [1, 1, 0, 1, 0, 1]
+    assert [one.get("misses", 0) for one in found] == [1, 1, 1, 0, 1]
 
 
 def test_a_sector_written_in_part_is_filled_when_it_leaves():
@@ -59,9 +82,10 @@ def test_a_sector_written_in_part_is_filled_when_it_leaves():
         (READ, 0, [6]),
         (READ, 0, [0]),
     )
+    filled = {"lookups": 1, "reads": 2, "writes": 2, "fills": 1}
     assert list(found) == [
         {"sectors": 2},
-        {"sectors": 1, "misses": 1, "reads": 2, "writes": 2, "fills": 1, "activations": 1},
+        {"sectors": 1, "misses": 1, "activations": 1, **filled},
         {"sectors": 1},
         {"sectors": 1},
         {"sectors": 1, "hits": 1},
@@ -72,25 +96,53 @@ def test_a_sector_written_in_part_is_filled_when_it_leaves():
 
 
 def test_halves_keep_copies_until_the_other_writes():
-    """Line 0 is at home in half 0."""
+    """Line 0 is at home in half 0, of which DMM 0 is; DMM 1 is of half 1."""
     found = served(
         machine(capacity=32, halves=2),
         (READ, 1, [0]),
         (READ, 1, [0]),
         (READ, 0, [0]),
         (WRITE, 0, [0], [0b01]),
+        (WRITE, 0, [0], [0b01]),
         (READ, 1, [0]),
         (WRITE, 1, [0], [0b01]),
+        (READ, 1, [0]),
         (ATOMIC, 1, [0, 0, 1], [1, 1, 1]),
     )
+    crosses = {"lookups": 1, "crossings": 1}
     assert list(found) == [
-        {"sectors": 1, "misses": 1, "reads": 1, "crossings": 1, "activations": 1},
+        {"sectors": 1, "misses": 2, "reads": 1, "activations": 1, **crosses},
         {"sectors": 1, "hits": 1},
         {"sectors": 1, "hits": 1},
+        {"sectors": 1, **crosses},
         {"sectors": 1},
-        {"sectors": 1, "hits": 1, "crossings": 1},
-        {"sectors": 1, "crossings": 1},
-        {"sectors": 3, "hits": 2, "misses": 1, "reads": 1, "crossings": 3},
+        {"sectors": 1, "hits": 1, "misses": 1, **crosses},
+        {"sectors": 1, **crosses},
+        {"sectors": 1, "hits": 1, "misses": 1, **crosses},
+        {"lookups": 1, "sectors": 3, "hits": 2, "misses": 1, "reads": 1, "crossings": 3},
+    ]
+
+
+def test_a_crossing_brings_what_is_around_once_for_a_line():
+    """Both halves have one way. A line that makes room for a copy takes one look more."""
+    found = served(
+        machine(capacity=16, halves=2, fetch=2),
+        (READ, 1, [0, 1, 2]),
+        (READ, 0, [0]),
+        (READ, 1, [12]),
+    )
+    assert [cache.home_of(line, 2) for line in (0, 3)] == [0, 0]
+    assert list(found) == [
+        {
+            "lookups": 1,
+            "sectors": 3,
+            "misses": 8,
+            "reads": 4,
+            "crossings": 4,
+            "activations": 1,
+        },
+        {"sectors": 1, "hits": 1},
+        {"lookups": 2, "sectors": 1, "misses": 4, "reads": 2, "crossings": 2},
     ]
 
 
@@ -118,19 +170,67 @@ def test_each_resource_serves_one_item_after_another():
     first = cache.serve(numbers, state, 0, 0, READ, 2, [0, 1, 4], [0] * 3, 0, 3)
     again = cache.serve(numbers, state, 5, 0, READ, 2, [0, 1, 4], [0] * 3, 0, 3)
     assert (first, again) == (30 + 7 + 19, 9 + 9 + 19)
-    assert state.free.tolist() == [9, 18, 0, 30, 0, 0]
+    assert state.free.tolist()[: cache.RESOURCES] == [9, 18, 0, 30, 0, 0]
+
+
+def test_writes_have_their_own_time_and_fills_take_the_tags():
+    """One way: each line sends the one before away. A write takes 3, a fill 50, a read 2."""
+    numbers = machine(capacity=8, tag_time=2, write_time=3, fill_time=50).cache
+    state = cache.new_state(numbers)
+    free = []
+    for kind, sector in ((WRITE, 0), (READ, 4), (WRITE, 8), (WRITE, 12)):
+        cache.serve(numbers, state, state.free[cache.TAGS], 0, kind, 1, [sector], [1], 0, 1)
+        free.append(int(state.free[cache.TAGS]))
+    assert free == [3, 3 + 2 * 2 + 50, 57 + 3, 60 + 2 * 3 + 50]
+
+
+def test_each_dmm_has_its_own_way_to_the_cache():
+    """Two requests of DMM 0 and one of DMM 1, each of 2 tag requests and 3 sectors; l = 20."""
+    numbers = machine(capacity=64, tag_time=1, port_time=10, wire_time=7).cache
+    state = cache.new_state(numbers)
+    how = READ, 2, [0, 1, 4], [0] * 3, 0, 3
+    times = [cache.serve(numbers, state, 0, dmm, *how) for dmm in (0, 0, 1)]
+    assert times == [21 + 19, 42 + 19, 21 + 19]
+    assert state.free.tolist()[cache.RESOURCES :] == [40, 42, 20, 21]
+
+
+def test_a_read_that_crosses_takes_longer_and_one_from_memory_longer_still():
+    """A write waits for neither."""
+    numbers = machine(capacity=64, halves=2, miss_latency=100, cross_latency=30).cache
+    state = cache.new_state(numbers)
+    requests = ((1, READ), (0, READ), (0, WRITE), (1, READ), (1, WRITE))
+    times = [
+        cache.serve(numbers, state, 10 * at, dmm, kind, 1, [0], [1], 0, 1) - 10 * at
+        for at, (dmm, kind) in enumerate(requests)
+    ]
+    assert times == [2 + 100 + 19, 1 + 19, 2 + 19, 2 + 30 + 19, 2 + 19]
+
+
+def test_another_array_that_was_written_fills_the_cache():
+    """Of a cache of 8 lines in two halves at most half have to go to memory: the others are
+    copies."""
+    numbers = machine(capacity=64, ways=4, halves=2).cache
+    state = cache.new_state(numbers)
+    cache.write_other(numbers, state, 100)
+    assert state.tags.min() >= cache.OTHER
+    homes = [cache.home_of(int(line), 2) == slot // 4 for slot, line in enumerate(state.tags)]
+    written = state.written.reshape(8, 4).all(axis=1)
+    assert written.tolist() == homes
+    assert 0 < sum(homes) < 8
 
 
 @dataclass
 class Plain:
-    """The same cache, of dictionaries: of each half and set the lines, in order of their use."""
+    """The same cache, of dictionaries: of each half and set what each way holds."""
 
     numbers: cache.Numbers
     sets: dict = field(default_factory=dict)
     rows: dict = field(default_factory=dict)
+    came: int = 0
 
-    def of(self, half, line):
-        return self.sets.setdefault((half, cache.spread(line, self.numbers.sets)), {})
+    def ways(self, half, line):
+        place = half, cache.spread(line, self.numbers.sets)
+        return self.sets.setdefault(place, [None] * self.numbers.ways)
 
     def move(self, sector):
         line = sector // self.numbers.sectors
@@ -142,73 +242,119 @@ class Plain:
     def count(self, name, by=1):
         self.items[name] = self.items.get(name, 0) + by
 
-    def use(self, half, line):
-        here = self.of(half, line)
-        if line in here:
-            here[line] = here.pop(line)
-        return here.get(line)
-
-    def entered(self, half, line):
+    def get(self, half, line):
         """Sectors of a line: of each whether it is whole, and the places written."""
-        here = self.of(half, line)
-        if line not in here:
-            if len(here) == self.numbers.ways:
-                oldest = next(iter(here))
-                for number, (whole, written) in sorted(here.pop(oldest).items()):
-                    sector = oldest * self.numbers.sectors + number
-                    if written and not whole:
-                        self.count("fills")
-                        self.count("reads")
-                        self.move(sector)
-                    if written:
-                        self.count("writes")
-                        self.move(sector)
-            here[line] = {}
-        return here[line]
+        return next(
+            (kept for own, kept in filter(None, self.ways(half, line)) if own == line), None
+        )
+
+    def entered(self, half, line, copy=False):
+        found = self.get(half, line)
+        if found is not None:
+            return found
+        ways = self.ways(half, line)
+        self.came += 1
+        at = cache.spread(self.came, len(ways))
+        if None in ways:
+            at = ways.index(None)
+        elif copy:
+            self.count("lookups")
+        if ways[at] is not None:
+            old, sectors = ways[at]
+            for number, (whole, written) in sorted(sectors.items()):
+                sector = old * self.numbers.sectors + number
+                if written and not whole:
+                    self.count("fills")
+                    self.count("lookups")
+                    self.count("reads")
+                    self.move(sector)
+                if written:
+                    self.count("writes")
+                    self.move(sector)
+        ways[at] = line, {}
+        return ways[at][1]
+
+    def around(self, number):
+        first = number // self.numbers.fetch * self.numbers.fetch
+        return range(first, first + self.numbers.fetch)
 
     def looked_up(self, home, line, number):
-        sectors = self.use(home, line)
-        if sectors and sectors.get(number, (False, 0))[0]:
+        """Whether the sector was there."""
+        sectors = self.get(home, line) or {}
+        if sectors.get(number, (False, 0))[0]:
             self.count("hits")
-            return sectors
-        self.count("misses")
+            return True
         sectors = self.entered(home, line)
-        first = number // self.numbers.fetch * self.numbers.fetch
-        for one in range(first, first + self.numbers.fetch):
+        for one in self.around(number):
             whole, written = sectors.get(one, (False, 0))
             if not whole:
+                self.count("misses")
                 self.count("reads")
                 self.move(line * self.numbers.sectors + one)
             sectors[one] = True, written
-        return sectors
+        return False
 
-    def serve(self, kind, half, sector, places):
-        line, number = divmod(sector, self.numbers.sectors)
-        home = line.bit_count() % 2 if self.numbers.halves == 2 else 0
-        self.count("sectors")
-        if kind == READ:
-            if half == home:
+    def request(self, kind, dmm, sectors, touched):
+        self.items, self.brought, self.crossed = {}, set(), set()
+        half = dmm.bit_count() % 2 if self.numbers.halves == 2 else 0
+        for sector, places in zip(sectors, touched, strict=True):
+            self.count("sectors")
+            line, number = divmod(sector, self.numbers.sectors)
+            home = line.bit_count() % 2 if self.numbers.halves == 2 else 0
+            if kind == READ:
+                if (line, number) not in self.brought:
+                    self.read(half, home, line, number)
+                continue
+            if kind == WRITE:
+                self.note(half, home, line, number)
+            else:
+                self.crosses(half != home, line)
+                if self.numbers.halves == 2 and (copy := self.get(1 - home, line)) is not None:
+                    copy.pop(number, None)
                 self.looked_up(home, line, number)
-                return
-            own = self.use(half, line)
-            if own and own.get(number, (False, 0))[0]:
-                self.count("hits")
-                return
+            own = self.entered(home, line)
+            whole, written = own.get(number, (False, 0))
+            written |= places
+            own[number] = whole or written == (1 << self.numbers.sector) - 1, written
+
+    def crosses(self, does, line):
+        if does:
             self.count("crossings")
-            self.looked_up(home, line, number)
-            self.entered(half, line)[number] = True, 0
+            self.count("lookups", line not in self.crossed)
+            self.crossed.add(line)
+
+    def read(self, half, home, line, number):
+        around = {(line, one) for one in self.around(number)}
+        if half == home:
+            if not self.looked_up(home, line, number):
+                self.brought |= around
             return
-        self.count("crossings", half != home)
-        if self.numbers.halves == 2 and (copy := self.use(1 - home, line)) is not None:
-            copy.pop(number, None)
-        if kind == ATOMIC:
-            sectors = self.looked_up(home, line, number)
-        else:
-            self.use(home, line)
-            sectors = self.entered(home, line)
-        whole, written = sectors.get(number, (False, 0))
-        written |= places
-        sectors[number] = whole or written == (1 << self.numbers.sector) - 1, written
+        if (self.get(half, line) or {}).get(number, (False, 0))[0]:
+            self.count("hits")
+            return
+        self.brought |= around
+        came = False
+        for one in self.around(number):
+            own = self.entered(half, line, copy=True)
+            if not own.get(one, (False, 0))[0]:
+                self.crosses(True, line)
+                own[one] = True, 0
+                self.count("misses")
+                if not came:
+                    came = not self.looked_up(home, line, one)
+
+    def note(self, half, home, line, number):
+        if half != home:
+            self.crosses(True, line)
+            self.entered(half, line, copy=True).pop(number, None)
+        elif self.numbers.halves == 2:
+            ways = self.ways(1 - home, line)
+            for at, kept in enumerate(ways):
+                if kept is not None and kept[0] == line:
+                    self.count("crossings")
+                    self.count("lookups")
+                    self.crossed.add(line)
+                    ways[at] = None
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -216,6 +362,7 @@ def test_a_plain_cache_counts_the_same(seed):
     rng = np.random.RandomState(seed)
     halves, ways, sets = 1 + seed % 2, 1 + seed // 2 % 3, 1 + seed % 3
     one = machine(
+        dmms=4,
         capacity=8 * halves * ways * sets,
         ways=ways,
         halves=halves,
@@ -228,10 +375,8 @@ def test_a_plain_cache_counts_the_same(seed):
     for _ in range(300):
         sectors = np.unique(rng.randint(0, 4 * 12, rng.randint(1, 5))).tolist()
         touched = rng.randint(1, 4, len(sectors)).tolist()
-        requests.append((rng.randint(3), rng.randint(halves), sectors, touched))
+        requests.append((rng.randint(3), int(rng.randint(4)), sectors, touched))
     plain = Plain(one.cache)
-    for (kind, half, sectors, touched), found in zip(requests, served(one, *requests), strict=True):
-        plain.items = {}
-        for sector, places in zip(sectors, touched, strict=True):
-            plain.serve(kind, half, sector, places)
+    for request, found in zip(requests, served(one, *requests), strict=True):
+        plain.request(*request)
         assert {name: by for name, by in plain.items.items() if by} == found

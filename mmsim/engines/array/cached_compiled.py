@@ -124,7 +124,7 @@ def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -
                 for one in range(slot, slot + numbers.ways, LINE):
                     seen += cache.tags[one]
                     if half == home:
-                        seen += cache.used[one] + cache.valid[one]
+                        seen += cache.valid[one]
                         seen += cache.written[one * numbers.sectors]
     return seen
 
@@ -287,7 +287,7 @@ def dispatch(
         numbers,
         cache,
         now,
-        x % numbers.halves,
+        x,
         launch.kinds[site],
         launch.stages[request],
         launch.sectors,
@@ -343,20 +343,20 @@ def serve_round(
     cache: Cache,
     start: int,
     kind: int,
-    halves: Any,
+    dmms: Any,
     stages: Any,
     ends: Any,
     sectors: Any,
     touched: Any,
     counts: Any,
 ) -> int:
-    """When the last request of a round completes, of warps whose DMMs are of such halves."""
+    """When the last request of a round completes, of warps of such DMMs."""
     now = done = start
     for request in range(len(stages)):
         asked = sectors, touched, ends[request], ends[request + 1]
-        time = serve(numbers, cache, now, halves[request], kind, stages[request], *asked)
+        time = serve(numbers, cache, now, dmms[request], kind, stages[request], *asked)
         done = max(done, time)
-        now += stages[request] * numbers.tag_time
+        now = cache.free[TAGS]
         for one in range(COUNTS):
             counts[one] += cache.items[one]
     return done

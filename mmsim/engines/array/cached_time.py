@@ -59,9 +59,21 @@ def gather_all(
     return at
 
 
+def write_other(numbers: rule.Numbers, state: rule.State, lines: int) -> None:
+    """The rule's, which is called here to be compiled."""
+    rule.write_other(numbers, state, lines)
+
+
+def swept(numbers: rule.Numbers, lines: int) -> rule.State:
+    """A cache, in arrays, after so many lines of another array were written."""
+    state = rule.new_state(numbers, rule.OTHER * numbers.sectors)
+    compiled()[3](numbers, state, lines)
+    return state
+
+
 @cache
 def compiled() -> Any:
-    """`play`, `serve_round` and `gather_all` compiled; the code is kept on disk."""
+    """`play`, `serve_round`, `gather_all` and `write_other` compiled; kept on disk."""
     from mmsim.host import compiler
 
     extending: Any = import_module("numba.extending")
@@ -76,7 +88,7 @@ def compiled() -> Any:
     how = {"error_model": "numpy", "_nrt": False}
     return [
         compiler.compiled(function, source, **how)
-        for function in (player.play, player.serve_round, gather_all)
+        for function in (player.play, player.serve_round, gather_all, write_other)
     ]
 
 
@@ -219,6 +231,7 @@ class Requests:
     ) -> Note:
         """Requests of one access."""
         if self.to_shared[site]:
+            stages = stages * self.launch.machine.shared[0].stage_time
             return Note(site, stages, NO_SECTORS, UNTOUCHED, np.zeros(len(stages), np.int64))
         assert lanes is not None or not self.ways[site].part
         sectors, touched, ends = self.gathered(
@@ -278,7 +291,7 @@ class Requests:
         )
 
     def new_state(self, sectors: int) -> rule.State:
-        """An empty cache for so many requests of sectors."""
+        """An empty cache for so many requests of sectors, in arrays."""
         ends = [array.bases.item(-1) + array.words for array in self.launch.arrays.values()]
         rooms = [way.size for way in self.ways] or [1]
         last = max(ends, default=1) * max(rooms) // self.numbers.sector
@@ -299,12 +312,17 @@ class Requests:
     ) -> int:
         """The finishing time; `counts` gets what the requests of each access took."""
         compile = self.pays(self.sectors)
+        cached = self.launch.left or self.new_state(self.sectors)
+        self.launch.left = cached
         launch, state = self._prepared(operations, start, compile)
-        cached = self.new_state(self.sectors)
         control = np.zeros(2, np.int64)
         if not compile:
             plain = player.State._make(part.tolist() for part in state)
-            time = player.play(launch, plain, self.numbers, rule.listed(cached), control)
+            listed = rule.listed(cached)
+            time = player.play(launch, plain, self.numbers, listed, control)
+            for part, found in zip(cached, listed, strict=True):
+                part[:] = found
+            cached.free[:] = 0
             counts += np.array(plain.counts, np.int64).reshape(counts.shape)
             return time
 
@@ -318,6 +336,7 @@ class Requests:
             control[0] = 1
 
         time = in_thread(work, watch, stop)
+        cached.free[:] = 0
         counts += state.counts
         return time
 
@@ -402,15 +421,15 @@ class Rounds:
         self.state = requests.new_state(1 << 62)
         self.plain: rule.State | None = rule.listed(self.state)
 
-    def serve(self, note: Note, start: int, halves: Integers, counts: Integers) -> int:
+    def serve(self, note: Note, start: int, dmms: Integers, counts: Integers) -> int:
         """When a round that begins at `start` ends; `counts` gets what it took."""
         numbers, kind = self.requests.numbers, self.requests.ways[note.site].kind
-        table = halves, note.stages, np.append(0, note.ends), note.sectors, note.touched
+        table = dmms, note.stages, np.append(0, note.ends), note.sectors, note.touched
         if self.plain is not None:
             if not self.requests.pays(len(note.sectors)):
                 own = counts.tolist()
-                halves, stages, ends, sectors, touched = (array.tolist() for array in table)
-                given = kind, halves, stages, ends, sectors, touched, own
+                own_dmms, stages, ends, sectors, touched = (array.tolist() for array in table)
+                given = kind, own_dmms, stages, ends, sectors, touched, own
                 time = player.serve_round(numbers, self.plain, start, *given)
                 counts[:] = own
                 return time

@@ -37,6 +37,7 @@ from mmsim.meaning.jumps import Steps
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth, check_memory, copies, shared
 from mmsim.model.conflicts import Conflict
+from mmsim.model.machines import Machine
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.rounds import dispatch_times, round_time
 from mmsim.monitors.listener import Access
@@ -98,6 +99,11 @@ class Counted:
         units = self.units(grid.dmms, self.lane_blocks)
         self.stages = launch.stage_counts(site, units, addresses, warps, len(sizes), numbers)
         self.least = launch.least(site, units, addresses, self.firsts, numbers, self.stages)
+
+    def stage_time(self, machine: Machine) -> int:
+        """Time units of a stage at the units that serve it."""
+        units = machine.shared if self.own_units else (machine.memory,)
+        return units[0].stage_time
 
     @cached_property
     def lanes(self) -> Integers:
@@ -218,13 +224,14 @@ class Interpreted:
                 took = cached.serve(
                     cached.requests.made(*counted.asked),
                     time,
-                    blocks % self.grid.dmms % cached.requests.numbers.halves,
+                    blocks % self.grid.dmms,
                     self.tally.taken[request.site.number],
                 )
                 took -= time
             else:
                 units = counted.units(self.grid.dmms, blocks)
                 sums = np.bincount(units, weights=counted.stages).astype(np.int64)
+                sums *= counted.stage_time(machine)
                 took = round_time(sums, latencies[: len(sums)])
             self.tally.round(
                 request.site,
@@ -316,8 +323,8 @@ class Interpreted:
         times: Integers | int = -1
         if self.now >= 0:
             units = counted.units(self.grid.dmms, blocks[counted.firsts])
-            each = 1 if counted.own_units else self.launch.machine.memory.stage_time
-            times = dispatch_times(self.now, counted.stages * each, units)
+            stages = counted.stages * counted.stage_time(self.launch.machine)
+            times = dispatch_times(self.now, stages, units)
             times = np.repeat(times, np.diff(counted.firsts, append=len(blocks)))
         monitors.accessed(
             Access(

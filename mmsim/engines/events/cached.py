@@ -25,13 +25,12 @@ class CachedUnit(MemoryUnit):
         self.grid = launch.grid
         self.taken = tally.taken
 
-    def serve(self, job: Job) -> int:
+    def serve(self, job: Job) -> tuple[int, int]:
         site, addresses, lanes = job.asks()
         of = self.asked[site.number]
         sectors, places = of.sectors(addresses, lanes)
         now: int = self.env.now  # type: ignore[assignment]
-        half = self.grid.dmm_of_warp(job.warp) % self.numbers.halves
-        how = half, of.kind, job.stages, sectors, places, 0, len(sectors)
+        how = self.grid.dmm_of_warp(job.warp), of.kind, job.stages, sectors, places, 0, len(sectors)
         done = cache.serve(self.numbers, self.state, now, *how)
         self.taken[site.number] += self.state.items
-        return done - now
+        return self.state.free[cache.TAGS] - now, done - now

@@ -93,15 +93,15 @@ class MemoryUnit(Recurring):
         job = self.jobs.pop(warp)
         if not job.stages:
             self._count()
-        stages = job.stages * self.unit.stage_time
-        delay = self.serve(job)
+        busy, delay = self.serve(job)
         job.dispatched(self.unit)
         job.served(delay)
-        self.after(stages, DISPATCH)
+        self.after(busy, DISPATCH)
 
-    def serve(self, job: Job) -> int:
-        """In how many time units a request that is dispatched now completes."""
-        return job.stages + self.beyond
+    def serve(self, job: Job) -> tuple[int, int]:
+        """In how many time units the unit is free again, and a request dispatched now completes."""
+        busy = job.stages * self.unit.stage_time
+        return busy, busy + self.beyond
 
     def _count(self) -> None:
         """Count the stages of all ready requests: many together cost little more than one."""
