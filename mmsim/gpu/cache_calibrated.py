@@ -1,0 +1,233 @@
+"""The machine with a cache that stands for a GPU, from what `mmsim gpu calibrate --cache` measured.
+
+`RULES` says of each of its numbers how it comes of the microbenchmarks. None comes from a kernel
+that is predicted. A time unit is a tenth of a picosecond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from mmsim.api.machines import Cached
+from mmsim.cuda_c.kernels import WARP
+from mmsim.errors import FormatError
+from mmsim.gpu.cache_halves import HALVES
+from mmsim.gpu.cache_points import LINE, RESIDENT, SECTOR
+from mmsim.gpu.calibrated import Calibration
+from mmsim.gpu.record import Record, Row
+
+UNIT_PS = 0.1
+"""Picoseconds of a time unit."""
+WORD = 4
+"""Bytes of a bank."""
+CROSSED = "lts__t_sectors_srcunit_ltcfabric.sum"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the numbers come from: the points of the cache, and the plain calibration."""
+
+    record: Record
+    plain: Calibration
+
+    def row(self, number: str, **about: object) -> Row:
+        """The one row of a number with these fields; `word_bytes` stands for "word bytes"."""
+        wanted = {"number": number, **{name.replace("_", " "): of for name, of in about.items()}}
+        rows = [row for row in self.record.rows if wanted.items() <= row.items()]
+        if len(rows) != 1:
+            raise FormatError(f"the record has {len(rows)} rows for {number} {about}, not one")
+        return rows[0]
+
+    def ps(self, number: str, **about: object) -> float:
+        """The picoseconds of an access."""
+        found = self.row(number, **about)["ps"]
+        if not isinstance(found, int | float):
+            raise FormatError(f"the record has no time for {number}")
+        return float(found)
+
+    def each(self, metric: str, number: str, **about: object) -> float:
+        """What the profiler counted for each access."""
+        row = self.row(number, **about)
+        count, accesses = row.get(metric), row.get("counted")
+        if not isinstance(count, int) or not isinstance(accesses, int):
+            raise FormatError(f"the record has no {metric} for {number}")
+        return count / accesses
+
+    def cycles(self, which: str) -> list[float]:
+        """Cycles of the reads by each multiprocessor, see `mmsim.gpu.cache_halves`."""
+        rows = [row for row in self.record.rows if row["number"] == HALVES]
+        return [float(row[which]) for row in rows]  # type: ignore[arg-type]
+
+    @property
+    def cache_bytes(self) -> int:
+        return int(self.record.facts["cache bytes"])
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How one number of `mmsim.Cached` comes of the record, in words and as a function.
+
+    A time is in picoseconds.
+    """
+
+    name: str
+    words: str
+    find: Callable[[Measured], float]
+    time: bool = True
+
+    def value(self, measured: Measured) -> int:
+        """The number as the machine has it."""
+        found = self.find(measured)
+        return max(1, round(found / UNIT_PS)) if self.time else round(found)
+
+
+def _cross_cycles(measured: Measured) -> float:
+    """Of multiprocessors of the other half the cycles that a first read takes longer."""
+    pairs = zip(measured.cycles("first, 75%"), measured.cycles("second, 75%"), strict=True)
+    longer = [first - second for first, second in pairs]
+    return median(one for one in longer if 2 * one > max(longer))
+
+
+def _under_way(measured: Measured) -> int:
+    """The most reads of one warp that take less than twice as long as one."""
+    rows = [
+        row
+        for row in measured.record.rows
+        if row["number"] == "under way" and row["warps"] == 1 and row["stride"] == 1
+    ]
+    times: dict[int, float] = {row["k"]: row["k"] * row["ps"] for row in rows}  # type: ignore
+    return max(k for k, time in times.items() if time < 2 * times[1])
+
+
+RULES = (
+    Rule(
+        "tag_time",
+        "a random read that hits: one tag request, one sector",
+        lambda of: of.ps("random read hits"),
+    ),
+    Rule(
+        "write_time",
+        "a random write that hits, over the tag requests counted for one",
+        lambda of: (
+            of.ps("random write hits") / of.each("lts__t_tag_requests.sum", "random write hits")
+        ),
+    ),
+    Rule(
+        "sector_time",
+        "reads in turn that hit, of 8 bytes: a sector serves 4",
+        lambda of: 4 * of.ps("read hits", word_bytes=8, stride=1),
+    ),
+    Rule(
+        "cross_time",
+        "writes in turn that hit, of 8 bytes: the time of one over the crossings counted for one",
+        lambda of: (
+            of.ps("write hits", word_bytes=8, stride=1)
+            / of.each(CROSSED, "write hits", word_bytes=8, stride=1)
+        ),
+    ),
+    Rule(
+        "memory_time",
+        "reads and writes in turn of a long array, of 8 bytes: 4 times the mean of both",
+        lambda of: 4 * fmean((of.ps("memory, reads"), of.ps("memory, writes"))),
+    ),
+    Rule(
+        "row_time",
+        "random sectors, read: 8 words of 4 bytes, of which each opens a row",
+        lambda of: 8 * of.ps("runs, read", words=8),
+    ),
+    Rule(
+        "fill_time",
+        "a word of a random sector of a long array, written: how much longer it takes than one "
+        "that hits, over the sectors that memory was counted to send for it",
+        lambda of: (
+            (of.ps("partial writes", words=1) - of.ps("random write hits"))
+            / of.each("dram__sectors_read.sum", "partial writes", words=1)
+        ),
+    ),
+    Rule(
+        "port_time",
+        "reads that hit by one block, each lane in a line of its own",
+        lambda of: of.ps("multiprocessors", blocks=1, stride=LINE),
+    ),
+    Rule(
+        "wire_time",
+        "reads in turn that hit by one block, of 8 bytes: a sector serves 4",
+        lambda of: 4 * of.ps("multiprocessors", blocks=1, stride=1),
+    ),
+    Rule(
+        "global_latency",
+        "a read that hits, by one thread whose reads wait for each other",
+        lambda of: of.ps("hit latency"),
+    ),
+    Rule(
+        "miss_latency",
+        "how much longer such a read takes that misses",
+        lambda of: of.ps("miss latency") - of.ps("hit latency"),
+    ),
+    Rule(
+        "cross_latency",
+        "how many cycles longer a read takes that crosses: the median over multiprocessors of the "
+        "other half, of the upper quartiles, since half of the lines cross; of the plain "
+        "calibration's cycle",
+        lambda of: _cross_cycles(of) * of.plain.cycle_ps,
+    ),
+    Rule(
+        "shared_latency",
+        "the plain calibration's cycles",
+        lambda of: of.plain.shared_latency * of.plain.cycle_ps,
+    ),
+    Rule(
+        "shared_time",
+        "the plain calibration's cycles of a stage",
+        lambda of: of.plain.cycles_per_stage * of.plain.cycle_ps,
+    ),
+    Rule("capacity", "the driver's", lambda of: of.cache_bytes, time=False),
+    Rule(
+        "fetch",
+        "sectors that memory sends for a random word: as counted, of pairs that are one sector",
+        lambda of: 2 * of.each("dram__sectors_read.sum", "fetches", sectors="0 and 0"),
+        time=False,
+    ),
+    Rule(
+        "under_way",
+        "the most reads of one warp that together take less than twice as long as one",
+        _under_way,
+        time=False,
+    ),
+    Rule("resident", "the driver's threads of a multiprocessor", lambda of: RESIDENT, time=False),
+)
+"""Of each number of the machine that is measured. Those that are not are in `CHOSEN`."""
+CHOSEN = {
+    "sectors": LINE // SECTOR,
+    "halves": 2,
+    "ways": 16,
+    "channels": 96,
+    "banks": 16,
+    "row": 8,
+}
+"""Numbers that no point measures: sectors and halves are what the counters show, the others are
+plain ones, on which the points' counts hardly depend."""
+
+
+def cached_machine(record: Record, plain: Calibration) -> Cached:
+    """The machine."""
+    measured = Measured(record, plain)
+    found = {rule.name: rule.value(measured) for rule in RULES}
+    found["capacity"] -= found["capacity"] % (CHOSEN["halves"] * CHOSEN["ways"] * LINE * WORD)
+    return Cached(
+        plain.multiprocessors,
+        WARP,
+        found.pop("global_latency"),
+        found.pop("shared_latency"),
+        bank_bytes=WORD,
+        **CHOSEN,
+        **found,
+    )
+
+
+def milliseconds(units: Iterable[int], plain: Calibration) -> float:
+    """What launches of so many time units last, one after another."""
+    found = list(units)
+    return sum(found) * UNIT_PS * 1e-9 + len(found) * plain.launch_ns * 1e-6

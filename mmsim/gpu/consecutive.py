@@ -1,0 +1,103 @@
+"""Consecutive launches on a machine with a cache: what one leaves there, the next one finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from mmsim.api.machines import Cached
+from mmsim.engines.array.cached_time import swept
+from mmsim.engines.run import launch
+from mmsim.gpu.pipeline import Arrays, Step
+from mmsim.meaning.launch import Launch
+from mmsim.model.cache import State
+from mmsim.results.cache import CacheRow
+from mmsim.results.run import Run
+
+SWEPT = 3
+"""Before launches are timed, the GPU writes so many times what its cache holds."""
+MOST = 1 << 40
+"""Accesses of a thread that are not taken for an endless program."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What one launch took: time units, and of each access to global memory what it asked for."""
+
+    time: int
+    rows: tuple[CacheRow, ...]
+
+
+@lru_cache(maxsize=1)
+def _swept(machine: Cached) -> State:
+    """The cache after an array of `SWEPT` times its size was written."""
+    return swept(machine.cache, SWEPT * machine.capacity // machine.line)
+
+
+def taken(machine: Cached, steps: Sequence[Step], arrays: Arrays, timed: bool) -> list[Taken]:
+    """What each of the steps takes in turn. All arrays lie in global memory from the beginning.
+
+    If they are `timed`, as `replay_steps` does it, each launch begins with the cache that the last
+    one left, and before the first one another array has been written. Else each begins with an
+    empty cache, as under the profiler.
+
+    >>> import numpy as np, mmsim as mm
+    >>> @mm.program
+    ... def copy(T, a, b):
+    ...     b[T.id] = a[T.id]
+    >>> machine = mm.Cached(2, 8, 20, sectors=4, miss_latency=100, capacity=64)
+    >>> arrays = {"a": np.arange(16), "b": np.arange(16)}
+    >>> steps = [Step(copy, ("a", "b"), 16, 8)] * 2
+    >>> [one.time for one in taken(machine, steps, arrays, timed=False)]
+    [141, 141]
+    """
+    now = dict(arrays)
+    places = _places(machine, arrays)
+    left = State._make(part.copy() for part in _swept(machine)) if timed else None
+    found = []
+    for step in steps:
+        one = Launch(
+            machine, step.program, step.given(now), step.threads, step.block_size,
+            "asynchronous", MOST,
+        )  # fmt: skip
+        names = dict(zip(one.parameters, _arrays_of(step), strict=True))
+        one.arrays = {
+            own: replace(
+                array, bases=np.array([places[names[own]] // _room(machine, now, names[own])])
+            )
+            if own in names
+            else array
+            for own, array in one.arrays.items()
+        }
+        one.left = left
+        run = launch(one, "array", None, False)
+        left = one.left if timed else None
+        now.update(_written(run, names, one))
+        found.append(Taken(run.time, run.cache))
+    return found
+
+
+def _arrays_of(step: Step) -> list[str]:
+    """The names of the arrays that a step gives its program, in the order of its parameters."""
+    return [name for name in step.arguments if isinstance(name, str)]
+
+
+def _room(machine: Cached, arrays: Arrays, name: str) -> int:
+    return machine.room(arrays[name].dtype.itemsize)
+
+
+def _places(machine: Cached, arrays: Arrays) -> dict[str, int]:
+    """Where the arrays begin, in words or bytes: each at a line, in turn."""
+    found, free = {}, 0
+    for name, array in arrays.items():
+        found[name] = free
+        free += -(-array.size * _room(machine, arrays, name) // machine.line) * machine.line
+    return found
+
+
+def _written(run: Run, names: dict[str, str], one: Launch) -> Arrays:
+    """The arrays that a launch wrote, by the names that they have outside."""
+    return {names[own]: run.arrays[own] for own in names if one.arrays[own].written}
