@@ -9,8 +9,9 @@ import numpy as np
 
 from mmsim.errors import MMSimError
 from mmsim.gpu.experiment import Cell, Conditions, Experiment
-from mmsim.gpu.pipeline import predicted, replay_steps
+from mmsim.gpu.pipeline import replay_steps
 from mmsim.gpu.record import Row
+from mmsim_algorithms.gpu.cached_predictions import Machines
 from mmsim_algorithms.gpu.kernel_cases import QUICK, SIDE, Case, Launched, cases
 
 
@@ -50,9 +51,15 @@ def measure(case: Case) -> Row:
 
 
 def predict(conditions: Conditions, case: Case) -> Row:
-    """Predicted milliseconds of all launches of a case."""
+    """Milliseconds of all launches of a case, predicted by the machine with a cache.
+
+    None for a kind of card of which no microbenchmarks of the cache are kept.
+    """
+    machines = Machines.kept()
+    if conditions.calibration.device != machines.device:
+        return {"predicted": None}
     launched = made(case)
-    return {"predicted": predicted(launched.steps, launched.arrays, conditions.calibration)}
+    return {"predicted": machines.milliseconds(launched.steps, launched.arrays)}
 
 
 EXPERIMENTS = [

@@ -17,6 +17,7 @@ from mmsim_algorithms.gpu import (
     page_atomics,
     page_banks,
     page_cache,
+    page_cached,
     page_counts,
     page_field,
     page_global,
@@ -52,6 +53,7 @@ def page(results: Results) -> str:
             *page_field.field(results),
             *page_cache.cache(results),
             *page_cache.kernels(results),
+            *page_cached.cached(results),
             page_counts.random_programs(results),
             _not_covered(results),
         )
@@ -144,11 +146,10 @@ def _not_covered(results: Results) -> str:
             "## What is not covered\n",
             bullets(
                 (
-                    """The model has no caches, no sectors and no pages of memory. Casual access to
-                    global memory on today's cards depends on all three, so the model doesn't
-                    predict it.""",
-                    """A warp of the model waits for each request. What a card gains by several
-                    requests of one warp on their way shows where arrays are short.""",
+                    """The papers' machines have no caches and no sectors, and a warp waits for each
+                    request. Casual access to global memory on today's cards depends on all three.
+                    The machine with a cache has them. It has no pages of memory, and no first-level
+                    cache.""",
                     """Instructions cost nothing in the model. The papers' programs do little else
                     than access memory; others may.""",
                     """One card was measured, in one state. Its clock was left to the driver. The

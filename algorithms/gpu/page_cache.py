@@ -103,13 +103,12 @@ def kernels(results: Results) -> list[str]:
     parts = [
         "## Kernels beyond the papers'\n",
         paragraph(
-            """What a machine with a cache is to be held to: none of these was looked at while it
-            was made. Their results are checked. Next to the times stand those that the HMM
-            predicts, which has no cache. Counts are of all launches of a kernel, in millions, each
-            launch with an empty cache."""
+            """What a machine with a cache is held to: none of these was looked at while it
+            was made. Their results are checked. Counts are of all launches of a kernel, in
+            millions, each launch with an empty cache."""
         ),
         table(
-            ("kernel", "data", "launches", "milliseconds", "by the HMM", *SHOWN),
+            ("kernel", "data", "launches", "milliseconds", *SHOWN),
             (_kernel(row, [] if counted is None else counted.rows) for row in record.rows),
             texts=2,
         ),
@@ -124,7 +123,6 @@ def _kernel(row: Row, counted: Iterable[Row]) -> tuple[str, ...]:
         str(row["data"]),
         str(row["launches"]),
         short(number(row, "measured")),
-        "" if row["predicted"] is None else short(number(row, "predicted")),
         *(_millions(own, metric) for metric in SHOWN.values()),
     )
 

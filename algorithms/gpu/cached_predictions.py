@@ -1,0 +1,193 @@
+"""What the machine with a cache predicts of ICPP's permutations and of KERNELS: times and counts.
+
+`python -m mmsim_algorithms.gpu.cached_predictions icpp FILE` predicts ICPP's Table II, launched
+with several words a thread, and one permutation of Table III; `kernels` predicts KERNELS. The
+machine comes from the kept microbenchmarks (`mmsim.gpu.cache_calibrated`). A time is predicted of
+all launches together, of which each finds what the last one left in the cache; the first one finds
+another array that was written, as when they were measured. Counts are those of each launch with an
+empty cache, as they were counted. It goes on where a file ends, and saves after each row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from mmsim.api.machines import Cached
+from mmsim.gpu.cache_calibrated import cached_machine, milliseconds
+from mmsim.gpu.calibrated import Calibration
+from mmsim.gpu.consecutive import Taken, taken
+from mmsim.gpu.pipeline import Step
+from mmsim.gpu.record import Record, Row
+from mmsim_algorithms.gpu import counted_launches, icpp_tables
+from mmsim_algorithms.gpu.counted_launches import Group
+from mmsim_algorithms.gpu.kept import FOLDER, Results
+from mmsim_algorithms.gpu.permuting import PAPER, Arrays
+
+MODULE = "mmsim_algorithms.gpu.cached_predictions"
+KEPT = FOLDER.parent / "cached"
+"""Where predictions are kept."""
+SIDES = (256, 512, 1024, 2048, 4096, 8192)
+COUNTED = 4096
+"""The largest side of which launches were counted."""
+TIMES, COUNTS, MOVES = "time", "counts", "moves"
+MOVED: Row = {"permutation": "random", "algorithm": "D-designated", "type": "float"}
+"""The groups of which NumPy's moves are timed."""
+WHAT = (TIMES, COUNTS, MOVES)
+"""What is in a row: a predicted time, predicted counts, or the time of NumPy's moves here."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One row or several: the time of a group's launches, or the counts of each."""
+
+    what: str
+    group: Group
+
+    @property
+    def about(self) -> Row:
+        return {"what": self.what, **self.group.about}
+
+
+def tasks(which: str, sides: Sequence[int] = SIDES) -> Iterator[Task]:
+    """All tasks, the quick ones first."""
+    if which == "kernels":
+        for names in counted_launches.KERNELS.values():
+            for group in counted_launches.of_kernels(names):
+                yield Task(TIMES, group)
+                yield Task(COUNTS, group)
+        return
+    for side in sides:
+        for group in counted_launches.of_side(side):
+            yield Task(TIMES, group)
+            if side <= COUNTED:
+                yield Task(COUNTS, group)
+            if MOVED.items() <= group.about.items():
+                yield Task(MOVES, group)
+        if side == 2048:
+            for algorithm in icpp_tables.ALGORITHMS:
+                about: Row = {"table": "ICPP-T3", "algorithm": algorithm, "sqrt n": side}
+                yield Task(TIMES, Group(about, partial(_random, algorithm, side)))
+
+
+def _random(algorithm: str, side: int) -> tuple[Sequence[Step], Arrays]:
+    """The first permutation of Table III, launched as in the paper."""
+    task = icpp_tables.random_task(side * side, 0)
+    a = np.zeros(side * side, np.float32)
+    return icpp_tables.launches(algorithm, task, a, PAPER)
+
+
+@dataclass(frozen=True)
+class Machines:
+    """The machine that stands for a device, and its plain calibration."""
+
+    device: str
+    cached: Cached
+    plain: Calibration
+
+    @staticmethod
+    def kept() -> Machines:
+        """That of the kept microbenchmarks."""
+        results = Results.read()
+        record, plain = results["cache"], results.card
+        return Machines(str(record.facts["device"]), cached_machine(record, plain), plain)
+
+    def milliseconds(self, steps: Sequence[Step], arrays: Arrays) -> float:
+        """What launches last when they are timed."""
+        found = taken(self.cached, steps, arrays, timed=True)
+        return milliseconds((one.time for one in found), self.plain)
+
+
+def predicted(task: Task, machines: Machines) -> list[Row]:
+    """The rows of a task."""
+    steps, arrays = task.group.make()
+    begin = time.process_time()
+    if task.what == MOVES:
+        arrays["b"][arrays["p"]] = arrays["a"]
+        return [{**task.about, "seconds": round(time.process_time() - begin, 4)}]
+    if task.what == TIMES:
+        ms = machines.milliseconds(steps, arrays)
+        took = round(time.process_time() - begin, 2)
+        return [{**task.about, "predicted": ms, "seconds": took}]
+    found = taken(machines.cached, steps, arrays, timed=False)
+    return [
+        {**task.about, "step": number, "program": step.program.name, **counts(one)}
+        for number, (step, one) in enumerate(zip(steps, found, strict=True))
+    ]
+
+
+def counts(launch: Taken) -> Row:
+    """What a launch is predicted to be counted, in the profiler's terms.
+
+    Sectors are those that are looked up: what crosses to the home half is looked up there again.
+    """
+    found = {
+        "tags": 0, "sectors read": 0, "read hits": 0, "read misses": 0, "sectors written": 0,
+        "crossings": 0, "fills": 0, "memory reads": 0, "memory writes": 0,
+    }  # fmt: skip
+    for row in launch.rows:
+        found["tags"] += row.tags
+        found["crossings"] += row.crossings
+        found["fills"] += row.fills
+        found["memory reads"] += row.memory_reads
+        found["memory writes"] += row.memory_writes
+        if row.kind == "read":
+            found["sectors read"] += row.sectors + row.crossings
+            found["read hits"] += row.hits
+            found["read misses"] += row.misses
+        else:
+            found["sectors written"] += row.sectors
+    return dict(found)
+
+
+def _place(order: dict[str, int], row: Row) -> int:
+    """Where a row stands among all tasks."""
+    known = (json.loads(about).items() <= row.items() for about in order)
+    return list(known).index(True)
+
+
+def run(which: str, file: Path, sides: Sequence[int], what: Sequence[str]) -> None:
+    """Predict what the file lacks, row by row."""
+    machines = Machines.kept()
+    facts = {
+        "command": f"python -m {MODULE} {which}",
+        "machine": repr(machines.cached),
+    }
+    record = Record(f"{which}-cached", facts, ())
+    if file.exists():
+        record = Record.read(file)
+        if dict(record.facts) != facts:
+            raise SystemExit(f"{file} was made with another machine; remove it first")
+    order = {json.dumps(task.about): at for at, task in enumerate(tasks(which))}
+    for task in tasks(which, sides):
+        if task.what not in what or any(task.about.items() <= row.items() for row in record.rows):
+            continue
+        begin = time.monotonic()
+        rows = (*record.rows, *predicted(task, machines))
+        record = replace(record, rows=tuple(sorted(rows, key=partial(_place, order))))
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(record.to_json(), encoding="utf-8")
+        said = ", ".join(str(value) for value in task.about.values())
+        print(f"{said}: {time.monotonic() - begin:.0f} s", flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Predict, and save after each row."""
+    parser = argparse.ArgumentParser(description="Predict by the machine with a cache.")
+    parser.add_argument("which", choices=("icpp", "kernels"))
+    parser.add_argument("file", type=Path, help="where the predictions go, as JSON")
+    parser.add_argument("--sides", type=int, nargs="+", choices=SIDES, default=SIDES)
+    parser.add_argument("--what", nargs="+", choices=WHAT, default=WHAT)
+    asked = parser.parse_args(arguments)
+    run(asked.which, asked.file, asked.sides, asked.what)
+
+
+if __name__ == "__main__":
+    main()

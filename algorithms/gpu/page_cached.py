@@ -1,0 +1,372 @@
+"""The page's section about the machine with a cache: its numbers, and what it predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from mmsim.gpu.cache_calibrated import CHOSEN, RULES, UNIT_PS, Measured
+from mmsim.gpu.record import Record, Row
+from mmsim_algorithms.gpu.cached_predictions import COUNTS, KEPT, MOVES, TIMES
+from mmsim_algorithms.gpu.kept import Results, contest, launched, number, pick, values
+from mmsim_algorithms.gpu.markdown import paragraph, percent, short, signed, table
+from mmsim_algorithms.gpu.permuting import SEVERAL, SHAPES
+
+METRICS = {
+    "tags": "lts__t_tag_requests.sum",
+    "sectors read": "lts__t_sectors_op_read.sum",
+    "read hits": "lts__t_sectors_op_read_lookup_hit.sum",
+    "crossings": "lts__t_sectors_srcunit_ltcfabric.sum",
+    "memory reads": "dram__sectors_read.sum",
+    "memory writes": "dram__sectors_write.sum",
+}
+"""What is counted, by the name of what is predicted."""
+FEW = 1000
+"""Less than this is not compared: the launch's own reads are among what is counted."""
+NEAR, FAR = 0.05, 0.15
+"""How far a count, and a time, may be off."""
+ABOUT = ("kernel", "data", "permutation", "algorithm", "type", "sqrt n", "step")
+"""The fields that say which launch a row is of."""
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """The kept predictions of one kind, and what the card measured and counted."""
+
+    rows: tuple[Row, ...]
+    measured: tuple[Row, ...]
+    counted: tuple[Row, ...]
+
+    @staticmethod
+    def kept(which: str, results: Results) -> Predictions | None:
+        """Of `icpp` or `kernels`; None where nothing is kept."""
+        file = KEPT / f"{which}.json"
+        if not file.exists():
+            return None
+        table_2 = launched(results["ICPP-T2"].rows, SEVERAL) if which == "icpp" else ()
+        return Predictions(
+            Record.read(file).rows,
+            tuple(table_2) or results["KERNELS"].rows,
+            results[f"{which}-counters"].rows,
+        )
+
+    def of(self, what: str) -> list[Row]:
+        """The rows of times, of counts or of NumPy's moves."""
+        return [row for row in self.rows if row["what"] == what]
+
+    def times(self) -> list[Row]:
+        """The measured rows, each with what is predicted of it, as far as that is known."""
+        found: list[Row] = []
+        for row in self.measured:
+            for own in self.of(TIMES):
+                if "table" not in own and _same(own, row):
+                    found.append({**row, "predicted": own["predicted"]})
+        return found
+
+    def launches(self) -> list[Row]:
+        """Counted launches, of each count the part by which it is predicted to be more."""
+        found: list[Row] = []
+        for own in self.of(COUNTS):
+            for row in self.counted:
+                if all(own.get(name) == row.get(name) for name in ABOUT):
+                    about = {name: own[name] for name in ABOUT if name in own}
+                    found.append({**about, **_off(own, row)})
+        return found
+
+
+def _same(own: Row, row: Row) -> bool:
+    """Whether a prediction is of a measured row; the scheduled one stands for all permutations."""
+    names = [name for name in ABOUT if name in own and own[name] != "all"]
+    return all(row.get(name) == own[name] for name in names)
+
+
+def _off(own: Row, row: Row) -> Row:
+    """Of each count the error, None for small counts."""
+    found: dict[str, float | None] = {}
+    for name, metric in METRICS.items():
+        counted = row.get(metric)
+        known = isinstance(counted, int) and counted >= FEW * 10
+        found[name] = number(own, name) / number(row, metric) - 1 if known else None
+    return found
+
+
+def cached(results: Results) -> list[str]:
+    """The sections; nothing where nothing is predicted."""
+    if "cache" not in results.records:
+        return []
+    icpp, kernels = (Predictions.kept(which, results) for which in ("icpp", "kernels"))
+    parts = [_numbers(results)]
+    if icpp is not None:
+        parts += [_permutations(icpp, results), _counts(icpp), _why(icpp), _moves(icpp)]
+    if kernels is not None:
+        parts.append(_kernels(kernels))
+    return ["\n".join(parts)]
+
+
+def _numbers(results: Results) -> str:
+    measured = Measured(results["cache"], results.card)
+    rows = [(rule.name, _shown(rule.value(measured), rule.time), rule.words) for rule in RULES]
+    return "\n".join(
+        (
+            "## A machine with a cache\n",
+            paragraph(
+                """[`mm.Cached`](machines.md#sectors-a-cache-and-several-requests) has sectors, a
+                cache in two halves, and several requests of a warp under way. Its numbers come from
+                the microbenchmarks above, by the rules of this table, none from a kernel that is
+                predicted. Its rules come from what was counted of the microbenchmarks, too. One was
+                looked for there only after a first look at predicted permutations: that a fill
+                occupies the tags."""
+            ),
+            table(("number", "picoseconds, or as it is", "how it is found"), rows, texts=1).replace(
+                "| ---: | ---: |\n", "| ---: | --- |\n"
+            ),
+            paragraph(
+                "Not measured: "
+                + ", ".join(f"`{name}` = {value}" for name, value in CHOSEN.items())
+                + """. Sectors and halves are what the counters show; on the others counts of
+                microbenchmarks hardly depend. A launch lasts as long besides as the first section
+                says. Times of several launches are predicted together, of which each finds what the
+                last one left in the cache; the first one finds another array that was written."""
+            ),
+        )
+    )
+
+
+def _shown(value: int, time: bool) -> str:
+    return f"{value * UNIT_PS:.1f}" if time else str(value)
+
+
+def errors(rows: Iterable[Row]) -> list[float]:
+    """By which part the predicted time is longer."""
+    return [number(row, "predicted") / number(row, "measured") - 1 for row in rows]
+
+
+def _summary(rows: Sequence[Row]) -> str:
+    found = errors(rows)
+    mean = sum(map(abs, found)) / len(found)
+    far = sum(abs(one) > 0.4 for one in found)
+    return (
+        f"mean absolute error {percent(mean)}, the largest {signed(max(found, key=abs))}, "
+        f"{far} over 40%"
+    )
+
+
+def winners(rows: Sequence[Row], by: str) -> dict[tuple[object, ...], str]:
+    """Of each type, permutation and size the fastest algorithm."""
+    cells: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        cells.setdefault((row["type"], row["permutation"], row["sqrt n"]), []).append(row)
+    found = {}
+    for key, own in cells.items():
+        one = contest(own, lambda row: number(row, by)) if len(own) == len(SHAPES) else None
+        if one is not None:
+            found[key] = one.winner
+    return found
+
+
+def _permutations(icpp: Predictions, results: Results) -> str:
+    rows = icpp.times()
+    sides = values(rows, "sqrt n")
+    measured, predicted = winners(rows, "measured"), winners(rows, "predicted")
+    right = sum(predicted[key] == winner for key, winner in measured.items())
+    by_side = [
+        (f"√n = {side}", str(len(own)), _summary(own))
+        for side in sides
+        for own in [pick(rows, sqrt_n=side)]
+    ]
+    cells = [
+        (
+            str(algorithm),
+            str(permutation).replace("_", " "),
+            str(kind),
+            *(
+                _ratio(
+                    pick(rows, algorithm=algorithm, permutation=permutation, type=kind, sqrt_n=s)
+                )
+                for s in sides
+            ),
+        )
+        for algorithm in values(rows, "algorithm")
+        for permutation in values(rows, "permutation")
+        for kind in values(rows, "type")
+    ]
+    return "\n".join(
+        (
+            "### ICPP's permutations by this machine\n",
+            paragraph(
+                f"""Of {len(rows)} cells of ICPP's Table II, several words a thread:
+                {_summary(rows)}. The fastest of the three algorithms is predicted for {right} of
+                {len(measured)}. Held to: 15%, none over 40%, 54 of 60.{_table_3(icpp, results)}"""
+            ),
+            table(("size", "cells", "times"), by_side, texts=1),
+            paragraph("Predicted/measured:"),
+            table(("algorithm", "permutation", "type", *map(str, sides)), cells, texts=3),
+        )
+    )
+
+
+def _table_3(icpp: Predictions, results: Results) -> str:
+    """What is predicted of Table III, in a sentence."""
+    own = [row for row in icpp.of(TIMES) if row.get("table") == "ICPP-T3"]
+    if not own:
+        return ""
+    parts = []
+    for row in own:
+        times = [
+            number(one, "measured")
+            for one in results["ICPP-T3"].rows
+            if one["algorithm"] == row["algorithm"] and one["seed"] == 0
+        ]
+        off = number(row, "predicted") / times[0] - 1
+        parts.append(f"{row['algorithm']} {signed(off)}")
+    return " Of Table III's first permutation, launched as in the paper: " + ", ".join(parts) + "."
+
+
+def _ratio(rows: Sequence[Row]) -> str:
+    if len(rows) != 1:
+        return ""
+    ratio = number(rows[0], "predicted") / number(rows[0], "measured")
+    return f"**{ratio:.2f}**" if abs(ratio - 1) > FAR else f"{ratio:.2f}"
+
+
+def _counts(icpp: Predictions) -> str:
+    launches = icpp.launches()
+    rows = []
+    for name in METRICS:
+        known = [abs(number(row, name)) for row in launches if row[name] is not None]
+        if known:
+            near = sum(one <= NEAR for one in known)
+            mean, most = percent(sum(known) / len(known)), percent(max(known))
+            rows.append((name, str(len(known)), str(near), mean, most))
+    return "\n".join(
+        (
+            "### What is counted of them\n",
+            paragraph(
+                f"""Of {len(launches)} launches, each with an empty cache, the predicted counts
+                compared with the profiler's. Counts below {10 * FEW} are left out: a launch has
+                about 900 of its own."""
+            ),
+            table(("count", "launches", "within 5%", "mean error", "largest"), rows),
+            paragraph("By which part each count is predicted to be more, in bold if over 5%:"),
+            table(
+                ("√n", "algorithm", "permutation", "type", "launch", *METRICS),
+                (
+                    (
+                        str(row["sqrt n"]),
+                        str(row["algorithm"]),
+                        str(row["permutation"]).replace("_", " "),
+                        str(row["type"]),
+                        str(row["step"]),
+                        *(_bold(row[name]) for name in METRICS),
+                    )
+                    for row in sorted(launches, key=lambda row: number(row, "sqrt n"))
+                ),
+                texts=4,
+            ),
+        )
+    )
+
+
+def _bold(off: object) -> str:
+    if not isinstance(off, float):
+        return ""
+    return f"**{signed(off)}**" if abs(off) > NEAR else signed(off)
+
+
+def _why(icpp: Predictions) -> str:
+    """Of times that are far off, the count that is off most."""
+    launches = icpp.launches()
+    rows = []
+    for row in icpp.times():
+        off = errors([row])[0]
+        if abs(off) <= FAR:
+            continue
+        own = [one for one in launches if _same(one, {**row, "step": one["step"]})]
+        counts = [
+            (float(one[name]), name)  # type: ignore[arg-type]
+            for one in own
+            for name in METRICS
+            if one[name] is not None
+        ]
+        worst = max(counts, key=lambda one: abs(one[0]), default=None)
+        if worst is None:
+            reason = "not counted"
+        elif abs(worst[0]) <= FAR:
+            reason = "all counts within 15%: a rate"
+        else:
+            reason = f"{worst[1]} {signed(worst[0])}"
+        which = (str(row[name]).replace("_", " ") for name in ABOUT if name in row)
+        rows.append((*which, signed(off), reason))
+    return "\n".join(
+        (
+            paragraph(
+                f"""Of the {len(rows)} times that are off by more than 15% the count that is off
+                most. Small arrays that are written casually take longer than predicted with
+                all counts right: eight blocks or little more write them, and a multiprocessor's
+                port seems to take longer for a write than for a read, which no microbenchmark
+                measures yet. Casual writes to arrays of tens of MiB are filled and sent to memory
+                before the cache is full; the machine keeps them until a line has to make room."""
+            ),
+            table(("permutation", "algorithm", "type", "√n", "time", "count"), rows, texts=6),
+        )
+    )
+
+
+def _moves(icpp: Predictions) -> str:
+    """What a prediction takes, beside the card and NumPy."""
+    rows = []
+    for own in icpp.of(MOVES):
+        times = [one for one in icpp.of(TIMES) if "table" not in one and _same(own, one)]
+        measured = [one for one in icpp.measured if _same(own, one)]
+        if times and measured:
+            seconds, moves = number(times[0], "seconds"), number(own, "seconds")
+            card = short(number(measured[0], "measured") / 1000)
+            by_numpy = f"{seconds / moves:.0f}" if moves else ""
+            rows.append((str(own["sqrt n"]), card, short(moves), short(seconds), by_numpy))
+    return "\n".join(
+        (
+            "### What a prediction takes\n",
+            paragraph(
+                """Of D-designated along the random permutation of floats: seconds on the card, of
+                NumPy's moves, and of the prediction, the last two of one core's processor time,
+                while other programs ran. The first one has Numba's compiling in it."""
+            ),
+            table(("√n", "card", "NumPy", "prediction", "times NumPy's"), rows, texts=0),
+        )
+    )
+
+
+def _kernels(kernels: Predictions) -> str:
+    rows = []
+    for row in kernels.times():
+        own = [one for one in kernels.launches() if _same(row, one)]
+        counts = []
+        for name in METRICS:
+            known = [number(one, name) for one in own if one[name] is not None]
+            counts.append(_bold(sum(known) / len(known)) if known else "")
+        ratio = number(row, "predicted") / number(row, "measured")
+        times = short(number(row, "measured")), short(number(row, "predicted")), f"{ratio:.2f}"
+        rows.append((str(row["kernel"]), str(row["data"]), *times, *counts))
+    return "\n".join(
+        (
+            "### The kernels by this machine\n",
+            paragraph(
+                f"""Predicted once, after the machine was made, and not used to change it:
+                {_summary(kernels.times())}. Held to: 20% on average. Next to the times, by which
+                part the counts are predicted to be more, the mean over launches."""
+            ),
+            table(
+                ("kernel", "data", "measured ms", "predicted", "ratio", *METRICS),
+                rows,
+                texts=2,
+            ),
+            paragraph(
+                """What the machine lacks: atomics on one word wait for each other on the card, as
+                the microbenchmarks of atomics show, and not in the machine; that is the histogram
+                of skewed data. A loop that adds what it reads waits in each iteration in the
+                machine, and a compiler may read ahead; that makes the longest rows of the sparse
+                matrix with a power law too slow. Instructions, and the start of blocks, cost
+                nothing; regular kernels are predicted to be too fast."""
+            ),
+        )
+    )

@@ -1,0 +1,174 @@
+"""The machine with a cache that stands for a card, and what is kept of its predictions."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim.errors import FormatError
+from mmsim.gpu.cache_calibrated import CHOSEN, RULES, Measured, cached_machine, milliseconds
+from mmsim.gpu.consecutive import taken
+from mmsim.gpu.pipeline import Step
+from mmsim.gpu.record import Record
+from mmsim_algorithms.gpu.cached_predictions import COUNTS, KEPT, TIMES, Machines, predicted, tasks
+from mmsim_algorithms.gpu.kept import Results, launched, pick
+from mmsim_algorithms.gpu.page_cached import Predictions, cached, errors
+from mmsim_algorithms.gpu.permuting import SEVERAL
+
+KEPT_RESULTS = Results.read()
+
+
+def measured(record=KEPT_RESULTS["cache"]):
+    return Measured(record, KEPT_RESULTS.card)
+
+
+def changed(number, **fields):
+    """The kept record with other fields in the rows of a number."""
+    record = KEPT_RESULTS["cache"]
+    rows = [{**row, **fields} if row["number"] == number else row for row in record.rows]
+    return replace(record, rows=tuple(rows))
+
+
+def test_each_number_comes_of_its_row():
+    """By hand, of the kept record; a time unit is a tenth of a picosecond."""
+    of = measured()
+    found = {rule.name: rule.value(of) for rule in RULES}
+    hit = of.row("random write hits")
+    assert found["tag_time"] == round(10 * of.row("random read hits")["ps"])
+    assert found["write_time"] == round(
+        10 * hit["ps"] * hit["counted"] / hit["lts__t_tag_requests.sum"]
+    )
+    partial = of.row("partial writes", words=1)
+    fills = partial["dram__sectors_read.sum"] / partial["counted"]
+    assert found["fill_time"] == round(10 * (partial["ps"] - hit["ps"]) / fills)
+    assert found["memory_time"] == round(
+        20 * (of.row("memory, reads")["ps"] + of.row("memory, writes")["ps"])
+    )
+    assert found["global_latency"] + found["miss_latency"] == pytest.approx(
+        10 * of.row("miss latency")["ps"], abs=1
+    )
+    assert (found["fetch"], found["under_way"], found["resident"]) == (2, 32, 2048)
+    assert found["capacity"] == 60 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [
+        ("random read hits", "tag_time"),
+        ("read hits", "sector_time"),
+        ("write hits", "cross_time"),
+        ("memory, reads", "memory_time"),
+        ("runs, read", "row_time"),
+        ("partial writes", "fill_time"),
+        ("hit latency", "global_latency"),
+        ("miss latency", "miss_latency"),
+        ("multiprocessors", "port_time"),
+    ],
+)
+def test_a_slower_point_makes_a_slower_number(number, name):
+    (rule,) = [rule for rule in RULES if rule.name == name]
+    slower = changed(number, ps=1e6)
+    assert rule.value(measured(slower)) > rule.value(measured())
+
+
+def test_a_record_that_lacks_a_row_is_refused():
+    record = KEPT_RESULTS["cache"]
+    for left in ("hit latency", "fetches"):
+        rows = tuple(row for row in record.rows if row["number"] != left)
+        with pytest.raises(FormatError, match=left):
+            cached_machine(replace(record, rows=rows), KEPT_RESULTS.card)
+    with pytest.raises(FormatError, match="no time"):
+        cached_machine(changed("hit latency", ps=None), KEPT_RESULTS.card)
+    none = changed("random write hits", **{"lts__t_tag_requests.sum": None})
+    with pytest.raises(FormatError, match="lts__t_tag_requests"):
+        cached_machine(none, KEPT_RESULTS.card)
+
+
+def test_the_machine_has_all_numbers():
+    machine = cached_machine(KEPT_RESULTS["cache"], KEPT_RESULTS.card)
+    named = {rule.name for rule in RULES} | set(CHOSEN)
+    assert all(getattr(machine, name) for name in named)
+    assert milliseconds([10**10, 0], KEPT_RESULTS.card) == pytest.approx(
+        1 + 2 * KEPT_RESULTS.card.launch_ns * 1e-6
+    )
+
+
+@mm.program
+def doubled(T, a, b, n):
+    b[T.id] = a[T.id] * n
+
+
+def small(**numbers):
+    return mm.Cached(2, 8, 20, sectors=4, miss_latency=100, halves=2, **numbers)
+
+
+def test_launches_find_what_others_left_if_they_are_timed():
+    """b is where the first launch left it, and a, which the second one writes, is elsewhere."""
+    arrays = {"a": np.arange(16), "b": np.zeros(16, int), "c": np.zeros(16, int)}
+    steps = [Step(doubled, (*names, 2), 16, 8) for names in (("a", "b"), ("b", "c"), ("c", "a"))]
+    machine = small(capacity=1024, ways=4)
+    timed, alone = (taken(machine, steps, arrays, timed=one) for one in (True, False))
+    reads = [[one.rows[0].memory_reads for one in found] for found in (timed, alone)]
+    assert reads == [[8, 0, 0], [8, 8, 8]]
+    written = sum(row.memory_writes for one in timed for row in one.rows)
+    assert written > 0  # lines of the other array make room
+    assert sum(row.memory_writes for one in alone for row in one.rows) == 0
+    assert arrays["b"].sum() == 0
+
+
+def kept(which):
+    return Record.read(KEPT / f"{which}.json")
+
+
+@pytest.mark.parametrize("which", ["icpp", "kernels"])
+def test_predictions_are_kept_with_their_machine(which):
+    record = kept(which)
+    assert record.facts["machine"] == repr(Machines.kept().cached)
+    assert (KEPT / f"{which}.json").read_text() == record.to_json()
+    assert record.experiment == f"{which}-cached"
+
+
+def test_small_launches_are_counted_as_they_are_kept():
+    machines = Machines.kept()
+    rows = list(kept("icpp").rows)
+    for task in list(tasks("icpp", [256])):
+        about = task.group.about
+        if task.what == COUNTS and (about["algorithm"], about["type"]) == ("S-designated", "float"):
+            assert predicted(task, machines) == [
+                row for row in rows if task.about.items() <= row.items()
+            ]
+
+
+@pytest.mark.long
+def test_small_times_are_what_is_kept():
+    machines = Machines.kept()
+    rows = list(kept("icpp").rows)
+    for task in list(tasks("icpp", [256])):
+        if task.what == TIMES:
+            (now,) = predicted(task, machines)
+            (then,) = [row for row in rows if task.about.items() <= row.items()]
+            assert now["predicted"] == then["predicted"]
+
+
+def test_the_times_of_kernels_are_those_that_are_kept():
+    known = {
+        (row["kernel"], row["data"]): row["predicted"]
+        for row in kept("kernels").rows
+        if row["what"] == TIMES
+    }
+    rows = KEPT_RESULTS["KERNELS"].rows
+    assert {(row["kernel"], row["data"]): row["predicted"] for row in rows} == known
+
+
+def test_the_permutations_are_predicted_as_the_page_says():
+    icpp = Predictions.kept("icpp", KEPT_RESULTS)
+    rows = icpp.times()
+    assert len(rows) <= len(launched(KEPT_RESULTS["ICPP-T2"].rows, SEVERAL)) == 180
+    for side, most in ((1024, 0.25), (4096, 0.40)):
+        found = errors(pick(rows, sqrt_n=side))
+        assert found
+        assert max(map(abs, found)) < most
+        assert sum(map(abs, found)) / len(found) < 0.15
+    (text,) = cached(KEPT_RESULTS)
+    assert f"Of {len(rows)} cells" in text
