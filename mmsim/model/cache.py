@@ -21,9 +21,9 @@ KIND = {"read": READ, "write": WRITE, "atomic": ATOMIC}
 LOOKUPS, SECTORS, HITS, MISSES, READS, WRITES, FILLS, CROSSINGS, ACTIVATIONS = range(9)
 """What is counted of the requests of an access, see `mmsim.results.cache.CacheRow`."""
 COUNTS = 9
-TAGS, DATA, CROSS, MEMORY, FILL, ROW = range(6)
+TAGS, DATA, CROSS, MEMORY, ROW = range(5)
 """The resources that all DMMs share, each a pipeline; `free` says from when on."""
-RESOURCES = 6
+RESOURCES = 5
 PORT, WIRE = range(2)
 """The resources of each DMM, for its tag requests and for its sectors."""
 OF_A_DMM = 2

@@ -10,7 +10,7 @@ from mmsim.model.cache import Numbers
 from mmsim.results.rows import Kind
 from mmsim.tabular import Rows, Tabular
 
-RESOURCES = ("tags", "sectors", "crossings", "memory", "fills", "rows")
+RESOURCES = ("tags", "sectors", "crossings", "memory", "rows")
 """What requests occupy, in the order of `CacheRow.busy`."""
 
 
@@ -46,11 +46,10 @@ class CacheRow(Tabular):
         """Time units for which the requests occupied each of `RESOURCES`."""
         each = numbers.tag_time if self.kind == "read" else numbers.write_time
         return (
-            self.tags * each,
+            self.tags * each + self.fills * numbers.fill_time,
             self.sectors * numbers.sector_time,
             self.crossings * numbers.cross_time,
             (self.memory_reads + self.memory_writes) * numbers.memory_time,
-            self.fills * numbers.fill_time,
             self.activations * numbers.row_time,
         )
 

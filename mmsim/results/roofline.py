@@ -59,7 +59,6 @@ def roofline(run: Run) -> Roofline | None:
         numbers.sector_time,
         numbers.cross_time,
         numbers.memory_time,
-        numbers.fill_time,
         numbers.row_time,
     )
     found = []

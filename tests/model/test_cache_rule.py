@@ -170,7 +170,7 @@ def test_each_resource_serves_one_item_after_another():
     first = cache.serve(numbers, state, 0, 0, READ, 2, [0, 1, 4], [0] * 3, 0, 3)
     again = cache.serve(numbers, state, 5, 0, READ, 2, [0, 1, 4], [0] * 3, 0, 3)
     assert (first, again) == (30 + 7 + 19, 9 + 9 + 19)
-    assert state.free.tolist()[: cache.RESOURCES] == [9, 18, 0, 30, 0, 0]
+    assert state.free.tolist()[: cache.RESOURCES] == [9, 18, 0, 30, 0]
 
 
 def test_writes_have_their_own_time_and_fills_take_the_tags():

@@ -76,11 +76,10 @@ def test_bars_are_the_counters_times_the_rates(schedule):
     run = scattered(schedule=schedule)
     total = {name: sum(getattr(row, name) for row in run.cache) for name in COUNTED}
     expected = {
-        "tags": 7 * total["tags"],
+        "tags": 7 * total["tags"] + 9 * total["fills"],
         "sectors": 3 * total["sectors"],
         "crossings": 2 * total["crossings"],
         "memory": 5 * (total["memory_reads"] + total["memory_writes"]),
-        "fills": 9 * total["fills"],
         "rows": 20 * total["activations"],
         LATENCY: run.requests * 200 / under_way(run),
     }
@@ -98,7 +97,7 @@ def test_what_binds_is_marked():
         ("sectors", "sector_time"),
         ("crossings", "cross_time"),
         ("memory", "memory_time"),
-        ("fills", "fill_time"),
+        ("tags", "fill_time"),
         ("rows", "row_time"),
         (LATENCY, "global_latency"),
     ):
