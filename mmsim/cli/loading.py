@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from mmsim.errors import MMSimError
@@ -16,6 +17,13 @@ from mmsim.tracebacks import said
 
 class CallError(MMSimError):
     """A mistake in a call of the command line."""
+
+
+class _AsItStands(SourceFileLoader):
+    """Compiles a file's text: a compiled file may be older, if the text was changed right away."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
 
 
 def load_program(target: str) -> Program:
@@ -77,10 +85,10 @@ def _load(name: str) -> ModuleType:
         raise CallError(f"no file {name!r}")
     sys.path.insert(0, str(path.parent))
     own_name = f"mmsim_run_{path.stem}"  # not a name that would hide another module
-    spec = importlib.util.spec_from_file_location(own_name, path)
+    loader = _AsItStands(own_name, str(path))
+    spec = importlib.util.spec_from_file_location(own_name, path, loader=loader)
     assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[own_name] = module
-    spec.loader.exec_module(module)
+    loader.exec_module(module)
     return module
