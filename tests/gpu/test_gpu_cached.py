@@ -171,4 +171,4 @@ def test_the_permutations_are_predicted_as_the_page_says():
         assert max(map(abs, found)) < most
         assert sum(map(abs, found)) / len(found) < 0.15
     (text,) = cached(KEPT_RESULTS)
-    assert f"Of {len(rows)} cells" in text
+    assert f"Of {len(rows)} of the 180 cells" in text
