@@ -195,8 +195,9 @@ def _permutations(icpp: Predictions, results: Results) -> str:
             "### ICPP's permutations by this machine\n",
             paragraph(
                 f"""Of {len(rows)} of the {len(icpp.measured)} cells of ICPP's Table II, several
-                words a thread, those that are predicted so far: {_summary(rows)}. The fastest of the three algorithms is predicted for {right} of
-                {len(measured)}. Held to: 15%, none over 40%, 54 of 60.{_table_3(icpp, results)}"""
+                words a thread, those that are predicted so far: {_summary(rows)}. The fastest of
+                the three algorithms is predicted for {right} of {len(measured)}. Held to: 15%, none
+                over 40%, 54 of 60.{_table_3(icpp, results)}"""
             ),
             table(("size", "cells", "times"), by_side, texts=1),
             paragraph("Predicted/measured:"),
