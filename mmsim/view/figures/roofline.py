@@ -52,7 +52,7 @@ def roofline(run: Run, *, axes: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in axes.get_yticklabels()]
     ['tags', 'sectors', 'memory', 'latency']
     >>> [text.get_text() for text in axes.texts]
-    ['12%', '31%', '99%, binds', '≥ 3.3%']
+    ['13%', '31%', '99%, binds', '≥ 3.2%']
     """
     check_run(run)
     found = bounds_of(run)
