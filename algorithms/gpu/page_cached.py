@@ -113,9 +113,10 @@ def _numbers(results: Results) -> str:
                 """[`mm.Cached`](machines.md#sectors-a-cache-and-several-requests) has sectors, a
                 cache in two halves, and several requests of a warp under way. Its numbers come from
                 the microbenchmarks above, by the rules of this table, none from a kernel that is
-                predicted. Its rules come from what was counted of the microbenchmarks, too. Some were
-                looked for there only after a first look at predicted permutations: that fills and
-                writes occupy the tags, each for a time of its own, and that each DMM has a port."""
+                predicted. Its rules come from what was counted of the microbenchmarks, too. Some
+                were looked for there only after a first look at predicted permutations: that fills
+                and writes occupy the tags, each for a time of its own, and that each DMM has a
+                port."""
             ),
             table(("number", "picoseconds, or as it is", "how it is found"), rows, texts=1).replace(
                 "| ---: | ---: |\n", "| ---: | --- |\n"
