@@ -352,20 +352,26 @@ def zeros_words() -> int:
 
 
 def multiprocessors(card: Card) -> Iterator[Point]:
-    """Reads that hit by few multiprocessors: what each of them can ask for, and what all share."""
-    lines, every = card.lines(0.25), card.multiprocessors
-    for blocks in sorted({1, 2, 4, 8, 16, every // 4, every // 2, every} & {*range(1, every + 1)}):
-        for wide, stride in ((False, LINE), (True, 1)):
-            places = lines * LINE // 2 if wide else lines
-            yield Point(
-                "multiprocessors",
-                {"blocks": blocks, "word bytes": 8 if wide else 4, "stride": stride},
-                programs.walk,
-                (places, stride),
-                threads=BLOCK * blocks,
-                wide=wide,
-                times=repetitions(BLOCK * blocks, (60 if wide else 500) / blocks),
-            )
+    """Accesses that hit by few multiprocessors: what each can ask for, and what all share."""
+    every = card.multiprocessors
+    for number, program, lines in (
+        ("multiprocessors", programs.walk, card.lines(0.25)),
+        ("multiprocessors, written", programs.walk_writing, card.lines(0.125)),
+    ):
+        for blocks in sorted(
+            {1, 2, 4, 8, 16, every // 4, every // 2, every} & {*range(1, every + 1)}
+        ):
+            for wide, stride in ((False, LINE), (True, 1)):
+                places = lines * LINE // 2 if wide else lines
+                yield Point(
+                    number,
+                    {"blocks": blocks, "word bytes": 8 if wide else 4, "stride": stride},
+                    program,
+                    (places, stride),
+                    threads=BLOCK * blocks,
+                    wide=wide,
+                    times=repetitions(BLOCK * blocks, (60 if wide else 500) / blocks),
+                )
 
 
 def atomics(card: Card) -> Iterator[Point]:
