@@ -7,7 +7,8 @@ export PYTHONDONTWRITEBYTECODE :=
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+# One process more than JOBS: many tests wait for a browser or for processes of their own.
+PYTEST := $(BIN)/python -m pytest -n $(shell expr $(JOBS) + 1) --dist loadgroup
 SITE := $(BIN)/python -m sphinx -b html -W --keep-going -q -E
 REFERENCE := tests/engines/test_events_against_reference.py
 RANDOM := $(shell grep -l "import draws" tests/*/test_*.py)

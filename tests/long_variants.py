@@ -18,7 +18,9 @@ SHOWS = "monitors/test_planted.py::test_a_run_shows_what_one_run_can"
 LONG = frozenset(
     {
         # The other notebooks are executed.
+        f"{NOTEBOOK}[02-latency-and-warps]",
         f"{NOTEBOOK}[03-transpose-three-ways]",
+        f"{NOTEBOOK}[04-conflict-free-permutation]",
         f"{NOTEBOOK}[05-scheduled-permutation]",
         f"{NOTEBOOK}[06-random-address-permute-shift]",
         f"{NOTEBOOK}[07-the-model-and-the-metal]",
@@ -29,6 +31,9 @@ LONG = frozenset(
         "cli/test_interrupts.py::test_other_commands_end_too[words1-1-129]",
         "cli/test_interrupts.py::test_other_commands_end_too[words2-2-130]",
         "cli/test_cli_edges.py::test_a_closed_or_full_error_output_stops_nothing[2>&-]",
+        "engines/test_compiled_programs.py::test_the_papers_programs[straightforward-machine0]",
+        "engines/test_compiled_programs.py::test_the_papers_programs[destination_designated-machine3]",
+        "engines/test_compiled_programs.py::test_the_papers_programs[rotating-machine4]",
         "engines/test_compile_cache.py::test_two_processes_compile_one_program_together",
         f"{ESTIMATE}[interpreted-own_loops-synchronous]",
         f"{ESTIMATE}[interpreted-permutation-asynchronous]",
@@ -49,9 +54,10 @@ LONG = frozenset(
         "view/test_player.py::test_a_window_shows_the_same_states[changing-asynchronous]",
         "view/test_player.py::test_a_window_shows_the_same_states[make1-asynchronous]",
         "view/test_player.py::test_what_is_drawn_is_the_state[SMM Figure 4, UMM]",
-        "view/test_player_lecture.py::test_a_lecture_fits_its_screen[size1-one memory]",
+        "view/test_player_lecture.py::test_a_lecture_fits_its_screen[size1-HMM, five launches]",
         "view/test_player_lecture.py::test_a_lecture_fits_its_screen[size1-two runs]",
         "view/test_player_runs.py::test_two_runs_go_in_step[before and after]",
+        "view/test_player_runs.py::test_two_runs_go_in_step[DMM and UMM]",
         "sweeps/test_sweep.py::test_rows_do_not_depend_on_jobs_or_backend[multiprocessing]",
     }
 )

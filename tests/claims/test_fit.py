@@ -67,7 +67,7 @@ def test_what_is_measured_may_be_something_else():
     assert str(found).startswith("S = 128/w\n")
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(1, 9), st.sampled_from(TERMS)),

@@ -176,6 +176,7 @@ def run_alone(environment, text=SMALL, before=""):
     assert (done.returncode, done.stdout, done.stderr) == (0, "right\n", "")
 
 
+@pytest.mark.long
 def test_one_directory_keeps_all_that_numba_compiles(tmp_path):
     home = tmp_path / "home"
     eager = "from mmsim.engines.array import cold\ncold.eager = True"

@@ -414,6 +414,7 @@ def compiled(source, folder):
     return out.read_text()
 
 
+@pytest.mark.long
 @needs_nvcc
 def test_nvcc_takes_every_text(tmp_path):
     written = []

@@ -107,7 +107,8 @@ def compare(cases, folder):
                     pytest.fail(f"{said}\n{written[number].source}")
 
 
-def test_the_kernels_of_all_tests_compute_what_they_do_when_simulated(tmp_path):
+@pytest.mark.parametrize("third", [0, *(pytest.param(k, marks=pytest.mark.long) for k in (1, 2))])
+def test_the_kernels_of_all_tests_compute_what_they_do_when_simulated(tmp_path, third):
     cases = []
     for program, args, sizes, arrays in launches():
         if program.name in NARROW:
@@ -118,7 +119,7 @@ def test_the_kernels_of_all_tests_compute_what_they_do_when_simulated(tmp_path):
             continue
         cases.append((program, args, sizes, arrays))
     assert len(cases) >= FEWEST
-    compare(cases, tmp_path)
+    compare(cases[third::3], tmp_path)
 
 
 WHOLE = np.array([0, 1, -1, 2, -2, 7, -7, 2**31 - 1, -(2**31), 2**63 - 1, -(2**63)])
