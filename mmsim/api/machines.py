@@ -297,6 +297,8 @@ class Cached(HMM):
         part, and opened row occupies its resource.
     port_time, wire_time
         Time units that each tag request and each sector occupies its DMM's own way to the cache.
+    write_port_time, write_wire_time
+        Those of a write or an atomic. Default: the same.
     shared_time
         Time units that a stage of a shared memory takes.
     miss_latency, cross_latency
@@ -334,6 +336,8 @@ class Cached(HMM):
     cross_latency: int = 0
     port_time: int = 0
     wire_time: int = 0
+    write_port_time: int | None = None
+    write_wire_time: int | None = None
     shared_time: int = 1
     capacity: int = 0
     ways: int = 1
@@ -354,6 +358,9 @@ class Cached(HMM):
                 check_numbers(self, name)
         rates = ("sector_time", "cross_time", "memory_time", "fill_time", "row_time")
         check_numbers(self, *rates, "port_time", "wire_time", least=0)
+        for name in ("write_port_time", "write_wire_time"):
+            if getattr(self, name) is not None:
+                check_numbers(self, name, least=0)
         latencies = ("miss_latency", "cross_latency")
         check_numbers(self, *latencies, "capacity", least=0)
         check_cache(self._line, self.sectors, self.capacity, self.ways, self.halves, self.fetch)
@@ -389,6 +396,8 @@ class Cached(HMM):
             self.cross_latency,
             self.port_time,
             self.wire_time,
+            self.port_time if self.write_port_time is None else self.write_port_time,
+            self.wire_time if self.write_wire_time is None else self.write_wire_time,
             self.dmms,
             self.halves,
             self.capacity // (self._line * self.ways * self.halves),

@@ -157,6 +157,16 @@ RULES = (
         lambda of: 4 * of.ps("multiprocessors", blocks=1, stride=1),
     ),
     Rule(
+        "write_port_time",
+        "writes that hit by one block, each lane in a line of its own",
+        lambda of: of.ps("multiprocessors, written", blocks=1, stride=LINE),
+    ),
+    Rule(
+        "write_wire_time",
+        "writes in turn that hit by one block, of 8 bytes: a sector takes 4",
+        lambda of: 4 * of.ps("multiprocessors, written", blocks=1, stride=1),
+    ),
+    Rule(
         "global_latency",
         "a read that hits, by one thread whose reads wait for each other",
         lambda of: of.ps("hit latency"),

@@ -52,6 +52,8 @@ class Numbers(NamedTuple):
     cross_latency: int
     port_time: int
     wire_time: int
+    write_port_time: int
+    write_wire_time: int
     dmms: int
     halves: int
     sets: int
@@ -66,9 +68,8 @@ class Numbers(NamedTuple):
         """Whether tag requests alone take time, a time unit each: the rule of address groups."""
         others = self.sector_time + self.cross_time + self.memory_time + self.fill_time
         others += self.row_time + self.miss_latency + self.cross_latency
-        return (
-            self.tag_time == self.write_time == 1 and others + self.port_time + self.wire_time == 0
-        )
+        others += self.port_time + self.wire_time + self.write_port_time + self.write_wire_time
+        return self.tag_time == self.write_time == 1 and others == 0
 
 
 class State(NamedTuple):
@@ -432,15 +433,17 @@ def serve(
             crossed = line
     moved = items[READS] + items[WRITES]
     own = RESOURCES + OF_A_DMM * dmm
-    each = numbers.tag_time if kind == READ else numbers.write_time
+    each, port, wire = numbers.write_time, numbers.write_port_time, numbers.write_wire_time
+    if kind == READ:
+        each, port, wire = numbers.tag_time, numbers.port_time, numbers.wire_time
     busy = items[LOOKUPS] * each + items[FILLS] * numbers.fill_time
     done = passed(state, TAGS, now, busy, 1)
     done = max(done, passed(state, DATA, now, items[SECTORS], numbers.sector_time))
     done = max(done, passed(state, CROSS, now, items[CROSSINGS], numbers.cross_time))
     done = max(done, passed(state, MEMORY, now, moved, numbers.memory_time))
     done = max(done, passed(state, ROW, now, items[ACTIVATIONS], numbers.row_time))
-    done = max(done, passed(state, own + PORT, now, stages, numbers.port_time))
-    done = max(done, passed(state, own + WIRE, now, items[SECTORS], numbers.wire_time))
+    done = max(done, passed(state, own + PORT, now, stages, port))
+    done = max(done, passed(state, own + WIRE, now, items[SECTORS], wire))
     if kind != WRITE:
         if items[READS] > items[FILLS]:
             done += numbers.miss_latency

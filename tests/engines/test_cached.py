@@ -105,6 +105,8 @@ def cached_machines(draw, spec):
         cross_latency=draw(times),
         port_time=draw(times),
         wire_time=draw(times),
+        write_port_time=draw(st.none() | st.integers(0, 8)),
+        write_wire_time=draw(st.none() | st.integers(0, 8)),
         write_time=draw(st.sampled_from([None, 1, 3])),
         shared_time=draw(st.integers(1, 3)),
         capacity=sets * line * ways * halves,
@@ -155,9 +157,9 @@ def many_ways(T, a, b, c, d, n):
 
 MACHINE = mm.Cached(
     3, 8, 20, 3, sectors=4, sector_time=2, cross_time=3, memory_time=5, fill_time=4, row_time=7,
-    miss_latency=11, cross_latency=6, port_time=4, wire_time=3, write_time=2, shared_time=2,
-    capacity=128, ways=2, halves=2, fetch=2, channels=2, banks=2, row=2,
-    under_way=2, resident=32,
+    miss_latency=11, cross_latency=6, port_time=4, wire_time=3, write_port_time=9,
+    write_wire_time=5, write_time=2, shared_time=2, capacity=128, ways=2, halves=2,
+    fetch=2, channels=2, banks=2, row=2, under_way=2, resident=32,
 )  # fmt: skip
 
 
@@ -263,6 +265,8 @@ def test_what_cannot_be_done_is_refused():
         ({"shared_time": 0}, "at least 1"),
         ({"sector_time": -1}, "at least 0"),
         ({"port_time": -1}, "at least 0"),
+        ({"write_port_time": -1}, "write_port_time"),
+        ({"write_wire_time": -1}, "write_wire_time"),
         ({"under_way": 1.5}, "whole number"),
         ({"resident": 0}, "at least 1"),
     ):

@@ -45,6 +45,10 @@ def test_each_number_comes_of_its_row():
     assert found["memory_time"] == round(
         20 * (of.row("memory, reads")["ps"] + of.row("memory, writes")["ps"])
     )
+    for number, prefix in (("multiprocessors", ""), ("multiprocessors, written", "write_")):
+        lines, in_turn = (of.row(number, blocks=1, stride=stride) for stride in (32, 1))
+        assert found[f"{prefix}port_time"] == round(10 * lines["ps"])
+        assert found[f"{prefix}wire_time"] == round(40 * in_turn["ps"])
     assert found["global_latency"] + found["miss_latency"] == pytest.approx(
         10 * of.row("miss latency")["ps"], abs=1
     )
@@ -64,6 +68,9 @@ def test_each_number_comes_of_its_row():
         ("hit latency", "global_latency"),
         ("miss latency", "miss_latency"),
         ("multiprocessors", "port_time"),
+        ("multiprocessors", "wire_time"),
+        ("multiprocessors, written", "write_port_time"),
+        ("multiprocessors, written", "write_wire_time"),
     ],
 )
 def test_a_slower_point_makes_a_slower_number(number, name):

@@ -194,6 +194,26 @@ def test_each_dmm_has_its_own_way_to_the_cache():
     assert state.free.tolist()[cache.RESOURCES :] == [40, 42, 20, 21]
 
 
+@pytest.mark.parametrize("kind", [WRITE, ATOMIC])
+@pytest.mark.parametrize(
+    ("own", "done"),
+    [
+        ({"write_port_time": 15}, [30, 60]),
+        ({"write_wire_time": 11}, [33, 66]),
+        ({"write_port_time": 0}, [21, 42]),
+        ({"write_wire_time": 0}, [20, 40]),
+        ({}, [21, 42]),
+    ],
+)
+def test_a_write_takes_its_own_times_on_a_dmms_way(kind, own, done):
+    """Each of 2 tag requests and 3 sectors, l = 20; where nothing is said, reads' times."""
+    numbers = machine(capacity=64, tag_time=1, port_time=10, wire_time=7, **own).cache
+    state = cache.new_state(numbers)
+    how = kind, 2, [0, 1, 4], [1] * 3, 0, 3
+    assert [cache.serve(numbers, state, 0, 0, *how) - 19 for _ in done] == done
+    assert cache.serve(numbers, state, 0, 1, READ, *how[1:]) == 21 + 19
+
+
 def test_a_read_that_crosses_takes_longer_and_one_from_memory_longer_still():
     """A write waits for neither."""
     numbers = machine(capacity=64, halves=2, miss_latency=100, cross_latency=30).cache
