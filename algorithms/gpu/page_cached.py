@@ -117,7 +117,8 @@ def _numbers(results: Results) -> str:
                 were looked for there only after a first look at predicted permutations: that fills
                 and writes occupy the tags, each for a time of its own, and that each DMM has a
                 port. That a write occupies the port and the wire for times of its own was measured
-                after all of them and the kernels below had been predicted once without it."""
+                after all of them and the kernels below had been predicted once without it; then
+                all microbenchmarks were run anew."""
             ),
             table(("number", "picoseconds, or as it is", "how it is found"), rows, texts=1).replace(
                 "| ---: | ---: |\n", "| ---: | --- |\n"
