@@ -550,9 +550,11 @@ def examples():
     yield from mmsim_algorithms.programs()
 
 
-def test_the_papers_programs_compute_what_they_do_when_simulated(tmp_path):
+@pytest.mark.parametrize("third", [0, *(pytest.param(k, marks=pytest.mark.long) for k in (1, 2))])
+def test_the_papers_programs_compute_what_they_do_when_simulated(tmp_path, third):
     written, launches = [], []
-    for program in examples():
+    chosen = list(examples())[third::3]
+    for program in chosen:
         example = program.prepare(32)
         block_size = example.block_size
         several = block_size is not None and block_size < example.threads
@@ -567,8 +569,8 @@ def test_the_papers_programs_compute_what_they_do_when_simulated(tmp_path):
         for backward in (False, True):
             if not same(emulated.run(number, backward), run.arrays):
                 different.add(program.name)
-    assert different == NEED_LOCK_STEP
-    assert len(launches) > 90
+    assert different == NEED_LOCK_STEP & {program.name for program in chosen}
+    assert len(launches) > 30
 
 
 def test_in_lock_step_programs_that_lean_on_it_are_right_too(tmp_path):
