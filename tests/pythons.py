@@ -103,7 +103,7 @@ of the site and the notebooks; single tests of other files that take more than o
 are run of the files that are left out. All others are run."""
 
 
-NOT_IN_CORNERS = ("claims", "gpu", "house", "kernels", "papers", "sweeps")
+NOT_IN_CORNERS = ("claims", "gpu", "house", "kernels", "papers")
 """Folders whose tests are about what is built on the library: `--corners` leaves them out."""
 
 
