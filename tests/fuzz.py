@@ -30,7 +30,9 @@ MOST_MESSAGES = 60
 
 
 def arguments_of(argv: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Try hostile programs and documents.")
+    parser = argparse.ArgumentParser(
+        description="Try mutated and random programs, and damaged documents."
+    )
     parser.add_argument("--count", type=int, default=100_000, help="programs (100000)")
     parser.add_argument("--documents", type=int, default=20_000, help="documents (20000)")
     parser.add_argument("--seed", type=int, default=0, help="which ones (0)")

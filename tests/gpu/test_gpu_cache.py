@@ -321,10 +321,10 @@ def test_the_record_grows_number_by_number_and_then_has_the_counts(played, monke
     monkeypatch.setattr(ncu, "version", lambda profiler: "1.0")
     monkeypatch.setattr(ncu, "known_metrics", lambda profiler: set())
     monkeypatch.setattr(ncu, "profile", lambda *given: launches())
-    told = []
-    records = list(measured("the command", told.append))
-    assert told[:3] == ["read hits", "random read hits", "write hits"]
-    assert told[-2:] == ["halves", "counting"]
+    said = []
+    records = list(measured("the command", said.append))
+    assert said[:3] == ["read hits", "random read hits", "write hits"]
+    assert said[-2:] == ["halves", "counting"]
     sizes = [len(record.rows) for record in records]
     assert sizes[:4] == [6, 7, 13, 14]
     assert sizes == sorted(sizes)

@@ -94,6 +94,7 @@ def roofline(run: Run, *, axes: Axes | None = None) -> Axes:
                 textcoords="offset points",
                 va="center",
                 weight="bold" if binds else "normal",
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
             )
         drawn.axvline(100, color="black", linewidth=0.8)
         drawn.set_xlim(0, MOST)
