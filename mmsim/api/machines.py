@@ -299,6 +299,9 @@ class Cached(HMM):
         Time units that each tag request and each sector occupies its DMM's own way to the cache.
     write_port_time, write_wire_time
         Those of a write or an atomic. Default: the same.
+    slices, atomic_time
+        Slices of the cache, and the time units that each sector of an atomic occupies the slice of
+        its line.
     shared_time
         Time units that a stage of a shared memory takes.
     miss_latency, cross_latency
@@ -338,6 +341,8 @@ class Cached(HMM):
     wire_time: int = 0
     write_port_time: int | None = None
     write_wire_time: int | None = None
+    slices: int = 1
+    atomic_time: int = 0
     shared_time: int = 1
     capacity: int = 0
     ways: int = 1
@@ -352,12 +357,12 @@ class Cached(HMM):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_numbers(self, "sectors", "tag_time", "ways", "halves", "fetch")
-        check_numbers(self, "channels", "banks", "row", "under_way", "shared_time")
+        check_numbers(self, "channels", "banks", "row", "under_way", "shared_time", "slices")
         for name in ("resident", "write_time"):
             if getattr(self, name) is not None:
                 check_numbers(self, name)
         rates = ("sector_time", "cross_time", "memory_time", "fill_time", "row_time")
-        check_numbers(self, *rates, "port_time", "wire_time", least=0)
+        check_numbers(self, *rates, "port_time", "wire_time", "atomic_time", least=0)
         for name in ("write_port_time", "write_wire_time"):
             if getattr(self, name) is not None:
                 check_numbers(self, name, least=0)
@@ -398,6 +403,7 @@ class Cached(HMM):
             self.wire_time,
             self.port_time if self.write_port_time is None else self.write_port_time,
             self.wire_time if self.write_wire_time is None else self.write_wire_time,
+            self.atomic_time,
             self.dmms,
             self.halves,
             self.capacity // (self._line * self.ways * self.halves),
@@ -406,6 +412,7 @@ class Cached(HMM):
             self.channels,
             self.banks,
             self.row,
+            self.slices,
         )
 
 

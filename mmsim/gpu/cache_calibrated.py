@@ -90,6 +90,17 @@ def _cross_cycles(measured: Measured) -> float:
     return median(one for one in longer if 2 * one > max(longer))
 
 
+def _atomic_on(measured: Measured, lines: Callable[[Iterable[int]], int]) -> float:
+    """Picoseconds of an atomic on one word of each of so many lines."""
+    rows = [
+        row
+        for row in measured.record.rows
+        if row["number"] == "atomics" and row["words of a line"] == 1
+    ]
+    found: dict[int, float] = {row["lines"]: row["ps"] for row in rows}  # type: ignore
+    return found[lines(found)]
+
+
 def _under_way(measured: Measured) -> int:
     """The most reads of one warp that take less than twice as long as one."""
     rows = [
@@ -165,6 +176,13 @@ RULES = (
         "write_wire_time",
         "writes in turn that hit by one block, of 8 bytes: a sector takes 4",
         lambda of: 4 * of.ps("multiprocessors, written", blocks=1, stride=1),
+    ),
+    Rule("atomic_time", "an atomic on one word", lambda of: _atomic_on(of, min)),
+    Rule(
+        "slices",
+        "how many times as long an atomic on one word takes as one on words of many lines",
+        lambda of: _atomic_on(of, min) / _atomic_on(of, max),
+        time=False,
     ),
     Rule(
         "global_latency",

@@ -1,9 +1,9 @@
 """For which of its earlier accesses a warp waits before an access: those whose values it has used.
 
 A warp that may have several requests under way sends the next one without waiting for what it has
-asked for, unless that is *used* in between. What a read or an atomic brings is copied without a
-wait from variable to variable and into register arrays; each other expression uses it: arithmetic,
-an index, a condition, a value that is written to memory or exchanged.
+asked for, unless that is *used* in between: by an index, a condition, a value that is written to
+memory or exchanged. What is computed of what a read or an atomic brings, and copied to variables
+and register arrays, is used where the result is.
 
 The sites whose values a name may hold follow from the program's text alone, over all ways that a
 thread may take; so do the sites whose values are used between one access and the next. A register
@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.graph import NO_SITE, Graph, Step
-from mmsim.ir.walk import names
+from mmsim.ir.walk import names, parts
 
 
 def needs(body: ir.Block, sites: int) -> tuple[frozenset[int], ...]:
@@ -56,18 +56,15 @@ def needs(body: ir.Block, sites: int) -> tuple[frozenset[int], ...]:
 
 
 def _operated(step: Step) -> Iterable[ir.Expr]:
-    """The expressions of a step whose values are needed then, not only copied."""
+    """The expressions of a step whose values are needed then, not only for a result."""
     yield from step.asks
-    if step.value is not None and not _copies(step):
+    if step.value is None:
+        return
+    if step.target is None or step.exchanged:
         yield step.value
-    elif isinstance(step.value, ir.RegisterRead):
-        yield from step.value.index
-
-
-def _copies(step: Step) -> bool:
-    """Whether a step copies a variable, or a register, into another one."""
-    plain = isinstance(step.value, ir.Var | ir.RegisterRead)
-    return plain and step.target is not None and not step.exchanged
+    for part in parts(step.value):
+        if isinstance(part, ir.RegisterRead):
+            yield from part.index
 
 
 def _held(held: dict[str, frozenset[int]], values: tuple[ir.Expr, ...]) -> frozenset[int]:
@@ -84,10 +81,8 @@ def _assigned(step: Step, held: dict[str, frozenset[int]]) -> dict[str, frozense
     new: frozenset[int] = frozenset()
     if step.reads:
         new = frozenset([step.site])
-    elif step.value is not None and _copies(step):
-        value = step.value
-        assert isinstance(value, ir.Var | ir.RegisterRead)
-        new = held.get(value.name if isinstance(value, ir.Var) else value.array, new)
+    elif step.value is not None and not step.exchanged:
+        new = _held(held, (step.value,))
     if new or step.target in after:
         after[step.target] = after.get(step.target, frozenset()) | new
     return after

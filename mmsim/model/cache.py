@@ -54,6 +54,7 @@ class Numbers(NamedTuple):
     wire_time: int
     write_port_time: int
     write_wire_time: int
+    atomic_time: int
     dmms: int
     halves: int
     sets: int
@@ -62,6 +63,7 @@ class Numbers(NamedTuple):
     channels: int
     banks: int
     row: int
+    slices: int
 
     @property
     def plain(self) -> bool:
@@ -69,6 +71,7 @@ class Numbers(NamedTuple):
         others = self.sector_time + self.cross_time + self.memory_time + self.fill_time
         others += self.row_time + self.miss_latency + self.cross_latency
         others += self.port_time + self.wire_time + self.write_port_time + self.write_wire_time
+        others += self.atomic_time
         return self.tag_time == self.write_time == 1 and others == 0
 
 
@@ -87,7 +90,7 @@ class State(NamedTuple):
     rows: Any
     """The open row of each bank of each channel, -1 for none."""
     free: Any
-    """From when on each resource is free."""
+    """From when on each resource is free: those of all DMMs, of each DMM, the slices."""
     entered: Any
     """How many lines have come so far; the line that made room for the last one, or -1."""
     items: Any
@@ -133,7 +136,7 @@ def new_state(numbers: Numbers, sectors: int = 1 << 62) -> State:
         np.zeros(slots, np.uint8 if narrow else np.int64),
         np.zeros(slots * numbers.sectors, np.uint8 if narrow else np.uint32),
         np.full(numbers.channels * numbers.banks, -1, np.int64),
-        np.zeros(RESOURCES + OF_A_DMM * numbers.dmms, np.int64),
+        np.zeros(RESOURCES + OF_A_DMM * numbers.dmms + numbers.slices, np.int64),
         np.zeros(2, np.int64),
         np.zeros(COUNTS, np.int64),
     )
@@ -444,6 +447,12 @@ def serve(
     done = max(done, passed(state, ROW, now, items[ACTIVATIONS], numbers.row_time))
     done = max(done, passed(state, own + PORT, now, stages, port))
     done = max(done, passed(state, own + WIRE, now, items[SECTORS], wire))
+    if kind == ATOMIC and numbers.atomic_time > 0:
+        slices = RESOURCES + OF_A_DMM * numbers.dmms
+        for at in range(first, last):
+            line = quotient(sectors[at], numbers.sectors)
+            own = slices + spread(line, numbers.slices)
+            done = max(done, passed(state, own, now, 1, numbers.atomic_time))
     if kind != WRITE:
         if items[READS] > items[FILLS]:
             done += numbers.miss_latency

@@ -118,6 +118,8 @@ def cached_machines(draw, spec):
         row=draw(st.integers(1, 3)),
         under_way=draw(st.integers(1, 3)),
         resident=draw(st.sampled_from([None, 24, 32])),
+        slices=draw(st.integers(1, 3)),
+        atomic_time=draw(times),
     )
 
 
@@ -214,12 +216,12 @@ def kept(T, a, b, n):
 
 
 @pytest.mark.parametrize("engine", ["events", "array"])
-def test_a_sum_waits_for_each_read_and_registers_for_none(engine):
-    """Four reads by one warp, l = 10: each after the last, or at 0, 1, 2, 3; then the writes."""
+def test_a_sum_waits_for_its_reads_where_it_is_written(engine):
+    """Four reads by one warp, l = 10, at 0, 1, 2, 3; then one write, or four."""
     machine = mm.Cached(1, 4, 10, under_way=8)
     how = {"threads": 4, "schedule": "asynchronous", "engine": engine, "trace": False}
     args = np.arange(16), np.zeros(16, int), 4
-    assert machine.run(added, *args, **how).time == 4 * 10 + 10
+    assert machine.run(added, *args, **how).time == 13 + 10
     assert machine.run(kept, *args, **how).time == 13 + 3 + 10
 
 
@@ -233,6 +235,23 @@ def test_a_block_begins_when_those_before_it_leave_room(engine):
         machine = mm.Cached(1, 4, 10, resident=resident)
         times.append(machine.run(added, *args, **how, trace=False).time)
     assert times == [13 + 10, 20 + 21, 4 * 20, 4 * 20]
+
+
+@mm.program
+def counted(T, a, n):
+    mm.atomic.add(a, T.id * n, 1)
+
+
+@pytest.mark.parametrize("engine", ["events", "array"])
+def test_atomics_on_one_word_wait_for_each_other(engine):
+    """Four warps of 4 threads, all on one word, or each on a line of its own; l = 10.
+
+    No two of these lines lie in one slice. The last warp is dispatched after 12 tag requests.
+    """
+    machine = mm.Cached(2, 4, 10, slices=34, atomic_time=30)
+    how = {"threads": 16, "block_size": 8, "schedule": "asynchronous", "engine": engine}
+    times = [machine.run(counted, np.zeros(64, int), n, **how, trace=False).time for n in (0, 4)]
+    assert times == [16 * 30 + 9, 12 + 30 + 9]
 
 
 @mm.program
@@ -269,6 +288,8 @@ def test_what_cannot_be_done_is_refused():
         ({"write_wire_time": -1}, "write_wire_time"),
         ({"under_way": 1.5}, "whole number"),
         ({"resident": 0}, "at least 1"),
+        ({"atomic_time": -1}, "atomic_time"),
+        ({"slices": 0}, "slices"),
     ):
         with pytest.raises(mm.MMSimError, match=message):
             mm.Cached(1, 4, 10, **numbers)

@@ -54,6 +54,11 @@ def test_each_number_comes_of_its_row():
     )
     assert (found["fetch"], found["under_way"], found["resident"]) == (2, 32, 2048)
     assert found["capacity"] == 60 * 2**20
+    one, many = (
+        of.row("atomics", words_of_a_line=1, lines=lines)["ps"] for lines in (1, 60 * 2**20 // 1024)
+    )
+    assert found["atomic_time"] == round(10 * one)
+    assert found["slices"] == round(one / many)
 
 
 @pytest.mark.parametrize(
@@ -71,6 +76,7 @@ def test_each_number_comes_of_its_row():
         ("multiprocessors", "wire_time"),
         ("multiprocessors, written", "write_port_time"),
         ("multiprocessors, written", "write_wire_time"),
+        ("atomics", "atomic_time"),
     ],
 )
 def test_a_slower_point_makes_a_slower_number(number, name):

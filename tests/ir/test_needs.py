@@ -35,8 +35,8 @@ def computed(T, a, b):
     b[2] = y
 
 
-def test_arithmetic_waits_where_it_stands_and_its_result_for_nothing():
-    assert found(computed) == [[], [], [0], [], [1]]
+def test_arithmetic_waits_where_its_result_is_used():
+    assert found(computed) == [[], [], [], [0], [1]]
 
 
 @mm.program
@@ -61,8 +61,23 @@ def summed(T, a, b, n):
     b[0] = x
 
 
-def test_a_sum_needs_the_read_of_the_iteration_before():
-    assert found(summed) == [[0], [0]]
+def test_a_sum_needs_its_reads_where_it_is_written():
+    assert found(summed) == [[], [0]]
+
+
+@mm.program
+def by_index(T, a, b, d, n):
+    x = 0
+    r = mm.registers(2)
+    for k in range(n):
+        x += a[d[k] + 1]
+        r[x % 2] = k
+    b[0] = r[d[n] % 2] + 1
+
+
+def test_an_index_is_used_also_inside_arithmetic():
+    """d[k], a[.], d[n], b[0]: x is the index of a register before d is read again."""
+    assert found(by_index) == [[1], [0], [1], [2]]
 
 
 @mm.program

@@ -191,7 +191,7 @@ def test_each_dmm_has_its_own_way_to_the_cache():
     how = READ, 2, [0, 1, 4], [0] * 3, 0, 3
     times = [cache.serve(numbers, state, 0, dmm, *how) for dmm in (0, 0, 1)]
     assert times == [21 + 19, 42 + 19, 21 + 19]
-    assert state.free.tolist()[cache.RESOURCES :] == [40, 42, 20, 21]
+    assert state.free.tolist()[cache.RESOURCES :] == [40, 42, 20, 21, 0]
 
 
 @pytest.mark.parametrize("kind", [WRITE, ATOMIC])
@@ -212,6 +212,25 @@ def test_a_write_takes_its_own_times_on_a_dmms_way(kind, own, done):
     how = kind, 2, [0, 1, 4], [1] * 3, 0, 3
     assert [cache.serve(numbers, state, 0, 0, *how) - 19 for _ in done] == done
     assert cache.serve(numbers, state, 0, 1, READ, *how[1:]) == 21 + 19
+
+
+def test_atomics_on_lines_of_one_slice_wait_for_each_other():
+    """Of 3 slices, lines 0 and 1 lie in 0 and 1, line 5 in 0: ⌊3 · 0.09⌋. l = 20."""
+    slices = [cache.spread(line, 3) for line in (0, 1, 5)]
+    assert slices == [0, 1, 0]
+    for sets in (64, 0):
+        numbers = machine(capacity=sets, slices=3, atomic_time=10).cache
+        state = cache.new_state(numbers)
+
+        def completes(kind, *sectors, numbers=numbers, state=state):
+            how = kind, 1, list(sectors), [1] * len(sectors), 0, len(sectors)
+            return cache.serve(numbers, state, 0, 0, *how) - 19
+
+        # The same sector twice, another one of its line, and one of line 5 wait; line 1 doesn't.
+        times = [completes(ATOMIC, *sectors) for sectors in ((0, 0), (1,), (20,), (4,), (4, 20))]
+        assert times == [20, 30, 40, 10, 50]
+        assert completes(READ, 0) < 10
+        assert completes(WRITE, 0) < 10
 
 
 def test_a_read_that_crosses_takes_longer_and_one_from_memory_longer_still():
