@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from mmsim.engines.array.turns_compiled import BARRIER, REPORT, add, take
-from mmsim.model.cache import COUNTS, TAGS, Numbers, home_of, quotient, serve, spread
+from mmsim.model.cache import COUNTS, READ, TAGS, Numbers, home_of, quotient, serve, spread
 from mmsim.model.cache import State as Cache
 from mmsim.model.rounds import completion
 from mmsim.model.under_way import all_done, next_request, sent
@@ -106,10 +106,11 @@ LARGE = 1 << 14
 
 
 def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -> int:
-    """Look at all that a request may need of the cache; a number without a meaning.
+    """Look at all that a read may need of the cache; a number without a meaning.
 
     The simulation of a large cache waits for this computer's memory. What one look needs doesn't
-    depend on another here, as it does in `serve`, so this computer fetches many at a time.
+    depend on another here, as it does in `serve`, so this computer fetches many at a time. For
+    writes that took longer than it saved: they touch both halves.
     """
     seen = 0
     before = -1
@@ -281,14 +282,15 @@ def dispatch(
     site = launch.site[request]
     first = launch.ends[request]
     end = launch.ends[request + 1]
-    if numbers.sets * numbers.ways > LARGE:
+    kind = launch.kinds[site]
+    if kind == READ and numbers.sets * numbers.ways > LARGE:
         state.numbers[SEEN] = bring(numbers, cache, launch.sectors, first, end)
     done = serve(
         numbers,
         cache,
         now,
         x,
-        launch.kinds[site],
+        kind,
         launch.stages[request],
         launch.sectors,
         launch.touched,
