@@ -91,10 +91,12 @@ class Tally:
         if self.launch.machine.cache is None:
             return ()
         merged: dict[tuple[Any, ...], list[int]] = {}
-        for site, counts in zip(self.launch.meaning.sites, self.taken.tolist(), strict=True):
-            if counts[SECTORS]:
+        every = zip(self.launch.meaning.sites, self.stages, self.taken.tolist(), strict=True)
+        for site, stages, taken in every:
+            if taken[SECTORS]:
                 place = site.place
                 key = (place.function, place.file, place.line, site.array, site.kind)
+                counts = stages, *taken
                 merged[key] = list(map(add, merged.get(key, [0] * len(counts)), counts))
         return tuple(CacheRow(*key, *counts) for key, counts in merged.items())
 

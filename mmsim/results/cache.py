@@ -10,7 +10,7 @@ from mmsim.model.cache import Numbers
 from mmsim.results.rows import Kind
 from mmsim.tabular import Rows, Tabular
 
-RESOURCES = ("tags", "sectors", "crossings", "memory", "rows")
+RESOURCES = ("tags", "sectors", "crossings", "memory", "rows", "ports", "wires", "slices")
 """What requests occupy, in the order of `CacheRow.busy`."""
 
 
@@ -18,7 +18,8 @@ RESOURCES = ("tags", "sectors", "crossings", "memory", "rows")
 class CacheRow(Tabular):
     """All requests that one source line made to one array of the global memory of `mm.Cached`.
 
-    They made `tags` tag requests, those in the other half included, for `sectors` sectors. Of
+    They had `stages` stages, and made `tags` tag requests, those in the other half and others that
+    the cache adds included, for `sectors` sectors. Of
     reads and atomics `hits` are the sectors that were there where they were looked for, and
     `misses` those that were brought there, from the other half or from memory. `memory_reads` and
     `memory_writes` are the sectors that came from memory and went there, also for lines of others
@@ -32,6 +33,7 @@ class CacheRow(Tabular):
     line: int
     array: str
     kind: Kind
+    stages: int
     tags: int
     sectors: int
     hits: int
@@ -43,14 +45,23 @@ class CacheRow(Tabular):
     activations: int
 
     def busy(self, numbers: Numbers) -> tuple[int, ...]:
-        """Time units for which the requests occupied each of `RESOURCES`."""
-        each = numbers.tag_time if self.kind == "read" else numbers.write_time
+        """Time units for which the requests occupied each of `RESOURCES`.
+
+        Of ports, wires and slices there are several: the mean over all of them, rounded down.
+        """
+        each, port, wire = numbers.write_time, numbers.write_port_time, numbers.write_wire_time
+        if self.kind == "read":
+            each, port, wire = numbers.tag_time, numbers.port_time, numbers.wire_time
+        atomics = self.sectors if self.kind == "atomic" else 0
         return (
             self.tags * each + self.fills * numbers.fill_time,
             self.sectors * numbers.sector_time,
             self.crossings * numbers.cross_time,
             (self.memory_reads + self.memory_writes) * numbers.memory_time,
             self.activations * numbers.row_time,
+            self.stages * port // numbers.dmms,
+            self.sectors * wire // numbers.dmms,
+            atomics * numbers.atomic_time // numbers.slices,
         )
 
 

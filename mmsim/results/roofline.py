@@ -46,9 +46,9 @@ class Roofline:
 def roofline(run: Run) -> Roofline | None:
     """The lower bounds on the time of a run; None if its machine has no sectors and no cache.
 
-    Resources that take no time are left out. Shared memory counts as if all stages were spread
-    evenly over the DMMs. The latency is that of each request, divided by the number of requests
-    that may be under way: a run of several launches doesn't say how many.
+    Resources that take no time are left out. Ports, wires, slices and shared memory count as if
+    what they serve were spread evenly over them. The latency is that of each request, divided by
+    the number of requests that may be under way: a run of several launches doesn't say how many.
     """
     numbers = run.machine.cache
     if numbers is None:
@@ -60,6 +60,9 @@ def roofline(run: Run) -> Roofline | None:
         numbers.cross_time,
         numbers.memory_time,
         numbers.row_time,
+        numbers.port_time + numbers.write_port_time,
+        numbers.wire_time + numbers.write_wire_time,
+        numbers.atomic_time,
     )
     found = []
     for place, (resource, rate) in enumerate(zip(RESOURCES, rates, strict=True)):

@@ -51,6 +51,30 @@ def many_lines(T, a):
     a[8 * T.id]
 
 
+@mm.program
+def counted(T, a):
+    mm.atomic.add(a, T.id // 8, 1)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "binds", "time"),
+    [
+        ({"port_time": 20}, "ports", 512 * 20 // 4),
+        ({"wire_time": 20}, "wires", 512 * 20 // 4),
+        ({"slices": 2, "atomic_time": 9}, "slices", 512 * 9 // 2),
+    ],
+)
+def test_of_what_there_are_several_the_mean_over_them_binds(numbers, binds, time):
+    """Of 64 warps each makes 8 atomics on a word of its own; on 4 DMMs."""
+    machine = mm.Cached(4, 8, 20, sectors=4, **numbers)
+    run = machine.run(counted, np.zeros(64, int), **{**HOW, "threads": 512})
+    found = roofline(run)
+    times = {bound.resource: bound.time for bound in found.bounds}
+    assert times == {"tags": 512, binds: time, LATENCY: 20}
+    assert found.binds == binds == run.profile().lines[-1].bound
+    assert run.time >= time
+
+
 COUNTED = (
     "tags", "sectors", "crossings", "memory_reads", "memory_writes", "fills", "activations",
 )  # fmt: skip
