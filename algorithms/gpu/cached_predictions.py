@@ -2,7 +2,8 @@
 
 `python -m mmsim_algorithms.gpu.cached_predictions icpp FILE` predicts ICPP's Table II, launched
 with several words a thread, and one permutation of Table III; `kernels` predicts KERNELS. The
-machine comes from the kept microbenchmarks (`mmsim.gpu.cache_calibrated`). A time is predicted of
+machine comes from the kept microbenchmarks (`mmsim.gpu.cache_calibrated`), of another card with
+`--results FOLDER`. A time is predicted of
 all launches together, of which each finds what the last one left in the cache; the first one finds
 another array that was written, as when they were measured. Counts are those of each launch with an
 empty cache, as they were counted. It goes on where a file ends, and saves after each row.
@@ -93,9 +94,9 @@ class Machines:
     plain: Calibration
 
     @staticmethod
-    def kept() -> Machines:
-        """That of the kept microbenchmarks."""
-        results = Results.read()
+    def kept(folder: Path = FOLDER) -> Machines:
+        """That of the microbenchmarks in a folder."""
+        results = Results.read(folder)
         record, plain = results["cache"], results.card
         return Machines(str(record.facts["device"]), cached_machine(record, plain), plain)
 
@@ -153,11 +154,12 @@ def _place(order: dict[str, int], row: Row) -> int:
     return list(known).index(True)
 
 
-def run(which: str, file: Path, sides: Sequence[int], what: Sequence[str]) -> None:
+def run(which: str, file: Path, sides: Sequence[int], what: Sequence[str], results: Path) -> None:
     """Predict what the file lacks, row by row."""
-    machines = Machines.kept()
+    machines = Machines.kept(results)
+    other = "" if results == FOLDER else f" --results {results}"
     facts = {
-        "command": f"python -m {MODULE} {which}",
+        "command": f"python -m {MODULE} {which}{other}",
         "machine": repr(machines.cached),
     }
     record = Record(f"{which}-cached", facts, ())
@@ -185,8 +187,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("file", type=Path, help="where the predictions go, as JSON")
     parser.add_argument("--sides", type=int, nargs="+", choices=SIDES, default=SIDES)
     parser.add_argument("--what", nargs="+", choices=WHAT, default=WHAT)
+    parser.add_argument("--results", type=Path, default=FOLDER, help="where the records are")
     asked = parser.parse_args(arguments)
-    run(asked.which, asked.file, asked.sides, asked.what)
+    run(asked.which, asked.file, asked.sides, asked.what, asked.results)
 
 
 if __name__ == "__main__":
