@@ -36,8 +36,6 @@ MODULE = "mmsim_algorithms.gpu.cached_predictions"
 KEPT = FOLDER.parent / "cached"
 """Where predictions are kept."""
 SIDES = (256, 512, 1024, 2048, 4096, 8192)
-COUNTED = 4096
-"""The largest side of which launches were counted."""
 TIMES, COUNTS, MOVES = "time", "counts", "moves"
 MOVED: Row = {"permutation": "random", "algorithm": "D-designated", "type": "float"}
 """The groups of which NumPy's moves are timed."""
@@ -68,8 +66,7 @@ def tasks(which: str, sides: Sequence[int] = SIDES) -> Iterator[Task]:
     for side in sides:
         for group in counted_launches.of_side(side):
             yield Task(TIMES, group)
-            if side <= COUNTED:
-                yield Task(COUNTS, group)
+            yield Task(COUNTS, group)
             if MOVED.items() <= group.about.items():
                 yield Task(MOVES, group)
         if side == 2048:
