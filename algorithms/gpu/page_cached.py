@@ -204,10 +204,9 @@ def _permutations(icpp: Predictions, results: Results) -> str:
         (
             "### ICPP's permutations by this machine\n",
             paragraph(
-                f"""Of {len(rows)} of the {len(icpp.measured)} cells of ICPP's Table II, several
-                words a thread, those that are predicted so far: {_summary(rows)}. The fastest of
-                the three algorithms is predicted for {right} of {len(measured)}. Held to: 15%, none
-                over 40%, 54 of 60.{_table_3(icpp, results)}"""
+                f"""Of {len(rows)} cells of ICPP's Table II, several words a thread:
+                {_summary(rows)}. The fastest of the three algorithms is predicted for {right} of
+                {len(measured)}. Held to: 15%, none over 40%, 54 of 60.{_table_3(icpp, results)}"""
             ),
             table(("size", "cells", "times"), by_side, texts=1),
             paragraph("Predicted/measured:"),
@@ -363,8 +362,8 @@ def _kernels(kernels: Predictions) -> str:
             "### The kernels by this machine\n",
             paragraph(
                 f"""{_summary(kernels.times()).capitalize()}. Held to: 20% on average. This is the
-                third prediction, and not one of kernels that nobody had seen. The first one, of
-                unseen kernels: mean absolute error 28%, the largest +82%, 3 over 40%. Then writes
+                third prediction, after a look at the others. The first one, of kernels that had not
+                been looked at: mean absolute error 28%, the largest +82%, 3 over 40%. Then writes
                 got times of their own at a DMM's port and wire, from a microbenchmark that the
                 small permutations had asked for: 27%, +83%, 3 over 40%. The two worst were the
                 histogram of skewed data, 0.27 of its time, and the sparse matrix with a power law,
