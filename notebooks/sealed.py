@@ -20,7 +20,8 @@ class Sealed:
 
     >>> seal(7, "salt").opens(7.0), seal(7, "salt").opens(8)
     (True, False)
-    >>> [seal(100, "salt", rtol=0.1).opens(answer) for answer in (88, 91, 109, 112, -100, "100")]
+    >>> about_100 = seal(100, "salt", rtol=0.1)
+    >>> [about_100.opens(answer) for answer in (88, 91, 109, 112, -100, "100")]
     [False, True, True, False, False, False]
     """
 

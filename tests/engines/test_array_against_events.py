@@ -20,7 +20,7 @@ from race_free_programs import CANDIDATES, SCHEDULES
 from random_programs import cases, races, run_case
 
 many = settings(
-    max_examples=draws(60),
+    max_examples=draws(40),
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

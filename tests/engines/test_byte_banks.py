@@ -180,7 +180,7 @@ def test_machines_say_what_they_are():
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @settings(
-    max_examples=draws(25),
+    max_examples=draws(15),
     deadline=None,
     suppress_health_check=[
         HealthCheck.too_slow,

@@ -20,7 +20,7 @@ from reference import RefHMM
 
 both_schedules = pytest.mark.parametrize("schedule", SCHEDULES)
 many = settings(
-    max_examples=draws(12),
+    max_examples=draws(8),
     deadline=None,
     print_blob=True,
     suppress_health_check=[

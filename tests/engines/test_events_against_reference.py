@@ -30,7 +30,7 @@ def run_mmsim(case, schedule):
 
 @pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
 @settings(
-    max_examples=draws(60),
+    max_examples=draws(40),
     deadline=None,
     derandomize=False,
     print_blob=True,

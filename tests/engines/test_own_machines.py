@@ -54,7 +54,7 @@ def seen(run):
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @settings(
-    max_examples=draws(25),
+    max_examples=draws(15),
     deadline=None,
     suppress_health_check=[
         HealthCheck.too_slow,

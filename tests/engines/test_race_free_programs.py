@@ -137,7 +137,7 @@ def test_an_orderly_author_needs_the_barriers():
 
 
 @settings(
-    max_examples=draws(30),
+    max_examples=draws(20),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

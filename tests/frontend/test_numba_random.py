@@ -34,7 +34,7 @@ def same_arrays(first, second):
 
 
 @settings(
-    max_examples=draws(25),
+    max_examples=draws(15),
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),

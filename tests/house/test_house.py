@@ -54,11 +54,16 @@ def imported(name, path, known):
             assert not node.level, f"{path} has a relative import"
             inside = [f"{node.module}.{alias.name}" for alias in node.names]
             named = [one if one in known else node.module for one in inside]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        elif isinstance(node, ast.Call) and called(node) == "import_module":
             named = [one.value for one in node.args if isinstance(one, ast.Constant)]
         else:
             continue
         yield from (one for one in named if one in known and one != name)
+
+
+def called(call):
+    """The last part of the name of what is called."""
+    return getattr(call.func, "attr", getattr(call.func, "id", ""))
 
 
 def arrows(folder):

@@ -5,7 +5,6 @@ result without a word. So each refuses it by name.
 """
 
 import ast
-import copy
 import pickle
 from dataclasses import dataclass, fields, replace
 from itertools import product
@@ -82,8 +81,7 @@ def every_kind(T, a, b, n):
 
 def launched():
     """A launch of that program, before anything has been found out about it."""
-    program = mm.program(every_kind.function)
-    program._code = copy.deepcopy(every_kind.code)
+    program = mm.Program(every_kind.function, every_kind.code)
     arguments = np.zeros(8, int), np.zeros(8, int), 3
     return Launch(mm.HMM(1, 4, 5), program, arguments, 8, None, "synchronous", 100)
 
