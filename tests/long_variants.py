@@ -13,6 +13,7 @@ ESTIMATE = (
     "test_the_estimate_is_no_less_than_what_a_run_takes_and_not_far_more"
 )
 CTRL_C = "engines/test_array_watched.py::test_ctrl_c_ends_a_run_within_two_seconds"
+STATES = "view/test_player.py::test_the_state_is_that_of_the_trace_at_every_time_unit"
 SHOWS = "monitors/test_planted.py::test_a_run_shows_what_one_run_can"
 
 LONG = frozenset(
@@ -24,40 +25,86 @@ LONG = frozenset(
         f"{NOTEBOOK}[05-scheduled-permutation]",
         f"{NOTEBOOK}[06-random-address-permute-shift]",
         f"{NOTEBOOK}[07-the-model-and-the-metal]",
+        f"{NOTEBOOK}[08-bring-your-own-kernel]",
         f"{NOTEBOOK}[10-the-canon]",
+        "claims/test_fit.py::test_a_claims_formula_is_found_from_its_runs[ICPP-L4.D]",
+        "claims/test_growth.py::"
+        "test_the_growth_of_a_paper_is_as_derived_and_not_otherwise[SMM-L5.3.swap.printed]",
+        # With its small cases in test_papers.py.
+        "claims/test_own_sizes.py::test_verdict[IEICE-2.shuffle]",
+        "claims/test_own_sizes.py::test_verdict[RAP-T4.1]",
+        "claims/test_own_sizes.py::test_verdict[RAP-TH2.O]",
+        "claims/test_own_sizes.py::test_verdict[RAP-TH2.any]",
         "cli/test_interrupts.py::test_verify_prints_what_is_verified[2-2]",
         "cli/test_interrupts.py::test_a_sweep_keeps_its_rows[1-group]",
+        "cli/test_interrupts.py::test_a_sweep_keeps_its_rows[2-2]",
         "cli/test_interrupts.py::test_a_sweep_keeps_its_rows[2-group]",
+        "cli/test_interrupts.py::test_other_commands_end_too[words0-15-143]",
         "cli/test_interrupts.py::test_other_commands_end_too[words1-1-129]",
         "cli/test_interrupts.py::test_other_commands_end_too[words2-2-130]",
         "cli/test_cli_edges.py::test_a_closed_or_full_error_output_stops_nothing[2>&-]",
         "engines/test_compiled_programs.py::test_the_papers_programs[straightforward-machine0]",
         "engines/test_compiled_programs.py::test_the_papers_programs[destination_designated-machine3]",
         "engines/test_compiled_programs.py::test_the_papers_programs[rotating-machine4]",
+        "engines/test_compiled_programs.py::test_the_papers_programs[diagonal-machine1]",
+        "engines/test_compiled_programs.py::test_values_of_every_type[short_types]",
+        "engines/test_array_against_events.py::test_fused_programs_agree_too[asynchronous]",
+        "engines/test_array_against_events.py::"
+        "test_the_engines_agree_without_a_race_and_both_find_one[synchronous]",
+        "engines/test_byte_banks.py::"
+        "test_random_programs_take_what_the_reference_says[asynchronous]",
+        "engines/test_cached.py::test_the_engines_agree[asynchronous]",
+        "engines/test_cached.py::test_without_more_it_is_the_hmm[synchronous]",
+        "engines/test_own_machines.py::test_both_engines_agree_with_the_reference[asynchronous]",
         "engines/test_compile_cache.py::test_two_processes_compile_one_program_together",
+        f"{ESTIMATE}[interpreted-own_loops-asynchronous]",
         f"{ESTIMATE}[interpreted-own_loops-synchronous]",
         f"{ESTIMATE}[interpreted-permutation-asynchronous]",
         f"{ESTIMATE}[fused-elements_of_others-asynchronous]",
+        f"{ESTIMATE}[fused-own_elements-asynchronous]",
         f"{ESTIMATE}[fused-own_elements-synchronous]",
+        f"{CTRL_C}[interpreted-own_loops-asynchronous-schedule]",
         f"{CTRL_C}[fused-elements_of_others-synchronous-pieces]",
         f"{CTRL_C}[fused-own_elements-asynchronous-schedule]",
+        "frontend/test_language_arithmetic.py::"
+        "test_expressions_mean_what_they_mean_in_python[array]",
         "gpu/test_gpu_experiments.py::test_what_a_launch_writes_a_later_one_reads[several words]",
+        "house/test_wheel.py::test_it_is_installed_next_to_the_other_algorithms[False]",
+        "papers/test_dynamic_programming.py::"
+        "test_any_number_of_dmms_and_rows_of_threads[3-4-4-synchronous]",
+        "papers/test_rap_bounds.py::test_a_half_warp_in_a_bank_and_in_any[6]",
+        "papers/test_sorting.py::test_bitonic_sort_sorts_and_has_no_race[32-synchronous]",
+        "papers/test_umm_groups.py::test_any_number_of_warps_moves_the_tiles[3-16-4-synchronous]",
+        "papers/test_umm_groups.py::test_any_number_of_warps_moves_the_tiles[3-32-8-synchronous]",
         # Found by the checker in the quick tests, too: test_a_bug_is_found_as_it_was_planted.
         f"{SHOWS}[array-acquired_in_a_helper]",
         f"{SHOWS}[events-acquired_in_a_helper]",
+        f"{SHOWS}[array-spins_in_a_warp]",
         f"{SHOWS}[array-freed_behind_the_loop]",
         f"{SHOWS}[events-freed_behind_the_loop]",
+        f"{STATES}[ICPP Figure 3, UMM]",
+        f"{STATES}[SMM Figure 4, DMM]",
+        f"{STATES}[permutation, DMM]",
+        f"{STATES}[permutation, HMM]",
+        f"{STATES}[variables, DMM, synchronous]",
+        f"{STATES}[variables, HMM, asynchronous]",
+        f"{STATES}[variables, UMM, asynchronous]",
+        f"{STATES}[variables, UMM, synchronous]",
         # The states themselves are compared there: test_the_state_is_that_of_the_trace.
         "view/test_player.py::test_stepping_by_keyboard_and_by_mouse[atomics, DMM]",
         "view/test_player.py::test_a_chosen_thread_shows_what_it_holds_and_touches[asynchronous]",
         "view/test_player.py::test_a_window_shows_the_same_states[permuting-synchronous]",
         "view/test_player.py::test_a_window_shows_the_same_states[changing-asynchronous]",
         "view/test_player.py::test_a_window_shows_the_same_states[make1-asynchronous]",
+        "view/test_player.py::test_the_controls_stay_in_sight[1180]",
         "view/test_player.py::test_what_is_drawn_is_the_state[SMM Figure 4, UMM]",
+        "view/test_player_lecture.py::test_a_lecture_fits_its_screen[size0-two runs]",
+        "view/test_player_lecture.py::test_a_lecture_fits_its_screen[size1-one memory]",
         "view/test_player_lecture.py::test_a_lecture_fits_its_screen[size1-HMM, five launches]",
         "view/test_player_lecture.py::test_a_lecture_fits_its_screen[size1-two runs]",
         "view/test_player_runs.py::test_two_runs_go_in_step[before and after]",
         "view/test_player_runs.py::test_two_runs_go_in_step[DMM and UMM]",
+        "sweeps/test_sweep.py::test_ctrl_c_keeps_the_rows_and_says_how_to_go_on[1]",
         "sweeps/test_sweep.py::test_rows_do_not_depend_on_jobs_or_backend[multiprocessing]",
     }
 )
