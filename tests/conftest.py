@@ -9,6 +9,7 @@ uncompiled: the text that would be compiled runs as Python.
 
 from __future__ import annotations
 
+import gc
 import shutil
 
 import pytest
@@ -34,6 +35,7 @@ IN_ONE_PROCESS = {
     "tests/claims/test_evidence.py": "wrong rules",
     "tests/gpu/test_cuda_emulated.py::test_a_rule_of_the_language": "rules",
     "tests/gpu/test_gpu_programs.py": "drawn programs",
+    "tests/gpu/test_metal.py": "the page about a card",
     "tests/monitors/test_planted.py": "planted bugs",
     "tests/monitors/test_planted_on_gpu.py": "planted bugs",
     "tests/docs/test_course.py": "kernels",
@@ -66,6 +68,19 @@ def pytest_xdist_make_scheduler(config, log):
             return group_of(nodeid)
 
     return ByGroup(config, log)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave out a file of long tests alone: it is imported only where they are run."""
+    if config.option.markexpr != "not long" or collection_path.suffix != ".py":
+        return None
+    all_long = "\npytestmark = pytest.mark.long\n" in collection_path.read_text("utf-8")
+    return True if all_long else None
+
+
+def pytest_collection_finish():
+    """Keep the garbage collector from looking at thousands of tests again and again."""
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -104,19 +119,35 @@ def uncompiled(monkeypatch):
     monkeypatch.setattr(execute.Execution, "_ready", lambda self: build.plain(self.text.kernel))
 
 
-@pytest.fixture(scope="module")
-def browser():
+BROWSERS = {}
+"""The Chromium that runs, with Playwright, by the folder of the tests that share it."""
+
+
+@pytest.fixture
+def browser(request):
     """A real Chromium. The tests that ask for it skip themselves where there is none."""
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright isn't installed")
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("there is no chromium")
-    with playwright.sync_playwright() as running:
+    folder = request.node.path.parent
+    if folder not in BROWSERS:
+        running = playwright.sync_playwright().start()
         started = running.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )
-        yield started
-        started.close()
+        BROWSERS[folder] = started, running
+    return BROWSERS[folder][0]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item, nextitem):
+    """End a folder's browser after its last test: others could not use an event loop next to it."""
+    for folder in list(BROWSERS):
+        if nextitem is None or nextitem.path.parent != folder:
+            started, running = BROWSERS.pop(folder)
+            started.close()
+            running.stop()
 
 
 @pytest.fixture

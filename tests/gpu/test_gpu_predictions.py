@@ -156,6 +156,9 @@ def leaving_again(T, a, b, repetitions):
         T.barrier()  # threads leave it before a barrier
 
 
+REPEATED = ["copy", "D-designated", "conflict-free", "in place", "uneven", "leaving"]
+
+
 def of_repetitions(dtype):
     """A program, the same in a loop, and their arguments."""
     n = 256
@@ -174,11 +177,11 @@ def of_repetitions(dtype):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int32])
 @pytest.mark.parametrize("latency", [1, 5, 29])
-@pytest.mark.parametrize(
-    "name", ["copy", "D-designated", "conflict-free", "in place", "uneven", "leaving"]
-)
+@pytest.mark.parametrize("name", REPEATED)
 def test_repetitions_take_the_time_of_the_same_program_in_a_loop(name, latency, dtype):
-    program, again, arguments, threads = of_repetitions(dtype)[name]
+    programs = of_repetitions(dtype)
+    assert list(programs) == REPEATED
+    program, again, arguments, threads = programs[name]
     one = repetition(program, *arguments, threads=threads)
     machine = mm.DMM(32, latency)
     for repetitions in (1, 2, 3, 8):
