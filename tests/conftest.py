@@ -33,9 +33,12 @@ ON_EVERY_ENGINE = {
 
 IN_ONE_PROCESS = {
     "tests/claims/test_evidence.py": "wrong rules",
+    "tests/claims/test_verdicts_page.py": "a page of verdicts",
+    "tests/engines/test_compile_cache.py": "kept programs",
     "tests/gpu/test_cuda_emulated.py::test_a_rule_of_the_language": "rules",
     "tests/gpu/test_gpu_programs.py": "drawn programs",
     "tests/gpu/test_metal.py": "the page about a card",
+    "tests/house/test_wheel.py": "a wheel",
     "tests/monitors/test_planted.py": "planted bugs",
     "tests/monitors/test_planted_on_gpu.py": "planted bugs",
     "tests/docs/test_course.py": "kernels",

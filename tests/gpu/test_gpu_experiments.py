@@ -246,14 +246,14 @@ def test_what_a_launch_writes_a_later_one_reads(shape, tmp_path, monkeypatch):
     monkeypatch.setattr(pipeline, "timed", repetition_by_repetition)
     P, a = permutations.random(64 * 64), np.arange(64 * 64, dtype=np.float64)
     steps, arrays = permuting.scheduled(plan(P, 32), a, shape)
-    found = replay_steps(steps, arrays, keep=["b"], samples=5)
+    found = replay_steps(steps, arrays, keep=["b"], samples=3)
     assert list(found.arrays) == ["b"]
     assert (found.arrays["b"].reshape(-1)[P] == a).all()
     assert found.arrays["b"].shape == (64, 64)
     assert not arrays["b"].any()  # the caller's own is as it was
-    assert (found.median, found.low, found.high, found.samples) == (2, 0, 4, 5)
+    assert (found.median, found.low, found.high, found.samples) == (1, 0, 2, 3)
     names = ["row_wise", "transpose", "row_wise", "transpose", "row_wise"]
-    assert [name for name, *_ in launched] == 5 * names
+    assert [name for name, *_ in launched] == 3 * names
     assert launched[0][1:] == ((64, 1, 1), (64, 1, 1), 0)
     assert launched[1][1:] == ((4, 1, 1), (1024 // shape.tile_words, 1, 1), 0)
 

@@ -6,6 +6,7 @@ import copy
 import importlib.util
 import inspect
 import math
+from functools import cache
 from itertools import product
 from pathlib import Path
 from unittest import mock
@@ -50,6 +51,7 @@ def test_functions(path):
 test_functions.__test__ = False
 
 
+@cache
 def launches():
     """What the tests launch: the program, its arguments before, the sizes, the arrays after."""
     found, run = [], mm.HMM.run
@@ -107,8 +109,10 @@ def compare(cases, folder):
                     pytest.fail(f"{said}\n{written[number].source}")
 
 
-@pytest.mark.parametrize("third", [0, *(pytest.param(k, marks=pytest.mark.long) for k in (1, 2))])
-def test_the_kernels_of_all_tests_compute_what_they_do_when_simulated(tmp_path, third):
+@pytest.mark.parametrize(
+    "sixth", [0, *(pytest.param(k, marks=pytest.mark.long) for k in range(1, 6))]
+)
+def test_the_kernels_of_all_tests_compute_what_they_do_when_simulated(tmp_path, sixth):
     cases = []
     for program, args, sizes, arrays in launches():
         if program.name in NARROW:
@@ -119,7 +123,7 @@ def test_the_kernels_of_all_tests_compute_what_they_do_when_simulated(tmp_path, 
             continue
         cases.append((program, args, sizes, arrays))
     assert len(cases) >= FEWEST
-    compare(cases[third::3], tmp_path)
+    compare(cases[sixth::6], tmp_path)
 
 
 WHOLE = np.array([0, 1, -1, 2, -2, 7, -7, 2**31 - 1, -(2**31), 2**63 - 1, -(2**63)])
