@@ -1,6 +1,7 @@
 """How Sphinx makes the site of these pages. Nothing is fetched, neither then nor by a reader."""
 
 import atexit
+import gc
 import os
 import shutil
 import sys
@@ -17,6 +18,9 @@ project = "mmsim"
 author = "The mmsim authors"
 copyright = author  # Sphinx's name for it
 version = release = mmsim.__version__
+
+# Sphinx makes many objects that stay: the collector of garbage would look at them time and again.
+gc.set_threshold(50_000)
 
 extensions = [
     "myst_nb",

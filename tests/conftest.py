@@ -41,6 +41,8 @@ IN_ONE_PROCESS = {
     "tests/house/test_wheel.py": "a wheel",
     "tests/monitors/test_planted.py": "planted bugs",
     "tests/monitors/test_planted_on_gpu.py": "planted bugs",
+    "tests/papers/test_family_pictures.py": "pictures of families",
+    "tests/papers/test_rap_simulation.py": "simulated tables",
     "tests/docs/test_course.py": "kernels",
     "tests/docs/test_notebooks.py::test_a_fresh_kernel": "kernels",
     "tests/docs/test_site.py": "kernels",

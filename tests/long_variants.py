@@ -56,6 +56,10 @@ LONG = frozenset(
         "engines/test_cached.py::test_the_engines_agree[asynchronous]",
         "engines/test_cached.py::test_without_more_it_is_the_hmm[synchronous]",
         "engines/test_own_machines.py::test_both_engines_agree_with_the_reference[asynchronous]",
+        "engines/test_compile_cache.py::test_what_was_kept_and_is_ruined_does_no_harm[cut short]",
+        "engines/test_compile_cache.py::test_what_was_kept_and_is_ruined_does_no_harm[noise]",
+        "engines/test_compile_cache.py::"
+        "test_without_a_place_to_keep_programs_they_run_all_the_same[file/below]",
         "engines/test_compile_cache.py::test_two_processes_compile_one_program_together",
         f"{ESTIMATE}[interpreted-own_loops-asynchronous]",
         f"{ESTIMATE}[interpreted-own_loops-synchronous]",

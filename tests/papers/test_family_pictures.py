@@ -15,10 +15,8 @@ from mmsim_algorithms.drawings.measured import Parts, Times, Way, cases
 PAGES = Path(__file__).parents[2] / "docs" / "algorithms"
 MARK = "\n<!-- picture -->\n"
 
-pytestmark = pytest.mark.xdist_group("pictures of families")  # each is drawn once
-
 each = pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.page)
-QUICK = {"sum", "prefix-sums", "histogram", "fragments"}
+QUICK = {"histogram", "fragments"}
 """Pages whose pictures take a moment; building the site draws the others, too."""
 each_drawn = pytest.mark.parametrize(
     "picture",

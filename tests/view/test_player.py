@@ -798,6 +798,7 @@ def test_a_panel_is_one_tab_stop_and_arrows_walk_in_it(show):
     assert shown.locator("#follow option:checked").inner_text() == "warp 1"
 
 
+@pytest.mark.long
 def test_warps_that_the_timeline_leaves_out_are_counted(show):
     run = mm.DMM(1, 1).run(copy, np.arange(2001), np.zeros(2001), threads=2001, trace=True)
     shown = show(run.trace.player(end=5))
