@@ -176,7 +176,7 @@ function listen(stage, keys) {
   }
   const watch = new ResizeObserver(() => requestAnimationFrame(() => fit(stage)));
   for (const player of stage.players) watch.observe(player.part("timeline-scroll"));
-  stage.closing.signal.addEventListener("abort", () => watch.disconnect());
+  stage.closing.signal.addEventListener("abort", () => [watch, stage.tables].forEach((one) => one.disconnect()));
   const usual = matchMedia("(prefers-reduced-motion: reduce)").matches ? 1 : 5;
   for (const speed of [1, 2, 5, 10, 30, 60, 300]) {
     const option = make("option", "", `${speed}/s`);

@@ -77,17 +77,25 @@ function things(box) {
 /** Make element number `at` of a box, or the last one, its only tab stop. */
 function stopAt(box, at) {
   const all = things(box);
-  const old = all[box.walk.at];
-  if (old) old.tabIndex = -1;
   box.walk.at = Math.max(0, Math.min(at, all.length - 1));
-  if (all.length) all[box.walk.at].tabIndex = 0;
-  return all[box.walk.at];
+  const stop = all[box.walk.at];
+  if (stop === box.walk.stop && stop?.tabIndex === 0) return stop;
+  if (box.walk.stop) box.walk.stop.tabIndex = -1;
+  if (stop) stop.tabIndex = 0;
+  box.walk.stop = stop;
+  return stop;
 }
 
-/** Put new elements into a box that the arrow keys move in; the focus keeps its place. */
+/** Put elements into a box that the arrow keys move in, but for those that are there; the focus keeps its place. */
 function refill(box, ...children) {
   const focused = box.walk && box.contains(box.getRootNode().activeElement);
-  box.replaceChildren(...children);
+  const kept = new Set(children);
+  for (const child of [...box.childNodes]) if (!kept.has(child)) child.remove();
+  let next = box.firstChild;
+  for (const child of children) {
+    if (child === next) next = next.nextSibling;
+    else box.insertBefore(child, next);
+  }
   if (!box.walk) return;
   const stop = stopAt(box, box.walk.at);
   if (focused && stop) stop.focus({ preventScroll: true });

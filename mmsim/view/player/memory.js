@@ -2,6 +2,7 @@
    address group. */
 
 const ROWS = 64; // of memory on one page
+const FITS = 10; // letters, with the warp's, that no cell cuts off
 
 /** A unit's panel: its registers, and its memory as rows of w cells. */
 function buildUnit(player, u) {
@@ -23,12 +24,16 @@ function buildUnit(player, u) {
     pages, memory,
   );
   player.part("units").append(section);
+  player.stage.tables.observe(memory);
   const cells = new Map();
   data.arrays.forEach((array, a) => array.units.forEach((of, copy) => {
     if (of === u) model.addresses[a][copy].forEach((address, element) => cells.set(placeIn(data, a, address), [a, copy, element]));
   }));
   const rows = rowsOf(player, cells);
   const panel = { unit, u, pipeline, pages, memory, cells, rows, page: -1, shown: [], label: null };
+  panel.outside = make("div", "outside");
+  panel.others = make("p", "empty", `${unit.latency} registers; those that are empty aren't drawn`);
+  panel.drawn = { time: 0, registers: new Map() };
   panel.queues = model.byUnit[u].some((d) => data.dispatches.stages[d] > 1);
   if (rows.length === 0) memory.append(make("p", "empty", "no array"));
   if (rows.length > ROWS) {
@@ -52,6 +57,15 @@ function buildUnit(player, u) {
     showPage(player, panel, 0);
   }
   return panel;
+}
+
+/** Let the names of rows stay in sight where a table is wider than its box, and only there. */
+function watchTables() {
+  return new ResizeObserver((entries) => {
+    for (const box of new Set(entries.map(({ target }) => target.closest(".memory")))) {
+      box?.classList.toggle("wide", box.scrollWidth > box.clientWidth);
+    }
+  });
 }
 
 /** The row of a cell: the bytes of its elements, if that matters, and its number in such rows. */
@@ -138,6 +152,7 @@ function showPage(player, panel, page) {
     body.append(row);
   }
   table.append(top, body);
+  player.stage.tables.observe(table);
   refill(panel.memory, table);
   if (panel.label) panel.label.textContent = `rows ${page * ROWS + 1} to ${Math.min((page + 1) * ROWS, panel.rows.length)} of ${panel.rows.length}`;
 }
@@ -182,9 +197,11 @@ function drawMemory(player, panel) {
     const drawn = `${value}|${warp}|${isWrite}|${followed}`;
     if (drawn === one.drawn) continue;
     one.drawn = drawn;
-    one.box.className = `${warp >= 0 ? colourClass(warp) : ""}${isWrite ? " changed" : ""}${followed ? " followed" : ""}`;
-    one.who.textContent = warp < 0 ? "" : `W${warp} `;
-    one.value.textContent = written(value, isFloat, true);
+    const who = warp < 0 ? "" : `W${warp} `;
+    const text = written(value, isFloat, true);
+    one.box.className = `${warp >= 0 ? colourClass(warp) : ""}${isWrite ? " changed" : ""}${followed ? " followed" : ""}${who.length + text.length > FITS ? " long" : ""}`;
+    one.who.textContent = who;
+    one.value.textContent = text;
     one.box.title = `${elementName(data, array, copy, element)} = ${written(value, isFloat, false)}; address ${one.address}${bankOf(player, panel.unit, array, one.address)}`
       + (warp < 0 ? "" : `; ${{ read: "read", write: "written", atomic: "changed" }[kind]} by warp ${warp}`);
   }

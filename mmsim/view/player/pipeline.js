@@ -17,13 +17,15 @@ function asked(player, dispatch, lanes) {
   return parts.flatMap((text) => [make("span", "", text), " "]);
 }
 
-function registerBox(player, j, held) {
+/** A register's box, for a stage or empty, and the text in it that is the register's number. */
+function registerBox(player, held) {
   const { data, model } = player;
   const box = make("div", "register");
   const heading = make("div", "name");
-  heading.append(make("span", "word", "register "), String(j + 1));
+  const number = document.createTextNode("");
+  heading.append(make("span", "word", "register "), number);
   box.append(heading);
-  if (!held) return box;
+  if (!held) return { box, number };
   const { dispatch, stage } = held;
   const [name, line, array, kind] = data.sites[data.dispatches.site[dispatch]];
   const who = make("div");
@@ -42,29 +44,46 @@ function registerBox(player, j, held) {
     ...lanes.slice(0, 64).map((lane) => `thread ${data.lanes.thread[lane]}: ${elementName(data, array, copy, data.lanes.element[lane])} at address ${addressOf(model, dispatch, lane)}`),
   ].join("\n");
   if (follows(player, dispatch)) box.classList.add("followed");
-  return box;
+  return { box, number };
 }
 
-function drawPipeline(player, panel) {
+/** What of a request is still to enter. */
+function drawOutside(player, panel) {
   const { data, model, view } = player;
-  const boxes = [];
-  const { unit, u } = panel;
-  const outside = make("div", "outside");
-  if (panel.queues) boxes.push(outside); // always, so that the registers keep their places
-  const entering = inRegister(model, u, 0, view.time);
-  if (entering) {
-    const left = data.dispatches.stages[entering.dispatch] - entering.stage - 1;
-    if (left > 0) {
-      outside.append(make("div", "name", "to enter"), badge(player, data.dispatches.warp[entering.dispatch]), ` ${many(left, "stage")}`);
-    }
+  const entering = inRegister(model, panel.u, 0, view.time);
+  const left = entering ? data.dispatches.stages[entering.dispatch] - entering.stage - 1 : 0;
+  if (left === 0) {
+    panel.outside.replaceChildren();
+    return;
   }
+  panel.outside.replaceChildren(
+    make("div", "name", "to enter"), badge(player, data.dispatches.warp[entering.dispatch]), ` ${many(left, "stage")}`,
+  );
+}
+
+/** Stages go from register to register: the box of one that was in sight is moved on, not made anew. */
+function drawPipeline(player, panel) {
+  const { model, view, stage: { view: { addresses } } } = player;
+  const { unit, u, drawn } = panel;
+  if (panel.queues) drawOutside(player, panel);
+  const boxes = panel.queues ? [panel.outside] : []; // always, so that the registers keep their places
+  const how = JSON.stringify([view.follow, addresses]);
+  const registers = new Map();
   let empty = 0;
   for (let j = 0; j < unit.latency; j++) {
     const held = inRegister(model, u, j, view.time);
-    if (held || unit.latency <= REGISTERS) boxes.push(registerBox(player, j, held));
-    else empty++;
+    if (held || unit.latency <= REGISTERS) {
+      const what = held ? `${held.dispatch} ${held.stage} ${how}` : "";
+      const before = drawn.registers.get(j - view.time + drawn.time);
+      const own = before?.what === what ? before : { what, ...registerBox(player, held) };
+      const number = String(j + 1);
+      if (own.number.data !== number) own.number.data = number;
+      registers.set(j, own);
+      boxes.push(own.box);
+    } else empty++;
     if (boxes.length > 2 * REGISTERS) break;
   }
-  if (empty) boxes.push(make("p", "empty", `${unit.latency} registers; those that are empty aren't drawn`));
+  if (empty) boxes.push(panel.others);
+  panel.drawn = { time: view.time, registers };
   refill(panel.pipeline, ...boxes);
 }

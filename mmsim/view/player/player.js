@@ -73,7 +73,7 @@ function mount(host, data, { keys, time, page = false, moved = () => {} } = {}) 
   const runs = data.runs ?? [data];
   const stage = {
     host, root, moved, ready: false, times: {}, stops: [], frame: 0, clicked: false,
-    closing: new AbortController(),
+    closing: new AbortController(), tables: watchTables(),
     part: (id) => root.getElementById(id),
     view: { time: 0, playing: false, whole: false, note: "", lecture: false, addresses: false, print: false },
   };
