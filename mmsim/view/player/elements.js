@@ -12,6 +12,11 @@ function make(tag, className = "", text = "", title = "") {
   return element;
 }
 
+/** Hide an element, or show it, if it isn't so already. */
+function hide(element, hidden) {
+  if (element.hidden !== hidden) element.hidden = hidden;
+}
+
 /** The class that gives something the colour of a warp. */
 function colourClass(warp) {
   return `w${warp % COLOURS.length}`;

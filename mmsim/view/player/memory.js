@@ -30,7 +30,7 @@ function buildUnit(player, u) {
     if (of === u) model.addresses[a][copy].forEach((address, element) => cells.set(placeIn(data, a, address), [a, copy, element]));
   }));
   const rows = rowsOf(player, cells);
-  const panel = { unit, u, pipeline, pages, memory, cells, rows, page: -1, shown: [], label: null };
+  const panel = { unit, u, pipeline, pages, memory, cells, rows, page: -1, shown: [], boxes: new Map(), label: null };
   panel.outside = make("div", "outside");
   panel.others = make("p", "empty", `${unit.latency} registers; those that are empty aren't drawn`);
   panel.drawn = { time: 0, registers: new Map() };
@@ -101,6 +101,7 @@ function showPage(player, panel, page) {
   if (page === panel.page) return;
   panel.page = page;
   panel.shown = [];
+  panel.boxes = new Map();
   const { unit, u } = panel;
   const table = make("table");
   table.setAttribute("role", "grid");
@@ -148,6 +149,7 @@ function showPage(player, panel, page) {
       box.dataset.place = place;
       box.tabIndex = -1;
       panel.shown.push({ box, who, value, address, place, cell, drawn: "" });
+      panel.boxes.set(place, box);
     }
     body.append(row);
   }
@@ -247,9 +249,10 @@ function drawLoads(player, panel) {
   });
 }
 
-/** Turn to the page and the row of the newest request, so that it is in sight. */
+/** Turn to the page of the newest request, of which the row is to be in sight. */
 function seek(player, panel) {
   const { data, model, view } = player;
+  panel.sought = null;
   const position = after(model.unitTimes[panel.u], view.time) - 1;
   if (position < 0 || panel.rows.length === 0) return;
   const dispatch = model.byUnit[panel.u][position];
@@ -257,10 +260,15 @@ function seek(player, panel) {
   const { bytes, number } = rowOf(data, panel.cells.get(place)[0], place);
   const row = panel.rows.findIndex((one) => one.bytes === bytes && one.number === number);
   showPage(player, panel, Math.floor(row / ROWS));
-  const box = panel.memory.querySelector(`[data-place="${place}"]`);
-  const head = panel.memory.querySelector("thead").offsetHeight;
-  const { offsetTop, offsetHeight } = box.parentElement;
-  if (offsetTop - head < panel.memory.scrollTop) panel.memory.scrollTop = offsetTop - head;
-  const bottom = offsetTop + offsetHeight - panel.memory.clientHeight;
-  if (bottom > panel.memory.scrollTop) panel.memory.scrollTop = bottom;
+  panel.sought = panel.boxes.get(place).parentElement;
+}
+
+/** Scroll to the row that is sought: after all pages are turned, or each would be laid out by itself. */
+function scrollToSought({ memory, sought }) {
+  if (!sought) return;
+  const head = memory.querySelector("thead").offsetHeight;
+  const { offsetTop, offsetHeight } = sought;
+  if (offsetTop - head < memory.scrollTop) memory.scrollTop = offsetTop - head;
+  const bottom = offsetTop + offsetHeight - memory.clientHeight;
+  if (bottom > memory.scrollTop) memory.scrollTop = bottom;
 }

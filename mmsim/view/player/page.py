@@ -55,7 +55,7 @@ class Player:
     def html(self) -> str:
         """The page as text."""
         parts = {
-            "TITLE": html.escape(self.title),
+            "TITLE": html.escape(self.title).encode("ascii", "xmlcharrefreplace").decode(),
             "SCRIPT": script(),
             "DATA": as_json(self.data),
         }

@@ -13,7 +13,8 @@
 function draw(stage) {
   if (!stage.ready) return;
   const { view } = stage;
-  stage.players.forEach(look);
+  stage.players.forEach(turn);
+  stage.players.forEach(scrollPlayer);
   const slider = stage.part("slider");
   stage.part("now").textContent = `Time ${view.time} of ${stage.time}`;
   slider.value = view.time;
@@ -21,15 +22,20 @@ function draw(stage) {
   const stories = stage.players.map((player) => story(player));
   const text = `Time ${view.time} of ${stage.time}: ${stories.join(" | ")}.`;
   stage.part("status").textContent = view.note ? `${view.note} ${text}` : text;
-  stage.players.forEach(drawPlayer);
+  stage.players.forEach(drawPanels);
+  stage.players.forEach(drawTimeline);
   drawLink(stage);
 }
 
 /** Fit the panels, and the timelines, into the room that there is. */
 function fit(stage) {
-  const whole = stage.part("whole");
-  whole.classList.toggle("narrow", stage.host.clientWidth <= NARROW);
-  stage.players.forEach(fitPlayer);
+  shapeStage(stage);
+  fitPlayers(stage.players);
+}
+
+/** Let the controls have the shape for their width. */
+function shapeStage(stage) {
+  stage.part("whole").classList.toggle("narrow", stage.host.clientWidth <= NARROW);
 }
 
 /** Copies of the elements of a text of this module: no text of a run is in it. */
@@ -89,15 +95,22 @@ function mount(host, data, { keys, time, page = false, moved = () => {} } = {}) 
   stage.part("title").textContent = runs.length > 1 ? runs.map(({ name }) => name).join(" and ") : title;
   stage.part("subtitle").textContent = runs.length > 1 ? "" : subtitle;
   stage.part("origin").textContent = data.origin;
+  // Before there is much in it, as a change of shape lays out all that is there.
+  shapeStage(stage);
+  const widths = stage.players.map(({ root: { host: { clientWidth } } }) => clientWidth);
   stage.moves = movesOf(stage);
   stage.players.forEach(furnish);
+  stage.players.forEach((player, number) => shapePlayer(player, widths[number]));
   buildFollow(stage);
   buildStops(stage);
   listen(stage, keys ?? root);
   spreadTheme(stage);
+  stage.view.time = time ?? stage.start;
+  stage.players.forEach(turn);
+  stage.players.forEach(drawPanels);
   stage.ready = true;
   fit(stage);
-  go(stage, time ?? stage.start);
+  go(stage, stage.view.time);
   if (page) listenToPage(stage);
   const [player] = stage.players;
   return {

@@ -1,6 +1,7 @@
 /* The program's source with the warps at their lines, and the queue of waiting warps. */
 
 const QUEUE = 200; // waiting warps listed
+const LETTER = 0.65; // ems: letters are narrower, taken together
 
 /** The source: one button for each line. Gives what to find the lines of a number by. */
 function buildSource(player) {
@@ -108,14 +109,26 @@ function drawSource(player, waiting) {
 function buildQueue(player) {
   const table = make("table");
   const head = make("tr");
-  for (const [name, kind] of [["warp", "who"], ["waits for", ""], ["from–to", "when"], ["line", "where"]]) {
+  const names = [["warp", "who"], ["waits for", ""], ["from–to", "when"], ["line", "where"]].map(([name, kind]) => {
     const cell = make("th", kind, name);
     cell.scope = "col";
-    head.append(cell);
-  }
+    return cell;
+  });
+  head.append(...names);
   table.append(head);
-  player.queue = { table, rows: [], more: make("p", "empty"), none: make("p", "empty", "No warp waits: all have ended.") };
+  player.queue = { table, names, fits: [0, 0, 0, 0], rows: [], more: make("p", "empty"), none: make("p", "empty", "No warp waits: all have ended.") };
   player.part("queue").replaceChildren(table, player.queue.more, player.queue.none);
+}
+
+/** Cut off what may be longer than its column: only that, as it costs time at each step. */
+function fitQueue({ queue }) {
+  const em = parseFloat(getComputedStyle(queue.table).fontSize);
+  queue.fits = queue.names.map((cell) => Math.floor((cell.clientWidth - em / 2) / (LETTER * em)));
+  for (const { cells } of queue.rows) cells.forEach((cell, column) => cutOff(queue, cell, column));
+}
+
+function cutOff({ fits }, cell, column) {
+  cell.classList.toggle("long", cell.textContent.length > fits[column]);
 }
 
 /** A new row of the list. */
@@ -148,15 +161,15 @@ function drawQueue(player, waiting) {
         const focused = cells[0].contains(player.root.activeElement);
         cells[0].replaceChildren(badge(player, warp));
         if (focused) cells[0].firstChild.focus({ preventScroll: true });
-        return;
-      }
-      cells[column].textContent = text;
+      } else if (cells[column].firstChild) cells[column].firstChild.data = text;
+      else cells[column].textContent = text;
       if (column === 1) cells[column].title = text;
+      cutOff(queue, cells[column], column);
     });
   });
-  queue.table.hidden = waiting.length === 0;
-  queue.none.hidden = waiting.length > 0;
-  queue.more.hidden = waiting.length <= QUEUE;
+  hide(queue.table, waiting.length === 0);
+  hide(queue.none, waiting.length > 0);
+  hide(queue.more, waiting.length <= QUEUE);
   if (!queue.more.hidden) queue.more.textContent = `and ${waiting.length - QUEUE} more`;
   if (before !== inOrder.length || view.follow !== queue.follow || !box.querySelector("[tabindex='0']")) stopAt(box, box.walk.at);
   queue.follow = view.follow;

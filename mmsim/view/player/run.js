@@ -56,7 +56,7 @@ function enter(player, number) {
   if (data.units.length === 1) player.part("units").append(player.part("thread-panel"));
   player.part("queue").style.setProperty("--rows", Math.min(data.warps.length, 12) + 1);
   player.part("thread").max = data.threads - 1;
-  if (stage.ready) fitPlayer(player);
+  if (stage.ready) fitPlayers([player]);
 }
 
 /** The launch that a time unit belongs to: of two, the one that begins there. */
@@ -66,21 +66,27 @@ function launchAt(player, time) {
   return number;
 }
 
-/** First what reads positions: after a change the browser would have to lay out the page again. */
-function look(player) {
+/** Go to the time of the stage, and find the rows of the memories that are to be in sight there. */
+function turn(player) {
   const { view, stage } = player;
   view.time = Math.min(player.end, Math.max(player.start, stage.view.time));
   enter(player, launchAt(player, view.time));
-  for (const panel of player.panels) {
-    if (panel.sought === view.time) continue;
-    panel.sought = view.time;
+  player.turned = player.panels.filter((panel) => panel.at !== view.time);
+  for (const panel of player.turned) {
+    panel.at = view.time;
     seek(player, panel);
   }
   player.waiting = waitsAt(player.model, view.time);
+}
+
+/** What reads positions: after a change the browser would have to lay out the page again. */
+function scrollPlayer(player) {
+  player.turned.forEach(scrollToSought);
   seekLine(player);
 }
 
-function drawPlayer(player) {
+/** Draw all but the timeline. */
+function drawPanels(player) {
   drawSource(player, player.waiting);
   drawQueue(player, player.waiting);
   drawThread(player);
@@ -88,7 +94,6 @@ function drawPlayer(player) {
     drawPipeline(player, panel);
     drawMemory(player, panel);
   }
-  drawTimeline(player);
 }
 
 /** What a run is called, and what it is a run of. */

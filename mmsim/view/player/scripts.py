@@ -29,7 +29,7 @@ SCRIPTS = (
 )
 """The files of the script, in the order in which they are joined."""
 
-ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
 
 
 def script() -> str:
@@ -41,7 +41,9 @@ def script() -> str:
         "COLOURS": list(WARPS),
     }
     constants = [f"const {name} = {as_json(value)};\n" for name, value in values.items()]
-    return "".join(constants) + "\n".join(part(f"{name}.js") for name in SCRIPTS)
+    text = "".join(constants) + "\n".join(part(f"{name}.js") for name in SCRIPTS)
+    # A browser decodes a large page almost three times as fast where all of it is ASCII.
+    return "".join(letter if letter.isascii() else f"\\u{ord(letter):04x}" for letter in text)
 
 
 def _warp_rules() -> str:
@@ -59,7 +61,7 @@ def as_json(data: dict[str, Any] | list[str] | str) -> str:
     >>> as_json({"name": "</script>"})
     '{"name":"\\\\u003c/script\\\\u003e"}'
     """
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.translate(ESCAPED)
 
 

@@ -48,12 +48,27 @@ function buildTimeline(player) {
   return timeline;
 }
 
-/** Fit the panels, and the timeline's picture, into the room that there is. */
-function fitPlayer(player) {
+/** Fit the panels, and the timelines' pictures, into the room that there is.
+
+    All are changed before anything is measured: the browser lays out the page once, not for each. */
+function fitPlayers(players) {
+  const widths = players.map(({ root }) => root.host.clientWidth);
+  players.forEach((player, number) => shapePlayer(player, widths[number]));
+  for (const player of players) {
+    player.timeline.width = Math.max(200, player.timeline.canvas.parentElement.clientWidth - 2);
+    fitSource(player);
+    fitQueue(player);
+  }
+  for (const player of players) if (player.waiting) seekLine(player);
+  players.forEach(drawTimeline);
+}
+
+/** Let a player have the shape for its width. */
+function shapePlayer(player, width) {
   const { stage, timeline } = player;
   const { lecture } = stage.view;
   const box = player.part("run");
-  box.classList.toggle("narrow", player.root.host.clientWidth <= NARROW);
+  box.classList.toggle("narrow", width <= NARROW);
   box.classList.toggle("lecture", lecture);
   box.classList.toggle("beside", stage.players.length > 1);
   timeline.letters = lecture ? parseFloat(getComputedStyle(box).fontSize) : LETTERS;
@@ -66,10 +81,6 @@ function fitPlayer(player) {
   if (!lecture && timeline.row < 9 && timeline.warps <= 64) timeline.row = 9;
   timeline.height = timeline.top + timeline.warps * timeline.row + timeline.axis;
   timeline.canvas.style.height = `${timeline.height}px`;
-  timeline.width = Math.max(200, timeline.canvas.parentElement.clientWidth - 2);
-  fitSource(player);
-  if (player.waiting) seekLine(player);
-  drawTimeline(player);
 }
 
 /** Where a time unit begins in the picture. */
