@@ -202,8 +202,8 @@ function drawMemory(player, panel) {
     const who = warp < 0 ? "" : `W${warp} `;
     const text = written(value, isFloat, true);
     one.box.className = `${warp >= 0 ? colourClass(warp) : ""}${isWrite ? " changed" : ""}${followed ? " followed" : ""}${who.length + text.length > FITS ? " long" : ""}`;
-    one.who.textContent = who;
-    one.value.textContent = text;
+    if (one.who.textContent !== who) one.who.textContent = who;
+    if (one.value.textContent !== text) one.value.textContent = text;
     one.box.title = `${elementName(data, array, copy, element)} = ${written(value, isFloat, false)}; address ${one.address}${bankOf(player, panel.unit, array, one.address)}`
       + (warp < 0 ? "" : `; ${{ read: "read", write: "written", atomic: "changed" }[kind]} by warp ${warp}`);
   }
