@@ -2,95 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-
 from mmsim.gpu.cache_calibrated import CHOSEN, RULES, UNIT_PS, Measured
-from mmsim.gpu.record import Record, Row
-from mmsim_algorithms.gpu.cached_predictions import COUNTS, KEPT, MOVES, TIMES
-from mmsim_algorithms.gpu.kept import FOLDER, Results, contest, launched, number, pick, values
+from mmsim_algorithms.gpu.cached_predictions import KEPT, MOVES, TIMES
+from mmsim_algorithms.gpu.kept import FOLDER, Results, number, pick, values
 from mmsim_algorithms.gpu.markdown import paragraph, percent, short, signed, table
-from mmsim_algorithms.gpu.permuting import SEVERAL, SHAPES
-
-METRICS = {
-    "tags": "lts__t_tag_requests.sum",
-    "sectors read": "lts__t_sectors_op_read.sum",
-    "read hits": "lts__t_sectors_op_read_lookup_hit.sum",
-    "crossings": "lts__t_sectors_srcunit_ltcfabric.sum",
-    "memory reads": "dram__sectors_read.sum",
-    "memory writes": "dram__sectors_write.sum",
-}
-"""What is counted, by the name of what is predicted."""
-LARGEST = FOLDER.parent / "h200" / "icpp-counters-8192.json"
-"""What was counted of the largest permutations, on another H200."""
-FEW = 1000
-"""Less than this is not compared: the launch's own reads are among what is counted."""
-NEAR, FAR = 0.05, 0.15
-"""How far a count, and a time, may be off."""
-ABOUT = ("kernel", "data", "permutation", "algorithm", "type", "sqrt n", "step")
-"""The fields that say which launch a row is of."""
-
-
-@dataclass(frozen=True)
-class Predictions:
-    """The kept predictions of one kind, and what the card measured and counted."""
-
-    rows: tuple[Row, ...]
-    measured: tuple[Row, ...]
-    counted: tuple[Row, ...]
-
-    @staticmethod
-    def kept(which: str, results: Results, folder: Path = KEPT) -> Predictions | None:
-        """Of `icpp` or `kernels`; None where nothing is kept."""
-        file = folder / f"{which}.json"
-        if not file.exists():
-            return None
-        rows, counted = Record.read(file).rows, results[f"{which}-counters"].rows
-        if which == "kernels":
-            return Predictions(rows, results["KERNELS"].rows, counted)
-        if folder == KEPT:
-            counted += Record.read(LARGEST).rows
-        return Predictions(rows, tuple(launched(results["ICPP-T2"].rows, SEVERAL)), counted)
-
-    def of(self, what: str) -> list[Row]:
-        """The rows of times, of counts or of NumPy's moves."""
-        return [row for row in self.rows if row["what"] == what]
-
-    def times(self) -> list[Row]:
-        """The measured rows, each with what is predicted of it, as far as that is known."""
-        found: list[Row] = []
-        for row in self.measured:
-            for own in self.of(TIMES):
-                if "table" not in own and _same(own, row):
-                    found.append({**row, "predicted": own["predicted"]})
-        return found
-
-    def launches(self) -> list[Row]:
-        """Counted launches, of each count the part by which it is predicted to be more."""
-        found: list[Row] = []
-        for own in self.of(COUNTS):
-            for row in self.counted:
-                if all(own.get(name) == row.get(name) for name in ABOUT):
-                    about = {name: own[name] for name in ABOUT if name in own}
-                    found.append({**about, **_off(own, row)})
-        return found
-
-
-def _same(own: Row, row: Row) -> bool:
-    """Whether a prediction is of a measured row; the scheduled one stands for all permutations."""
-    names = [name for name in ABOUT if name in own and own[name] != "all"]
-    return all(row.get(name) == own[name] for name in names)
-
-
-def _off(own: Row, row: Row) -> Row:
-    """Of each count the error, None for small counts."""
-    found: dict[str, float | None] = {}
-    for name, metric in METRICS.items():
-        counted = row.get(metric)
-        known = isinstance(counted, int) and counted >= FEW * 10
-        found[name] = number(own, name) / number(row, metric) - 1 if known else None
-    return found
+from mmsim_algorithms.gpu.predicted import (
+    ABOUT,
+    FAR,
+    FEW,
+    METRICS,
+    NEAR,
+    Predictions,
+    bold,
+    errors,
+    ratio,
+    same,
+    summary,
+    winners,
+)
 
 
 def cached(results: Results) -> list[str]:
@@ -146,41 +75,13 @@ def _shown(value: int, time: bool) -> str:
     return f"{value * UNIT_PS:.1f}" if time else str(value)
 
 
-def errors(rows: Iterable[Row]) -> list[float]:
-    """By which part the predicted time is longer."""
-    return [number(row, "predicted") / number(row, "measured") - 1 for row in rows]
-
-
-def _summary(rows: Sequence[Row]) -> str:
-    found = errors(rows)
-    mean = sum(map(abs, found)) / len(found)
-    far = sum(abs(one) > 0.4 for one in found)
-    return (
-        f"mean absolute error {percent(mean)}, the largest {signed(max(found, key=abs))}, "
-        f"{far} over 40%"
-    )
-
-
-def winners(rows: Sequence[Row], by: str) -> dict[tuple[object, ...], str]:
-    """Of each type, permutation and size the fastest algorithm."""
-    cells: dict[tuple[object, ...], list[Row]] = {}
-    for row in rows:
-        cells.setdefault((row["type"], row["permutation"], row["sqrt n"]), []).append(row)
-    found = {}
-    for key, own in cells.items():
-        one = contest(own, lambda row: number(row, by)) if len(own) == len(SHAPES) else None
-        if one is not None:
-            found[key] = one.winner
-    return found
-
-
 def _permutations(icpp: Predictions, results: Results) -> str:
     rows = icpp.times()
     sides = values(rows, "sqrt n")
     measured, predicted = winners(rows, "measured"), winners(rows, "predicted")
     right = sum(predicted[key] == winner for key, winner in measured.items())
     by_side = [
-        (f"√n = {side}", str(len(own)), _summary(own))
+        (f"√n = {side}", str(len(own)), summary(own))
         for side in sides
         for own in [pick(rows, sqrt_n=side)]
     ]
@@ -190,9 +91,7 @@ def _permutations(icpp: Predictions, results: Results) -> str:
             str(permutation).replace("_", " "),
             str(kind),
             *(
-                _ratio(
-                    pick(rows, algorithm=algorithm, permutation=permutation, type=kind, sqrt_n=s)
-                )
+                ratio(pick(rows, algorithm=algorithm, permutation=permutation, type=kind, sqrt_n=s))
                 for s in sides
             ),
         )
@@ -205,7 +104,7 @@ def _permutations(icpp: Predictions, results: Results) -> str:
             "### ICPP's permutations by this machine\n",
             paragraph(
                 f"""Of {len(rows)} cells of ICPP's Table II, several words a thread:
-                {_summary(rows)}. The fastest of the three algorithms is predicted for {right} of
+                {summary(rows)}. The fastest of the three algorithms is predicted for {right} of
                 {len(measured)}. Held to: 15%, none over 40%, 54 of 60.{_table_3(icpp, results)}"""
             ),
             table(("size", "cells", "times"), by_side, texts=1),
@@ -230,13 +129,6 @@ def _table_3(icpp: Predictions, results: Results) -> str:
         off = number(row, "predicted") / times[0] - 1
         parts.append(f"{row['algorithm']} {signed(off)}")
     return " Of Table III's first permutation, launched as in the paper: " + ", ".join(parts) + "."
-
-
-def _ratio(rows: Sequence[Row]) -> str:
-    if len(rows) != 1:
-        return ""
-    ratio = number(rows[0], "predicted") / number(rows[0], "measured")
-    return f"**{ratio:.2f}**" if abs(ratio - 1) > FAR else f"{ratio:.2f}"
 
 
 def _counts(icpp: Predictions) -> str:
@@ -267,7 +159,7 @@ def _counts(icpp: Predictions) -> str:
                         str(row["permutation"]).replace("_", " "),
                         str(row["type"]),
                         str(row["step"]),
-                        *(_bold(row[name]) for name in METRICS),
+                        *(bold(row[name]) for name in METRICS),
                     )
                     for row in sorted(launches, key=lambda row: number(row, "sqrt n"))
                 ),
@@ -275,12 +167,6 @@ def _counts(icpp: Predictions) -> str:
             ),
         )
     )
-
-
-def _bold(off: object) -> str:
-    if not isinstance(off, float):
-        return ""
-    return f"**{signed(off)}**" if abs(off) > NEAR else signed(off)
 
 
 def _why(icpp: Predictions) -> str:
@@ -291,7 +177,7 @@ def _why(icpp: Predictions) -> str:
         off = errors([row])[0]
         if abs(off) <= FAR:
             continue
-        own = [one for one in launches if _same(one, {**row, "step": one["step"]})]
+        own = [one for one in launches if same(one, {**row, "step": one["step"]})]
         counts = [
             (float(one[name]), name)  # type: ignore[arg-type]
             for one in own
@@ -326,8 +212,8 @@ def _moves(icpp: Predictions) -> str:
     """What a prediction takes, beside the card and NumPy."""
     rows = []
     for own in icpp.of(MOVES):
-        times = [one for one in icpp.of(TIMES) if "table" not in one and _same(own, one)]
-        measured = [one for one in icpp.measured if _same(own, one)]
+        times = [one for one in icpp.of(TIMES) if "table" not in one and same(own, one)]
+        measured = [one for one in icpp.measured if same(own, one)]
         if times and measured:
             seconds, moves = number(times[0], "seconds"), number(own, "seconds")
             card = short(number(measured[0], "measured") / 1000)
@@ -349,19 +235,19 @@ def _moves(icpp: Predictions) -> str:
 def _kernels(kernels: Predictions) -> str:
     rows = []
     for row in kernels.times():
-        own = [one for one in kernels.launches() if _same(row, one)]
+        own = [one for one in kernels.launches() if same(row, one)]
         counts = []
         for name in METRICS:
             known = [number(one, name) for one in own if one[name] is not None]
-            counts.append(_bold(sum(known) / len(known)) if known else "")
-        ratio = number(row, "predicted") / number(row, "measured")
-        times = short(number(row, "measured")), short(number(row, "predicted")), f"{ratio:.2f}"
+            counts.append(bold(sum(known) / len(known)) if known else "")
+        times = [short(number(row, name)) for name in ("measured", "predicted")]
+        times.append(ratio([row]).strip("*"))
         rows.append((str(row["kernel"]), str(row["data"]), *times, *counts))
     return "\n".join(
         (
             "### The kernels by this machine\n",
             paragraph(
-                f"""{_summary(kernels.times()).capitalize()}. Held to: 20% on average. This is the
+                f"""{summary(kernels.times()).capitalize()}. Held to: 20% on average. This is the
                 third prediction, after a look at the others. The first one, of kernels that had not
                 been looked at: mean absolute error 28%, the largest +82%, 3 over 40%. Then writes
                 got times of their own at a DMM's port and wire, from a microbenchmark that the
@@ -398,12 +284,12 @@ def _another() -> str:
     measured, predicted = winners(rows, "measured"), winners(rows, "predicted")
     right = sum(predicted[key] == winner for key, winner in measured.items())
     table_rows = [
-        *((f"√n = {side}", _summary(pick(rows, sqrt_n=side))) for side in sides),
-        ("all of these", _summary(rows)),
-        ("the kernels", _summary(kernels.times())),
+        *((f"√n = {side}", summary(pick(rows, sqrt_n=side))) for side in sides),
+        ("all of these", summary(rows)),
+        ("the kernels", summary(kernels.times())),
     ]
     ratios = (
-        f"{row['kernel']} ({row['data']}) {_ratio([row]).strip('*')}" for row in kernels.times()
+        f"{row['kernel']} ({row['data']}) {ratio([row]).strip('*')}" for row in kernels.times()
     )
     return "\n".join(
         (

@@ -13,8 +13,9 @@ from mmsim.gpu.pipeline import Step
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.cached_predictions import COUNTS, KEPT, TIMES, Machines, predicted, tasks
 from mmsim_algorithms.gpu.kept import Results, launched, pick
-from mmsim_algorithms.gpu.page_cached import Predictions, cached, errors
+from mmsim_algorithms.gpu.page_cached import cached
 from mmsim_algorithms.gpu.permuting import SEVERAL
+from mmsim_algorithms.gpu.predicted import Predictions, errors
 
 KEPT_RESULTS = Results.read()
 
@@ -177,11 +178,11 @@ def test_the_times_of_kernels_are_those_that_are_kept():
 def test_the_permutations_are_predicted_as_the_page_says():
     icpp = Predictions.kept("icpp", KEPT_RESULTS)
     rows = icpp.times()
-    assert len(rows) <= len(launched(KEPT_RESULTS["ICPP-T2"].rows, SEVERAL)) == 180
+    assert len(rows) == len(launched(KEPT_RESULTS["ICPP-T2"].rows, SEVERAL)) == 180
     for side, most in ((1024, 0.25), (4096, 0.40)):
         found = errors(pick(rows, sqrt_n=side))
         assert found
         assert max(map(abs, found)) < most
         assert sum(map(abs, found)) / len(found) < 0.15
     (text,) = cached(KEPT_RESULTS)
-    assert f"Of {len(rows)} of the 180 cells" in text
+    assert "Of 180 cells" in text

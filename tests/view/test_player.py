@@ -641,6 +641,10 @@ def test_following_a_warp_a_cell_and_a_line(show):
     assert stops() == times(lambda d: d.line == line)
     shown.select_option("#follow", label="warp 1")
     assert stops() == times(lambda d: d.warp == 1)
+    shown.keyboard.press("Home")
+    shown.keyboard.press("Shift+ArrowRight")
+    followed = shown.locator(".register.followed")
+    assert [one.locator(".badge").inner_text() for one in followed.all()] == ["W1"]
 
 
 def test_a_thread_of_a_launch_with_a_shape_shows_its_indices(show):

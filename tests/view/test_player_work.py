@@ -88,6 +88,7 @@ def test_a_register_s_box_goes_on_to_the_next_register(show):
 CUT = """all => all.filter((one) => getComputedStyle(one).overflowX === "hidden")
   .map((one) => one.textContent)"""
 # What is longer than its box although nothing cuts it off.
+QUEUE = "[...document.querySelector('#player').shadowRoot.querySelectorAll('#queue td')]"
 LOOSE = """all => all.filter((one) => one.scrollWidth > one.clientWidth)
   .filter((one) => getComputedStyle(one).overflowX === "visible").map((one) => one.textContent)"""
 
@@ -99,8 +100,8 @@ def test_only_long_texts_are_cut_off(show):
     assert rows.evaluate_all(CUT) == []
     for width in (1280, 360):
         shown.set_viewport_size({"width": width, "height": 900})
-        shown.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
-        assert shown.locator("#queue td").evaluate_all(LOOSE) == []
+        # The page follows the window's width soon, not at once.
+        shown.wait_for_function(f"() => ({LOOSE})({QUEUE}).length === 0", timeout=10_000)
     assert rows.evaluate_all(CUT) != []
     cells = shown.locator(".memory td[data-place]")
     assert cells.evaluate_all(CUT) == []

@@ -112,8 +112,8 @@ def test_a_part_of_the_rows_is_a_table_too():
 
 def test_the_table_of_a_cache_has_all_its_counts():
     titles, *rows = cells(CACHED.cache._repr_html_())
-    assert titles[:7] == ["line", "array", "access", "tags", "sectors", "hits", "misses"]
-    assert titles[7:] == ["from memory", "to memory", "fills", "crossings", "rows opened"]
+    assert titles[:8] == ["line", "array", "access", "stages", "tags", "sectors", "hits", "misses"]
+    assert titles[8:] == ["from memory", "to memory", "fills", "crossings", "rows opened"]
     counts = [list(map(str, astuple(row)[5:])) for row in CACHED.cache]
     assert [row[3:] for row in rows] == counts
 

@@ -43,7 +43,7 @@ function registerBox(player, held) {
     `warp ${data.dispatches.warp[dispatch]}, ${name}, line ${line}: ${kind}, dispatched at ${data.dispatches.time[dispatch]}, completes at ${data.dispatches.completion[dispatch]}${phase}`,
     ...lanes.slice(0, 64).map((lane) => `thread ${data.lanes.thread[lane]}: ${elementName(data, array, copy, data.lanes.element[lane])} at address ${addressOf(model, dispatch, lane)}`),
   ].join("\n");
-  if (follows(player, dispatch)) box.classList.add("followed");
+  if (follows(player, player.view.follow, dispatch)) box.classList.add("followed");
   return { box, number };
 }
 
