@@ -224,8 +224,8 @@ def _moves(icpp: Predictions) -> str:
             "### What a prediction takes\n",
             paragraph(
                 """Of D-designated along the random permutation of floats: seconds on the card, of
-                NumPy's moves, and of the prediction, the last two of one core's processor time,
-                while other programs ran. The first one has Numba's compiling in it."""
+                NumPy's moves, and of the prediction, the last two in processor time. The first one
+                has Numba's compiling in it."""
             ),
             table(("√n", "card", "NumPy", "prediction", "times NumPy's"), rows, texts=0),
         )
