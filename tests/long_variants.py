@@ -52,8 +52,8 @@ LONG = frozenset(
         "engines/test_array_against_events.py::"
         "test_the_engines_agree_without_a_race_and_both_find_one[synchronous]",
         "engines/test_byte_banks.py::"
-        "test_random_programs_take_what_the_reference_says[asynchronous]",
-        "engines/test_cached.py::test_the_engines_agree[asynchronous]",
+        "test_random_programs_take_what_the_reference_says[synchronous]",
+        "engines/test_cached.py::test_the_engines_agree[synchronous]",
         "engines/test_cached.py::test_without_more_it_is_the_hmm[synchronous]",
         "engines/test_own_machines.py::test_both_engines_agree_with_the_reference[asynchronous]",
         "engines/test_compile_cache.py::test_what_was_kept_and_is_ruined_does_no_harm[cut short]",

@@ -296,7 +296,8 @@ class Cached(HMM):
         sector, crossing between the halves, sector from or to memory, fill of a sector written in
         part, and opened row occupies its resource.
     port_time, wire_time
-        Time units that each tag request and each sector occupies its DMM's own way to the cache.
+        Time units that each tag request, without those that the cache adds, and each sector
+        occupies its DMM's own way to the cache.
     write_port_time, write_wire_time
         Those of a write or an atomic. Default: the same.
     slices, atomic_time

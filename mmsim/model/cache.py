@@ -150,7 +150,9 @@ def listed(state: State) -> State:
 def numbers_bytes(numbers: Numbers) -> int:
     """Bytes that the state takes."""
     slots = numbers.halves * numbers.sets * numbers.ways
-    return slots * (2 * 8 + 4 * numbers.sectors) + 8 * numbers.channels * numbers.banks
+    of_slots = slots * (2 * 8 + 4 * numbers.sectors)
+    resources = RESOURCES + OF_A_DMM * numbers.dmms + numbers.slices
+    return of_slots + 8 * (numbers.channels * numbers.banks + resources)
 
 
 def quotient(number: int, by: int) -> int:

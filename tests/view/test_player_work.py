@@ -5,7 +5,8 @@ import pytest
 
 import mmsim as mm
 
-# Go to a time, and tell of each panel how many nodes came, went, or have another text or attribute.
+# Go to a time, and report for each panel how many nodes came, went, or have another text or
+# attribute.
 WATCHED = """([time, panels]) => {
   const root = document.querySelector("#player").shadowRoot;
   const players = [...root.querySelectorAll(".run")].map((one) => one.shadowRoot);
@@ -85,6 +86,31 @@ def test_a_register_s_box_goes_on_to_the_next_register(show):
     assert shown.locator(".pipeline [tabindex='0']").count() == 1
 
 
+def test_the_newest_request_is_in_sight_where_a_page_opens(show):
+    """Of memory that is higher than its box; a page may open at any time."""
+    run = scattering(200)
+    time = run.trace.dispatches[90].time
+    shown = show(run.trace.player(start=time))
+    above = "document.querySelector('#player').shadowRoot.querySelector('.memory').scrollTop"
+    seen = shown.evaluate(above)
+    for moment in (time + 1, time):
+        shown.evaluate(f"mmsim.go({moment})")
+    assert seen == shown.evaluate(above) > 0
+
+
+def test_the_focus_stays_on_what_is_to_enter(show):
+    """Also where another badge takes the place of the focused one."""
+    run = scattering(16)
+    shown = show(run.player())
+    time = next(one.time for one in run.trace.dispatches if len(set(one.stages)) > 1)
+    shown.evaluate(f"mmsim.go({time})")
+    shown.locator(".outside .badge").focus()
+    for _ in range(5):
+        shown.evaluate("mmsim.go(mmsim.time + 1)")
+        active = "document.querySelector('#player').shadowRoot.activeElement?.className"
+        assert "badge" in shown.evaluate(active)
+
+
 CUT = """all => all.filter((one) => getComputedStyle(one).overflowX === "hidden")
   .map((one) => one.textContent)"""
 # What is longer than its box although nothing cuts it off.
@@ -100,7 +126,7 @@ def test_only_long_texts_are_cut_off(show):
     assert rows.evaluate_all(CUT) == []
     for width in (1280, 360):
         shown.set_viewport_size({"width": width, "height": 900})
-        # The page follows the window's width soon, not at once.
+        # The page follows the window's width soon, not immediately.
         shown.wait_for_function(f"() => ({LOOSE})({QUEUE}).length === 0", timeout=10_000)
     assert rows.evaluate_all(CUT) != []
     cells = shown.locator(".memory td[data-place]")

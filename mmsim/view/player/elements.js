@@ -91,16 +91,23 @@ function stopAt(box, at) {
   return stop;
 }
 
-/** Put elements into a box that the arrow keys move in, but for those that are there; the focus keeps its place. */
+/** Put elements into a box that the arrow keys move in, except for those that are there; the focus keeps its place. */
 function refill(box, ...children) {
+  keepFocus(box, () => {
+    const kept = new Set(children);
+    for (const child of [...box.childNodes]) if (!kept.has(child)) child.remove();
+    let next = box.firstChild;
+    for (const child of children) {
+      if (child === next) next = next.nextSibling;
+      else box.insertBefore(child, next);
+    }
+  });
+}
+
+/** Change what is in a box that the arrow keys move in; the focus keeps its place. */
+function keepFocus(box, change) {
   const focused = box.walk && box.contains(box.getRootNode().activeElement);
-  const kept = new Set(children);
-  for (const child of [...box.childNodes]) if (!kept.has(child)) child.remove();
-  let next = box.firstChild;
-  for (const child of children) {
-    if (child === next) next = next.nextSibling;
-    else box.insertBefore(child, next);
-  }
+  change();
   if (!box.walk) return;
   const stop = stopAt(box, box.walk.at);
   if (focused && stop) stop.focus({ preventScroll: true });

@@ -65,7 +65,6 @@ function drawOutside(player, panel) {
 function drawPipeline(player, panel) {
   const { model, view, stage: { view: { addresses } } } = player;
   const { unit, u, drawn } = panel;
-  if (panel.queues) drawOutside(player, panel);
   const boxes = panel.queues ? [panel.outside] : []; // always, so that the registers keep their places
   const how = JSON.stringify([view.follow, addresses]);
   const registers = new Map();
@@ -85,5 +84,8 @@ function drawPipeline(player, panel) {
   }
   if (empty) boxes.push(panel.others);
   panel.drawn = { time: view.time, registers };
-  refill(panel.pipeline, ...boxes);
+  keepFocus(panel.pipeline, () => {
+    if (panel.queues) drawOutside(player, panel);
+    refill(panel.pipeline, ...boxes);
+  });
 }

@@ -110,6 +110,7 @@ function mount(host, data, { keys, time, page = false, moved = () => {} } = {}) 
   stage.players.forEach(drawPanels);
   stage.ready = true;
   fit(stage);
+  stage.players.forEach(({ turned }) => turned.forEach(scrollToSought));
   go(stage, stage.view.time);
   if (page) listenToPage(stage);
   const [player] = stage.players;
