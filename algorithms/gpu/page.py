@@ -79,7 +79,9 @@ def _compared(results: Results) -> str:
                 permute-shift) and ICPP (International Conference on Parallel Processing). Here
                 the same programs ran on one {device} (driver {driver}, CUDA {cuda}) on {when}, and
                 the machines that stand for it. Every number below is computed from the kept results
-                in [benchmarks/results/gpu](../benchmarks/results/gpu)."""
+                in [benchmarks/results](../benchmarks/results): those of the card in `gpu`, what is
+                predicted of it by a machine with a cache in `cached`, and those of other cards,
+                where the page names them, in `h200` and `h100`."""
             ),
             "## What is compared, and how\n",
             bullets(
@@ -152,7 +154,8 @@ def _not_covered(results: Results) -> str:
                     cache.""",
                     """Instructions cost nothing in the model. The papers' programs do little else
                     than access memory; others may.""",
-                    """One card was measured, in one state. Its clock was left to the driver. The
+                    """One card was measured, in one state, and two others where the page names
+                    them. Its clock was left to the driver. The
                     papers' cards weren't measured again, and their times are quoted next to the new
                     ones as they are printed.""",
                     """SMM (*Simple Memory Machine Models*) and IEICE (Institute of Electronics,

@@ -45,7 +45,7 @@ def atomics(results: Results) -> list[str]:
         *_by_pattern(shared),
         "### In global memory\n",
         paragraph(
-            """Atomics of global memory meet in the second-level cache, of which the model knows
+            """Atomics of global memory meet in the second-level cache, of which the HMM knows
             nothing. In each cell the requests that come there from one warp, and their sectors;
             next to them the model's stages."""
         ),

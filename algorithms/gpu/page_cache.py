@@ -103,9 +103,9 @@ def kernels(results: Results) -> list[str]:
     parts = [
         "## Kernels beyond the papers'\n",
         paragraph(
-            """What a machine with a cache is held to: none of these was looked at while it
-            was made. Their results are checked. Counts are of all launches of a kernel, in
-            millions, each launch with an empty cache."""
+            """What a machine with a cache has to predict: none of these was looked at before
+            its first prediction. Their results are checked. Counts are of all launches of a
+            kernel, in millions, each launch with an empty cache."""
         ),
         table(
             ("kernel", "data", "launches", "milliseconds", *SHOWN),

@@ -23,7 +23,7 @@ METRICS = {
 """What is counted, by the name of what is predicted."""
 LARGEST = FOLDER.parent / "h200" / "icpp-counters-8192.json"
 """What was counted of the largest permutations, on another H200."""
-FEW = 1000
+FEW = 10_000
 """Less than this is not compared: the launch's own reads are among what is counted."""
 NEAR, FAR = 0.05, 0.15
 """How far a count, and a time, may be off."""
@@ -87,13 +87,13 @@ def _off(own: Row, row: Row) -> Row:
     found: dict[str, float | None] = {}
     for name, metric in METRICS.items():
         counted = row.get(metric)
-        known = isinstance(counted, int) and counted >= FEW * 10
+        known = isinstance(counted, int) and counted >= FEW
         found[name] = number(own, name) / number(row, metric) - 1 if known else None
     return found
 
 
 def errors(rows: Iterable[Row]) -> list[float]:
-    """By which part the predicted time is longer."""
+    """By what fraction the predicted time is longer."""
     return [number(row, "predicted") / number(row, "measured") - 1 for row in rows]
 
 

@@ -17,6 +17,7 @@ from mmsim_algorithms.gpu import (
     page_atomics,
     page_banks,
     page_cache,
+    page_cached,
     page_casual,
     page_counts,
     page_global,
@@ -83,6 +84,13 @@ FACTS = (
     "predicted/measured - 1",
     "n/2 words apart",
     "n/32 · (1 + bytes/4) + n/4",
+    "√n = 8192",
+    "a mean of 15%, none over 40%, and 54 of 60",
+    "aim was 20%",
+    "more than 15%",
+    "within 15%",
+    "within 5%",
+    "over 5%",
 )
 NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w])")
 
@@ -127,6 +135,7 @@ PARTS = (
     page_atomics,
     page_banks,
     page_cache,
+    page_cached,
     page_tiles,
 )
 

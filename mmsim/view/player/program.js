@@ -122,6 +122,7 @@ function buildQueue(player) {
 
 /** Cut off what may be longer than its column: only that, as it costs time at each step. */
 function fitQueue({ queue }) {
+  if (!queue.table.clientWidth) return; // it is hidden
   const em = parseFloat(getComputedStyle(queue.table).fontSize);
   queue.fits = queue.names.map((cell) => Math.floor((cell.clientWidth - em / 2) / (LETTER * em)));
   for (const { cells } of queue.rows) cells.forEach((cell, column) => cutOff(queue, cell, column));
