@@ -258,11 +258,12 @@ def _kernels(kernels: Predictions, results: Results) -> str:
             paragraph(
                 f"""{summary(kernels.times()).capitalize()}. The aim was 20% on average. This is
                 not the first prediction: that one, of kernels that had not been looked at, had a
-                {summary(first.times()).replace("error", "error of", 1)}, most of it of the histogram
-                of skewed data and of the sparse matrix with a power law. These two led to the rules for atomics and for
-                arithmetic, whose numbers do not come from them. On another H200 the kernels' times
-                differ by at most {percent(apart)}. Next to the times, by what fraction the counts
-                are predicted to be more, the mean over launches."""
+                {summary(first.times()).replace("error", "error of", 1)}, most of it of the
+                histogram of skewed data and of the sparse matrix with a power law. These two led
+                to the rules for atomics and for arithmetic, whose numbers do not come from them.
+                On another H200 the kernels' times differ by at most {percent(apart)}. Next to the
+                times, by what fraction the counts are predicted to be more, the mean over
+                launches."""
             ),
             table(
                 ("kernel", "data", "measured ms", "predicted", "ratio", *METRICS),

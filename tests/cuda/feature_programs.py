@@ -380,7 +380,7 @@ def libdevice():
     return a[0] == 2
 
 
-@feature("PTX and other machine code")
+@feature("PTX (Parallel Thread Execution) and other machine code")
 def machine_code():
     @cuda.jit("void(float64[:])")
     def double(a):
