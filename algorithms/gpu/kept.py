@@ -81,7 +81,7 @@ def factor(row: Row) -> float:
 
 
 def errors(rows: Iterable[Row]) -> list[float]:
-    """By which part of the measured time the model's is longer, for each row."""
+    """By what fraction of the measured time the model's is longer, for each row."""
     return [off for off in map(error, rows) if off is not None]
 
 

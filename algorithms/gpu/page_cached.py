@@ -182,10 +182,7 @@ def _why(icpp: Predictions) -> str:
             continue
         own = [one for one in launches if same(one, {**row, "step": one["step"]})]
         counts = [
-            (float(one[name]), name)  # type: ignore[arg-type]
-            for one in own
-            for name in METRICS
-            if one[name] is not None
+            (number(one, name), name) for one in own for name in METRICS if one[name] is not None
         ]
         worst = max(counts, key=lambda one: abs(one[0]), default=None)
         if worst is None:
@@ -274,9 +271,7 @@ def _kernels(kernels: Predictions, results: Results) -> str:
                 """What the machine lacks: several reads of one sector at about the same time reach
                 the card's cache as one, so that it counts fewer sectors than the multiprocessors
                 ask for: of the stencil and of both matrix products. Instructions, and the start of
-                blocks, cost nothing; regular kernels are predicted too fast. A time from the
-                beginning of one block of a multiprocessor to the next was tried and left out: the
-                mean error became larger."""
+                blocks, cost nothing; regular kernels are predicted too fast."""
             ),
         )
     )
