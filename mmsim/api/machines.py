@@ -300,6 +300,8 @@ class Cached(HMM):
         occupies its DMM's own way to the cache.
     write_port_time, write_wire_time
         Those of a write or an atomic. Default: the same.
+    clusters
+        Clusters of the DMMs, each of which belongs to one half. Default: each DMM is one.
     slices, atomic_time
         Slices of the cache, and the time units that each sector of an atomic occupies the slice of
         its line.
@@ -342,6 +344,7 @@ class Cached(HMM):
     wire_time: int = 0
     write_port_time: int | None = None
     write_wire_time: int | None = None
+    clusters: int | None = None
     slices: int = 1
     atomic_time: int = 0
     shared_time: int = 1
@@ -359,7 +362,7 @@ class Cached(HMM):
         super().__post_init__()
         check_numbers(self, "sectors", "tag_time", "ways", "halves", "fetch")
         check_numbers(self, "channels", "banks", "row", "under_way", "shared_time", "slices")
-        for name in ("resident", "write_time"):
+        for name in ("resident", "write_time", "clusters"):
             if getattr(self, name) is not None:
                 check_numbers(self, name)
         rates = ("sector_time", "cross_time", "memory_time", "fill_time", "row_time")
@@ -406,6 +409,7 @@ class Cached(HMM):
             self.wire_time if self.write_wire_time is None else self.write_wire_time,
             self.atomic_time,
             self.dmms,
+            self.clusters or self.dmms,
             self.halves,
             self.capacity // (self._line * self.ways * self.halves),
             self.ways,

@@ -27,7 +27,7 @@ def asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
         place = math.gcd(numbers.sector, *map(machine.room, sizes))
         numbers = numbers._replace(sector=numbers.sector // place)
         ways = tuple(
-            Asked.by(machine, numbers, place, site.kind, size, site.vector)
+            Asked.by(machine, numbers, place, site.kind, size)
             for site, size in zip(launch.meaning.sites, sizes, strict=True)
         )
         found = launch.kept["asked"] = numbers, ways

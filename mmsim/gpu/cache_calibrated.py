@@ -230,6 +230,7 @@ RULES = (
 CHOSEN = {
     "sectors": LINE // SECTOR,
     "halves": 2,
+    "clusters": 8,
     "ways": 16,
     "channels": 96,
     "banks": 16,

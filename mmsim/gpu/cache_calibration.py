@@ -17,7 +17,7 @@ from pathlib import Path
 from mmsim.errors import FormatError
 from mmsim.gpu import cache_halves, ncu
 from mmsim.gpu.cache_counted import UNCOUNTED, counted
-from mmsim.gpu.cache_halves import HALVES
+from mmsim.gpu.cache_halves import HALVES, OF_BLOCKS
 from mmsim.gpu.cache_metrics import counted_here, counts, lacking
 from mmsim.gpu.cache_points import Point, points
 from mmsim.gpu.cache_stage import Stage, counted_name
@@ -79,7 +79,7 @@ def joined(
     left = iter(zip(launched, launches, strict=True))
     found: list[Row] = []
     for row in rows:
-        if row["number"] in (HALVES, *UNCOUNTED):
+        if row["number"] in (HALVES, OF_BLOCKS, *UNCOUNTED):
             found.append(row)
         else:
             point, launch = next(left)

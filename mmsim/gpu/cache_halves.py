@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.cuda_c.kernels import Kernel
+from mmsim.cuda_c.kernels import MOST_THREADS, Kernel
 from mmsim.gpu.cache_points import LINE
 from mmsim.gpu.cache_stage import Stage, chain
 from mmsim.gpu.record import Row
 
-HALVES = "halves"
-"""The number of its rows."""
+HALVES, OF_BLOCKS = "halves", "halves of blocks"
+"""The numbers of its rows."""
 LINES = 2048
 EVERY = 4
-"""One of so many multiprocessors is asked."""
+"""The reads of one of so many multiprocessors are in the record."""
 QUANTILES = (5, 25, 50, 75, 95)
 SOURCE = """extern "C" __global__ void reads_one_by_one(
     const volatile int *a, const int *p, int *cycles)
@@ -41,6 +41,14 @@ SOURCE = """extern "C" __global__ void reads_one_by_one(
     }
 }
 """
+WHERE = """extern "C" __global__ void multiprocessor_of_each_block(int *b)
+{
+    unsigned int own;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(own));
+    if (threadIdx.x == 0)
+        b[blockIdx.x] = own;
+}
+"""
 
 
 def kernel(blocks: int) -> Kernel:
@@ -49,15 +57,23 @@ def kernel(blocks: int) -> Kernel:
 
 
 def measured(stage: Stage) -> Iterator[Row]:
-    """Clock cycles of the reads: of each multiprocessor the quantiles of its first and second."""
+    """Clock cycles of the reads: of multiprocessors the quantiles of their first and second.
+
+    The last row says of each block of a grid with one for each multiprocessor in which half it is:
+    0 where multiprocessor 0 is.
+    """
     cp = stage.cp
     a = cp.asarray(chain(LINES))
-    for other in range(0, stage.card.multiprocessors, EVERY):
+    longer = []
+    for other in range(stage.card.multiprocessors):
         stage.read_other()
         missed = _cycles(stage, a, 0)
         _cycles(stage, a, 0)
         first = _cycles(stage, a, other)
         second = _cycles(stage, a, other)
+        longer.append(np.percentile(first, 75) - np.percentile(second, 75))
+        if other % EVERY:
+            continue
         row: dict[str, Any] = {"number": HALVES, "multiprocessor": other}
         for name, cycles in (("misses", missed), ("first", first), ("second", second)):
             found = np.percentile(cycles, QUANTILES, method="nearest").tolist()
@@ -65,6 +81,21 @@ def measured(stage: Stage) -> Iterator[Row]:
                 f"{name}, {part}%": int(value) for part, value in zip(QUANTILES, found, strict=True)
             }
         yield row
+    blocks = _multiprocessors(stage)
+    yield {
+        "number": OF_BLOCKS,
+        "halves": "".join(str(int(2 * longer[one] > max(longer))) for one in blocks),
+    }
+
+
+def _multiprocessors(stage: Stage) -> list[int]:
+    """The multiprocessor of each block, of as many as there are multiprocessors."""
+    cp = stage.cp
+    b = cp.zeros(stage.card.multiprocessors, dtype=np.int32)
+    size = (b.size, 1, 1), (MOST_THREADS, 1, 1)
+    written = Kernel(WHERE, "multiprocessor_of_each_block", "global", (), *size, 0)
+    stage.ready(written, (b,))()
+    return [int(one) for one in cp.asnumpy(b)]
 
 
 def _cycles(stage: Stage, a: Any, multiprocessor: int) -> Any:

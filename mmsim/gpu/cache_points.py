@@ -152,16 +152,27 @@ def read_hits(card: Card) -> Iterator[Point]:
     With a stride of 1 and words of 8 bytes two requests for tags serve 8 sectors: 4 times the time
     of an access is that of a data sector, if tags don't take longer. Larger strides have 2 sectors
     of a line or 1. Reads of one sector of random lines take the time of a tag request: few threads
-    ask for one line at a time.
+    ask for one line at a time. Interleaved words of 8 bytes say whether the half-warps, which are
+    served one after the other, ask for the tags of the lines that they share together.
     """
     yield from _strides(card, "read hits", programs.walk, 0.25)
+    yield _interleaved(card, "interleaved read hits", programs.interleaved, 0.25)
     yield _of_lines(card, "random read hits", programs.scattered, 0.25)
 
 
 def write_hits(card: Card) -> Iterator[Point]:
     """The same with writes, to an eighth of the cache: with a stride of 1 whole sectors."""
     yield from _strides(card, "write hits", programs.walk_writing, 0.125)
+    yield _interleaved(card, "interleaved write hits", programs.interleaved_writing, 0.125)
     yield _of_lines(card, "random write hits", programs.scattered_writing, 0.125)
+
+
+def _interleaved(card: Card, number: str, program: Program, part: float) -> Point:
+    """Accesses to words of 8 bytes in turn, of which both half-warps share all lines."""
+    words = card.lines(part) * LINE // 2
+    about: Row = {"word bytes": 8, "MiB": _mebi(8 * words)}
+    times = repetitions(card.threads, 2)
+    return Point(number, about, program, (words,), times, card.threads, wide=True)
 
 
 def _of_lines(card: Card, number: str, program: Program, part: float) -> Point:

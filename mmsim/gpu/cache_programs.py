@@ -59,6 +59,35 @@ def walk_writing(T: Thread, a: Array, p: Array) -> None:
 
 
 @program
+def interleaved(T: Thread, a: Array, p: Array) -> None:
+    """Read the first p[1] words in turn, again from the first: times, words.
+
+    Adjacent threads of a warp read words half a warp apart.
+    """
+    words = int32(p[1])
+    step = int32(T.count % p[1])
+    i = int32((T.id - T.id % 32 + T.id % 2 * 16 + T.id % 32 // 2) % p[1])
+    for _ in range(p[0]):
+        a[i]
+        i += step
+        if i >= words:
+            i -= words
+
+
+@program
+def interleaved_writing(T: Thread, a: Array, p: Array) -> None:
+    """Write the words that `interleaved` reads: times, words."""
+    words = int32(p[1])
+    step = int32(T.count % p[1])
+    i = int32((T.id - T.id % 32 + T.id % 2 * 16 + T.id % 32 // 2) % p[1])
+    for _ in range(p[0]):
+        a[i] = i
+        i += step
+        if i >= words:
+            i -= words
+
+
+@program
 def scattered(T: Thread, a: Array, p: Array) -> None:
     """Read at random places: times, units, words from one unit to the next, words that are read.
 

@@ -56,6 +56,7 @@ class Numbers(NamedTuple):
     write_wire_time: int
     atomic_time: int
     dmms: int
+    clusters: int
     halves: int
     sets: int
     ways: int
@@ -170,7 +171,7 @@ def spread(number: int, places: int) -> int:
 
 
 def home_of(number: int, halves: int) -> int:
-    """The home half of a line, and the half of a DMM: whether it has an odd number of ones.
+    """The home half of a line, and the half of a cluster: whether it has an odd number of ones.
 
     >>> [home_of(line, 2) for line in range(8)]
     [0, 1, 1, 0, 1, 0, 0, 1]
@@ -414,10 +415,10 @@ def serve(
     items = state.items
     for one in range(COUNTS):
         items[one] = 0
-    items[LOOKUPS] = stages
     items[SECTORS] = last - first
-    half = home_of(dmm, numbers.halves)
-    brought = crossed = -1
+    half = home_of(quotient(dmm * numbers.clusters, numbers.dmms), numbers.halves)
+    before = brought = crossed = -1
+    asked = stages if numbers.sets == 0 else 0
     for at in range(first, last):
         number = sectors[at]
         if numbers.sets == 0:
@@ -425,7 +426,9 @@ def serve(
             continue
         line = quotient(number, numbers.sectors)
         sector = number - line * numbers.sectors
-        before = items[CROSSINGS]
+        asked += line != before
+        before = line
+        crossings = items[CROSSINGS]
         if kind == WRITE:
             write(numbers, state, half, line, sector, places[at] + 0, crossed == line)
         elif kind == ATOMIC:
@@ -434,8 +437,9 @@ def serve(
             around = quotient(number, numbers.fetch)
             if around != brought and read(numbers, state, half, line, sector, crossed == line):
                 brought = around
-        if items[CROSSINGS] != before:
+        if items[CROSSINGS] != crossings:
             crossed = line
+    items[LOOKUPS] += asked
     moved = items[READS] + items[WRITES]
     own = RESOURCES + OF_A_DMM * dmm
     each, port, wire = numbers.write_time, numbers.write_port_time, numbers.write_wire_time
@@ -447,7 +451,7 @@ def serve(
     done = max(done, passed(state, CROSS, now, items[CROSSINGS], numbers.cross_time))
     done = max(done, passed(state, MEMORY, now, moved, numbers.memory_time))
     done = max(done, passed(state, ROW, now, items[ACTIVATIONS], numbers.row_time))
-    done = max(done, passed(state, own + PORT, now, stages, port))
+    done = max(done, passed(state, own + PORT, now, asked, port))
     done = max(done, passed(state, own + WIRE, now, items[SECTORS], wire))
     if kind == ATOMIC and numbers.atomic_time > 0:
         slices = RESOURCES + OF_A_DMM * numbers.dmms

@@ -19,46 +19,35 @@ class Asked(NamedTuple):
     """`READ`, `WRITE` or `ATOMIC` of `mmsim.model.cache`."""
     size: int
     """Places of an element."""
-    part: int
-    """Lanes that are served at a time, 0 for all."""
     sector: int
     """Places of a sector."""
     masked: bool
     """Whether it matters which places of a sector are touched."""
 
     @staticmethod
-    def by(
-        machine: Machine, numbers: Numbers, place: int, kind: str, itemsize: int, vector: int
-    ) -> Asked:
-        """The accesses of a kind to vectors of elements of so many bytes.
+    def by(machine: Machine, numbers: Numbers, place: int, kind: str, itemsize: int) -> Asked:
+        """The accesses of a kind to elements of so many bytes.
 
-        A place is so many words, or bytes. Elements longer than a bank are served in parts of as
-        many lanes as fill an address group.
+        A place is so many words, or bytes.
         """
-        own = machine.bank_bytes
-        part = 0
-        if own is not None and itemsize * vector > own:
-            part = max(machine.width * own // (itemsize * vector), 1)
         code = KIND[kind]
         masked = code != READ and numbers.sets > 0
-        return Asked(code, machine.room(itemsize) // place, part, numbers.sector, masked)
+        return Asked(code, machine.room(itemsize) // place, numbers.sector, masked)
 
     def most(self, lanes: int) -> int:
         """As many sectors as so many lanes can ask for."""
         return lanes * (1 + -(-self.size // self.sector))
 
-    def sectors(
-        self, addresses: Sequence[int], lanes: Sequence[int]
-    ) -> tuple[list[int], list[int]]:
+    def sectors(self, addresses: Sequence[int]) -> tuple[list[int], list[int]]:
         """The sectors of one request, and the places that it touches of each.
 
-        >>> Asked(ATOMIC, 1, 0, 4, True).sectors([9, 4, 1, 4], ())
+        >>> Asked(ATOMIC, 1, 4, True).sectors([9, 4, 1, 4])
         ([0, 1, 1, 2], [2, 1, 1, 2])
         """
         count = len(addresses)
         most = self.most(count)
         found, touched = [0] * most, [0] * most
-        end = gather(self, addresses, lanes, 0, count, [0] * count, found, touched, 0)
+        end = gather(self, addresses, 0, count, [0] * count, found, touched, 0)
         return found[:end], touched[:end]
 
 
@@ -87,7 +76,6 @@ def sort(numbers: Any, count: int) -> None:
 def gather(
     asked: Asked,
     addresses: Any,
-    lanes: Any,
     begin: int,
     end: int,
     scratch: Any,
@@ -97,68 +85,60 @@ def gather(
 ) -> int:
     """Note the sectors of one request from place `at` on; the place after the last one.
 
-    The request has the elements ``addresses[begin:end]``. Sectors come part by part in ascending
-    order, each once; of an atomic as often as one of its elements is asked for in the part. Where
-    it matters, `places` gets a bit for each place of each sector that is touched.
+    The request has the elements ``addresses[begin:end]``. Sectors come in ascending order, each
+    once; of an atomic as often as one of its elements is asked for. Where it matters, `places` gets
+    a bit for each place of each sector that is touched.
 
     >>> found, touched = [0] * 4, [0] * 4
-    >>> gather(Asked(ATOMIC, 1, 0, 4, True), [9, 4, 1, 4], (), 0, 4, [0] * 4, found, touched, 0)
+    >>> gather(Asked(ATOMIC, 1, 4, True), [9, 4, 1, 4], 0, 4, [0] * 4, found, touched, 0)
     4
     >>> found, touched
     ([0, 1, 1, 2], [2, 1, 1, 2])
     """
-    part, size, sector, masked = asked.part, asked.size, asked.sector, asked.masked
+    size, sector, masked = asked.size, asked.sector, asked.masked
     atomic = asked.kind == ATOMIC
-    first = begin
-    while first < end:
-        last = end
-        if part > 0:
-            last = first + 1
-            while last < end and lanes[last] // part == lanes[first] // part:
-                last += 1
-        count = last - first
-        before = addresses[first]
-        ascending = True
-        for k in range(count):
-            address = addresses[first + k]
-            scratch[k] = address
-            ascending &= address >= before
-            before = address
-        if not ascending:
-            sort(scratch, count)
-        first = last
-        current, bits, turns = -1, 0, 0
-        k = 0
-        while k < count:
-            address = scratch[k]
+    count = end - begin
+    before = addresses[begin] if count > 0 else 0
+    ascending = True
+    for k in range(count):
+        address = addresses[begin + k]
+        scratch[k] = address
+        ascending &= address >= before
+        before = address
+    if not ascending:
+        sort(scratch, count)
+    current, bits, turns = -1, 0, 0
+    k = 0
+    while k < count:
+        address = scratch[k]
+        k += 1
+        same = 1
+        while k < count and scratch[k] == address:
+            same += atomic
             k += 1
-            same = 1
-            while k < count and scratch[k] == address:
-                same += atomic
-                k += 1
-            low = address * size
-            high = low + size
-            while low < high:
+        low = address * size
+        high = low + size
+        while low < high:
+            offset = low - current * sector
+            if current < 0 or offset >= sector:
+                for _ in range(turns):
+                    sectors[at] = current
+                    if masked:
+                        places[at] = bits
+                    at += 1
+                current = quotient(low, sector)
                 offset = low - current * sector
-                if current < 0 or offset >= sector:
-                    for _ in range(turns):
-                        sectors[at] = current
-                        if masked:
-                            places[at] = bits
-                        at += 1
-                    current = quotient(low, sector)
-                    offset = low - current * sector
-                    bits, turns = 0, 0
-                turns = max(turns, same)
-                length = min(high - low, sector - offset)
-                if masked:
-                    bits |= ((1 << length) - 1) << offset
-                low += length
-        for _ in range(turns):
-            sectors[at] = current
+                bits, turns = 0, 0
+            turns = max(turns, same)
+            length = min(high - low, sector - offset)
             if masked:
-                places[at] = bits
-            at += 1
+                bits |= ((1 << length) - 1) << offset
+            low += length
+    for _ in range(turns):
+        sectors[at] = current
+        if masked:
+            places[at] = bits
+        at += 1
     return at
 
 

@@ -231,12 +231,28 @@ def test_each_multiprocessor_reads_after_another_one(played, monkeypatch):
     stage = Stage(played)
     stage.card = Card(5, 2**16)
     rows = list(cache_halves.measured(stage))
-    assert [row["multiprocessor"] for row in rows] == [0, 2, 4]
+    assert [row["multiprocessor"] for row in rows[:-1]] == [0, 2, 4]
     reads = [(name, p[1]) for name, p, *_ in played.launched if name == "reads_one_by_one"]
-    assert reads == [("reads_one_by_one", which) for own in (0, 2, 4) for which in (0, 0, own, own)]
-    assert [name for name, *_ in played.launched].count("walk") == 3
+    assert reads == [("reads_one_by_one", which) for own in range(5) for which in (0, 0, own, own)]
+    assert [name for name, *_ in played.launched].count("walk") == 5
     assert {grid for name, *_, grid, _ in played.launched if name != "walk"} == {(5, 1, 1)}
     assert set(rows[0]) >= {"misses, 50%", "first, 5%", "second, 95%"}
+
+
+def test_a_block_is_in_the_half_of_its_multiprocessor(played, monkeypatch):
+    """Lines cross to multiprocessors 1 and 3 of 4; blocks come to 2, 3, 0, 1."""
+    stage = Stage(played)
+    stage.card = Card(4, 2**16)
+    asked = []
+
+    def cycles(stage, a, one):
+        asked.append(one)
+        return np.full(8, 450 if asked[-2:] != [one, one] and one % 2 else 300)
+
+    monkeypatch.setattr(cache_halves, "_cycles", cycles)
+    monkeypatch.setattr(cache_halves, "_multiprocessors", lambda stage: [2, 3, 0, 1])
+    *_, last = cache_halves.measured(stage)
+    assert last == {"number": "halves of blocks", "halves": "0101"}
 
 
 # ------------------------------------------------------------ counts
@@ -323,12 +339,12 @@ def test_the_record_grows_number_by_number_and_then_has_the_counts(played, monke
     monkeypatch.setattr(ncu, "profile", lambda *given: launches())
     said = []
     records = list(measured("the command", said.append))
-    assert said[:3] == ["read hits", "random read hits", "write hits"]
+    assert said[:3] == ["read hits", "interleaved read hits", "random read hits"]
     assert said[-2:] == ["halves", "counting"]
     sizes = [len(record.rows) for record in records]
-    assert sizes[:4] == [6, 7, 13, 14]
+    assert sizes[:4] == [6, 7, 8, 14]
     assert sizes == sorted(sizes)
-    assert sizes[-1] == sizes[-2] == len(list(points(CARD))) + 1
+    assert sizes[-1] == sizes[-2] == len(list(points(CARD))) + 2
     last = records[-1]
     assert (last.experiment, last.facts["ncu"]) == ("cache", "1.0")
     assert last.facts["metrics lacking"] == []

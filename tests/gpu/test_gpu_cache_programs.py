@@ -49,6 +49,19 @@ def test_a_walk_asks_for_so_many_lines_and_sectors(program, stride, lines, secto
     assert groups(run(program, a, given, threads=WARP, width=SECTOR), kind) == 3 * sectors
 
 
+@pytest.mark.parametrize("program", [programs.interleaved, programs.interleaved_writing])
+def test_half_warps_of_interleaved_words_share_their_lines(program):
+    """Of 8 bytes: 16 words are a line. All words come once in so many steps."""
+    words, writes = 256, program is programs.interleaved_writing
+    a = np.full(words, -1, np.int64)
+    found = run(program, a, p(2, words), threads=128, width=16)
+    (row,) = [row for row in found.accesses if row.array == "a"]
+    assert row.requests == 2 * 128 // 16
+    assert row.stages == 2 * row.requests
+    if writes:
+        assert found.arrays["a"].tolist() == list(range(words))
+
+
 def test_a_walk_begins_anew_where_the_array_ends():
     a = np.full(64, -1, np.int32)
     found = run(programs.walk_writing, a, p(3, 6, 8), threads=4)

@@ -27,14 +27,14 @@ NAMES = (
 def served(machine, *requests):
     """What requests took, each a kind, a DMM, sectors, and the places touched in each.
 
-    Without their one stage each.
+    Without a tag request for each line.
     """
     numbers = machine.cache
     state = cache.listed(cache.new_state(numbers))
     for kind, dmm, sectors, *places in requests:
         touched = (places or [[0] * len(sectors)])[0]
         cache.serve(numbers, state, 0, dmm, kind, 1, sectors, touched, 0, len(sectors))
-        state.items[cache.LOOKUPS] -= 1
+        state.items[cache.LOOKUPS] -= len({sector // numbers.sectors for sector in sectors})
         yield {name: of for name, of in zip(NAMES, state.items, strict=True) if of}
 
 

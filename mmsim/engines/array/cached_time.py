@@ -41,7 +41,6 @@ OF_A_NOTE = 600
 def gather_all(
     asked: Asked,
     addresses: Any,
-    lanes: Any,
     firsts: Any,
     begin: int,
     end: int,
@@ -54,7 +53,7 @@ def gather_all(
     at = 0
     for request in range(begin, end):
         first, last = firsts[request], firsts[request + 1]
-        at = gather(asked, addresses, lanes, first, last, scratch, sectors, places, at)
+        at = gather(asked, addresses, first, last, scratch, sectors, places, at)
         ends[request] = at
     return at
 
@@ -164,7 +163,6 @@ def quick_slot_of(numba: Any) -> Any:
 
 PARTS = (rule, under_way, sectors_file, player, turns_compiled)
 """The files whose functions are compiled."""
-NO_LANES: Integers = np.zeros(0, dtype=np.int64)
 NO_SECTORS, UNTOUCHED = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint32)
 
 
@@ -207,13 +205,12 @@ class Requests:
         self,
         site: int,
         addresses: Integers,
-        lanes: Integers | None,
         firsts: Integers,
         stages: Integers,
     ) -> int:
-        """Note requests of one access, whose lanes begin at `firsts`; the number of the first."""
+        """Note requests of one access, that begin at `firsts`; the number of the first."""
         number = self.count
-        note = self.made(site, addresses, lanes, firsts, stages)
+        note = self.made(site, addresses, firsts, stages)
         self.notes.append(note)
         self.count += len(stages)
         self.sectors += len(note.sectors)
@@ -225,7 +222,6 @@ class Requests:
         self,
         site: int,
         addresses: Integers,
-        lanes: Integers | None,
         firsts: Integers,
         stages: Integers,
     ) -> Note:
@@ -233,17 +229,12 @@ class Requests:
         if self.to_shared[site]:
             stages = stages * self.launch.machine.shared[0].stage_time
             return Note(site, stages, NO_SECTORS, UNTOUCHED, np.zeros(len(stages), np.int64))
-        assert lanes is not None or not self.ways[site].part
-        sectors, touched, ends = self.gathered(
-            self.ways[site],
-            addresses,
-            NO_LANES if lanes is None else lanes,
-            np.append(firsts, len(addresses)),
-        )
+        firsts = np.append(firsts, len(addresses))
+        sectors, touched, ends = self.gathered(self.ways[site], addresses, firsts)
         return Note(site, stages, sectors, touched, ends)
 
     def gathered(
-        self, asked: Asked, addresses: Integers, lanes: Integers, firsts: Integers
+        self, asked: Asked, addresses: Integers, firsts: Integers
     ) -> tuple[Numeric, Numeric, Integers]:
         """The sectors that requests ask for, which places they touch, where each one's end."""
         count = len(firsts) - 1
@@ -252,7 +243,7 @@ class Requests:
         if not self.pays(len(addresses)):
             most = asked.most(len(addresses))
             found, touched, at_ends = [0] * most, [0] * most, [0] * count
-            given = addresses.tolist(), lanes.tolist(), firsts.tolist()
+            given = addresses.tolist(), firsts.tolist()
             end = gather_all(asked, *given, 0, count, [0] * longest, found, touched, at_ends)
             sectors = np.array(found[:end], np.int64)
             return (
@@ -268,7 +259,7 @@ class Requests:
             own = np.empty(most, dtype)
             places = np.zeros(most if asked.masked else 0, np.uint32)
             scratch = np.empty(longest, np.int64)
-            given = addresses, lanes, firsts, first, last, scratch
+            given = addresses, firsts, first, last, scratch
             end = compiled()[2](asked, *given, own, places, ends)
             if self.masked and not asked.masked:
                 places = np.zeros(end, np.uint32)

@@ -126,9 +126,9 @@ class Counted:
         return self.lane_blocks if self.array.shared else 0
 
     @property
-    def asked(self) -> tuple[int, Integers, Integers | None, Integers, Integers]:
-        """What `Requests` notes: the access, addresses, lanes, where each begins, stages."""
-        return self.site, self.addresses, self.numbers, self.firsts, self.stages
+    def asked(self) -> tuple[int, Integers, Integers, Integers]:
+        """What `Requests` notes: the access, addresses, where each request begins, stages."""
+        return self.site, self.addresses, self.firsts, self.stages
 
     def units(self, dmms: int, blocks: Integers) -> Integers:
         """The numbers of the units in front of the array's copies of such blocks."""

@@ -29,7 +29,6 @@ from mmsim.model.vectors import fewest_of_vectors
 from mmsim.monitors.listener import Access, Listener
 
 Integers = npt.NDArray[np.int64]
-NO_LANES = np.zeros(0, dtype=np.int64)
 
 
 class Asynchronous(Driver):
@@ -186,9 +185,8 @@ class Warp(Job):
         driver.barriers.finish(self.block)
         driver.warp_ended(self.block)
 
-    def asks(self) -> tuple[Site, list[int], list[int]]:
-        lanes = self.driver.grid.lane[self.threads()] if self.driver.by_lane else NO_LANES
-        return self.request.site, self.addresses.tolist(), lanes.tolist()
+    def asks(self) -> tuple[Site, list[int]]:
+        return self.request.site, self.addresses.tolist()
 
     def dispatched(self, unit: Unit) -> None:
         """The data move; of what the request reads, the warp learns when it has completed."""

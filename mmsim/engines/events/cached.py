@@ -26,9 +26,9 @@ class CachedUnit(MemoryUnit):
         self.taken = tally.taken
 
     def serve(self, job: Job) -> tuple[int, int]:
-        site, addresses, lanes = job.asks()
+        site, addresses = job.asks()
         of = self.asked[site.number]
-        sectors, places = of.sectors(addresses, lanes)
+        sectors, places = of.sectors(addresses)
         now: int = self.env.now  # type: ignore[assignment]
         how = self.grid.dmm_of_warp(job.warp), of.kind, job.stages, sectors, places, 0, len(sectors)
         done = cache.serve(self.numbers, self.state, now, *how)

@@ -53,13 +53,11 @@ class Round:
         self.access: Access | None = None
         self.site: Site
         self.addresses: Integers
-        self.lanes: Integers | None
 
-    def asked(self, number: int) -> tuple[Site, list[int], list[int]]:
+    def asked(self, number: int) -> tuple[Site, list[int]]:
         """What the warp of that number asks for."""
         part = slice(*[*self.firsts[number : number + 2].tolist(), len(self.addresses)][:2])
-        lanes = [] if self.lanes is None else self.lanes[part].tolist()
-        return self.site, self.addresses[part].tolist(), lanes
+        return self.site, self.addresses[part].tolist()
 
     def completed(self) -> None:
         """One of its requests has completed."""
@@ -86,7 +84,7 @@ class Part(Job):
     def happen(self, _: Event) -> None:
         self.round.completed()
 
-    def asks(self) -> tuple[Site, list[int], list[int]]:
+    def asks(self) -> tuple[Site, list[int]]:
         return self.round.asked(self.number)
 
     def dispatched(self, unit: Unit) -> None:
@@ -153,7 +151,7 @@ class Synchronous(Driver):
         if self.launch.machine.by_lane:
             lanes = self.grid.lane if request.lanes is None else self.grid.lane[request.lanes]
         self.round = round_ = self.cost(request.site, array, addresses, warps, blocks, lanes)
-        round_.site, round_.addresses, round_.lanes = request.site, addresses, lanes
+        round_.site, round_.addresses = request.site, addresses
         values, left = effect(request, array, blocks)
         if self.listeners:
             moved = values if left is None else left

@@ -50,8 +50,8 @@ class Job(Recurring):
     def dispatched(self, unit: Unit) -> None:
         """A unit dispatches the request: memory takes effect."""
 
-    def asks(self) -> tuple[Site, list[int], list[int]]:
-        """The access that asks, its addresses, and the lanes whose they are."""
+    def asks(self) -> tuple[Site, list[int]]:
+        """The access that asks, and its addresses."""
         raise NotImplementedError
 
     def served(self, delay: int) -> None:
