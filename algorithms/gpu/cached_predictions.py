@@ -1,12 +1,12 @@
-"""What the machine with a cache predicts of ICPP's permutations and of KERNELS: times and counts.
+"""What the machine with a cache predicts of ICPP's permutations and of kernels: times and counts.
 
 `python -m mmsim_algorithms.gpu.cached_predictions icpp FILE` predicts ICPP's Table II, launched
-with several words a thread, and one permutation of Table III; `kernels` predicts KERNELS. The
-machine comes from the kept microbenchmarks (`mmsim.gpu.cache_calibrated`), of another card with
-`--results FOLDER`. A time is predicted of
-all launches together, of which each finds what the last one left in the cache; the first one finds
-another array that was written, as when they were measured. Counts are those of each launch with an
-empty cache, as they were counted. It goes on where a file ends, and saves after each row.
+with several words a thread, and one permutation of Table III; `kernels` predicts KERNELS, and
+`unseen` UNSEEN. The machine comes from the kept microbenchmarks (`mmsim.gpu.cache_calibrated`), of
+another card with `--results FOLDER`. A time is predicted of all launches together, of which each
+finds what the last one left in the cache; the first one finds another array that was written, as
+when they were measured. Counts are those of each launch with an empty cache, as they were counted.
+It goes on where a file ends, and saves after each row.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from mmsim.gpu.record import Record, Row
 from mmsim_algorithms.gpu import counted_launches, icpp_tables
 from mmsim_algorithms.gpu.counted_launches import Group
 from mmsim_algorithms.gpu.kept import FOLDER, Results
+from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.permuting import PAPER, Arrays
 
 MODULE = "mmsim_algorithms.gpu.cached_predictions"
@@ -57,9 +58,9 @@ class Task:
 
 def tasks(which: str, sides: Sequence[int] = SIDES) -> Iterator[Task]:
     """All tasks, the quick ones first."""
-    if which == "kernels":
-        for names in counted_launches.KERNELS.values():
-            for group in counted_launches.of_kernels(names):
+    if which in SETS:
+        for groups in counted_launches.batches(which).values():
+            for group in groups():
                 yield Task(TIMES, group)
                 yield Task(COUNTS, group)
         return
@@ -180,7 +181,7 @@ def run(which: str, file: Path, sides: Sequence[int], what: Sequence[str], resul
 def main(arguments: Sequence[str] | None = None) -> None:
     """Predict, and save after each row."""
     parser = argparse.ArgumentParser(description="Predict by the machine with a cache.")
-    parser.add_argument("which", choices=("icpp", "kernels"))
+    parser.add_argument("which", choices=("icpp", *SETS))
     parser.add_argument("file", type=Path, help="where the predictions go, as JSON")
     parser.add_argument("--sides", type=int, nargs="+", choices=SIDES, default=SIDES)
     parser.add_argument("--what", nargs="+", choices=WHAT, default=WHAT)

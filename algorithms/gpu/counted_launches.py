@@ -1,9 +1,9 @@
-"""What NVIDIA's profiler counts of the launches of KERNELS and of ICPP-T2, one by one.
+"""What NVIDIA's profiler counts of the launches of KERNELS, UNSEEN and ICPP-T2, one by one.
 
-`python -m mmsim_algorithms.gpu.counted_launches kernels FILE` counts those of the kernels, `icpp`
-those of ICPP's Table II: tags, sectors and hits in the second-level cache, sectors from and to the
-memory. The cache is empty before each launch. Batches are counted in turn, and saved
-after each; `--batches` names some of them.
+`python -m mmsim_algorithms.gpu.counted_launches kernels FILE` counts those of the kernels, `unseen`
+those of the second set, `icpp` those of ICPP's Table II: tags, sectors and hits in the second-level
+cache, sectors from and to the memory. The cache is empty before each launch. Batches are counted in
+turn, and saved after each; `--batches` names some of them.
 """
 
 from __future__ import annotations
@@ -32,15 +32,20 @@ from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import compiled, cupy
 from mmsim_algorithms import permutations
 from mmsim_algorithms.gpu import icpp_tables, permuting
-from mmsim_algorithms.gpu.kernel_cases import SIDE, Case, cases
+from mmsim_algorithms.gpu.kernel_cases import SIDE, Case
+from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.permuting import SEVERAL, Arrays
 from mmsim_algorithms.hmm_permutation.programs import Plan
 
 MODULE = "mmsim_algorithms.gpu.counted_launches"
 KERNELS = {
-    "irregular": ("sparse matrix by vector", "histogram", "gather", "breadth-first search"),
-    "regular": ("stencil", "matrix product", "transpose"),
+    "irregular": (
+        *("sparse matrix by vector", "histogram", "gather", "breadth-first search"),
+        *("binary search", "links"),
+    ),
+    "regular": ("stencil", "matrix product", "transpose", "sum", "prefix sums", "axpy"),
 }
+"""The kernels of each batch, of both sets."""
 
 
 @dataclass(frozen=True)
@@ -55,15 +60,15 @@ class Group:
 
 
 def batches(which: str) -> dict[str, Callable[[], Iterator[Group]]]:
-    """The batches of `kernels` or `icpp`, by name, the most important ones first."""
-    if which == "kernels":
-        return {name: partial(of_kernels, names) for name, names in KERNELS.items()}
+    """The batches of a set of kernels or of `icpp`, by name, the most important ones first."""
+    if which in SETS:
+        return {name: partial(of_kernels, which, names) for name, names in KERNELS.items()}
     return {str(side): partial(of_side, side) for side in (2048, 1024, 4096, 512, 256, 8192)}
 
 
-def of_kernels(names: Sequence[str], side: int = SIDE) -> Iterator[Group]:
-    """The cases of some kernels."""
-    for case in cases(side):
+def of_kernels(which: str, names: Sequence[str], side: int = SIDE) -> Iterator[Group]:
+    """The cases of some kernels of a set."""
+    for case in SETS[which].cases(side):
         if case.kernel in names:
             yield Group({**case.about, "side": side}, partial(_made, case))
 
@@ -187,7 +192,7 @@ def joined(rows: Sequence[Row], launches: Sequence[Profiled], metrics: Sequence[
 def main(arguments: Sequence[str] | None = None) -> int:
     """Count the launches on the GPU at hand and save what was counted, batch by batch."""
     parser = argparse.ArgumentParser(description="Count the launches of some kernels.")
-    parser.add_argument("which", choices=("kernels", "icpp"))
+    parser.add_argument("which", choices=(*SETS, "icpp"))
     parser.add_argument("file", type=Path, help="where the counts go, as JSON")
     parser.add_argument("--batches", nargs="+", metavar="BATCH", help="which (default: all)")
     parser.add_argument("--launch", action="store_true", help=argparse.SUPPRESS)

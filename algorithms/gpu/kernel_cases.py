@@ -81,15 +81,18 @@ def cases(side: int = SIDE) -> Iterator[Case]:
     yield Case("breadth-first search", "grid", partial(grid_search, side // 4))
 
 
-def product_of(matrix: Callable[[], Rows]) -> Launched:
-    """A thread for each row. All sums are integers that floats hold."""
+def product_of(
+    matrix: Callable[[], Rows], program: Program = row_of_thread, lanes: int = 1
+) -> Launched:
+    """A thread for each row, or so many lanes. All sums are integers that floats hold."""
     rows = matrix()
     v = (np.arange(rows.c.size) % 7 + 1).astype(np.float32)
     x = (np.arange(rows.n) % 31).astype(np.float32)
     sums = np.concatenate([[0], np.cumsum(v.astype(np.int64) * x.astype(np.int64)[rows.c])])
     expected = (sums[rows.r[1:]] - sums[rows.r[:-1]]).astype(np.float32)
     arrays = {"r": rows.r, "c": rows.c, "v": v, "x": x, "y": np.zeros_like(x)}
-    step = Step(row_of_thread, ("r", "c", "v", "x", "y"), rows.n, SOME)
+    numbers = () if lanes == 1 else (lanes,)
+    step = Step(program, ("r", "c", "v", "x", "y", *numbers), rows.n * lanes, SOME)
     return Launched([step], arrays, {"y": expected})
 
 
@@ -127,15 +130,16 @@ def smoothed(side: int) -> Launched:
 
 def plain_product(side: int) -> Launched:
     """A thread for each word of the product."""
-    return _product(side, Step(by_rows, ("a", "b", "c"), side * side, SOME))
+    return product(side, Step(by_rows, ("a", "b", "c"), side * side, SOME))
 
 
 def tiled_product(side: int) -> Launched:
     """A block for each tile of the product."""
-    return _product(side, Step(tiled, ("a", "b", "c", WARP), side * side, BLOCK))
+    return product(side, Step(tiled, ("a", "b", "c", WARP), side * side, BLOCK))
 
 
-def _product(side: int, step: Step) -> Launched:
+def product(side: int, step: Step) -> Launched:
+    """The product c of two square matrices a and b."""
     a, b = (one.astype(np.int32) for one in factors(side * side))
     # Of doubles, since NumPy multiplies these faster; the sums are small.
     expected = (a.astype(float) @ b.astype(float)).astype(np.int32)
@@ -153,16 +157,17 @@ def random_search(n: int) -> Launched:
     """All levels of a graph with 8 edges from each vertex to vertices drawn at random."""
     graph = uniform(n, 8, 6)
     start = Search.start(graph, 0)
-    return _search(graph, start, int(start.after(graph, n).cost.max()))
+    return search(graph, start, int(start.after(graph, n).cost.max()))
 
 
 def grid_search(side: int) -> Launched:
     """Eight levels of a torus, after a quarter of the side."""
     graph = grid(side)
-    return _search(graph, Search.start(graph, 0).after(graph, side // 4), 8)
+    return search(graph, Search.start(graph, 0).after(graph, side // 4), 8)
 
 
-def _search(graph: Rows, start: Search, levels: int) -> Launched:
+def search(graph: Rows, start: Search, levels: int) -> Launched:
+    """So many levels of a search, two launches for each."""
     begun = {
         "first_frontier": start.frontier.astype(np.int32),
         "first_visited": (start.cost >= 0).astype(np.int32),

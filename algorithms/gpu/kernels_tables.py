@@ -12,15 +12,16 @@ from mmsim.gpu.experiment import Cell, Conditions, Experiment
 from mmsim.gpu.pipeline import replay_steps
 from mmsim.gpu.record import Row
 from mmsim_algorithms.gpu.cached_predictions import Machines
-from mmsim_algorithms.gpu.kernel_cases import QUICK, SIDE, Case, Launched, cases
+from mmsim_algorithms.gpu.kernel_cases import QUICK, SIDE, Case, Launched
+from mmsim_algorithms.gpu.kernel_sets import SETS
 
 
-def kernels(conditions: Conditions) -> Iterator[Cell]:
-    """A cell for each case; at most the sizes of a quick test if less than all is wanted."""
+def cells(which: str, conditions: Conditions) -> Iterator[Cell]:
+    """A cell for each case of a set; of a quick test's sizes if less than all is wanted."""
     side = SIDE if conditions.most is None or conditions.most >= SIDE else QUICK
     if conditions.most is not None and conditions.most < QUICK:
         raise MMSimError(f"no side is {conditions.most} or less; the smallest is {QUICK}")
-    for case in cases(side):
+    for case in SETS[which].cases(side):
         yield Cell(
             {**case.about, "side": side},
             partial(measure, case),
@@ -64,10 +65,16 @@ def predict(conditions: Conditions, case: Case) -> Row:
 
 EXPERIMENTS = [
     Experiment(
-        "KERNELS",
+        SETS["kernels"].experiment,
         "Sparse products, histograms, gather, stencil, products, transpose and searches",
         "ms",
-        kernels,
+        partial(cells, "kernels"),
+    ),
+    Experiment(
+        SETS["unseen"].experiment,
+        "The same on other data, sums, prefix sums and links: chosen when the rules were complete",
+        "ms",
+        partial(cells, "unseen"),
     ),
 ]
 """Of the field's kernels those that a machine with a cache is held to."""

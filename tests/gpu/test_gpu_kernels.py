@@ -21,21 +21,26 @@ from mmsim.errors import MMSimError
 from mmsim.gpu import ncu
 from mmsim.gpu.cache_metrics import METRICS
 from mmsim.gpu.counting import NAME
-from mmsim.gpu.experiment import Conditions
+from mmsim.gpu.experiment import Conditions, choose_experiment
 from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
 from mmsim.gpu.replay import timed
 from mmsim.gpu.timing import Timing
 from mmsim_algorithms.gpu import counted_launches, kernels_tables
 from mmsim_algorithms.gpu import kernel_programs as programs
+from mmsim_algorithms.gpu import unseen_programs as others
 from mmsim_algorithms.gpu.counted_launches import KERNELS, batches, joined, launch, main
 from mmsim_algorithms.gpu.kept import FOLDER
 from mmsim_algorithms.gpu.kernel_cases import QUICK, SIDE, cases
 from mmsim_algorithms.gpu.kernel_data import Search, banded, by_octaves, grid, power_law, uniform
+from mmsim_algorithms.gpu.kernel_sets import SETS
+from mmsim_algorithms.gpu.unseen_cases import scanned, unseen
+from mmsim_algorithms.gpu.unseen_data import cycle, geometric, laplacian, preferential
 
 pytestmark = pytest.mark.usefixtures("interpreted")
 MACHINE = mm.HMM(4, 32, 10)
 CASES = list(cases(QUICK))
+UNSEEN = list(unseen(QUICK))
 
 
 @pytest.fixture
@@ -97,10 +102,62 @@ def test_a_search_reaches_what_is_so_far_away():
     assert ((near.cost == 2) == near.frontier).all()
 
 
+def test_the_second_set_s_matrices_are_what_their_names_say():
+    dense = np.zeros((64, 64), int)
+    matrix = laplacian(8)
+    dense[np.repeat(np.arange(64), np.diff(matrix.r)), matrix.c] = 1
+    i, j = np.divmod(np.arange(64), 8)
+    away = abs(i[:, None] - i) + abs(j[:, None] - j)
+    assert (dense == (away <= 1)).all()
+    assert len(matrix.c) == dense.sum()
+    counts = np.bincount(geometric(200_000, 1)) / 200_000
+    assert counts[1:9] == pytest.approx([(7 / 8) ** k / 8 for k in range(8)], rel=0.05)
+
+
+def test_a_graph_that_grows_has_each_edge_in_both_rows_and_few_vertices_with_many():
+    n = 4096
+    graph = preferential(n, 4, 1)
+    lengths = np.diff(graph.r)
+    rows = np.repeat(np.arange(n), lengths)
+    edges, turned = (np.sort(one * n + other) for one, other in ((rows, graph.c), (graph.c, rows)))
+    assert (edges == turned).all()
+    assert (lengths.min(), lengths.sum()) == (4, 8 * n)
+    # Of a power law with exponent 3, k (k + 1)/(d (d + 1)) of the vertices have d edges or more.
+    for least in (8, 16, 32):
+        assert (lengths >= least).mean() == pytest.approx(20 / (least * (least + 1)), rel=0.15)
+    assert lengths.argmax() < 32
+
+
+def test_links_lead_through_all_words():
+    links, at, seen = cycle(100, 1), 0, set()
+    for _ in range(100):
+        at = links[at]
+        seen.add(int(at))
+    assert len(seen) == 100
+
+
+def test_prefix_sums_go_up_and_down_by_blocks():
+    """Two levels, as many as the large ones have, less one."""
+    launched = scanned(1024)
+    assert [(step.program.name, step.threads, step.block_size) for step in launched.steps] == [
+        ("block_scan", 1024, 256),
+        ("block_scan", 4, 4),
+        ("add_before", 1024, 256),
+    ]
+    large = scanned(3 * 65536)
+    assert [step.threads for step in large.steps] == [196608, 768, 3, 768, 196608]
+    assert (simulated(large)["sums 0"] == large.expected["sums 0"]).all()
+
+
 # ------------------------------------------------------------ the kernels
 
 
-@pytest.mark.parametrize("case", CASES, ids=name)
+def test_no_case_of_one_set_is_in_the_other():
+    about = [(case.kernel, case.data) for case in (*CASES, *UNSEEN)]
+    assert len(set(about)) == len(about) == 12 + 16
+
+
+@pytest.mark.parametrize("case", [*CASES, *UNSEEN], ids=name)
 def test_a_kernel_leaves_what_numpy_computes_also_when_it_is_launched_again(case):
     launched = case.make()
     arrays = simulated(launched)
@@ -131,6 +188,18 @@ def test_their_cuda_c_leaves_the_same(tmp_path):
         (programs.begin, (nothing, nothing + 1, nothing + 2, *state), 32),
         (programs.expand, (graph.r, graph.c, state[0], nothing, *state[1:]), 32),
         (programs.advance, (nothing, state[0], nothing + 1), 32),
+        (others.seven_points, (square.reshape(4, 4, -1)[..., :4].copy(), np.ones((4, 4, 4))), 32),
+        (others.naive_transpose, (square[:4, :16].copy(), np.zeros((16, 4), np.float32)), 32),
+        (others.sum_by_shuffles, (square[:3].ravel().astype(float), np.ones(1), 32), 32),
+        (others.block_scan, (graph.c[:64], nothing, np.zeros(2, np.int32)), 32),
+        (others.add_before, (nothing + 3, np.array([5, 9], np.int32)), 32),
+        (others.binary_search, (np.sort(graph.c[:50]), graph.c[50:114], nothing), 32),
+        (
+            others.axpy,
+            (square[:3].ravel(), square[3:6].ravel(), np.zeros(192, np.float32), 5, 3),
+            32,
+        ),
+        (others.chase, (cycle(64, 2).astype(np.int32), nothing, 9), 32),
     ]
     written = [
         kernel(program, *arrays, threads=threads_of(block), block_size=block)
@@ -186,27 +255,36 @@ def test_more_sweeps_go_before_more_launches(monkeypatch):
     assert launched == [0, 1, "record", 0, "record", "record", 1, "record"]
 
 
-def test_the_experiment_has_a_cell_for_each_case(monkeypatch):
-    everything = list(kernels_tables.kernels(Conditions(None, None)))
-    quick = list(kernels_tables.kernels(Conditions(None, 1024)))
-    assert [cell.about["side"] for cell in everything] == [SIDE] * 12
-    assert [cell.about["side"] for cell in quick] == [QUICK] * 12
-    assert len({cell.label for cell in everything}) == 12
+@pytest.mark.parametrize(("which", "count"), [("kernels", 12), ("unseen", 16)])
+def test_the_experiment_has_a_cell_for_each_case(which, count):
+    experiment = choose_experiment(SETS[which].experiment)
+    everything, quick = (list(experiment.cells(Conditions(None, most))) for most in (None, 1024))
+    assert [cell.about["side"] for cell in everything] == [SIDE] * count
+    assert [cell.about["side"] for cell in quick] == [QUICK] * count
+    assert len({cell.label for cell in everything}) == count
+    own = [{**case.about, "side": QUICK} for case in SETS[which].cases(QUICK)]
+    assert [cell.about for cell in quick] == own
     with pytest.raises(MMSimError, match="no side is 255 or less; the smallest is 256"):
-        list(kernels_tables.kernels(Conditions(None, 255)))
+        list(experiment.cells(Conditions(None, 255)))
 
 
 # ------------------------------------------------------------ counts
 
 
-def test_each_batch_is_of_some_cases_and_all_are_in_one():
-    every = batches("kernels")
-    assert list(every) == ["irregular", "regular"]
-    counted = [group.about for groups in every.values() for group in groups()]
-    assert len(counted) == 12
-    assert {group["kernel"] for group in counted} == {
-        one for own in KERNELS.values() for one in own
-    }
+@pytest.mark.parametrize("which", list(SETS))
+def test_each_batch_is_of_some_cases_and_all_are_in_one(which):
+    every = batches(which)
+    assert list(every) == ["irregular", "regular"] == list(KERNELS)
+    counted = []
+    for kind, groups in every.items():
+        own = [group.about for group in groups()]
+        assert {one["kernel"] for one in own} <= set(KERNELS[kind])
+        counted += own
+    expected = [{**case.about, "side": SIDE} for case in SETS[which].cases(SIDE)]
+    assert sorted(map(str, counted)) == sorted(map(str, expected))
+
+
+def test_each_batch_of_icpp_is_of_one_side():
     icpp = batches("icpp")
     assert sorted(map(int, icpp)) == [256, 512, 1024, 2048, 4096, 8192]
     groups = list(icpp["256"]())
