@@ -41,7 +41,7 @@ MODULE = "mmsim_algorithms.gpu.counted_launches"
 KERNELS = {
     "irregular": (
         *("sparse matrix by vector", "histogram", "gather", "breadth-first search"),
-        *("binary search", "links"),
+        *("binary search", "pointer chase"),
     ),
     "regular": ("stencil", "matrix product", "transpose", "sum", "prefix sums", "axpy"),
 }

@@ -72,7 +72,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         SETS["unseen"].experiment,
-        "The same on other data, sums, prefix sums and links: chosen when the rules were complete",
+        "The same kinds on other data, sums and searches, left until the rules were complete",
         "ms",
         partial(cells, "unseen"),
     ),

@@ -8,9 +8,9 @@ from mmsim.gpu import cache_calibration
 from mmsim.gpu.cache_halves import HALVES
 from mmsim.gpu.record import Record, Row
 from mmsim_algorithms.gpu.kept import Results, number
+from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.markdown import paragraph, short, table
 
-KERNELS, COUNTS = "KERNELS", "kernels-counters"
 OWN = ("number", "accesses", "times", "ps", "low", "high", "few ms", "many ms", "counted")
 """Fields of a point's row that don't say which point it is."""
 SHOWN = {
@@ -96,10 +96,8 @@ def _halves(record: Record) -> list[str]:
 
 def kernels(results: Results) -> list[str]:
     """Times of kernels beyond the papers', and what was counted; nothing without a record."""
-    if KERNELS not in results.records:
+    if SETS["kernels"].experiment not in results.records:
         return []
-    record = results[KERNELS]
-    counted = results.records.get(COUNTS)
     parts = [
         "## Kernels beyond the papers'\n",
         paragraph(
@@ -107,13 +105,23 @@ def kernels(results: Results) -> list[str]:
             its first prediction. Their results are checked. Counts are of all launches of a
             kernel, in millions, each launch with an empty cache."""
         ),
-        table(
-            ("kernel", "data", "launches", "milliseconds", *SHOWN),
-            (_kernel(row, [] if counted is None else counted.rows) for row in record.rows),
-            texts=2,
-        ),
+        _measured("kernels", results),
     ]
+    if SETS["unseen"].experiment in results.records:
+        second = "A second set, not measured before the rules of that machine were complete:"
+        parts += [paragraph(second), _measured("unseen", results)]
     return ["\n".join(parts)]
+
+
+def _measured(which: str, results: Results) -> str:
+    """The times and the counts of a set."""
+    record = results[SETS[which].experiment]
+    counted = results.records.get(f"{which}-counters")
+    return table(
+        ("kernel", "data", "launches", "milliseconds", *SHOWN),
+        (_kernel(row, [] if counted is None else counted.rows) for row in record.rows),
+        texts=2,
+    )
 
 
 def _kernel(row: Row, counted: Iterable[Row]) -> tuple[str, ...]:

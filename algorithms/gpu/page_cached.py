@@ -6,6 +6,7 @@ from mmsim.gpu.cache_calibrated import CHOSEN, RULES, UNIT_PS, Measured
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.cached_predictions import KEPT, MOVES, TIMES
 from mmsim_algorithms.gpu.kept import FOLDER, Results, number, pick, values
+from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.markdown import paragraph, percent, short, signed, table
 from mmsim_algorithms.gpu.predicted import (
     ABOUT,
@@ -32,7 +33,7 @@ def cached(results: Results) -> list[str]:
     if icpp is not None:
         parts += [_permutations(icpp, results), _counts(icpp), _why(icpp), _moves(icpp)]
     if kernels is not None:
-        parts += [_kernels(kernels, results), _another()]
+        parts += [_kernels(kernels, results), *unseen(results), _another()]
     return ["\n".join(parts)]
 
 
@@ -232,7 +233,6 @@ def _moves(icpp: Predictions) -> str:
 
 
 def _kernels(kernels: Predictions, results: Results) -> str:
-    rows = []
     first = Predictions.kept("kernels", results, KEPT / "first")
     assert first is not None
     again = Record.read(FOLDER.parent / "h200" / "KERNELS-again.json").rows
@@ -240,15 +240,6 @@ def _kernels(kernels: Predictions, results: Results) -> str:
         abs(number(one, "measured") / number(row, "measured") - 1)
         for row, one in zip(results["KERNELS"].rows, again, strict=True)
     )
-    for row in kernels.times():
-        own = [one for one in kernels.launches() if same(row, one)]
-        counts = []
-        for name in METRICS:
-            known = [number(one, name) for one in own if one[name] is not None]
-            counts.append(bold(sum(known) / len(known)) if known else "")
-        times = [short(number(row, name)) for name in ("measured", "predicted")]
-        times.append(ratio([row]).strip("*"))
-        rows.append((str(row["kernel"]), str(row["data"]), *times, *counts))
     return "\n".join(
         (
             "### The kernels by this machine\n",
@@ -262,11 +253,7 @@ def _kernels(kernels: Predictions, results: Results) -> str:
                 times, by what fraction the counts are predicted to be more, the mean over
                 launches."""
             ),
-            table(
-                ("kernel", "data", "measured ms", "predicted", "ratio", *METRICS),
-                rows,
-                texts=2,
-            ),
+            _times_and_counts(kernels),
             paragraph(
                 """What the machine lacks: several reads of one sector at about the same time reach
                 the card's cache as one, so that it counts fewer sectors than the multiprocessors
@@ -275,6 +262,39 @@ def _kernels(kernels: Predictions, results: Results) -> str:
             ),
         )
     )
+
+
+def _times_and_counts(kernels: Predictions) -> str:
+    """A line for each kernel of a set."""
+    rows = []
+    for row in kernels.times():
+        own = [one for one in kernels.launches() if same(row, one)]
+        counts = []
+        for name in METRICS:
+            known = [number(one, name) for one in own if one[name] is not None]
+            counts.append(bold(sum(known) / len(known)) if known else "")
+        times = [short(number(row, name)) for name in ("measured", "predicted")]
+        times.append(ratio([row]).strip("*"))
+        rows.append((str(row["kernel"]), str(row["data"]), *times, *counts))
+    return table(("kernel", "data", "measured ms", "predicted", "ratio", *METRICS), rows, texts=2)
+
+
+def unseen(results: Results) -> list[str]:
+    """The same of the second set; nothing where it isn't measured and predicted."""
+    if SETS["unseen"].experiment not in results.records:
+        return []
+    kernels = Predictions.kept("unseen", results, KEPT)
+    if kernels is None:
+        return []
+    return [
+        "### Kernels that had not been seen\n",
+        paragraph(
+            f"""{summary(kernels.times()).capitalize()}. None of these was measured or predicted
+            before the rules above were complete. Some are of the same kinds on other data and of
+            other sizes. Times and counts as above:"""
+        ),
+        _times_and_counts(kernels),
+    ]
 
 
 def _another() -> str:

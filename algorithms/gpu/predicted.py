@@ -9,6 +9,7 @@ from pathlib import Path
 from mmsim.gpu.record import Record, Row
 from mmsim_algorithms.gpu.cached_predictions import COUNTS, KEPT, TIMES
 from mmsim_algorithms.gpu.kept import FOLDER, Results, contest, launched, number
+from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.markdown import percent, signed
 from mmsim_algorithms.gpu.permuting import SEVERAL, SHAPES
 
@@ -41,13 +42,14 @@ class Predictions:
 
     @staticmethod
     def kept(which: str, results: Results, folder: Path = KEPT) -> Predictions | None:
-        """Of `icpp` or `kernels`; None where nothing is kept."""
+        """Of `icpp` or a set of kernels; None where nothing is kept."""
         file = folder / f"{which}.json"
         if not file.exists():
             return None
-        rows, counted = Record.read(file).rows, results[f"{which}-counters"].rows
-        if which == "kernels":
-            return Predictions(rows, results["KERNELS"].rows, counted)
+        rows, counters = Record.read(file).rows, results.records.get(f"{which}-counters")
+        counted = () if counters is None else counters.rows
+        if which in SETS:
+            return Predictions(rows, results[SETS[which].experiment].rows, counted)
         if folder == KEPT:
             counted += Record.read(LARGEST).rows
         return Predictions(rows, tuple(launched(results["ICPP-T2"].rows, SEVERAL)), counted)

@@ -1,7 +1,7 @@
 """A second set of kernels to be timed on a GPU and predicted, on other data and of other sizes.
 
-They were chosen when the rules of the machine that predicts them had been completed, and none was
-looked at before. Sizes follow from a side, as those of `mmsim_algorithms.gpu.kernel_cases`.
+None of them is measured or predicted before the rules of the machine that predicts them are
+complete. Sizes follow from a side, as those of `mmsim_algorithms.gpu.kernel_cases`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def unseen(side: int = SIDE) -> Iterator[Case]:
     yield Case("histogram", "normal, shared memory", partial(counted, n, shared=True))
     yield Case("gather", "sorted doubles", partial(gathered, n // 2))
     yield Case("binary search", "random keys", partial(searched, n * 3 // 4, n // 16))
-    yield Case("links", "random cycle", partial(chased, n, n // 256))
+    yield Case("pointer chase", "random cycle", partial(chased, n, n // 256))
     yield Case("breadth-first search", "growing graph", partial(grown_search, n // 64))
     yield Case("stencil", "7 points", partial(smoothed, side))
     yield Case("matrix product", "tiles of 16", partial(tiled_product, side * 3 // 16))

@@ -13,6 +13,8 @@ from mmsim.gpu.pipeline import Step
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.cached_predictions import COUNTS, KEPT, TIMES, Machines, predicted, tasks
 from mmsim_algorithms.gpu.kept import Results, launched, pick
+from mmsim_algorithms.gpu.kernel_cases import QUICK, SIDE
+from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.page_cached import cached
 from mmsim_algorithms.gpu.permuting import SEVERAL
 from mmsim_algorithms.gpu.predicted import Predictions, errors
@@ -131,11 +133,46 @@ def test_launches_find_what_others_left_if_they_are_timed():
     assert arrays["b"].sum() == 0
 
 
+TOGETHER = ("warps", "normal, shared memory", "doubles", "integers")
+"""Data of the kernels whose threads exchange words, meet at barriers or use shared atomics."""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in SETS["unseen"].cases(QUICK) if case.data in TOGETHER],
+    ids=lambda case: case.data,
+)
+def test_threads_that_work_together_run_on_a_machine_with_a_cache(case):
+    """With the arrays that NumPy computes; each launch asks for sectors."""
+    machine = mm.Cached(4, 32, 20, sectors=8, miss_latency=100, capacity=1 << 16, ways=4)
+    launched = case.make()
+    arrays = dict(launched.arrays)
+    for step in launched.steps:
+        how = {"threads": step.threads, "block_size": step.block_size}
+        run = machine.run(step.program, *step.given(arrays), **how, engine="array")
+        assert sum(row.sectors for row in run.cache) > 0
+        names = [one for one in step.arguments if isinstance(one, str)]
+        arrays |= zip(names, run.arrays.values(), strict=True)
+    assert all((arrays[one] == words).all() for one, words in launched.expected.items())
+
+
+@pytest.mark.parametrize("which", list(SETS))
+def test_times_and_counts_of_all_kernels_are_predicted(which):
+    about = [(task.what, task.group.about) for task in tasks(which)]
+    own = [{**case.about, "side": SIDE} for case in SETS[which].cases(SIDE)]
+    for what in (TIMES, COUNTS):
+        got = [group for one, group in about if one == what]
+        assert sorted(map(str, got)) == sorted(map(str, own))
+
+
 def kept(which):
     return Record.read(KEPT / f"{which}.json")
 
 
-@pytest.mark.parametrize("which", ["icpp", "kernels"])
+PREDICTED = [which for which in ("icpp", *SETS) if (KEPT / f"{which}.json").exists()]
+
+
+@pytest.mark.parametrize("which", PREDICTED)
 def test_predictions_are_kept_with_their_machine(which):
     record = kept(which)
     assert record.facts["machine"] == repr(Machines.kept().cached)
@@ -165,13 +202,14 @@ def test_small_times_are_what_is_kept():
             assert now["predicted"] == then["predicted"]
 
 
-def test_the_times_of_kernels_are_those_that_are_kept():
+@pytest.mark.parametrize("which", [one for one in SETS if one in PREDICTED])
+def test_the_times_of_kernels_are_those_that_are_kept(which):
     known = {
         (row["kernel"], row["data"]): row["predicted"]
-        for row in kept("kernels").rows
+        for row in kept(which).rows
         if row["what"] == TIMES
     }
-    rows = KEPT_RESULTS["KERNELS"].rows
+    rows = KEPT_RESULTS[SETS[which].experiment].rows
     assert {(row["kernel"], row["data"]): row["predicted"] for row in rows} == known
 
 
