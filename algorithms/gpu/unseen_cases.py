@@ -63,7 +63,7 @@ def unseen(side: int = SIDE) -> Iterator[Case]:
     yield Case("matrix product", "tiles of 16", partial(tiled_product, side * 3 // 16))
     for data in ("naive", "padded tiles"):
         yield Case("transpose", f"doubles, {data}", partial(transposed, side, data == "naive"))
-    yield Case("sum", "doubles", partial(summed, n // 2))
+    yield Case("sum", "doubles", partial(summed, n * 3 // 8))
     yield Case("prefix sums", "integers", partial(scanned, n * 3 // 4))
     yield Case("axpy", f"stride {STRIDE}", partial(added, n // 4))
 
