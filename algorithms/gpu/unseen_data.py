@@ -27,7 +27,7 @@ def laplacian(side: int) -> Rows:
 
 
 def of_lengths(lengths: Integers, columns: Integers) -> Rows:
-    """Rows of these lengths, one after the other."""
+    """Rows of these lengths."""
     r = np.concatenate([[0], np.cumsum(lengths)])
     return Rows(r.astype(np.int32), columns.astype(np.int32))
 
