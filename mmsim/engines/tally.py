@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from mmsim.engines.busiest import on_busiest
 from mmsim.meaning.frame import Site
 from mmsim.meaning.launch import Launch
-from mmsim.model.cache import COUNTS, SECTORS
+from mmsim.model.cache import COUNTS, SECTORS, counters
 from mmsim.model.machines import Unit
 from mmsim.results import AccessRow, RoundRow, Run
-from mmsim.results.cache import CacheRow
+from mmsim.results.cache import CacheRow, merged
 from mmsim.results.findings import Finding, of_launch
 from mmsim.results.rows import AccessRows, RoundRows
 from mmsim.results.trace import Trace
@@ -27,7 +28,9 @@ class Tally:
         self.requests = [0] * len(launch.meaning.sites)
         self.stages = [0] * len(launch.meaning.sites)
         self.least = [0] * len(launch.meaning.sites)
-        self.taken = np.zeros((len(launch.meaning.sites), COUNTS), np.int64)
+        numbers, dmms = launch.machine.cache, min(launch.grid.dmms, launch.grid.blocks)
+        columns = 0 if numbers is None else counters(numbers, dmms)
+        self.taken = np.zeros((len(launch.meaning.sites), columns), np.int64)
         """Of each access what its requests took of a memory with sectors and a cache."""
 
     def count(self, site: Site, requests: int, stages: int, least: int) -> None:
@@ -88,17 +91,29 @@ class Tally:
 
     def cache_rows(self) -> tuple[CacheRow, ...]:
         """What each line's accesses to one array took of a memory with sectors and a cache."""
-        if self.launch.machine.cache is None:
+        numbers = self.launch.machine.cache
+        if numbers is None:
             return ()
-        merged: dict[tuple[Any, ...], list[int]] = {}
-        every = zip(self.launch.meaning.sites, self.stages, self.taken.tolist(), strict=True)
-        for site, stages, taken in every:
-            if taken[SECTORS]:
-                place = site.place
-                key = (place.function, place.file, place.line, site.array, site.kind)
-                counts = stages, *taken
-                merged[key] = list(map(add, merged.get(key, [0] * len(counts)), counts))
-        return tuple(CacheRow(*key, *counts) for key, counts in merged.items())
+        asked = [site for site in self.launch.meaning.sites if self.taken[site.number, SECTORS]]
+        of = [site.number for site in asked]
+        on = on_busiest(
+            numbers,
+            self.taken[of],
+            [(site.place.file, site.place.line) for site in asked],
+            [site.kind for site in asked],
+        )
+        counts = np.hstack((np.array(self.stages)[of, None], self.taken[of, :COUNTS], on))
+        return merged(
+            CacheRow(
+                site.place.function,
+                site.place.file,
+                site.place.line,
+                site.array,
+                site.kind,
+                *own,
+            )
+            for site, own in zip(asked, counts.tolist(), strict=True)
+        )
 
     def _row(self, site: Site, requests: int, stages: int, least: int) -> AccessRow:
         unit = unit_of(self.launch, site.array)

@@ -19,7 +19,10 @@ READ, WRITE, ATOMIC = range(3)
 KIND = {"read": READ, "write": WRITE, "atomic": ATOMIC}
 
 LOOKUPS, SECTORS, HITS, MISSES, READS, WRITES, FILLS, CROSSINGS, ACTIVATIONS = range(9)
-"""What is counted of the requests of an access, see `mmsim.results.cache.CacheRow`."""
+"""What is counted of the requests of an access, see `mmsim.results.cache.CacheRow`.
+
+Items on each slice and on each DMM's resources may follow, see `counters`.
+"""
 COUNTS = 9
 TAGS, DATA, CROSS, MEMORY, ROW = range(5)
 """The resources that all DMMs share, each a pipeline; `free` says from when on."""
@@ -467,6 +470,46 @@ def serve(
     return done + numbers.latency - 1
 
 
+def counters(numbers: Numbers, dmms: int) -> int:
+    """How many counts an access by so many DMMs has.
+
+    Items on each slice, and on the port and the wire of each DMM, are counted if any of them takes
+    time: one of them may bind.
+    """
+    times = numbers.port_time + numbers.wire_time + numbers.write_port_time
+    if times + numbers.write_wire_time + numbers.atomic_time == 0:
+        return COUNTS
+    return COUNTS + numbers.slices + OF_A_DMM * dmms
+
+
+def add_counts(
+    numbers: Numbers,
+    state: State,
+    counts: Any,
+    dmm: int,
+    kind: int,
+    stages: int,
+    sectors: Any,
+    first: int,
+    last: int,
+) -> None:
+    """Add what the request that was served last took to the counts of its access."""
+    for one in range(COUNTS):
+        counts[one] += state.items[one]
+    if len(counts) == COUNTS:
+        return
+    own = COUNTS + numbers.slices + OF_A_DMM * dmm
+    counts[own + PORT] += stages
+    counts[own + WIRE] += last - first
+    if kind == ATOMIC:
+        before = own = -1
+        for at in range(first, last):
+            if sectors[at] != before:
+                before = sectors[at]
+                own = COUNTS + spread(quotient(before, numbers.sectors), numbers.slices)
+            counts[own] += 1
+
+
 def write_other(numbers: Numbers, state: State, lines: int) -> None:
     """So many lines of another array are written, by DMMs of both halves in turn."""
     full = (1 << numbers.sector) - 1
@@ -492,6 +535,7 @@ PARTS = (
     uncached,
     passed,
     serve,
+    add_counts,
     write_other,
 )
 """All functions of the rule but `quotient` and `slot_of`; each comes after those that it calls."""

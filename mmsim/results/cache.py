@@ -12,6 +12,9 @@ from mmsim.tabular import Rows, Tabular
 
 RESOURCES = ("tags", "sectors", "crossings", "memory", "rows", "ports", "wires", "slices")
 """What requests occupy, in the order of `CacheRow.busy`."""
+BUSIEST = ("busiest_port", "busiest_wire", "busiest_slice")
+"""The counts of a row for a port, a wire and a slice, see `CacheRow`."""
+OF_RUN = tuple(f"{name}_of_run" for name in BUSIEST)
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,12 @@ class CacheRow(Tabular):
     that had to leave the cache; `fills` are those of them that came because they had been written
     in part. `crossings` are what went from one half to the other, `activations` the rows that
     memory opened.
+
+    Of the ports, the wires and the slices, which are several, the busiest one is counted: that
+    which the source line, by all of its accesses, occupies longest. `busiest_port` are the stages
+    there, `busiest_wire` and `busiest_slice` the sectors. `busiest_port_of_run` and so on are those
+    on the one that the whole run occupies longest. What takes no time is 0. Each of several
+    launches has busiest ones of its own, and their counts are added up.
     """
 
     function: str
@@ -43,25 +52,33 @@ class CacheRow(Tabular):
     fills: int
     crossings: int
     activations: int
+    busiest_port: int
+    busiest_wire: int
+    busiest_slice: int
+    busiest_port_of_run: int
+    busiest_wire_of_run: int
+    busiest_slice_of_run: int
 
-    def busy(self, numbers: Numbers) -> tuple[int, ...]:
+    def busy(self, numbers: Numbers, of_run: bool = False) -> tuple[int, ...]:
         """Time units for which the requests occupied each of `RESOURCES`.
 
-        Of ports, wires and slices there are several: the mean over all of them, rounded down.
+        Of ports, wires and slices: the one that the source line occupied longest, or the run.
         """
+        on_port, on_wire, in_slice = (
+            getattr(self, name) for name in (OF_RUN if of_run else BUSIEST)
+        )
         each, port, wire = numbers.write_time, numbers.write_port_time, numbers.write_wire_time
         if self.kind == "read":
             each, port, wire = numbers.tag_time, numbers.port_time, numbers.wire_time
-        atomics = self.sectors if self.kind == "atomic" else 0
         return (
             self.tags * each + self.fills * numbers.fill_time,
             self.sectors * numbers.sector_time,
             self.crossings * numbers.cross_time,
             (self.memory_reads + self.memory_writes) * numbers.memory_time,
             self.activations * numbers.row_time,
-            self.stages * port // numbers.dmms,
-            self.sectors * wire // numbers.dmms,
-            atomics * numbers.atomic_time // numbers.slices,
+            on_port * port,
+            on_wire * wire,
+            in_slice * numbers.atomic_time,
         )
 
 
@@ -86,9 +103,12 @@ def merged(rows: Iterable[CacheRow]) -> CacheRows:
     return CacheRows(CacheRow(*key, *counts) for key, counts in found.items())  # type: ignore[arg-type]
 
 
-def busy(rows: Iterable[CacheRow], numbers: Numbers) -> tuple[int, ...]:
-    """Time units for which all requests occupied each of `RESOURCES`."""
-    times = [row.busy(numbers) for row in rows]
+def busy(rows: Iterable[CacheRow], numbers: Numbers, of_run: bool = False) -> tuple[int, ...]:
+    """Time units for which all requests of a source line, or of the run, occupied `RESOURCES`.
+
+    Of ports, wires and slices it is the busiest one of the line, or of the run.
+    """
+    times = [row.busy(numbers, of_run) for row in rows]
     return tuple(map(sum, zip(*times, strict=True))) if times else (0,) * len(RESOURCES)
 
 

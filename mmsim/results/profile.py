@@ -17,8 +17,8 @@ class ProfileLine:
     """One source line: `time` is None under the asynchronous schedule, where lines overlap.
 
     On a machine with sectors and a cache, `sectors` are those of its requests for global memory,
-    `busy` the time units for which they occupied each of `mmsim.results.cache.RESOURCES`, and
-    `bound` is what binds them: see there.
+    `busy` the time units for which they occupied each of `mmsim.results.cache.RESOURCES` (of ports,
+    wires and slices the busiest one), and `bound` is what binds them: see there.
     """
 
     function: str
@@ -71,7 +71,7 @@ def profile(
 ) -> Profile:
     """The profile of a run that took so many time units."""
     lines = []
-    whole = () if numbers is None else busy(cached, numbers)
+    whole = () if numbers is None else busy(cached, numbers, of_run=True)
     for source in sources:
         for offset, text in enumerate(source.lines):
             number = source.first + offset

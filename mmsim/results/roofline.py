@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mmsim.results.cache import RESOURCES, bound, busy
+from mmsim.results.cache import RESOURCES, CacheRow, bound, busy
 from mmsim.results.profile import ProfileLine
 from mmsim.results.run import Run
 
@@ -46,9 +46,10 @@ class Roofline:
 def roofline(run: Run) -> Roofline | None:
     """The lower bounds on the time of a run; None if its machine has no sectors and no cache.
 
-    Resources that take no time are left out. Ports, wires, slices and shared memory count as if
-    what they serve were spread evenly over them. The latency is that of each request, divided by
-    the number of requests that may be under way: a run of several launches doesn't say how many.
+    Resources that take no time are left out. Of ports, wires and slices the one counts that the run
+    occupied longest; shared memory counts as if its stages were spread evenly over the DMMs. The
+    latency is that of each request, divided by the number of requests that may be under way: a run
+    of several launches doesn't say how many.
     """
     numbers = run.machine.cache
     if numbers is None:
@@ -64,11 +65,11 @@ def roofline(run: Run) -> Roofline | None:
         numbers.wire_time + numbers.write_wire_time,
         numbers.atomic_time,
     )
+    of_lines = [busy(_cache_rows(run, line), numbers, of_run=True) for line in lines]
     found = []
     for place, (resource, rate) in enumerate(zip(RESOURCES, rates, strict=True)):
         if rate:
-            times = (line.busy[place] if line.busy else 0 for line in lines)
-            found.append(LowerBound(resource, tuple(map(Fraction, times))))
+            found.append(LowerBound(resource, tuple(Fraction(times[place]) for times in of_lines)))
     dmms = min(len(run.machine.shared), _blocks(run))
     shared = _of_space(run, lines, "shared", "stages")
     if any(shared) and run.launches == 1:
@@ -79,7 +80,7 @@ def roofline(run: Run) -> Roofline | None:
         places = under_way(run)
         parts = tuple(Fraction(count * latency, places) for count in requests)
         found.append(LowerBound(LATENCY, parts))
-    whole = busy(run.cache, numbers)
+    whole = busy(run.cache, numbers, of_run=True)
     return Roofline(lines, tuple(found), bound(whole, whole, run.time))
 
 
@@ -103,6 +104,10 @@ def under_way(run: Run) -> int:
 
 def _blocks(run: Run) -> int:
     return -(-run.threads // run.block_size)
+
+
+def _cache_rows(run: Run, line: ProfileLine) -> list[CacheRow]:
+    return [row for row in run.cache if (row.file, row.line) == (line.file, line.line)]
 
 
 def _of_space(run: Run, lines: tuple[ProfileLine, ...], space: str, counted: str) -> list[int]:

@@ -13,7 +13,7 @@ from typing import get_args
 from mmsim.ir.nodes import Source
 from mmsim.model.machines import Engine, Unit
 from mmsim.model.threads import Grid, make_grid
-from mmsim.results.cache import COUNTS, CacheRow
+from mmsim.results.cache import BUSIEST, COUNTS, OF_RUN, CacheRow
 from mmsim.results.findings import WORDS, Finding
 from mmsim.results.report import Report
 from mmsim.results.rows import AccessRow, RoundRow
@@ -58,6 +58,15 @@ def _check_cache(row: CacheRow, run: Run) -> None:
     counts = [getattr(row, name) for name in COUNTS]
     if min(counts) < 0 or row.misses > row.memory_reads + row.crossings:
         raise ValueError(f"line {row.line} has the counts {counts} of a cache")
+    of_atomics = row.sectors if row.kind == "atomic" else 0
+    most = (row.stages, row.sectors, of_atomics)
+    for names in (BUSIEST, OF_RUN):
+        for name, all_of_them in zip(names, most, strict=True):
+            if getattr(row, name) > all_of_them:
+                raise ValueError(
+                    f"line {row.line} has {getattr(row, name)} on the {name.replace('_', ' ')}, "
+                    f"but {all_of_them} in all"
+                )
 
 
 def check_report(report: Report) -> None:

@@ -19,7 +19,7 @@ from mmsim.model.questions import Conflicts
 from mmsim.model.threads import launched
 from mmsim.printable import printable, printable_lines
 from mmsim.results import AccessRow, Finding, Profile, Report, RoundRow, Run
-from mmsim.results.cache import COUNTS, CacheRow, CacheRows
+from mmsim.results.cache import BUSIEST, COUNTS, OF_RUN, CacheRow, CacheRows
 from mmsim.results.findings import Findings
 from mmsim.results.rows import AccessRows, RoundRows, SweepRows
 from mmsim.sweeps.rows import RESULTS
@@ -37,6 +37,7 @@ COUNT_TITLES = {
     "memory_reads": "from memory",
     "memory_writes": "to memory",
     "activations": "rows opened",
+    **{name: name.replace("_", " ") for name in BUSIEST},
 }
 """The titles of those counts of a cache that aren't their names."""
 
@@ -234,16 +235,22 @@ def accesses_table(caption: str, rows: Iterable[AccessRow]) -> Table:
 
 
 def cache_table(caption: str, rows: Iterable[CacheRow]) -> Table:
-    """What the accesses of a run took of a cache and of memory: a column for each count."""
+    """What the accesses of a run took of a cache and of memory: a column for each count.
+
+    Ports, wires and slices have columns where they take time.
+    """
+    rows = tuple(rows)
+    busiest = [name for name in BUSIEST if any(getattr(row, name) for row in rows)]
+    names = [name for name in COUNTS if name not in (*BUSIEST, *OF_RUN)] + busiest
     return _table(
         caption,
         (
             Column("line"),
             words("array"),
             words("access"),
-            *(Column(COUNT_TITLES.get(name, name)) for name in COUNTS),
+            *(Column(COUNT_TITLES.get(name, name)) for name in names),
         ),
-        [(row.line, row.array, row.kind, *(getattr(row, name) for name in COUNTS)) for row in rows],
+        [(row.line, row.array, row.kind, *(getattr(row, name) for name in names)) for row in rows],
     )
 
 

@@ -179,7 +179,10 @@ def test_the_compiled_player_agrees(schedule, compile, monkeypatch):
     assert min(sum(getattr(row, name) for row in fast.cache) for name in COUNTS) > 0
 
 
-COUNTS = ("tags", "hits", "misses", "memory_writes", "fills", "crossings", "activations")
+COUNTS = (
+    "tags", "hits", "misses", "memory_writes", "fills", "crossings", "activations",
+    "busiest_port", "busiest_wire", "busiest_slice",
+)  # fmt: skip
 
 
 @mm.program

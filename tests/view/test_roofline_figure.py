@@ -56,16 +56,24 @@ def counted(T, a):
     mm.atomic.add(a, T.id // 8, 1)
 
 
+@mm.program
+def histogram(T, a, d):
+    mm.atomic.add(a, d[T.id], 1)
+
+
 @pytest.mark.parametrize(
     ("numbers", "binds", "time"),
     [
         ({"port_time": 20}, "ports", 512 * 20 // 4),
         ({"wire_time": 20}, "wires", 512 * 20 // 4),
-        ({"slices": 2, "atomic_time": 9}, "slices", 512 * 9 // 2),
+        ({"slices": 2, "atomic_time": 9}, "slices", 5 * 64 * 9),
     ],
 )
-def test_of_what_there_are_several_the_mean_over_them_binds(numbers, binds, time):
-    """Of 64 warps each makes 8 atomics on a word of its own; on 4 DMMs."""
+def test_of_what_there_are_several_the_busiest_one_binds(numbers, binds, time):
+    """Of 64 warps each makes 8 atomics on a word of its own; on 4 DMMs.
+
+    Of the 8 lines of 8 words, 5 are in one of the 2 slices.
+    """
     machine = mm.Cached(4, 8, 20, sectors=4, **numbers)
     run = machine.run(counted, np.zeros(64, int), **{**HOW, "threads": 512})
     found = roofline(run)
@@ -131,6 +139,21 @@ def test_what_binds_is_marked():
         assert marked == [name]
         assert f"{name} binds" in described(axes.figure)
         assert {line.bound for line in run.profile().lines} <= {"", name}
+
+
+@pytest.mark.parametrize("engine", ["events", "array"])
+def test_the_slice_of_a_hot_word_has_its_whole_bar(engine):
+    """All atomics are on one word: one of 64 slices serves them all, and takes nearly the run."""
+    machine = replace(CARD, slices=64, atomic_time=30)
+    how = {**HOW, "engine": engine, "trace": False}
+    run = machine.run(histogram, np.zeros(256, int), np.zeros(N, int), **how)
+    axes = mm.figures.roofline(run)
+    width, text = bars(axes)["slices"]
+    assert width == pytest.approx(100 * N * 30 / run.time)
+    assert text == "98%, binds"
+    assert "slices binds" in described(axes.figure)
+    spread = machine.run(histogram, np.zeros(256, int), np.arange(N) % 256, **how)
+    assert not bars(mm.figures.roofline(spread))["slices"][1].endswith("binds")
 
 
 def test_resources_without_a_time_are_left_out():

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from mmsim.engines.array.turns_compiled import BARRIER, REPORT, add, take
-from mmsim.model.cache import COUNTS, READ, TAGS, Numbers, home_of, quotient, serve, spread
+from mmsim.model.cache import READ, TAGS, Numbers, add_counts, home_of, quotient, serve, spread
 from mmsim.model.cache import State as Cache
 from mmsim.model.rounds import completion
 from mmsim.model.under_way import all_done, next_request, sent
@@ -283,6 +283,7 @@ def dispatch(
     first = launch.ends[request]
     end = launch.ends[request + 1]
     kind = launch.kinds[site]
+    stages = launch.stages[request]
     if kind == READ and numbers.sets * numbers.ways > LARGE:
         state.numbers[SEEN] = bring(numbers, cache, launch.sectors, first, end)
     done = serve(
@@ -291,15 +292,13 @@ def dispatch(
         now,
         x,
         kind,
-        launch.stages[request],
+        stages,
         launch.sectors,
         launch.touched,
         first,
         end,
     )
-    counts = state.counts[site]
-    for one in range(COUNTS):
-        counts[one] += cache.items[one]
+    add_counts(numbers, cache, state.counts[site], x, kind, stages, launch.sectors, first, end)
     under_way(launch, state, warp, site, now, done)
     return at
 
@@ -355,12 +354,12 @@ def serve_round(
     """When the last request of a round completes, of warps of such DMMs."""
     now = done = start
     for request in range(len(stages)):
-        asked = sectors, touched, ends[request], ends[request + 1]
-        time = serve(numbers, cache, now, dmms[request], kind, stages[request], *asked)
+        who = dmms[request], kind, stages[request]
+        first, end = ends[request], ends[request + 1]
+        time = serve(numbers, cache, now, *who, sectors, touched, first, end)
+        add_counts(numbers, cache, counts, *who, sectors, first, end)
         done = max(done, time)
         now = cache.free[TAGS]
-        for one in range(COUNTS):
-            counts[one] += cache.items[one]
     return done
 
 

@@ -24,7 +24,6 @@ from mmsim.meaning.memory_budget import Growth
 from mmsim.model import cache as rule
 from mmsim.model import sectors as sectors_file
 from mmsim.model import under_way
-from mmsim.model.cache import COUNTS
 from mmsim.model.sectors import Asked, gather
 
 Integers = npt.NDArray[np.int64]
@@ -305,7 +304,7 @@ class Requests:
         compile = self.pays(self.sectors)
         cached = self.launch.left or self.new_state(self.sectors)
         self.launch.left = cached
-        launch, state = self._prepared(operations, start, compile)
+        launch, state = self._prepared(operations, start, compile, counts)
         control = np.zeros(2, np.int64)
         if not compile:
             plain = player.State._make(part.tolist() for part in state)
@@ -332,7 +331,7 @@ class Requests:
         return time
 
     def _prepared(
-        self, operations: Numeric, start: Integers, compile: bool
+        self, operations: Numeric, start: Integers, compile: bool, counts: Integers
     ) -> tuple[player.Launch, player.State]:
         """What the player is given; the notes are dropped."""
         launch, grid = self.launch, self.launch.grid
@@ -399,7 +398,7 @@ class Requests:
             np.zeros(warps + dmms, np.int64),
             np.zeros(warps + dmms, np.int64),
             np.zeros(4, np.int64),
-            np.zeros((len(kinds), COUNTS), np.int64),
+            np.zeros_like(counts),
         )
         return fixed, state
 
@@ -436,7 +435,9 @@ def bytes_played(launch: Launch) -> int:
     grid, machine = launch.grid, launch.machine
     assert machine.cache is not None
     of_warps = grid.warps * (100 + 12 * machine.under_way)
-    return of_warps + rule.numbers_bytes(machine.cache)
+    columns = rule.counters(machine.cache, min(grid.dmms, grid.blocks))
+    of_sites = len(launch.meaning.sites) * 2 * 8 * columns
+    return of_warps + of_sites + rule.numbers_bytes(machine.cache)
 
 
 def narrow(most: int) -> type[np.int32 | np.int64]:

@@ -26,7 +26,8 @@ def roofline(run: Run, *, axes: Axes | None = None) -> Axes:
     """Draw how much of its time a run on a `Cached` machine takes at least, by each resource alone.
 
     A bar is the time for which the requests occupy a resource, and its parts are the lines of the
-    program: the legend says what binds each. No bar is longer than the run. What binds the run is
+    program: the legend says what binds each. No bar is longer than the run. The bar of ports, of
+    wires and of slices is that of the one which the run occupies longest. What binds the run is
     marked. The bar of the latency is that of each request, divided by the number of requests that
     may be under way; it is longer where requests wait for each other's values. Of a program with
     many lines the six that occupy most have parts of their own.

@@ -1,0 +1,159 @@
+"""The busiest port, wire and slice: what binds where one of many is occupied all the time."""
+
+import json
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim.engines.busiest import on_busiest
+from mmsim.errors import FormatError
+from mmsim.model.cache import COUNTS, counters
+from mmsim.results.cache import BUSIEST, OF_RUN
+from mmsim.results.roofline import roofline
+
+both_engines = pytest.mark.parametrize("engine", ["events", "array"])
+both_schedules = pytest.mark.parametrize("schedule", ["synchronous", "asynchronous"])
+SLICED = mm.Cached(4, 8, 20, sectors=4, slices=8, atomic_time=2)
+WORDS = np.zeros(512, int)
+HOW = {"threads": 64, "block_size": 16}
+
+
+@mm.program
+def counted(T, a, stride, first):
+    mm.atomic.add(a, T.id * stride + first, 1)
+
+
+@mm.program
+def two_words(T, a):
+    mm.atomic.add(a, 0, 1)
+    if T.id < 32:
+        mm.atomic.add(a, 8, 1)
+
+
+@mm.program
+def read_often(T, a):
+    for k in range(16):
+        a[k * T.count + T.id]
+
+
+def bounds(run):
+    """What binds each line, what binds the run, and the bound on its time by each resource."""
+    found = roofline(run)
+    lines = [line.bound for line in run.profile().lines if line.bound]
+    return lines, found.binds, {bound.resource: bound.time for bound in found.bounds}
+
+
+@both_engines
+@both_schedules
+def test_slices_bind_where_all_atomics_are_on_one_word(engine, schedule):
+    """One of 8 slices serves 64 sectors; an atomic of 8 threads on a word makes 8 tag requests."""
+    how = {**HOW, "engine": engine, "schedule": schedule, "trace": False}
+    run = SLICED.run(counted, WORDS, 0, 0, **how)
+    lines, binds, times = bounds(run)
+    assert (lines, binds) == (["slices"], "slices")
+    assert (times["tags"], times["slices"]) == (64, 64 * 2)
+    assert run.time == 64 * 2 + 19
+
+
+@both_engines
+@both_schedules
+def test_slices_do_not_bind_where_atomics_are_spread(engine, schedule):
+    """Of 64 lines, 9 are in the fullest slice, which takes less than 64 tag requests."""
+    how = {**HOW, "engine": engine, "schedule": schedule, "trace": False}
+    lines, binds, times = bounds(SLICED.run(counted, WORDS, 8, 0, **how))
+    assert (lines, binds) == (["tags"], "tags")
+    assert (times["tags"], times["slices"]) == (64, 9 * 2)
+
+
+@both_engines
+@pytest.mark.parametrize(("rate", "binds"), [("port_time", "ports"), ("wire_time", "wires")])
+def test_one_block_alone_is_bound_by_its_own_dmm(engine, rate, binds):
+    """Two warps of 16 reads each, all of the DMM of their block; the other three have nothing."""
+    machine = mm.Cached(4, 8, 20, under_way=4, **{rate: 20})
+    how = {"threads": 16, "schedule": "asynchronous", "engine": engine, "trace": False}
+    run = machine.run(read_often, np.zeros(256, int), **how)
+    lines, bound, times = bounds(run)
+    assert (lines, bound) == ([binds], binds)
+    assert times[binds] == 2 * 16 * 20 == run.time - 19
+
+
+@both_engines
+def test_each_line_and_the_run_have_a_busiest_slice(engine):
+    """Words 0 and 8 lie in different slices: the second line has nothing in the run's busiest."""
+    run = SLICED.run(two_words, WORDS, **HOW, engine=engine, schedule="asynchronous", trace=False)
+    found = [(row.busiest_slice, row.busiest_slice_of_run) for row in run.cache]
+    assert found == [(64, 64), (32, 0)]
+    assert bounds(run)[0] == ["slices", "slices"]
+    assert bounds(run)[2]["slices"] == 64 * 2
+
+
+def test_each_launch_has_a_busiest_slice_of_its_own():
+    """Of three launches on words of three slices, each is bound by one: so are all together."""
+    runs = [SLICED.run(counted, WORDS, 0, word, **HOW) for word in (0, 8, 16)]
+    both = mm.total(runs)
+    (row,) = both.cache
+    assert (row.sectors, row.busiest_slice, row.busiest_slice_of_run) == (192, 192, 192)
+    assert bounds(both) == (["slices"], "slices", {"tags": 3 * 64, "slices": 192 * 2})
+
+
+def test_a_line_counts_all_of_its_accesses_by_their_times():
+    """Line 1 occupies port 0 for 10 by reads, port 1 for 2 by reads and 12 by writes.
+
+    Line 2 occupies port 0 for 18: so does the run longest. Its atomics are in slice 1.
+    """
+    machine = mm.Cached(
+        2, 8, 20, port_time=2, write_port_time=3, write_wire_time=0, slices=2, atomic_time=5
+    )
+    others = [0] * COUNTS
+    counts = np.array(
+        [
+            [*others, 0, 0, 5, 7, 1, 7],
+            [*others, 0, 0, 0, 7, 4, 7],
+            [*others, 0, 0, 9, 7, 0, 7],
+            [*others, 2, 6, 0, 7, 0, 7],
+        ]
+    )
+    found = on_busiest(machine.cache, counts, [1, 1, 2, 2], ["read", "write", "read", "atomic"])
+    assert found.tolist() == [
+        [1, 0, 0, 5, 0, 0],
+        [4, 0, 0, 0, 0, 0],
+        [9, 0, 0, 9, 0, 0],
+        [0, 0, 6, 0, 0, 6],
+    ]
+
+
+@pytest.mark.parametrize(
+    "rate", ["port_time", "wire_time", "write_port_time", "write_wire_time", "atomic_time"]
+)
+def test_nothing_more_is_counted_unless_one_of_them_takes_time(rate):
+    assert counters(mm.Cached(5, 8, 20, slices=3).cache, 4) == COUNTS
+    assert counters(mm.Cached(5, 8, 20, slices=3, **{rate: 1}).cache, 4) == COUNTS + 3 + 2 * 4
+
+
+def test_what_takes_no_time_is_not_counted():
+    (row,) = mm.Cached(4, 8, 20, slices=8).run(counted, WORDS, 0, 0, **HOW).cache
+    assert [getattr(row, name) for name in (*BUSIEST, *OF_RUN)] == [0] * 6
+    (row,) = SLICED.run(counted, WORDS, 0, 0, **HOW).cache
+    assert [getattr(row, name) for name in (*BUSIEST, *OF_RUN)] == [0, 0, 64] * 2
+
+
+@pytest.mark.parametrize("name", [*BUSIEST, *OF_RUN])
+def test_a_file_with_more_on_the_busiest_than_there_is_is_refused(name):
+    run = SLICED.run(counted, WORDS, 0, 0, **HOW)
+    assert mm.Run.from_json(run.to_json()) == run
+    document = json.loads(run.to_json())
+    (row,) = document["value"]["cache"]
+    row[name] = max(row["stages"], row["sectors"]) + 1
+    with pytest.raises(FormatError, match=f"has {row[name]} on the {name.replace('_', ' ')}"):
+        mm.Run.from_json(json.dumps(document))
+    del row[name]
+    with pytest.raises(FormatError, match=name):
+        mm.Run.from_json(json.dumps(document))
+
+
+def test_a_table_has_a_column_for_what_takes_time():
+    shown = repr(SLICED.run(counted, WORDS, 0, 0, **HOW).cache)
+    assert "busiest slice" in shown
+    assert "busiest port" not in shown
+    assert "of run" not in shown
