@@ -1,6 +1,7 @@
 """The busiest port, wire and slice: what binds where one of many is occupied all the time."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -29,6 +30,11 @@ def two_words(T, a):
     mm.atomic.add(a, 0, 1)
     if T.id < 32:
         mm.atomic.add(a, 8, 1)
+
+
+@mm.program
+def written(T, a, b):
+    b[T.id * 4] = a[T.id]
 
 
 @mm.program
@@ -86,6 +92,26 @@ def test_each_line_and_the_run_have_a_busiest_slice(engine):
     assert found == [(64, 64), (32, 0)]
     assert bounds(run)[0] == ["slices", "slices"]
     assert bounds(run)[2]["slices"] == 64 * 2
+
+
+@both_engines
+@both_schedules
+def test_the_run_is_not_bound_by_what_its_lines_occupy_apart(engine, schedule):
+    """Words 0 and 8 keep their slices busy for 128 and 64: neither is half of the run."""
+    how = {**HOW, "engine": engine, "schedule": schedule, "trace": False}
+    run = replace(SLICED, global_latency=80).run(two_words, WORDS, **how)
+    assert 2 * (128 + 64) > run.time > 2 * 128
+    assert bounds(run)[:2] == (["latency", "latency"], "latency")
+
+
+@both_engines
+def test_stages_pass_ports_and_sectors_wires_and_only_atomics_slices(engine):
+    """Block 0 has two warps, block 1 one: reads of 4 sectors in 1 stage, writes of 8 in 4."""
+    machine = replace(SLICED, port_time=1, wire_time=1)
+    how = {"threads": 24, "block_size": 16, "schedule": "asynchronous", "engine": engine}
+    run = machine.run(written, WORDS, np.zeros(512, int), **how, trace=False)
+    found = {row.kind: [getattr(row, name) for name in BUSIEST] for row in run.cache}
+    assert found == {"read": [2, 8, 0], "write": [8, 16, 0]}
 
 
 def test_each_launch_has_a_busiest_slice_of_its_own():
