@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import mmsim
+from mmsim.host.repository import repository
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -45,6 +46,9 @@ pygments_dark_style = "a11y-high-contrast-dark"
 
 html_theme = "furo"
 html_title = "mmsim"
+if repository():  # at the foot of each page
+    link = {"name": "Repository", "url": repository(), "html": "Repository", "class": ""}
+    html_theme_options = {"footer_icons": [link]}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = ["player.js", "site.js"]

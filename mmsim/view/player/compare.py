@@ -10,7 +10,7 @@ from mmsim.host.arguments import several, whole
 from mmsim.printable import printable
 from mmsim.results.run import Run
 from mmsim.view.player.data import run_data
-from mmsim.view.player.page import ORIGIN, Player
+from mmsim.view.player.page import Player, origin
 
 if TYPE_CHECKING:
     from mmsim.view.figures.shown import Figure
@@ -51,7 +51,7 @@ class Comparison(Player):
             {"name": name, **run_data(run.traces, min(start, run.time), min(last, run.time))}
             for name, run in zip(self.names, self.runs, strict=True)
         ]
-        self.data = {"runs": runs, "start": int(start), "end": int(last), "origin": ORIGIN}
+        self.data = {"runs": runs, "start": int(start), "end": int(last), **origin()}
 
     @property
     def title(self) -> str:

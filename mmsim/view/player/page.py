@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from mmsim.errors import MMSimError
 from mmsim.host.arguments import file_path
+from mmsim.host.repository import repository
 from mmsim.host.version import VERSION
 from mmsim.results.trace import Trace
 from mmsim.view.player.data import run_data
@@ -27,6 +28,12 @@ ORIGIN = f"Made with mmsim {VERSION}, the simulator of the memory machine models
 """Where a page comes from, in words."""
 
 
+def origin() -> dict[str, str]:
+    """Where a page comes from: in words, and the address of the repository if there is one."""
+    address = repository()
+    return {"origin": ORIGIN, **({"repository": address} if address else {})}
+
+
 class Player:
     """A run to step through. A notebook shows it, `save` writes it to a file.
 
@@ -41,7 +48,7 @@ class Player:
         findings: Sequence[Finding] = (),
     ) -> None:
         launches = [traces] if isinstance(traces, Trace) else traces
-        self.data = {**run_data(launches, start, end, findings), "origin": ORIGIN}
+        self.data = {**run_data(launches, start, end, findings), **origin()}
 
     def __repr__(self) -> str:
         data = self.data
@@ -89,8 +96,10 @@ class Player:
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, so that neither it nor the notebook affects the other."""
+        # The link to the repository opens a page of its own.
+        popups = " allow-popups allow-popups-to-escape-sandbox" if "repository" in self.data else ""
         return (
             f'<iframe class="mmsim-player" title="{html.escape(repr(self)[1:-1])}" '
-            f'sandbox="allow-scripts" style="width: 100%; height: {HEIGHT}px; border: 0" '
+            f'sandbox="allow-scripts{popups}" style="width: 100%; height: {HEIGHT}px; border: 0" '
             f'srcdoc="{html.escape(self.html())}"></iframe>'
         )

@@ -95,6 +95,11 @@ function mount(host, data, { keys, time, page = false, moved = () => {} } = {}) 
   stage.part("title").textContent = runs.length > 1 ? runs.map(({ name }) => name).join(" and ") : title;
   stage.part("subtitle").textContent = runs.length > 1 ? "" : subtitle;
   stage.part("origin").textContent = data.origin;
+  if (data.repository) {
+    const link = make("a", "", data.repository);
+    Object.assign(link, { href: data.repository, target: "_blank", rel: "noopener" });
+    stage.part("origin").append(" ", link);
+  }
   // Before there is much in it, as a change of shape lays out all that is there.
   shapeStage(stage);
   const widths = stage.players.map(({ root: { host: { clientWidth } } }) => clientWidth);
