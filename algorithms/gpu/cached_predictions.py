@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,6 +28,7 @@ from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.consecutive import Taken, taken
 from mmsim.gpu.pipeline import Step
 from mmsim.gpu.record import Record, Row
+from mmsim.results.cache import bound, busy
 from mmsim_algorithms.gpu import counted_launches, icpp_tables
 from mmsim_algorithms.gpu.counted_launches import Group
 from mmsim_algorithms.gpu.kept import FOLDER, Results
@@ -100,8 +102,17 @@ class Machines:
 
     def milliseconds(self, steps: Sequence[Step], arrays: Arrays) -> float:
         """What launches last when they are timed."""
+        return self.timed(steps, arrays)[0]
+
+    def timed(self, steps: Sequence[Step], arrays: Arrays) -> tuple[float, str]:
+        """What launches last when they are timed, and what binds them for most of their time."""
         found = taken(self.cached, steps, arrays, timed=True)
-        return milliseconds((one.time for one in found), self.plain)
+        binds: Counter[str] = Counter()
+        for one in found:
+            times = busy(one.rows, self.cached.cache)
+            binds[bound(times, times, one.time)] += one.time
+        lasts = milliseconds((one.time for one in found), self.plain)
+        return lasts, binds.most_common(1)[0][0]
 
 
 def predicted(task: Task, machines: Machines) -> list[Row]:
@@ -112,9 +123,9 @@ def predicted(task: Task, machines: Machines) -> list[Row]:
         arrays["b"][arrays["p"]] = arrays["a"]
         return [{**task.about, "seconds": round(time.process_time() - begin, 4)}]
     if task.what == TIMES:
-        ms = machines.milliseconds(steps, arrays)
+        ms, binds = machines.timed(steps, arrays)
         took = round(time.process_time() - begin, 2)
-        return [{**task.about, "predicted": ms, "seconds": took}]
+        return [{**task.about, "predicted": ms, "bound": binds, "seconds": took}]
     found = taken(machines.cached, steps, arrays, timed=False)
     return [
         {**task.about, "step": number, "program": step.program.name, **counts(one)}
@@ -125,13 +136,16 @@ def predicted(task: Task, machines: Machines) -> list[Row]:
 def counts(launch: Taken) -> Row:
     """What a launch is predicted to be counted, in the profiler's terms.
 
-    Sectors are those that are looked up: what crosses to the home half is looked up there again.
+    Sectors asked are those that the DMMs ask for, of reads, writes and atomics. Sectors read are
+    those that are looked up: what crosses to the home half is looked up there again. Hits and
+    misses are those of reads; a sector that is brought with another one is a miss, too.
     """
     found = {
-        "tags": 0, "sectors read": 0, "read hits": 0, "read misses": 0, "sectors written": 0,
-        "crossings": 0, "fills": 0, "memory reads": 0, "memory writes": 0,
+        "sectors asked": 0, "tags": 0, "sectors read": 0, "read hits": 0, "read misses": 0,
+        "sectors written": 0, "crossings": 0, "fills": 0, "memory reads": 0, "memory writes": 0,
     }  # fmt: skip
     for row in launch.rows:
+        found["sectors asked"] += row.sectors
         found["tags"] += row.tags
         found["crossings"] += row.crossings
         found["fills"] += row.fills
