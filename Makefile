@@ -96,7 +96,7 @@ ledger: verify ## check every claim, keep the verdicts in docs/verdicts.json, ma
 	cp build/verify.json docs/verdicts.json
 	$(BIN)/python -m mmsim_algorithms.reports.ledger docs/verdicts.json > docs/ledger.md
 
-metal: .venv/.installed ## make docs/metal.md and its figures from the results kept of a GPU
+metal: .venv/.installed ## make docs/metal.md, docs/metal-counters.md and the figures from the results kept of a GPU
 	$(BIN)/python -m mmsim_algorithms.gpu.page docs
 
 planted: .venv/.installed ## check the planted bugs, print what is found, and make docs/planted.md of it

@@ -37,6 +37,7 @@ IN_ONE_PROCESS = {
     "tests/engines/test_compile_cache.py": "kept programs",
     "tests/gpu/test_cuda_emulated.py::test_a_rule_of_the_language": "rules",
     "tests/gpu/test_gpu_programs.py": "drawn programs",
+    "tests/gpu/test_counters_page.py": "the page about a card",
     "tests/gpu/test_metal.py": "the page about a card",
     "tests/house/test_wheel.py": "a wheel",
     "tests/monitors/test_planted.py": "planted bugs",

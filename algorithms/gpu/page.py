@@ -1,7 +1,8 @@
 """The page about the model and a real GPU, made from the results that are kept.
 
 `python -m mmsim_algorithms.gpu.page` prints the page docs/metal.md. With a folder it writes
-metal.md there and the figures to figures/ in it: `python -m mmsim_algorithms.gpu.page docs`. No GPU
+metal.md and metal-counters.md there and the figures to figures/ in it:
+`python -m mmsim_algorithms.gpu.page docs`. No GPU
 is needed.
 """
 
@@ -18,6 +19,7 @@ from mmsim_algorithms.gpu import (
     page_banks,
     page_cache,
     page_cached,
+    page_counters,
     page_counts,
     page_field,
     page_global,
@@ -174,10 +176,11 @@ def _not_covered(results: Results) -> str:
 
 
 def write(results: Results, folder: Path) -> None:
-    """Write metal.md and figures/ into a folder."""
+    """Write metal.md, metal-counters.md and figures/ into a folder."""
     drawn = folder / "figures"
     drawn.mkdir(parents=True, exist_ok=True)
     (folder / "metal.md").write_text(page(results), encoding="utf-8")
+    (folder / "metal-counters.md").write_text(page_counters.counters(results), encoding="utf-8")
     for name, text in figures(results):
         (drawn / name).write_text(text, encoding="utf-8")
 
@@ -185,7 +188,7 @@ def write(results: Results, folder: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the page, or write it and its figures."""
     parser = argparse.ArgumentParser(description="Make the page about the model and a real GPU.")
-    parser.add_argument("folder", nargs="?", type=Path, help="where metal.md and figures/ go")
+    parser.add_argument("folder", nargs="?", type=Path, help="where the pages and figures/ go")
     asked = parser.parse_args(arguments)
     if asked.folder is None:
         print(page(Results.read()), end="")

@@ -8,19 +8,22 @@ from mmsim_algorithms.gpu.cached_predictions import KEPT, MOVES, TIMES
 from mmsim_algorithms.gpu.kept import FOLDER, Results, number, pick, values
 from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.markdown import paragraph, percent, short, signed, table
+from mmsim_algorithms.gpu.page_wrong import EXPLAINED, wrong
 from mmsim_algorithms.gpu.predicted import (
-    ABOUT,
-    FAR,
     FEW,
-    METRICS,
     NEAR,
+    TITLES,
     Predictions,
     bold,
-    errors,
     ratio,
     same,
     summary,
     winners,
+)
+
+CASUAL = paragraph(
+    """Casual writes to arrays of tens of MiB are filled and sent to memory before the cache is
+    full; the machine keeps them until a line has to make room."""
 )
 
 
@@ -31,7 +34,13 @@ def cached(results: Results) -> list[str]:
     icpp, kernels = (Predictions.kept(which, results) for which in ("icpp", "kernels"))
     parts = [_numbers(results)]
     if icpp is not None:
-        parts += [_permutations(icpp, results), _counts(icpp), _why(icpp), _moves(icpp)]
+        parts += [
+            _permutations(icpp, results),
+            _counts(icpp),
+            wrong(icpp, EXPLAINED),
+            CASUAL,
+            _moves(icpp),
+        ]
     if kernels is not None:
         parts += [_kernels(kernels, results), *unseen(results), _another()]
     return ["\n".join(parts)]
@@ -138,7 +147,7 @@ def _table_3(icpp: Predictions, results: Results) -> str:
 def _counts(icpp: Predictions) -> str:
     launches = icpp.launches()
     rows = []
-    for name in METRICS:
+    for name in TITLES:
         known = [abs(number(row, name)) for row in launches if row[name] is not None]
         if known:
             near = sum(one <= NEAR for one in known)
@@ -150,12 +159,14 @@ def _counts(icpp: Predictions) -> str:
             paragraph(
                 f"""Of {len(launches)} launches, each with an empty cache, the predicted counts
                 compared with the profiler's; those of √n = 8192 were counted on another H200.
-                Counts below {FEW} are left out: a launch has some of its own."""
+                Counts below {FEW} are left out: a launch has some of its own. [The counters,
+                predicted and counted](metal-counters.md) has the counts themselves, of each launch
+                and next to its time, and says what is compared with what."""
             ),
             table(("count", "launches", "within 5%", "mean error", "largest"), rows),
             paragraph("By what fraction each count is predicted to be more, in bold if over 5%:"),
             table(
-                ("√n", "algorithm", "permutation", "type", "launch", *METRICS),
+                ("√n", "algorithm", "permutation", "type", "launch", *TITLES),
                 (
                     (
                         str(row["sqrt n"]),
@@ -163,47 +174,12 @@ def _counts(icpp: Predictions) -> str:
                         str(row["permutation"]).replace("_", " "),
                         str(row["type"]),
                         str(row["step"]),
-                        *(bold(row[name]) for name in METRICS),
+                        *(bold(row[name]) for name in TITLES),
                     )
                     for row in sorted(launches, key=lambda row: number(row, "sqrt n"))
                 ),
                 texts=4,
             ),
-        )
-    )
-
-
-def _why(icpp: Predictions) -> str:
-    """Of times that are far off, the count that is off most."""
-    launches = icpp.launches()
-    rows = []
-    for row in icpp.times():
-        off = errors([row])[0]
-        if abs(off) <= FAR:
-            continue
-        own = [one for one in launches if same(one, {**row, "step": one["step"]})]
-        counts = [
-            (number(one, name), name) for one in own for name in METRICS if one[name] is not None
-        ]
-        worst = max(counts, key=lambda one: abs(one[0]), default=None)
-        if worst is None:
-            reason = "not counted"
-        elif abs(worst[0]) <= FAR:
-            reason = "all counts within 15%: a rate"
-        else:
-            reason = f"{worst[1]} {signed(worst[0])}"
-        which = (str(row[name]).replace("_", " ") for name in ABOUT if name in row)
-        rows.append((*which, signed(off), reason))
-    return "\n".join(
-        (
-            paragraph(
-                f"""{len(rows)} times are off by more than 15%. Next to each stands the count that
-                is off most; where a time is too short though its counts are too large, or the other
-                way round, they don't explain it. Casual writes to arrays of tens of MiB are filled
-                and sent to memory before the cache is full; the machine keeps them until a line has
-                to make room."""
-            ),
-            table(("permutation", "algorithm", "type", "√n", "time", "count"), rows, texts=6),
         )
     )
 
@@ -251,9 +227,11 @@ def _kernels(kernels: Predictions, results: Results) -> str:
                 to the rules for atomics and for arithmetic, whose numbers do not come from them.
                 On another H200 the kernels' times differ by at most {percent(apart)}. Next to the
                 times, by what fraction the counts are predicted to be more, the mean over
-                launches."""
+                launches; [the counts themselves](metal-counters.md#the-kernels) stand with
+                those of the permutations."""
             ),
             _times_and_counts(kernels),
+            wrong(kernels, "What binds them, and what is wrong, is meant as above."),
             paragraph(
                 """What the machine lacks: several reads of one sector at about the same time reach
                 the card's cache as one, so that it counts fewer sectors than the multiprocessors
@@ -270,13 +248,13 @@ def _times_and_counts(kernels: Predictions) -> str:
     for row in kernels.times():
         own = [one for one in kernels.launches() if same(row, one)]
         counts = []
-        for name in METRICS:
+        for name in TITLES:
             known = [number(one, name) for one in own if one[name] is not None]
             counts.append(bold(sum(known) / len(known)) if known else "")
         times = [short(number(row, name)) for name in ("measured", "predicted")]
         times.append(ratio([row]).strip("*"))
         rows.append((str(row["kernel"]), str(row["data"]), *times, *counts))
-    return table(("kernel", "data", "measured ms", "predicted", "ratio", *METRICS), rows, texts=2)
+    return table(("kernel", "data", "measured ms", "predicted", "ratio", *TITLES), rows, texts=2)
 
 
 def unseen(results: Results) -> list[str]:

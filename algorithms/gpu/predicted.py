@@ -13,15 +13,42 @@ from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.markdown import percent, signed
 from mmsim_algorithms.gpu.permuting import SEVERAL, SHAPES
 
-METRICS = {
-    "tags": "lts__t_tag_requests.sum",
-    "sectors read": "lts__t_sectors_op_read.sum",
-    "read hits": "lts__t_sectors_op_read_lookup_hit.sum",
-    "crossings": "lts__t_sectors_srcunit_ltcfabric.sum",
-    "memory reads": "dram__sectors_read.sum",
-    "memory writes": "dram__sectors_write.sum",
-}
-"""What is counted, by the name of what is predicted."""
+ASKED = "l1tex__t_sectors_pipe_lsu_mem_global_op_"
+
+
+@dataclass(frozen=True)
+class Count:
+    """What is counted: the field of a prediction, and the profiler's metrics, added together."""
+
+    title: str
+    field: str
+    metrics: tuple[str, ...]
+
+    def counted(self, row: Row) -> float | None:
+        """What the card counted of a launch; None where a metric has no value."""
+        known = [one for one in map(row.get, self.metrics) if isinstance(one, int)]
+        return sum(known) if len(known) == len(self.metrics) else None
+
+    def off(self, own: Row, row: Row) -> float | None:
+        """By what fraction more is predicted; None for small counts."""
+        counted = self.counted(row)
+        if counted is None or counted < FEW:
+            return None
+        return number(own, self.field) / counted - 1
+
+
+COUNTED = (
+    Count("L1 sectors", "sectors asked", tuple(f"{ASKED}{op}.sum" for op in ("ld", "st", "red"))),
+    Count("L2 tag requests", "tags", ("lts__t_tag_requests.sum",)),
+    Count("L2 sectors read", "sectors read", ("lts__t_sectors_op_read.sum",)),
+    Count("L2 hits", "read hits", ("lts__t_sectors_op_read_lookup_hit.sum",)),
+    Count("L2 misses", "read misses", ("lts__t_sectors_op_read_lookup_miss.sum",)),
+    Count("crossings", "crossings", ("lts__t_sectors_srcunit_ltcfabric.sum",)),
+    Count("from memory", "memory reads", ("dram__sectors_read.sum",)),
+    Count("to memory", "memory writes", ("dram__sectors_write.sum",)),
+)
+"""What is predicted and counted of each launch."""
+TITLES = tuple(one.title for one in COUNTED)
 LARGEST = FOLDER.parent / "h200" / "icpp-counters-8192.json"
 """What was counted of the largest permutations, on another H200."""
 FEW = 10_000
@@ -64,34 +91,34 @@ class Predictions:
         for row in self.measured:
             for own in self.of(TIMES):
                 if "table" not in own and same(own, row):
-                    found.append({**row, "predicted": own["predicted"]})
+                    more = {name: own[name] for name in ("predicted", "bound") if name in own}
+                    found.append({**row, **more})
         return found
 
     def launches(self) -> list[Row]:
         """Counted launches, of each count the part by which it is predicted to be more."""
-        found: list[Row] = []
-        for own in self.of(COUNTS):
-            for row in self.counted:
-                if all(own.get(name) == row.get(name) for name in ABOUT):
-                    about = {name: own[name] for name in ABOUT if name in own}
-                    found.append({**about, **_off(own, row)})
-        return found
+        return [
+            {
+                **{name: own[name] for name in ABOUT if name in own},
+                **{one.title: one.off(own, row) for one in COUNTED},
+            }
+            for own, row in self.pairs()
+        ]
+
+    def pairs(self) -> list[tuple[Row, Row]]:
+        """Of each counted launch what is predicted and what the card counted."""
+        return [
+            (own, row)
+            for own in self.of(COUNTS)
+            for row in self.counted
+            if all(own.get(name) == row.get(name) for name in ABOUT)
+        ]
 
 
 def same(own: Row, row: Row) -> bool:
     """Whether a prediction is of a measured row; the scheduled one stands for all permutations."""
     names = [name for name in ABOUT if name in own and own[name] != "all"]
     return all(row.get(name) == own[name] for name in names)
-
-
-def _off(own: Row, row: Row) -> Row:
-    """Of each count the error, None for small counts."""
-    found: dict[str, float | None] = {}
-    for name, metric in METRICS.items():
-        counted = row.get(metric)
-        known = isinstance(counted, int) and counted >= FEW
-        found[name] = number(own, name) / number(row, metric) - 1 if known else None
-    return found
 
 
 def errors(rows: Iterable[Row]) -> list[float]:
@@ -130,6 +157,9 @@ def ratio(rows: Sequence[Row]) -> str:
 
 
 def bold(off: object) -> str:
-    if not isinstance(off, float):
-        return ""
-    return f"**{signed(off)}**" if abs(off) > NEAR else signed(off)
+    return marked(signed(off), off) if isinstance(off, float) else ""
+
+
+def marked(text: str, off: float | None) -> str:
+    """In bold what is off by more than `NEAR`."""
+    return text if off is None or abs(off) <= NEAR else f"**{text}**"

@@ -24,6 +24,8 @@ LOOKUPS, SECTORS, HITS, MISSES, READS, WRITES, FILLS, CROSSINGS, ACTIVATIONS = r
 Items on each slice and on each DMM's resources may follow, see `counters`.
 """
 COUNTS = 9
+ASKED = COUNTS
+"""After these stands how many lines the request asked for; without a cache, its stages."""
 TAGS, DATA, CROSS, MEMORY, ROW = range(5)
 """The resources that all DMMs share, each a pipeline; `free` says from when on."""
 RESOURCES = 5
@@ -98,7 +100,7 @@ class State(NamedTuple):
     entered: Any
     """How many lines have come so far; the line that made room for the last one, or -1."""
     items: Any
-    """What the request that is served has taken so far, see `COUNTS`."""
+    """What the request that is served has taken so far, see `COUNTS` and `ASKED`."""
 
 
 def check_cache(line: int, sectors: int, capacity: int, ways: int, halves: int, fetch: int) -> None:
@@ -142,7 +144,7 @@ def new_state(numbers: Numbers, sectors: int = 1 << 62) -> State:
         np.full(numbers.channels * numbers.banks, -1, np.int64),
         np.zeros(RESOURCES + OF_A_DMM * numbers.dmms + numbers.slices, np.int64),
         np.zeros(2, np.int64),
-        np.zeros(COUNTS, np.int64),
+        np.zeros(COUNTS + 1, np.int64),
     )
 
 
@@ -420,8 +422,8 @@ def serve(
         items[one] = 0
     items[SECTORS] = last - first
     half = home_of(quotient(dmm * numbers.clusters, numbers.dmms), numbers.halves)
+    items[ASKED] = stages if numbers.sets == 0 else 0
     before = brought = crossed = -1
-    asked = stages if numbers.sets == 0 else 0
     for at in range(first, last):
         number = sectors[at]
         if numbers.sets == 0:
@@ -429,7 +431,7 @@ def serve(
             continue
         line = quotient(number, numbers.sectors)
         sector = number - line * numbers.sectors
-        asked += line != before
+        items[ASKED] += line != before
         before = line
         crossings = items[CROSSINGS]
         if kind == WRITE:
@@ -442,7 +444,7 @@ def serve(
                 brought = around
         if items[CROSSINGS] != crossings:
             crossed = line
-    items[LOOKUPS] += asked
+    items[LOOKUPS] += items[ASKED]
     moved = items[READS] + items[WRITES]
     own = RESOURCES + OF_A_DMM * dmm
     each, port, wire = numbers.write_time, numbers.write_port_time, numbers.write_wire_time
@@ -454,7 +456,7 @@ def serve(
     done = max(done, passed(state, CROSS, now, items[CROSSINGS], numbers.cross_time))
     done = max(done, passed(state, MEMORY, now, moved, numbers.memory_time))
     done = max(done, passed(state, ROW, now, items[ACTIVATIONS], numbers.row_time))
-    done = max(done, passed(state, own + PORT, now, asked, port))
+    done = max(done, passed(state, own + PORT, now, items[ASKED], port))
     done = max(done, passed(state, own + WIRE, now, items[SECTORS], wire))
     if kind == ATOMIC and numbers.atomic_time > 0:
         slices = RESOURCES + OF_A_DMM * numbers.dmms
@@ -488,7 +490,6 @@ def add_counts(
     counts: Any,
     dmm: int,
     kind: int,
-    stages: int,
     sectors: Any,
     first: int,
     last: int,
@@ -499,7 +500,7 @@ def add_counts(
     if len(counts) == COUNTS:
         return
     own = COUNTS + numbers.slices + OF_A_DMM * dmm
-    counts[own + PORT] += stages
+    counts[own + PORT] += state.items[ASKED]
     counts[own + WIRE] += last - first
     if kind == ATOMIC:
         before = own = -1

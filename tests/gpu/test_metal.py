@@ -19,6 +19,7 @@ from mmsim_algorithms.gpu import (
     page_cache,
     page_cached,
     page_casual,
+    page_counters,
     page_counts,
     page_global,
     page_launches,
@@ -27,6 +28,7 @@ from mmsim_algorithms.gpu import (
     page_shared,
     page_tiles,
     page_winners,
+    page_wrong,
 )
 from mmsim_algorithms.gpu.kept import (
     TABLES,
@@ -90,6 +92,7 @@ FACTS = (
     "more than 15%",
     "within 15%",
     "within 5%",
+    "more than 5%",
     "over 5%",
 )
 NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w])")
@@ -136,6 +139,8 @@ PARTS = (
     page_banks,
     page_cache,
     page_cached,
+    page_counters,
+    page_wrong,
     page_tiles,
 )
 
@@ -490,4 +495,5 @@ def test_the_command_prints_the_page_or_writes_it(tmp_path, capsys):
     assert capsys.readouterr().out == text()
     main([str(tmp_path)])
     assert (tmp_path / "metal.md").read_text(encoding="utf-8") == text()
+    assert (tmp_path / "metal-counters.md").exists()
     assert len(list((tmp_path / "figures").iterdir())) == len(TABLES)

@@ -35,7 +35,7 @@ def served(machine, *requests):
         touched = (places or [[0] * len(sectors)])[0]
         cache.serve(numbers, state, 0, dmm, kind, 1, sectors, touched, 0, len(sectors))
         state.items[cache.LOOKUPS] -= len({sector // numbers.sectors for sector in sectors})
-        yield {name: of for name, of in zip(NAMES, state.items, strict=True) if of}
+        yield {name: of for name, of in zip(NAMES, state.items[: cache.COUNTS], strict=True) if of}
 
 
 def machine(**numbers):

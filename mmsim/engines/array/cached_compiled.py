@@ -283,7 +283,6 @@ def dispatch(
     first = launch.ends[request]
     end = launch.ends[request + 1]
     kind = launch.kinds[site]
-    stages = launch.stages[request]
     if kind == READ and numbers.sets * numbers.ways > LARGE:
         state.numbers[SEEN] = bring(numbers, cache, launch.sectors, first, end)
     done = serve(
@@ -292,13 +291,13 @@ def dispatch(
         now,
         x,
         kind,
-        stages,
+        launch.stages[request],
         launch.sectors,
         launch.touched,
         first,
         end,
     )
-    add_counts(numbers, cache, state.counts[site], x, kind, stages, launch.sectors, first, end)
+    add_counts(numbers, cache, state.counts[site], x, kind, launch.sectors, first, end)
     under_way(launch, state, warp, site, now, done)
     return at
 
@@ -354,9 +353,9 @@ def serve_round(
     """When the last request of a round completes, of warps of such DMMs."""
     now = done = start
     for request in range(len(stages)):
-        who = dmms[request], kind, stages[request]
+        who = dmms[request], kind
         first, end = ends[request], ends[request + 1]
-        time = serve(numbers, cache, now, *who, sectors, touched, first, end)
+        time = serve(numbers, cache, now, *who, stages[request], sectors, touched, first, end)
         add_counts(numbers, cache, counts, *who, sectors, first, end)
         done = max(done, time)
         now = cache.free[TAGS]

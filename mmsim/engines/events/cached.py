@@ -30,9 +30,9 @@ class CachedUnit(MemoryUnit):
         of = self.asked[site.number]
         sectors, places = of.sectors(addresses)
         now: int = self.env.now  # type: ignore[assignment]
-        who = self.grid.dmm_of_warp(job.warp), of.kind, job.stages
-        last = len(sectors)
-        done = cache.serve(self.numbers, self.state, now, *who, sectors, places, 0, last)
+        who = self.grid.dmm_of_warp(job.warp), of.kind
+        how = job.stages, sectors, places, 0, len(sectors)
+        done = cache.serve(self.numbers, self.state, now, *who, *how)
         counts = self.taken[site.number]
-        cache.add_counts(self.numbers, self.state, counts, *who, sectors, 0, last)
+        cache.add_counts(self.numbers, self.state, counts, *who, sectors, 0, len(sectors))
         return self.state.free[cache.TAGS] - now, done - now
