@@ -31,8 +31,8 @@ class CachedUnit(MemoryUnit):
         sectors, places = of.sectors(addresses)
         now: int = self.env.now  # type: ignore[assignment]
         who = self.grid.dmm_of_warp(job.warp), of.kind
-        how = job.stages, sectors, places, 0, len(sectors)
-        done = cache.serve(self.numbers, self.state, now, *who, *how)
+        how = *who, job.stages, sectors, places, 0, len(sectors)
+        done = cache.serve(self.numbers, self.state, now, *how)
         counts = self.taken[site.number]
         cache.add_counts(self.numbers, self.state, counts, *who, sectors, 0, len(sectors))
         return self.state.free[cache.TAGS] - now, done - now
