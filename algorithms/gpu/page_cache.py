@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from mmsim.gpu import cache_calibration
-from mmsim.gpu.cache_halves import HALVES
+from mmsim.gpu.cache_halves import HALVES, OF_BLOCKS
 from mmsim.gpu.record import Record, Row
 from mmsim_algorithms.gpu.kept import Results, number
 from mmsim_algorithms.gpu.kernel_sets import SETS
-from mmsim_algorithms.gpu.markdown import paragraph, short, table
+from mmsim_algorithms.gpu.markdown import listed, paragraph, short, table
 
 OWN = ("number", "accesses", "times", "ps", "low", "high", "few ms", "many ms", "counted")
 """Fields of a point's row that don't say which point it is."""
@@ -30,7 +31,7 @@ def cache(results: Results) -> list[str]:
     if cache_calibration.EXPERIMENT not in results.records:
         return []
     record = results[cache_calibration.EXPERIMENT]
-    points = [row for row in record.rows if row["number"] != HALVES]
+    points = [row for row in record.rows if row["number"] not in (HALVES, OF_BLOCKS)]
     parts = [
         "## The second-level cache and the memory\n",
         paragraph(
@@ -91,7 +92,20 @@ def _halves(record: Record) -> list[str]:
             ((str(row["multiprocessor"]), *(str(row[name]) for name in fields)) for row in rows),
             texts=0,
         ),
+        *(_of_blocks(row) for row in record.rows if row["number"] == OF_BLOCKS),
     ]
+
+
+def _of_blocks(row: Row) -> str:
+    """How many blocks one after another are in one half."""
+    halves = str(row["halves"])
+    runs = [len(list(own)) for _, own in groupby(halves)]
+    return paragraph(
+        f"""Reads that take longer the first time, and not the second, cross from the other half. Of
+        {len(halves)} blocks, one for each multiprocessor, the first {runs[0]} are in one half,
+        {listed(f"the next {one}" for one in runs[1:])} in the other and the one half in turn. So
+        blocks next to each other, which often write to the same lines, are mostly in one half."""
+    )
 
 
 def kernels(results: Results) -> list[str]:

@@ -73,8 +73,9 @@ def _numbers(results: Results) -> str:
             paragraph(
                 "Not measured: "
                 + ", ".join(f"`{name}` = {value}" for name, value in CHOSEN.items())
-                + """. Sectors and halves are what the counters show; on the others counts of
-                microbenchmarks hardly depend.
+                + """. Sectors and halves are what the counters show; the clusters
+                of multiprocessors, of which half belong to each half of the cache, are those that
+                NVIDIA describes; on the others counts of microbenchmarks hardly depend.
                 The time that a launch itself takes, of the section about the
                 machine, is added. Times of several launches are predicted together,
                 of which each finds what the last one left in the cache; the first

@@ -236,8 +236,10 @@ CHOSEN = {
     "banks": 16,
     "row": 8,
 }
-"""Numbers that no point measures: sectors and halves are what the counters show, the others are
-plain ones, on which the points' counts hardly depend."""
+"""Numbers that no point measures: sectors and halves are what the counters show, clusters those
+that NVIDIA describes (GPCs), of which half belong to each half of the cache, as the halves of
+blocks show (`mmsim.gpu.cache_halves`). The others are plain ones, on which the points' counts
+hardly depend."""
 
 
 def cached_machine(record: Record, plain: Calibration) -> Cached:

@@ -118,6 +118,7 @@ def cached_machines(draw, spec):
         row=draw(st.integers(1, 3)),
         under_way=draw(st.integers(1, 3)),
         resident=draw(st.sampled_from([None, 24, 32])),
+        clusters=draw(st.sampled_from([None, 1, 2])),
         slices=draw(st.integers(1, 3)),
         atomic_time=draw(times),
     )
@@ -161,7 +162,8 @@ MACHINE = mm.Cached(
     3, 8, 20, 3, sectors=4, sector_time=2, cross_time=3, memory_time=5, fill_time=4, row_time=7,
     miss_latency=11, cross_latency=6, port_time=4, wire_time=3, write_port_time=9,
     write_wire_time=5, write_time=2, shared_time=2, capacity=128, ways=2, halves=2,
-    fetch=2, channels=2, banks=2, row=2, under_way=2, resident=32, slices=3, atomic_time=6,
+    fetch=2, channels=2, banks=2, row=2, under_way=2, resident=32, clusters=2, slices=3,
+    atomic_time=6,
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from mmsim_algorithms.gpu import page_cached
 from mmsim_algorithms.gpu.kept import Results
 from mmsim_algorithms.gpu.page import page
 from mmsim_algorithms.gpu.page_cache import SHOWN, cache, kernels
-from mmsim_algorithms.gpu.predicted import METRICS as PREDICTED
+from mmsim_algorithms.gpu.predicted import COUNTED as PREDICTED
 
 POINT = {"accesses": 1000, "times": "3 and 15", "low": 6.0, "high": 8.0, "few ms": 1, "many ms": 2}
 ROWS = (
@@ -19,6 +19,7 @@ ROWS = (
     },
     {"number": "hit latency", "MiB": 7.5, "ps": 131000.0, **POINT},
     {"number": "halves", "multiprocessor": 4, "first, 5%": 212, "second, 5%": 201},
+    {"number": "halves of blocks", "halves": "0001100"},
 )
 CACHE = Record("cache", {"cache bytes": 60 * 2**20}, ROWS)
 TIMES = Record(
@@ -61,6 +62,9 @@ def test_points_have_their_time_and_their_counts_for_each_access():
         *("read hits", "word bytes 4, stride 32", "7.12", "1.50", "1.50", "1.50", "0", "")
     ]
     assert cells(text, "hit latency") == ["hit latency", "MiB 7.5", "131000", *5 * [""]]
+    assert "the first 3 are in one half, the next 2 and the next 2 in the other" in " ".join(
+        text.split()
+    )
     assert cells(text, "multiprocessor") == ["multiprocessor", "first, 5%", "second, 5%"]
     assert cells(text, "4") == ["4", "212", "201"]
 
@@ -101,7 +105,7 @@ def test_the_second_set_has_a_table_of_its_own():
 
 def test_what_is_predicted_of_the_second_set_has_a_section(tmp_path, monkeypatch):
     about = {"kernel": "gather", "data": "Zipf"}
-    counts = {name: 1_800_000 for name in PREDICTED}
+    counts = {one.field: 1_800_000 * len(one.metrics) for one in PREDICTED}
     rows = (
         {"what": "time", **about, "predicted": 1.2, "seconds": 3},
         {"what": "counts", **about, "step": 0, "program": "gather", **counts},

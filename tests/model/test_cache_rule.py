@@ -123,6 +123,24 @@ def test_halves_keep_copies_until_the_other_writes():
     ]
 
 
+def test_a_request_asks_for_the_tag_of_each_line_once():
+    """Also where it has more stages: it was served in parts. Without a cache its stages count."""
+    for capacity, tags in ((64, 2), (0, 4)):
+        numbers = machine(capacity=capacity, tag_time=5, port_time=7).cache
+        state = cache.new_state(numbers)
+        cache.serve(numbers, state, 0, 0, READ, 4, [0, 1, 2, 4, 5], [0] * 5, 0, 5)
+        assert state.items[cache.LOOKUPS] == tags
+        assert state.free[cache.TAGS] == 5 * tags
+        assert state.free[cache.RESOURCES + cache.PORT] == 7 * tags
+
+
+def test_a_cluster_belongs_to_one_half():
+    """Of 7 DMMs in 3 clusters; line 1 is at home in half 1, of which cluster 1 and 2 are."""
+    one = machine(dmms=7, clusters=3, capacity=32, halves=2)
+    found = [next(served(one, (READ, dmm, [4]))).get("crossings", 0) for dmm in range(7)]
+    assert found == [1, 1, 1, 0, 0, 0, 0]
+
+
 def test_a_crossing_brings_what_is_around_once_for_a_line():
     """Both halves have one way. A line that makes room for a copy takes one look more."""
     found = served(
