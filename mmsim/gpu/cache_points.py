@@ -152,8 +152,8 @@ def read_hits(card: Card) -> Iterator[Point]:
     With a stride of 1 and words of 8 bytes two requests for tags serve 8 sectors: 4 times the time
     of an access is that of a data sector, if tags don't take longer. Larger strides have 2 sectors
     of a line or 1. Reads of one sector of random lines take the time of a tag request: few threads
-    ask for one line at a time. Interleaved words of 8 bytes say whether the half-warps, which are
-    served one after the other, ask for the tags of the lines that they share together.
+    ask for one line at a time. Interleaved words of 8 bytes say whether half-warps, which are
+    served in turn, ask once for the tag of a line that they share.
     """
     yield from _strides(card, "read hits", programs.walk, 0.25)
     yield _interleaved(card, "interleaved read hits", programs.interleaved, 0.25)
