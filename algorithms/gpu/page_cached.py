@@ -7,7 +7,8 @@ from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.cached_predictions import KEPT, MOVES, TIMES
 from mmsim_algorithms.gpu.kept import FOLDER, Results, number, pick, values
 from mmsim_algorithms.gpu.kernel_sets import SETS
-from mmsim_algorithms.gpu.markdown import bullets, paragraph, percent, short, signed, table
+from mmsim_algorithms.gpu.markdown import paragraph, percent, short, signed, table
+from mmsim_algorithms.gpu.page_beyond import tried
 from mmsim_algorithms.gpu.page_wrong import EXPLAINED, wrong
 from mmsim_algorithms.gpu.predicted import (
     FEW,
@@ -25,8 +26,8 @@ from mmsim_algorithms.gpu.predicted import (
 CASUAL = paragraph(
     """Casual writes to arrays of tens of MiB are filled and sent to memory before the cache is
     full; the machine keeps them until a line has to make room. S-designated along the bit reversal
-    reads words that are many MiB apart; in an experiment that is not kept such reads took about
-    twice as long as others, for which the machine has no reason."""
+    reads words that are many MiB apart; such reads take longer than others
+    ([below](#what-was-tried-and-left-out)), for which the machine has no reason."""
 )
 
 
@@ -45,7 +46,7 @@ def cached(results: Results) -> list[str]:
             _moves(icpp),
         ]
     if kernels is not None:
-        parts += [_kernels(kernels, results), *unseen(results), _another(), _tried()]
+        parts += [_kernels(kernels, results), *unseen(results), _another(), *tried(results)]
     return ["\n".join(parts)]
 
 
@@ -247,38 +248,6 @@ def _kernels(kernels: Predictions, results: Results) -> str:
                 ask for: of the stencil and of both matrix products. Instructions, and the start of
                 blocks, cost nothing; regular kernels are predicted too fast."""
             ),
-        )
-    )
-
-
-TRIED = {
-    "Reads that join": """the multiprocessors of a cluster ask the card's cache once, where some of
-        their reads ask for the same sectors of a line while the first one is on its way. With such
-        a rule too many reads joined: warps of the machine stay closer together than those of the
-        card. The plain matrix product took less than half of its time.""",
-    "A limit for lines written in part": """the card fills such lines, and writes them to memory,
-        long before they have to make room. With a limit for each set, as microbenchmarks of single
-        writes show it, permutations were filled too often: the writes of one thread to one line
-        come closer together on the card than on the machine, where all warps take turns. The
-        transpose was still filled too seldom.""",
-    "A warp that goes on as long as it can": """in the place of turns, it filled too seldom, and
-        made the transpose and bit reversal much too fast.""",
-    "A time for each block that begins": """it made short launches too slow and long ones no
-        better.""",
-}
-
-
-def _tried() -> str:
-    return "\n".join(
-        (
-            "### What was tried and left out\n",
-            paragraph(
-                """Each of these rules is what the card does, as far as its counters show it in
-                experiments that are not kept. Each made the predictions above worse on the whole.
-                They stand here because they are the next ones to try, together with what would
-                make warps drift apart:"""
-            ),
-            bullets(f"*{name}*: {' '.join(text.split())}" for name, text in TRIED.items()),
         )
     )
 

@@ -105,6 +105,7 @@ def test_each_page_of_the_site_links_to_it(installed, tmp_path):
     path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
     subprocess.run(
         [sys.executable, "-m", "sphinx", "-q", str(tmp_path), str(tmp_path / "site")],
+        cwd=tmp_path,  # the root of a repository may have metadata of its own
         env={**os.environ, "PYTHONPATH": path},
         check=True,
     )

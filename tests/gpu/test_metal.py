@@ -16,6 +16,7 @@ from mmsim_algorithms.gpu import page as page_module
 from mmsim_algorithms.gpu import (
     page_atomics,
     page_banks,
+    page_beyond,
     page_cache,
     page_cached,
     page_casual,
@@ -137,6 +138,7 @@ PARTS = (
     page_counts,
     page_atomics,
     page_banks,
+    page_beyond,
     page_cache,
     page_cached,
     page_counters,

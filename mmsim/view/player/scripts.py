@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib import resources
 from typing import Any
 
@@ -29,6 +30,8 @@ SCRIPTS = (
 )
 """The files of the script, in the order in which they are joined."""
 
+COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
+"""A line with nothing but a comment: a page doesn't need it."""
 ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
 
 
@@ -41,7 +44,8 @@ def script() -> str:
         "COLOURS": list(WARPS),
     }
     constants = [f"const {name} = {as_json(value)};\n" for name, value in values.items()]
-    text = "".join(constants) + "\n".join(part(f"{name}.js") for name in SCRIPTS)
+    text = "".join(constants)
+    text += COMMENT.sub("", "\n".join(part(f"{name}.js") for name in SCRIPTS))
     # A browser decodes a large page almost three times as fast where all of it is ASCII.
     return "".join(letter if letter.isascii() else f"\\u{ord(letter):04x}" for letter in text)
 
