@@ -12,7 +12,7 @@ TRIED = {
         their reads ask for the same sectors of a line while the first one is on its way: of the
         warps of a block, all of which read the same lines, up to four. With such a rule too many
         reads joined: warps of the machine stay closer together than those of the card. The plain
-        matrix product took less than half of its time.""",
+        matrix product was predicted much too fast.""",
     "A limit for lines written in part": """the card fills such lines, and writes them to memory,
         long before they have to make room. With a limit for each set, as the table shows it,
         permutations were filled too often: the writes of one thread to one line come closer

@@ -59,6 +59,12 @@ def walk_writing(T: Thread, a: Array, p: Array) -> None:
 
 
 @program
+def across(n: int) -> Any:
+    """The number of the word of thread n, where a warp's adjacent threads have words 16 apart."""
+    return n - n % 32 + n % 2 * 16 + n % 32 // 2
+
+
+@program
 def interleaved(T: Thread, a: Array, p: Array) -> None:
     """Read the first p[1] words in turn, again from the first: times, words.
 
@@ -66,7 +72,7 @@ def interleaved(T: Thread, a: Array, p: Array) -> None:
     """
     words = int32(p[1])
     step = int32(T.count % p[1])
-    i = int32((T.id - T.id % 32 + T.id % 2 * 16 + T.id % 32 // 2) % p[1])
+    i = int32(across(T.id) % p[1])
     for _ in range(p[0]):
         a[i]
         i += step
@@ -79,7 +85,7 @@ def interleaved_writing(T: Thread, a: Array, p: Array) -> None:
     """Write the words that `interleaved` reads: times, words."""
     words = int32(p[1])
     step = int32(T.count % p[1])
-    i = int32((T.id - T.id % 32 + T.id % 2 * 16 + T.id % 32 // 2) % p[1])
+    i = int32(across(T.id) % p[1])
     for _ in range(p[0]):
         a[i] = i
         i += step
