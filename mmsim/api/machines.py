@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Self
 
 from mmsim.api.report import Report
@@ -12,7 +13,7 @@ from mmsim.api.run import Run
 from mmsim.errors import Brief
 from mmsim.model import machines
 from mmsim.model.byte_banks import ByteBanks, ByteGroups
-from mmsim.model.cache import Numbers, check_cache
+from mmsim.model.cache import Numbers, check_cache, check_clusters, check_page
 from mmsim.model.conflicts import Banks, Conflict, Groups
 from mmsim.model.machines import (
     Engine,
@@ -295,13 +296,17 @@ class Cached(HMM):
         Time units that each tag request of a read, one of a write or an atomic (default: the same),
         sector, crossing between the halves, sector from or to memory, fill of a sector written in
         part, and opened row occupies its resource.
+    page, pages, page_time
+        Places of a page (0: there are none), the pages that a DMM knows, and the time units that
+        each page that it has to ask for occupies its resource.
     port_time, wire_time
         Time units that each tag request, without those that the cache adds, and each sector
         occupies its DMM's own way to the cache.
     write_port_time, write_wire_time
         Those of a write or an atomic. Default: the same.
     clusters
-        Clusters of the DMMs, each of which belongs to one half. Default: each DMM is one.
+        Clusters of the DMMs, which take turns and of which each belongs to one half: how many, or
+        the sizes of all. Default: each DMM is one.
     slices, atomic_time
         Slices of the cache, and the time units that each sector of an atomic occupies the slice of
         its line.
@@ -338,13 +343,14 @@ class Cached(HMM):
     memory_time: int = 0
     fill_time: int = 0
     row_time: int = 0
+    page_time: int = 0
     miss_latency: int = 0
     cross_latency: int = 0
     port_time: int = 0
     wire_time: int = 0
     write_port_time: int | None = None
     write_wire_time: int | None = None
-    clusters: int | None = None
+    clusters: int | tuple[int, ...] | None = None
     slices: int = 1
     atomic_time: int = 0
     shared_time: int = 1
@@ -355,24 +361,41 @@ class Cached(HMM):
     channels: int = 1
     banks: int = 1
     row: int = 1
+    page: int = 0
+    pages: int = 1
     under_way: int = 1
     resident: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_numbers(self, "sectors", "tag_time", "ways", "halves", "fetch")
+        check_numbers(self, "sectors", "tag_time", "ways", "halves", "fetch", "pages")
         check_numbers(self, "channels", "banks", "row", "under_way", "shared_time", "slices")
-        for name in ("resident", "write_time", "clusters"):
+        for name in ("resident", "write_time"):
             if getattr(self, name) is not None:
                 check_numbers(self, name)
         rates = ("sector_time", "cross_time", "memory_time", "fill_time", "row_time")
-        check_numbers(self, *rates, "port_time", "wire_time", "atomic_time", least=0)
+        check_numbers(self, *rates, "port_time", "wire_time", "atomic_time", "page_time", least=0)
         for name in ("write_port_time", "write_wire_time"):
             if getattr(self, name) is not None:
                 check_numbers(self, name, least=0)
         latencies = ("miss_latency", "cross_latency")
-        check_numbers(self, *latencies, "capacity", least=0)
+        check_numbers(self, *latencies, "capacity", "page", least=0)
         check_cache(self._line, self.sectors, self.capacity, self.ways, self.halves, self.fetch)
+        check_page(self._line, self.page)
+        if isinstance(self.clusters, tuple):
+            check_clusters(self.clusters, self.dmms)
+        elif self.clusters is not None:
+            check_numbers(self, "clusters")
+
+    @cached_property
+    def cluster_sizes(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The DMMs of each cluster: DMM x of d is in cluster ⌊x · clusters / d⌋."""
+        if self.clusters is None:
+            return (1,) * self.dmms
+        if isinstance(self.clusters, tuple):
+            return self.clusters
+        firsts = [-(-one * self.dmms // self.clusters) for one in range(self.clusters + 1)]
+        return tuple(end - first for first, end in pairwise(firsts))
 
     @property
     def _line(self) -> int:
@@ -408,8 +431,8 @@ class Cached(HMM):
             self.port_time if self.write_port_time is None else self.write_port_time,
             self.wire_time if self.write_wire_time is None else self.write_wire_time,
             self.atomic_time,
+            self.page_time,
             self.dmms,
-            self.clusters or self.dmms,
             self.halves,
             self.capacity // (self._line * self.ways * self.halves),
             self.ways,
@@ -418,6 +441,8 @@ class Cached(HMM):
             self.banks,
             self.row,
             self.slices,
+            self.page * self.sectors // self._line,
+            self.pages,
         )
 
 

@@ -34,7 +34,7 @@ class Taken:
 @lru_cache(maxsize=1)
 def _swept(machine: Cached) -> State:
     """The cache after an array of `SWEPT` times its size was written."""
-    return swept(machine.cache, SWEPT * machine.capacity // machine.line)
+    return swept(machine.cache, machine.cluster_sizes, SWEPT * machine.capacity // machine.line)
 
 
 def taken(machine: Cached, steps: Sequence[Step], arrays: Arrays, timed: bool) -> list[Taken]:

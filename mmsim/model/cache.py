@@ -8,9 +8,11 @@ engine, or compiled by Numba, on arrays.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from mmsim.errors import MachineError
 
@@ -19,16 +21,17 @@ READ, WRITE, ATOMIC = range(3)
 KIND = {"read": READ, "write": WRITE, "atomic": ATOMIC}
 
 LOOKUPS, SECTORS, HITS, MISSES, READS, WRITES, FILLS, CROSSINGS, ACTIVATIONS = range(9)
+TRANSLATIONS = 9
 """What is counted of the requests of an access, see `mmsim.results.cache.CacheRow`.
 
 Items on each slice and on each DMM's resources may follow, see `counters`.
 """
-COUNTS = 9
+COUNTS = 10
 ASKED = COUNTS
 """After these stands how many lines the request asked for; without a cache, its stages."""
-TAGS, DATA, CROSS, MEMORY, ROW = range(5)
+TAGS, DATA, CROSS, MEMORY, ROW, PAGE = range(6)
 """The resources that all DMMs share, each a pipeline; `free` says from when on."""
-RESOURCES = 5
+RESOURCES = 6
 PORT, WIRE = range(2)
 """The resources of each DMM, for its tag requests and for its sectors."""
 OF_A_DMM = 2
@@ -60,8 +63,8 @@ class Numbers(NamedTuple):
     write_port_time: int
     write_wire_time: int
     atomic_time: int
+    page_time: int
     dmms: int
-    clusters: int
     halves: int
     sets: int
     ways: int
@@ -70,6 +73,8 @@ class Numbers(NamedTuple):
     banks: int
     row: int
     slices: int
+    page: int
+    pages: int
 
     @property
     def plain(self) -> bool:
@@ -77,7 +82,7 @@ class Numbers(NamedTuple):
         others = self.sector_time + self.cross_time + self.memory_time + self.fill_time
         others += self.row_time + self.miss_latency + self.cross_latency
         others += self.port_time + self.wire_time + self.write_port_time + self.write_wire_time
-        others += self.atomic_time
+        others += self.atomic_time + self.page_time
         return self.tag_time == self.write_time == 1 and others == 0
 
 
@@ -95,6 +100,10 @@ class State(NamedTuple):
     """Of each sector of each slot a bit for each place that memory doesn't know."""
     rows: Any
     """The open row of each bank of each channel, -1 for none."""
+    known: Any
+    """Of each DMM the pages that it knows, the one that it used last first; -1 for none."""
+    clusters: Any
+    """Of each DMM its cluster."""
     free: Any
     """From when on each resource is free: those of all DMMs, of each DMM, the slices."""
     entered: Any
@@ -130,11 +139,39 @@ def check_cache(line: int, sectors: int, capacity: int, ways: int, halves: int, 
         )
 
 
-def new_state(numbers: Numbers, sectors: int = 1 << 62) -> State:
-    """An empty cache at time 0, in arrays.
+def check_page(line: int, page: int) -> None:
+    """Refuse a page that doesn't consist of lines."""
+    if page % line:
+        raise MachineError(
+            f"page={page}, but a page consists of lines of {line} words or bytes: take a multiple"
+        )
+
+
+def check_clusters(sizes: tuple[int, ...], dmms: int) -> None:
+    """Refuse clusters of such sizes that don't have all of the DMMs."""
+    whole = all(isinstance(size, int) and size > 0 for size in sizes)
+    if not whole or sum(sizes) != dmms:
+        raise MachineError(
+            f"clusters={sizes}, but the clusters of {dmms} DMMs have 1 DMM or more each, and "
+            f"{dmms} together"
+        )
+
+
+def cluster_of_each(sizes: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Of each DMM its cluster, for clusters of such sizes.
+
+    >>> cluster_of_each([2, 1]).tolist()
+    [0, 0, 1]
+    """
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def new_state(numbers: Numbers, sizes: Sequence[int] = (), sectors: int = 1 << 62) -> State:
+    """An empty cache at time 0, in arrays, for DMMs in clusters of such sizes, or of one each.
 
     If fewer `sectors` are there and are asked for, and they are small, narrow types hold them.
     """
+    sizes = sizes or (1,) * numbers.dmms
     slots = numbers.halves * numbers.sets * numbers.ways
     narrow = sectors < 1 << 29 and numbers.sectors <= BITS and numbers.sector <= BITS
     return State(
@@ -142,6 +179,8 @@ def new_state(numbers: Numbers, sectors: int = 1 << 62) -> State:
         np.zeros(slots, np.uint8 if narrow else np.int64),
         np.zeros(slots * numbers.sectors, np.uint8 if narrow else np.uint32),
         np.full(numbers.channels * numbers.banks, -1, np.int64),
+        np.full(numbers.dmms * numbers.pages, -1, np.int64),
+        cluster_of_each(sizes),
         np.zeros(RESOURCES + OF_A_DMM * numbers.dmms + numbers.slices, np.int64),
         np.zeros(2, np.int64),
         np.zeros(COUNTS + 1, np.int64),
@@ -157,7 +196,7 @@ def numbers_bytes(numbers: Numbers) -> int:
     """Bytes that the state takes."""
     slots = numbers.halves * numbers.sets * numbers.ways
     of_slots = slots * (2 * 8 + 4 * numbers.sectors)
-    resources = RESOURCES + OF_A_DMM * numbers.dmms + numbers.slices
+    resources = RESOURCES + (OF_A_DMM + 1 + numbers.pages) * numbers.dmms + numbers.slices
     return of_slots + 8 * (numbers.channels * numbers.banks + resources)
 
 
@@ -391,6 +430,22 @@ def uncached(numbers: Numbers, state: State, kind: int, sector: int) -> None:
         to_memory(numbers, state, sector)
 
 
+def translate(numbers: Numbers, state: State, dmm: int, page: int) -> None:
+    """A DMM asks where a page is, unless it knows; it forgets the page that it used longest ago."""
+    first = dmm * numbers.pages
+    end = first + numbers.pages
+    at = first
+    while at < end and state.known[at] != page:
+        at += 1
+    if at == end:
+        at -= 1
+        state.items[TRANSLATIONS] += 1
+    while at > first:
+        state.known[at] = state.known[at - 1]
+        at -= 1
+    state.known[first] = page
+
+
 def passed(state: State, resource: int, now: int, items: int, each: int) -> int:
     """When items of a request that was dispatched now have passed a resource."""
     if items == 0:
@@ -421,11 +476,14 @@ def serve(
     for one in range(COUNTS):
         items[one] = 0
     items[SECTORS] = last - first
-    half = home_of(quotient(dmm * numbers.clusters, numbers.dmms), numbers.halves)
+    half = home_of(state.clusters[dmm] + 0, numbers.halves)
     items[ASKED] = stages if numbers.sets == 0 else 0
-    before = brought = crossed = -1
+    before = brought = crossed = within = -1
     for at in range(first, last):
         number = sectors[at]
+        if numbers.page > 0 and quotient(number, numbers.page) != within:
+            within = quotient(number, numbers.page)
+            translate(numbers, state, dmm, within)
         if numbers.sets == 0:
             uncached(numbers, state, kind, number)
             continue
@@ -456,6 +514,7 @@ def serve(
     done = max(done, passed(state, CROSS, now, items[CROSSINGS], numbers.cross_time))
     done = max(done, passed(state, MEMORY, now, moved, numbers.memory_time))
     done = max(done, passed(state, ROW, now, items[ACTIVATIONS], numbers.row_time))
+    done = max(done, passed(state, PAGE, now, items[TRANSLATIONS], numbers.page_time))
     done = max(done, passed(state, own + PORT, now, items[ASKED], port))
     done = max(done, passed(state, own + WIRE, now, items[SECTORS], wire))
     if kind == ATOMIC and numbers.atomic_time > 0:
@@ -534,6 +593,7 @@ PARTS = (
     write,
     update,
     uncached,
+    translate,
     passed,
     serve,
     add_counts,

@@ -105,6 +105,8 @@ class Machine(ABC):
     """The bytes of a bank; None where a word holds an element, whatever its bytes."""
     cache: Numbers | None = None
     """The rule of a memory that knows sectors and a cache; None without."""
+    cluster_sizes: tuple[int, ...] = ()
+    """How many DMMs each cluster has, which take turns at the global memory; else each DMM does."""
     under_way: int = 1
     """The requests of a warp that may be under way, under the asynchronous schedule."""
     resident: int | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 
@@ -63,6 +63,9 @@ class DMMsInTurn:
         self._dmms = WarpsInTurn()  # the same rule, one floor up
         self._warps: dict[int, WarpsInTurn] = {}
 
+    def __len__(self) -> int:
+        return len(self._dmms)
+
     def push(self, warp: int) -> None:
         dmm = self._dmm_of_warp(warp)
         warps = self._warps.setdefault(dmm, WarpsInTurn())
@@ -77,6 +80,38 @@ class DMMsInTurn:
         warp = self._warps[dmm].pop()
         if len(self._warps[dmm]):
             self._dmms.push(dmm)
+        return warp
+
+
+class ClustersInTurn:
+    """Clusters of DMMs in turn, in each its DMMs in turn, and in each of these its warps.
+
+    >>> turns = ClustersInTurn(lambda warp: warp % 3, [0, 0, 1])  # warps 2 and 5 are in cluster 1
+    >>> for warp in range(6): turns.push(warp)
+    >>> [turns.pop() for _ in range(7)]
+    [0, 2, 1, 5, 3, 4, None]
+    """
+
+    def __init__(self, dmm_of_warp: Callable[[int], int], cluster_of_dmm: Sequence[int]) -> None:
+        self._dmm_of_warp = dmm_of_warp
+        self._cluster_of_dmm = cluster_of_dmm
+        self._clusters = WarpsInTurn()  # the same rule, two floors up
+        self._dmms: dict[int, DMMsInTurn] = {}
+
+    def push(self, warp: int) -> None:
+        cluster = self._cluster_of_dmm[self._dmm_of_warp(warp)]
+        dmms = self._dmms.setdefault(cluster, DMMsInTurn(self._dmm_of_warp))
+        if not len(dmms):
+            self._clusters.push(cluster)
+        dmms.push(warp)
+
+    def pop(self) -> int | None:
+        cluster = self._clusters.pop()
+        if cluster is None:
+            return None
+        warp = self._dmms[cluster].pop()
+        if len(self._dmms[cluster]):
+            self._clusters.push(cluster)
         return warp
 
 

@@ -10,7 +10,7 @@ from mmsim.model.cache import Numbers
 from mmsim.results.rows import Kind
 from mmsim.tabular import Rows, Tabular
 
-RESOURCES = ("tags", "sectors", "crossings", "memory", "rows", "ports", "wires", "slices")
+RESOURCES = ("tags", "sectors", "crossings", "memory", "rows", "pages", "ports", "wires", "slices")
 """What requests occupy, in the order of `CacheRow.busy`."""
 BUSIEST = ("busiest_port", "busiest_wire", "busiest_slice")
 """The counts of a row for a port, a wire and a slice, see `CacheRow`."""
@@ -28,7 +28,7 @@ class CacheRow(Tabular):
     `memory_writes` are the sectors that came from memory and went there, also for lines of others
     that had to leave the cache; `fills` are those of them that came because they had been written
     in part. `crossings` are what went from one half to the other, `activations` the rows that
-    memory opened.
+    memory opened, `translations` the pages that DMMs had to ask for.
 
     Of the ports, the wires and the slices, which are several, the busiest one is counted: that
     which the source line, by all of its accesses, occupies longest. `busiest_port` are the stages
@@ -52,6 +52,7 @@ class CacheRow(Tabular):
     fills: int
     crossings: int
     activations: int
+    translations: int
     busiest_port: int
     busiest_wire: int
     busiest_slice: int
@@ -76,6 +77,7 @@ class CacheRow(Tabular):
             self.crossings * numbers.cross_time,
             (self.memory_reads + self.memory_writes) * numbers.memory_time,
             self.activations * numbers.row_time,
+            self.translations * numbers.page_time,
             on_port * port,
             on_wire * wire,
             in_slice * numbers.atomic_time,

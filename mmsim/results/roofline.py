@@ -61,6 +61,7 @@ def roofline(run: Run) -> Roofline | None:
         numbers.cross_time,
         numbers.memory_time,
         numbers.row_time,
+        numbers.page_time,
         numbers.port_time + numbers.write_port_time,
         numbers.wire_time + numbers.write_wire_time,
         numbers.atomic_time,

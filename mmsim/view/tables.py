@@ -37,6 +37,7 @@ COUNT_TITLES = {
     "memory_reads": "from memory",
     "memory_writes": "to memory",
     "activations": "rows opened",
+    "translations": "pages asked for",
     **{name: name.replace("_", " ") for name in BUSIEST},
 }
 """The titles of those counts of a cache that aren't their names."""
@@ -237,11 +238,15 @@ def accesses_table(caption: str, rows: Iterable[AccessRow]) -> Table:
 def cache_table(caption: str, rows: Iterable[CacheRow]) -> Table:
     """What the accesses of a run took of a cache and of memory: a column for each count.
 
-    Ports, wires and slices have columns where they take time.
+    Ports, wires and slices have columns where they take time, pages where any is asked for.
     """
     rows = tuple(rows)
-    busiest = [name for name in BUSIEST if any(getattr(row, name) for row in rows)]
-    names = [name for name in COUNTS if name not in (*BUSIEST, *OF_RUN)] + busiest
+    optional = (*BUSIEST, "translations")
+    names = [
+        name
+        for name in COUNTS
+        if name not in OF_RUN and (name not in optional or any(getattr(row, name) for row in rows))
+    ]
     return _table(
         caption,
         (

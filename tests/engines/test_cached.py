@@ -118,7 +118,10 @@ def cached_machines(draw, spec):
         row=draw(st.integers(1, 3)),
         under_way=draw(st.integers(1, 3)),
         resident=draw(st.sampled_from([None, 24, 32])),
-        clusters=draw(st.sampled_from([None, 1, 2])),
+        clusters=draw(st.sampled_from([None, 1, 2, (1, spec.dmms - 1)][: 3 + (spec.dmms > 1)])),
+        page=line * draw(st.integers(0, 3)),
+        pages=draw(st.integers(1, 3)),
+        page_time=draw(times),
         slices=draw(st.integers(1, 3)),
         atomic_time=draw(times),
     )
@@ -162,8 +165,8 @@ MACHINE = mm.Cached(
     3, 8, 20, 3, sectors=4, sector_time=2, cross_time=3, memory_time=5, fill_time=4, row_time=7,
     miss_latency=11, cross_latency=6, port_time=4, wire_time=3, write_port_time=9,
     write_wire_time=5, write_time=2, shared_time=2, capacity=128, ways=2, halves=2,
-    fetch=2, channels=2, banks=2, row=2, under_way=2, resident=32, clusters=2, slices=3,
-    atomic_time=6,
+    fetch=2, channels=2, banks=2, row=2, under_way=2, resident=32, clusters=(1, 2), slices=3,
+    atomic_time=6, page=64, pages=2, page_time=8,
 )  # fmt: skip
 
 
@@ -183,7 +186,7 @@ def test_the_compiled_player_agrees(schedule, compile, monkeypatch):
 
 COUNTS = (
     "tags", "hits", "misses", "memory_writes", "fills", "crossings", "activations",
-    "busiest_port", "busiest_wire", "busiest_slice",
+    "translations", "busiest_port", "busiest_wire", "busiest_slice",
 )  # fmt: skip
 
 
@@ -243,6 +246,33 @@ def test_a_block_begins_when_those_before_it_leave_room(engine):
 
 
 @mm.program
+def drawn(T, a, b):
+    r = mm.registers(3)
+    for k in range(3):
+        r[k] = mm.atomic.add(a, 0, 1)
+    for k in range(3):
+        b[T.id, k] = r[k]
+
+
+@pytest.mark.parametrize("engine", ["array", "events"])
+@pytest.mark.parametrize(
+    ("clusters", "numbers"),
+    [
+        (None, [[0, 3, 6], [1, 4, 7], [2, 5, 8]]),
+        (1, [[0, 3, 6], [1, 4, 7], [2, 5, 8]]),
+        ((1, 2), [[0, 2, 4], [1, 5, 7], [3, 6, 8]]),
+        ((2, 1), [[0, 4, 7], [2, 6, 8], [1, 3, 5]]),
+    ],
+)
+def test_clusters_take_turns(engine, clusters, numbers):
+    """Three DMMs draw three numbers each. One alone in a cluster has every other turn."""
+    machine = mm.Cached(3, 4, 1, clusters=clusters, tag_time=5, under_way=4)
+    how = {"threads": 3, "block_size": 1, "schedule": "asynchronous", "engine": engine}
+    run = machine.run(drawn, np.zeros(1, int), np.zeros((3, 3), int), **how)
+    assert run.arrays["b"].tolist() == numbers
+
+
+@mm.program
 def counted(T, a, n):
     mm.atomic.add(a, T.id * n, 1)
 
@@ -295,6 +325,14 @@ def test_what_cannot_be_done_is_refused():
         ({"resident": 0}, "at least 1"),
         ({"atomic_time": -1}, "atomic_time"),
         ({"slices": 0}, "slices"),
+        ({"clusters": 0}, "clusters"),
+        ({"clusters": (1, 1)}, "the clusters of 1 DMMs have"),
+        ({"clusters": (1, 0)}, "the clusters of 1 DMMs have"),
+        ({"clusters": 1.5}, "whole number"),
+        ({"page": 6}, "page=6, but a page consists of lines of 4"),
+        ({"page": -4}, "at least 0"),
+        ({"pages": 0}, "at least 1"),
+        ({"page_time": -1}, "page_time"),
     ):
         with pytest.raises(mm.MMSimError, match=message):
             mm.Cached(1, 4, 10, **numbers)
@@ -304,7 +342,8 @@ def test_what_cannot_be_done_is_refused():
 
 def test_a_run_is_written_read_and_added_up():
     args = np.arange(64), np.zeros(64, int), np.arange(64)[::-1].copy()
-    machine = mm.Cached(2, 8, 20, sectors=2, memory_time=3, capacity=64, under_way=2)
+    more = {"capacity": 64, "under_way": 2, "clusters": (1, 1)}
+    machine = mm.Cached(2, 8, 20, sectors=2, memory_time=3, **more)
     run = machine.run(scatter, *args, threads=64, block_size=8)
     assert run.cache
     assert mm.Run.from_json(run.to_json()) == run

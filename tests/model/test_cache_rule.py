@@ -21,6 +21,7 @@ NAMES = (
     "fills",
     "crossings",
     "activations",
+    "translations",
 )
 
 
@@ -30,7 +31,7 @@ def served(machine, *requests):
     Without a tag request for each line.
     """
     numbers = machine.cache
-    state = cache.listed(cache.new_state(numbers))
+    state = cache.listed(cache.new_state(numbers, machine.cluster_sizes))
     for kind, dmm, sectors, *places in requests:
         touched = (places or [[0] * len(sectors)])[0]
         cache.serve(numbers, state, 0, dmm, kind, 1, sectors, touched, 0, len(sectors))
@@ -139,6 +140,52 @@ def test_a_cluster_belongs_to_one_half():
     one = machine(dmms=7, clusters=3, capacity=32, halves=2)
     found = [next(served(one, (READ, dmm, [4]))).get("crossings", 0) for dmm in range(7)]
     assert found == [1, 1, 1, 0, 0, 0, 0]
+    sizes = machine(dmms=7, clusters=(1, 4, 2), capacity=32, halves=2)
+    found = [next(served(sizes, (READ, dmm, [4]))).get("crossings", 0) for dmm in range(7)]
+    assert found == [1, 0, 0, 0, 0, 0, 0]
+
+
+def test_how_many_clusters_have_which_sizes():
+    """DMM x of d is in cluster ⌊x · clusters / d⌋; without a number each is one."""
+    for clusters, dmms, sizes in (
+        (3, 7, (3, 2, 2)),
+        (8, 132, (17, 16, 17, 16, 17, 16, 17, 16)),
+        (None, 3, (1, 1, 1)),
+        (4, 2, (1, 0, 1, 0)),
+        ((2, 1), 3, (2, 1)),
+    ):
+        one = machine(dmms=dmms, clusters=clusters)
+        assert one.cluster_sizes == sizes
+        of_each = cache.cluster_of_each(sizes).tolist()
+        if isinstance(clusters, int):
+            assert of_each == [x * clusters // dmms for x in range(dmms)]
+
+
+def test_a_dmm_asks_for_pages_that_it_does_not_know():
+    """Pages of 2 lines; each DMM knows 2. The one used longest ago is forgotten."""
+    found = served(
+        machine(page=16, pages=2),
+        (READ, 0, [0, 1, 4, 7]),
+        (WRITE, 0, [8, 16], [1, 1]),
+        (READ, 0, [8]),
+        (ATOMIC, 0, [0], [1]),
+        (READ, 0, [8]),
+        (READ, 0, [16]),
+        (READ, 1, [16]),
+        (READ, 0, [8, 16, 24]),
+        (READ, 0, [8, 16, 24]),
+    )
+    assert [one.get("translations", 0) for one in found] == [1, 2, 0, 1, 0, 1, 1, 1, 3]
+
+
+def test_pages_that_are_asked_for_take_time():
+    """Each takes 30, for all DMMs; l = 20."""
+    numbers = machine(page=8, pages=1, page_time=30).cache
+    state = cache.new_state(numbers)
+    how = READ, 1, [0, 4], [0] * 2, 0, 2
+    times = [cache.serve(numbers, state, now, dmm, *how) - 19 for now, dmm in ((0, 0), (5, 1))]
+    assert times == [60, 120]
+    assert cache.serve(numbers, state, 200, 0, READ, 1, [4], [0], 0, 1) - 19 == 201
 
 
 def test_a_crossing_brings_what_is_around_once_for_a_line():
@@ -188,7 +235,7 @@ def test_each_resource_serves_one_item_after_another():
     first = cache.serve(numbers, state, 0, 0, READ, 2, [0, 1, 4], [0] * 3, 0, 3)
     again = cache.serve(numbers, state, 5, 0, READ, 2, [0, 1, 4], [0] * 3, 0, 3)
     assert (first, again) == (30 + 7 + 19, 9 + 9 + 19)
-    assert state.free.tolist()[: cache.RESOURCES] == [9, 18, 0, 30, 0]
+    assert state.free.tolist()[: cache.RESOURCES] == [9, 18, 0, 30, 0, 0]
 
 
 def test_writes_have_their_own_time_and_fills_take_the_tags():

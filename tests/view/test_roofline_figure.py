@@ -12,7 +12,7 @@ from mmsim.view.figures.described import described
 CARD = mm.Cached(
     4, 8, 200, 3, sectors=2, tag_time=7, sector_time=3, memory_time=5, fill_time=9, row_time=20,
     miss_latency=100, capacity=512, ways=2, halves=2, cross_time=2, channels=2, banks=2, row=4,
-    under_way=4, resident=64,
+    under_way=4, resident=64, page=64, pages=2, page_time=11,
 )  # fmt: skip
 N = 1024
 A = np.arange(N)
@@ -85,6 +85,7 @@ def test_of_what_there_are_several_the_busiest_one_binds(numbers, binds, time):
 
 COUNTED = (
     "tags", "sectors", "crossings", "memory_reads", "memory_writes", "fills", "activations",
+    "translations",
 )  # fmt: skip
 
 
@@ -113,6 +114,7 @@ def test_bars_are_the_counters_times_the_rates(schedule):
         "crossings": 2 * total["crossings"],
         "memory": 5 * (total["memory_reads"] + total["memory_writes"]),
         "rows": 20 * total["activations"],
+        "pages": 11 * total["translations"],
         LATENCY: run.requests * 200 / under_way(run),
     }
     drawn = bars(mm.figures.roofline(run))
@@ -131,6 +133,7 @@ def test_what_binds_is_marked():
         ("memory", "memory_time"),
         ("tags", "fill_time"),
         ("rows", "row_time"),
+        ("pages", "page_time"),
         (LATENCY, "global_latency"),
     ):
         run = scattered(replace(CARD, **{rate: 10_000}))

@@ -37,6 +37,8 @@ class Launch(NamedTuple):
     """Requests of a warp that may be under way."""
     latency: int
     """Of the shared memories."""
+    firsts: Any
+    """The first DMM of each cluster, and the end of the last one."""
     operations: Any
     """What the warps do: 1 is a barrier, 2 + r is request r."""
     threads: Any
@@ -72,7 +74,11 @@ class State(NamedTuple):
     last: Any
     """Of each DMM the nodes of the warps that the two units dispatched last."""
     dmms: Any
-    """The tree of DMMs with a warp that is ready at the memory unit."""
+    """Of each cluster the tree of its DMMs with a warp that is ready at the memory unit."""
+    clusters: Any
+    """The tree of clusters with such a DMM."""
+    last_of: Any
+    """Of each cluster the node of the DMM of which a warp was dispatched last."""
     free: Any
     """Of each DMM, from when on its shared memory is free."""
     planned: Any
@@ -196,8 +202,11 @@ def open_barrier(launch: Launch, state: State, block: int) -> None:
         state.numbers[TO_DO] += 1
 
 
-def go_on(launch: Launch, state: State, now: int) -> None:
-    """The warps that go on now do what comes next; so do those for which they make way."""
+def go_on(launch: Launch, state: State, clusters: Any, now: int) -> None:
+    """The warps that go on now do what comes next; so do those for which they make way.
+
+    `clusters` are those of the DMMs.
+    """
     size = launch.size
     while state.numbers[TO_DO] > 0:
         state.numbers[TO_DO] -= 1
@@ -229,7 +238,10 @@ def go_on(launch: Launch, state: State, now: int) -> None:
         else:
             words = state.ready[x]
             add(words, len(words) + within)
-            add(state.dmms, len(state.dmms) + x)
+            cluster = clusters[x]
+            dmms = state.dmms[cluster]
+            add(dmms, len(dmms) + x - launch.firsts[cluster])
+            add(state.clusters, len(state.clusters) + cluster)
 
 
 def under_way(launch: Launch, state: State, warp: int, site: int, now: int, done: int) -> None:
@@ -269,14 +281,23 @@ def dispatch_shared(launch: Launch, state: State, x: int, now: int) -> None:
 def dispatch(
     launch: Launch, state: State, numbers: Numbers, cache: Cache, last: int, now: int
 ) -> int:
-    """The memory unit dispatches a warp of the next DMM in turn after node `last`; its node."""
-    at = take(state.dmms, last)
-    x = at - len(state.dmms)
+    """The memory unit dispatches a warp of the next cluster in turn after node `last`; its node.
+
+    In the cluster it is the next DMM's turn, and of the DMM the next warp's.
+    """
+    taken = take(state.clusters, last)
+    cluster = taken - len(state.clusters)
+    dmms = state.dmms[cluster]
+    at = take(dmms, state.last_of[cluster])
+    state.last_of[cluster] = at
+    x = at - len(dmms) + launch.firsts[cluster]
     words = state.ready[x]
     node = take(words, state.last[x][0])
     state.last[x][0] = node
     if words[0] != 0:
-        add(state.dmms, at)
+        add(dmms, at)
+    if dmms[0] != 0:
+        add(state.clusters, taken)
     warp = node - len(words) + x * launch.blocks * launch.size
     request = launch.operations[state.sequences[warp][0]] - REQUEST
     site = launch.site[request]
@@ -299,18 +320,18 @@ def dispatch(
     )
     add_counts(numbers, cache, state.counts[site], x, kind, launch.sectors, first, end)
     under_way(launch, state, warp, site, now, done)
-    return at
+    return taken
 
 
 def play(launch: Launch, state: State, numbers: Numbers, cache: Cache, control: Any) -> int:
     """The last completion of all; -1 if stopped."""
     for x in range(launch.dmms):
         begin_blocks(launch, state, x)
-    go_on(launch, state, 0)
+    go_on(launch, state, cache.clusters, 0)
     now = free = last = count = 0
     warps = len(state.sequences)
     while True:
-        ready = state.dmms[0] != 0
+        ready = state.clusters[0] != 0
         if state.numbers[IN_HEAP] > 0:
             time = state.heap_times[0]
             if not ready or time <= max(now, free):
@@ -321,7 +342,7 @@ def play(launch: Launch, state: State, numbers: Numbers, cache: Cache, control: 
                 else:
                     state.todo[0] = what
                     state.numbers[TO_DO] = 1
-                    go_on(launch, state, now)
+                    go_on(launch, state, cache.clusters, now)
                 continue
         elif not ready:
             break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -62,9 +63,9 @@ def write_other(numbers: rule.Numbers, state: rule.State, lines: int) -> None:
     rule.write_other(numbers, state, lines)
 
 
-def swept(numbers: rule.Numbers, lines: int) -> rule.State:
+def swept(numbers: rule.Numbers, sizes: Sequence[int], lines: int) -> rule.State:
     """A cache, in arrays, after so many lines of another array were written."""
-    state = rule.new_state(numbers, rule.OTHER * numbers.sectors)
+    state = rule.new_state(numbers, sizes, rule.OTHER * numbers.sectors)
     compiled()[3](numbers, state, lines)
     return state
 
@@ -285,7 +286,8 @@ class Requests:
         ends = [array.bases.item(-1) + array.words for array in self.launch.arrays.values()]
         rooms = [way.size for way in self.ways] or [1]
         last = max(ends, default=1) * max(rooms) // self.numbers.sector
-        return rule.new_state(self.numbers, max(sectors, last))
+        sizes = self.launch.machine.cluster_sizes
+        return rule.new_state(self.numbers, sizes, max(sectors, last))
 
     def pays(self, work: int) -> bool:
         """Whether to take compiled functions for so many sectors more."""
@@ -358,6 +360,7 @@ class Requests:
         threads[block] = np.minimum(grid.block_size, grid.threads - block * grid.block_size)
         kinds = np.array([rule.KIND[site.kind] for site in launch.meaning.sites], np.int64)
         arrays = (
+            np.cumsum((0, *machine.cluster_sizes)),
             operations.astype(np.int64),
             threads.reshape(blocks, dmms).T.ravel(),
             needed(launch),
@@ -377,7 +380,9 @@ class Requests:
         sequences[: grid.warps, 0] = start[:-1]
         sequences[: grid.warps, 1] = start[1:]
         sequences = sequences.reshape(blocks, dmms, size, 2).transpose(1, 0, 2, 3).reshape(-1, 2)
-        words, of_dmms = plain_time.words_for(blocks * size), plain_time.words_for(dmms)
+        words = plain_time.words_for(blocks * size)
+        sizes = machine.cluster_sizes
+        clusters, of_clusters = (plain_time.words_for(most) for most in (len(sizes), max(sizes)))
         resident = grid.threads if machine.resident is None else machine.resident
         state = player.State(
             sequences,
@@ -386,7 +391,9 @@ class Requests:
             np.zeros((dmms, words), np.int64),
             np.zeros((dmms, words), np.int64),
             np.zeros((dmms, 2), np.int64),
-            np.zeros(of_dmms, np.int64),
+            np.zeros((len(sizes), of_clusters), np.int64),
+            np.zeros(clusters, np.int64),
+            np.zeros(len(sizes), np.int64),
             np.zeros(dmms, np.int64),
             np.zeros(dmms, bool),
             np.full(dmms, resident, np.int64),

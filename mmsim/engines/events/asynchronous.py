@@ -21,9 +21,10 @@ from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import tests_of
 from mmsim.meaning.frame import Request, Site, Waiting
 from mmsim.meaning.launch import Launch
+from mmsim.model.cache import cluster_of_each
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
-from mmsim.model.turns import DMMsInTurn, Turns, WarpsInTurn
+from mmsim.model.turns import ClustersInTurn, DMMsInTurn, Turns, WarpsInTurn
 from mmsim.model.under_way import all_done, next_request, sent
 from mmsim.model.vectors import fewest_of_vectors
 from mmsim.monitors.listener import Access, Listener
@@ -76,7 +77,11 @@ class Asynchronous(Driver):
         self.barriers.refuse_waiting(self.launch.program.name)
 
     def turns(self, unit: Unit) -> Turns:
-        if self.launch.machine.shared and unit.dmm is None:
+        machine = self.launch.machine
+        if machine.shared and unit.dmm is None:
+            if machine.cluster_sizes:
+                clusters = cluster_of_each(machine.cluster_sizes)
+                return ClustersInTurn(self.grid.dmm_of_warp, clusters.tolist())
             return DMMsInTurn(self.grid.dmm_of_warp)
         return WarpsInTurn()
 

@@ -21,7 +21,7 @@ class CachedUnit(MemoryUnit):
     ) -> None:
         super().__init__(env, unit, turns)
         self.numbers, self.asked = asked(launch)
-        self.state = cache.listed(cache.new_state(self.numbers))
+        self.state = cache.listed(cache.new_state(self.numbers, launch.machine.cluster_sizes))
         self.grid = launch.grid
         self.taken = tally.taken
 
