@@ -15,11 +15,12 @@ from itertools import groupby
 from pathlib import Path
 
 from mmsim.errors import FormatError
-from mmsim.gpu import cache_halves, ncu
+from mmsim.gpu import cache_halves, cache_shares, ncu
 from mmsim.gpu.cache_counted import UNCOUNTED, counted
 from mmsim.gpu.cache_halves import HALVES, OF_BLOCKS
 from mmsim.gpu.cache_metrics import counted_here, counts, lacking
 from mmsim.gpu.cache_points import Point, points
+from mmsim.gpu.cache_shares import SHARES
 from mmsim.gpu.cache_stage import Stage, counted_name
 from mmsim.gpu.counting import NAME
 from mmsim.gpu.facts import facts
@@ -44,6 +45,9 @@ def measured(command: str, say: Callable[[str], None]) -> Iterator[Record]:
         yield record
     say("halves")
     record = replace(record, rows=(*record.rows, *cache_halves.measured(stage)))
+    yield record
+    say("shares")
+    record = replace(record, rows=(*record.rows, cache_shares.measured(stage)))
     yield record
     say("counting")
     try:
@@ -79,7 +83,7 @@ def joined(
     left = iter(zip(launched, launches, strict=True))
     found: list[Row] = []
     for row in rows:
-        if row["number"] in (HALVES, OF_BLOCKS, *UNCOUNTED):
+        if row["number"] in (HALVES, OF_BLOCKS, SHARES, *UNCOUNTED):
             found.append(row)
         else:
             point, launch = next(left)

@@ -9,7 +9,7 @@ from mmsim.gpu.cache_points import Card, Point, points
 from mmsim.gpu.cache_stage import Stage
 from mmsim.gpu.replay import cupy
 
-UNCOUNTED = ("under way", "launch", "multiprocessors", "hit latency", "miss latency")
+UNCOUNTED = ("under way", "launch", "multiprocessors", "hit latency", "miss latency", "pages")
 """Numbers that no counter explains."""
 
 

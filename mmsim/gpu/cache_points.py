@@ -17,7 +17,7 @@ import numpy as np
 
 from mmsim.api.kernels import kernel
 from mmsim.cuda_c.kernels import MOST_THREADS as BLOCK
-from mmsim.cuda_c.kernels import Kernel
+from mmsim.cuda_c.kernels import WARP, Kernel
 from mmsim.frontend.program import Program
 from mmsim.gpu import cache_programs as programs
 from mmsim.gpu.record import Row
@@ -29,6 +29,8 @@ RESIDENT = 2048
 SCRATCH = 2**29
 """Words of the long array that most points access."""
 MEBI = 2**20
+REGIONS = (4, 8, 12, 15, 16, 17, 18, 20, 24, 28, 31, WARP)
+"""Into how many regions the lanes of a warp read."""
 
 Before = Literal["itself", "written", "read"]
 PASSES: tuple[Before, ...] = ("written", "read")
@@ -128,6 +130,7 @@ def points(card: Card) -> Iterator[Point]:
     yield from multiprocessors(card)
     yield from atomics(card)
     yield from reach(card)
+    yield from pages(card)
     yield from launches(card)
 
 
@@ -291,6 +294,32 @@ def reach(card: Card) -> Iterator[Point]:
         size = min(times * card.cache_bytes // 4, SCRATCH)
         yield _random(card, "reach, read", programs.scattered, size, SECTOR, 1, 20)
         yield _random(card, "reach, written", programs.scattered_writing, size, SECTOR, 1, 60)
+
+
+def pages(card: Card) -> Iterator[Point]:
+    """Reads that hit, of random sectors of some regions, by the lanes of a warp in turn.
+
+    A multiprocessor knows where few pages are. From so many regions on, each in a page of its own,
+    reads take longer; with regions so near that several share a page, they don't. All regions
+    together have as many sectors as those of `read_hits`, or fewer where they would overlap. The
+    largest distance is the one at which the long array has a region for each lane.
+    """
+    sectors = card.lines(0.25) * LINE // SECTOR
+    spacing = 1 << (SCRATCH // WARP).bit_length() - 1
+    while True:
+        for regions in REGIONS:
+            of_each = max(1, min(sectors // regions, spacing // SECTOR))
+            yield Point(
+                "pages",
+                {"spacing MiB": _mebi(4 * spacing), "pages": regions},
+                programs.spread,
+                (of_each, SECTOR, regions, spacing),
+                times=repetitions(card.threads, 10),
+                threads=card.threads,
+            )
+        spacing //= 2
+        if 4 * spacing < MEBI:
+            return
 
 
 def _random(

@@ -157,6 +157,21 @@ def pairs(T: Thread, a: Array, p: Array) -> None:
 
 
 @program
+def spread(T: Thread, a: Array, p: Array) -> None:
+    """Read random sectors of regions: times, sectors, words of one, regions, words to the next.
+
+    Lane l of a warp reads one of the first p[1] sectors of region l mod p[3].
+    """
+    sectors = p[1]
+    sector = int32(p[2])
+    region = int32(T.id % 32 % p[3]) * int32(p[4])
+    n = uint32(T.id)
+    for _ in range(p[0]):
+        a[region + int32((int(scrambled(n)) * sectors) >> 32) * sector]
+        n += T.count
+
+
+@program
 def rounds(T: Thread, a: Array, b: Array, p: Array, k: int) -> None:
     """Rounds of k independent reads, each round after the last one's: times, stride.
 

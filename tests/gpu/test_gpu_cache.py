@@ -94,6 +94,22 @@ def test_what_hits_fits_into_a_half_of_the_cache_and_what_misses_is_far_larger(m
     assert sizes["reach, read"] == {120, 240, 480, 960, 1920}
 
 
+def test_regions_lie_apart_and_all_have_a_quarter_of_the_cache(monkeypatch):
+    monkeypatch.setattr(cache_points, "SCRATCH", 2**29)
+    every = [point for point in points(H200) if point.number == "pages"]
+    assert {point.about["spacing MiB"] for point in every} == {1, 2, 4, 8, 16, 32, 64}
+    for point in every:
+        sectors, words, regions, spacing = point.numbers
+        assert 4 * spacing == point.about["spacing MiB"] * 2**20
+        assert regions == point.about["pages"]
+        assert sectors * words <= spacing
+        size = 4 * sectors * words * regions / 2**20
+        assert size <= 15
+        if spacing >= 2**20:
+            assert size > 14.99
+        assert 32 * spacing <= 2**29
+
+
 def test_few_random_writes_fill_the_cache_twice(monkeypatch):
     monkeypatch.setattr(cache_points, "SCRATCH", 2**29)
     for point in points(H200):
@@ -340,11 +356,11 @@ def test_the_record_grows_number_by_number_and_then_has_the_counts(played, monke
     said = []
     records = list(measured("the command", said.append))
     assert said[:3] == ["read hits", "interleaved read hits", "random read hits"]
-    assert said[-2:] == ["halves", "counting"]
+    assert said[-3:] == ["halves", "shares", "counting"]
     sizes = [len(record.rows) for record in records]
     assert sizes[:4] == [6, 7, 8, 14]
     assert sizes == sorted(sizes)
-    assert sizes[-1] == sizes[-2] == len(list(points(CARD))) + 2
+    assert sizes[-1] == sizes[-2] == len(list(points(CARD))) + 3
     last = records[-1]
     assert (last.experiment, last.facts["ncu"]) == ("cache", "1.0")
     assert last.facts["metrics lacking"] == []

@@ -128,6 +128,19 @@ def test_a_pair_is_of_one_line():
     assert 4 * 20 < one < 4 * 32  # few of the 32 lines are the same
 
 
+@pytest.mark.parametrize("regions", [1, 5, 16, 17, 32])
+def test_lanes_read_in_regions_in_turn(regions):
+    """A region of 3 sectors in each address group of 64 words: as many groups as regions."""
+    a = np.zeros(regions * 64, np.int32)
+    machine = mm.HMM(1, 64, 1)
+    given = (a, p(5, 3, SECTOR, regions, 64))
+    found = machine.run(programs.spread, *given, threads=WARP, block_size=WARP)
+    assert groups(found) == 5 * regions
+    # As far from each other as there are words: the last one is within its 3 sectors.
+    short = np.zeros((regions - 1) * 64 + 3 * SECTOR, np.int32)
+    machine.run(programs.spread, short, given[1], threads=2 * WARP, block_size=WARP)
+
+
 @pytest.mark.parametrize("stride", [1, 32])
 def test_a_round_waits_for_the_one_before_and_its_reads_don_t_wait(stride):
     k, a = 4, np.arange(4 * WARP * stride, dtype=np.int32)
@@ -160,6 +173,7 @@ def test_kernels_leave_what_the_simulator_does(tmp_path):
         (programs.walk_writing, (np.full(512, -1), p(5, 100, 4))),
         (programs.scattered_writing, (np.full(2048, -1, np.int32), p(5, 50, 32, 8))),
         (programs.scattered_adding, (np.zeros(2048, np.int32), p(5, 50, 32, 8))),
+        (programs.spread, (np.zeros(2048, np.int32), p(5, 4, 8, 17, 64))),
         (programs.rounds, (np.ones(4096, np.int32), np.zeros(64, np.int32), p(3, 2), 4)),
         (programs.follow, (chain(64), np.zeros(64, np.int32), p(5, 32))),
     ]
