@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from mmsim.gpu import cache_calibration
+from mmsim.gpu import cache_calibration, cache_shares
+from mmsim.gpu.cache_calibrated import CHOSEN
 from mmsim.gpu.cache_halves import HALVES, OF_BLOCKS
+from mmsim.gpu.cache_pages import PAGES, by_spacing
+from mmsim.gpu.cache_shares import SHARES
 from mmsim.gpu.record import Record, Row
 from mmsim_algorithms.gpu.kept import Results, number
 from mmsim_algorithms.gpu.kernel_sets import SETS
@@ -31,7 +34,8 @@ def cache(results: Results) -> list[str]:
     if cache_calibration.EXPERIMENT not in results.records:
         return []
     record = results[cache_calibration.EXPERIMENT]
-    points = [row for row in record.rows if row["number"] not in (HALVES, OF_BLOCKS)]
+    others = (HALVES, OF_BLOCKS, PAGES, SHARES)
+    points = [row for row in record.rows if row["number"] not in others]
     parts = [
         "## The second-level cache and the memory\n",
         paragraph(
@@ -49,6 +53,8 @@ def cache(results: Results) -> list[str]:
             texts=2,
         ),
         *_halves(record),
+        *_pages(record),
+        *_shares(record),
     ]
     return ["\n".join(parts)]
 
@@ -106,6 +112,46 @@ def _of_blocks(row: Row) -> str:
         {listed(f"the next {one}" for one in runs[1:])} in the other and the one half in turn. So
         blocks next to each other, which often write to the same lines, are mostly in one half."""
     )
+
+
+def _pages(record: Record) -> list[str]:
+    """The times of reads of regions; nothing where they aren't measured."""
+    times = by_spacing(record.rows)
+    if not times:
+        return []
+    spacings = sorted(times)
+    regions = sorted({one for own in times.values() for one in own})
+    return [
+        paragraph(
+            """Reads of random sectors that hit, by all threads: the lanes of a warp read in turn in
+            so many regions, of which one begins so many MiB after the last one. A multiprocessor
+            knows where some pages of the memory are; each further page that a request needs takes
+            time, and near regions share pages. Picoseconds of a read, by the regions (down) and the
+            MiB (across):"""
+        ),
+        table(
+            ("regions", *(f"{one:g}" for one in spacings)),
+            ((str(one), *(short(times[spacing][one]) for spacing in spacings)) for one in regions),
+            texts=0,
+        ),
+    ]
+
+
+def _shares(record: Record) -> list[str]:
+    """How many blocks multiprocessors run; nothing where it isn't measured."""
+    blocks = cache_shares.counts(record.rows)
+    if not blocks:
+        return []
+    sizes = cache_shares.sizes(blocks, CHOSEN["clusters"])
+    clusters = (
+        f", as if clusters of {listed(sizes)} had equal shares of the memory" if sizes else ""
+    )
+    return [
+        paragraph(
+            f"""Of {sum(blocks):,} equal blocks that write to random sectors of a long array, each
+            multiprocessor runs {min(blocks)} to {max(blocks)}{clusters}."""
+        )
+    ]
 
 
 def kernels(results: Results) -> list[str]:

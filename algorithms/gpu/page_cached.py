@@ -52,7 +52,16 @@ def cached(results: Results) -> list[str]:
 
 def _numbers(results: Results) -> str:
     measured = Measured(results["cache"], results.card)
-    rows = [(rule.name, _shown(rule.value(measured), rule.time), rule.words) for rule in RULES]
+    found = {rule.name: rule.value(measured) for rule in RULES}
+    rows = [
+        (rule.name, _shown(value, rule.time), rule.words)
+        for rule in RULES
+        if (value := found[rule.name]) is not None
+    ]
+    chosen = {name: value for name, value in CHOSEN.items() if found.get(name) is None}
+    clusters, are = "the clusters", "are those that"
+    if found["clusters"] is not None:
+        clusters, are = f"that there are {CHOSEN['clusters']} clusters", "is what"
     return "\n".join(
         (
             "## A machine with a cache\n",
@@ -81,9 +90,9 @@ def _numbers(results: Results) -> str:
             ),
             paragraph(
                 "Not measured: "
-                + ", ".join(f"`{name}` = {value}" for name, value in CHOSEN.items())
-                + """. Sectors and halves are what the counters show; the clusters
-                of multiprocessors, of which half belong to each half of the cache, are those that
+                + ", ".join(f"`{name}` = {value}" for name, value in chosen.items())
+                + f""". Sectors and halves are what the counters show; {clusters}
+                of multiprocessors, of which half belong to each half of the cache, {are}
                 NVIDIA describes; on the others counts of microbenchmarks hardly depend.
                 The time that a launch itself takes, of the section about the
                 machine, is added. Times of several launches are predicted together,
@@ -94,7 +103,9 @@ def _numbers(results: Results) -> str:
     )
 
 
-def _shown(value: int, time: bool) -> str:
+def _shown(value: int | tuple[int, ...], time: bool) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
     return f"{value * UNIT_PS:.1f}" if time else str(value)
 
 

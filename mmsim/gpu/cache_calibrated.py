@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import fmean, median
+from typing import Any
 
 from mmsim.api.machines import Cached
 from mmsim.cuda_c.kernels import WARP
 from mmsim.errors import FormatError
+from mmsim.gpu import cache_pages, cache_shares
 from mmsim.gpu.cache_halves import HALVES
+from mmsim.gpu.cache_pages import Pages
 from mmsim.gpu.cache_points import LINE, RESIDENT, SECTOR
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.record import Record, Row
@@ -64,22 +68,38 @@ class Measured:
     def cache_bytes(self) -> int:
         return int(self.record.facts["cache bytes"])
 
+    @cached_property
+    def pages(self) -> Pages | None:
+        """The pages that a multiprocessor knows; None where the record doesn't show how many."""
+        return cache_pages.found(self.record.rows)
+
+    @property
+    def clusters(self) -> tuple[int, ...] | None:
+        """The multiprocessors of each cluster; None where the record doesn't show them."""
+        blocks = cache_shares.counts(self.record.rows)
+        if len(blocks) != self.plain.multiprocessors:
+            return None
+        return cache_shares.sizes(blocks, CHOSEN["clusters"])
+
 
 @dataclass(frozen=True)
 class Rule:
     """How one number of `mmsim.Cached` comes of the record, in words and as a function.
 
-    A time is in picoseconds.
+    A time is in picoseconds. None is found where the record doesn't show the number, which the
+    machine then has as `CHOSEN` or as its default says.
     """
 
     name: str
     words: str
-    find: Callable[[Measured], float]
+    find: Callable[[Measured], float | tuple[int, ...] | None]
     time: bool = True
 
-    def value(self, measured: Measured) -> int:
+    def value(self, measured: Measured) -> int | tuple[int, ...] | None:
         """The number as the machine has it."""
         found = self.find(measured)
+        if found is None or isinstance(found, tuple):
+            return found
         return max(1, round(found / UNIT_PS)) if self.time else round(found)
 
 
@@ -110,6 +130,11 @@ def _under_way(measured: Measured) -> int:
     ]
     times: dict[int, float] = {row["k"]: row["k"] * row["ps"] for row in rows}  # type: ignore
     return max(k for k, time in times.items() if time < 2 * times[1])
+
+
+def _of_pages(measured: Measured, which: Callable[[Pages], float]) -> float | None:
+    """One of the numbers of pages."""
+    return None if measured.pages is None else which(measured.pages)
 
 
 RULES = (
@@ -225,8 +250,39 @@ RULES = (
         time=False,
     ),
     Rule("resident", "the driver's threads of a multiprocessor", lambda of: RESIDENT, time=False),
+    Rule(
+        "page",
+        "of regions that the lanes of a warp read, one more than `pages`, the least distance at "
+        "which reads take half as long again as those of the fewest; in bytes",
+        lambda of: _of_pages(of, lambda pages: pages.page),
+        time=False,
+    ),
+    Rule(
+        "pages",
+        "the most regions, as far from each other as measured, whose reads take less than half as "
+        "long again as those of the fewest",
+        lambda of: _of_pages(of, lambda pages: pages.pages),
+        time=False,
+    ),
+    Rule(
+        "page_time",
+        "a read that hits, each lane of a warp in a region of its own, as far from each other",
+        lambda of: _of_pages(of, lambda pages: pages.page_time),
+    ),
+    Rule(
+        "clusters",
+        "an equal part of all blocks that write to memory, over those that one of the cluster's "
+        "multiprocessors ran",
+        lambda of: of.clusters,
+        time=False,
+    ),
 )
-"""Of each number of the machine that is measured. Those that are not are in `CHOSEN`."""
+"""Of each number of the machine that is measured. Those that are not are in `CHOSEN`.
+
+A record without points of pages, or whose reads are all quick, gives no `page`, `pages` and
+`page_time`: the machine then has its defaults. One without the blocks of multiprocessors, or whose
+blocks don't make up whole clusters, leaves equal clusters, as many as `CHOSEN` has.
+"""
 CHOSEN = {
     "sectors": LINE // SECTOR,
     "halves": 2,
@@ -236,26 +292,26 @@ CHOSEN = {
     "banks": 16,
     "row": 8,
 }
-"""Numbers that no point measures: sectors and halves are what the counters show, clusters those
-that NVIDIA describes (GPCs), of which half belong to each half of the cache, as the halves of
+"""Numbers that no point measures: sectors and halves are what the counters show, clusters as many
+as NVIDIA describes (GPCs), of which half belong to each half of the cache, as the halves of
 blocks show (`mmsim.gpu.cache_halves`). The others are plain ones, on which the points' counts
 hardly depend."""
 
 
+def cached_numbers(record: Record, plain: Calibration) -> dict[str, Any]:
+    """The numbers of the machine that are found or chosen, by name."""
+    measured = Measured(record, plain)
+    values = {rule.name: rule.value(measured) for rule in RULES}
+    found: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
+    found["capacity"] -= found["capacity"] % (CHOSEN["halves"] * CHOSEN["ways"] * LINE * WORD)
+    return CHOSEN | found
+
+
 def cached_machine(record: Record, plain: Calibration) -> Cached:
     """The machine."""
-    measured = Measured(record, plain)
-    found = {rule.name: rule.value(measured) for rule in RULES}
-    found["capacity"] -= found["capacity"] % (CHOSEN["halves"] * CHOSEN["ways"] * LINE * WORD)
-    return Cached(
-        plain.multiprocessors,
-        WARP,
-        found.pop("global_latency"),
-        found.pop("shared_latency"),
-        bank_bytes=WORD,
-        **CHOSEN,
-        **found,
-    )
+    numbers = cached_numbers(record, plain)
+    latencies = numbers.pop("global_latency"), numbers.pop("shared_latency")
+    return Cached(plain.multiprocessors, WARP, *latencies, bank_bytes=WORD, **numbers)
 
 
 def milliseconds(units: Iterable[int], plain: Calibration) -> float:
