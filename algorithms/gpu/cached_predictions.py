@@ -1,12 +1,12 @@
 """What the machine with a cache predicts of ICPP's permutations and of kernels: times and counts.
 
 `python -m mmsim_algorithms.gpu.cached_predictions icpp FILE` predicts ICPP's Table II, launched
-with several words a thread, and one permutation of Table III; `kernels` predicts KERNELS, and
-`unseen` UNSEEN. The machine comes from the kept microbenchmarks (`mmsim.gpu.cache_calibrated`), of
-another card with `--results FOLDER`. A time is predicted of all launches together, of which each
-finds what the last one left in the cache; the first one finds another array that was written, as
-when they were measured. Counts are those of each launch with an empty cache, as they were counted.
-It goes on where a file ends, and saves after each row.
+with several words a thread, and one permutation of Table III; `kernels` predicts KERNELS, `unseen`
+UNSEEN, and `third` THIRD. The machine comes from the kept microbenchmarks
+(`mmsim.gpu.cache_calibrated`), of another card with `--results FOLDER`. A time is predicted of all
+launches together, of which each finds what the last one left in the cache; the first one finds
+another array that was written, as when they were measured. Counts are those of each launch with an
+empty cache, as they were counted. It goes on where a file ends, and saves after each row.
 """
 
 from __future__ import annotations

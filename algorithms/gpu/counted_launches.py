@@ -1,9 +1,9 @@
-"""What NVIDIA's profiler counts of the launches of KERNELS, UNSEEN and ICPP-T2, one by one.
+"""What NVIDIA's profiler counts of the launches of KERNELS, UNSEEN, THIRD and ICPP-T2, one by one.
 
 `python -m mmsim_algorithms.gpu.counted_launches kernels FILE` counts those of the kernels, `unseen`
-those of the second set, `icpp` those of ICPP's Table II: tags, sectors and hits in the second-level
-cache, sectors from and to the memory. The cache is empty before each launch. Batches are counted in
-turn, and saved after each; `--batches` names some of them.
+and `third` those of the further sets, `icpp` those of ICPP's Table II: tags, sectors and hits in
+the second-level cache, sectors from and to the memory. The cache is empty before each launch.
+Batches are counted in turn, and saved after each; `--batches` names some of them.
 """
 
 from __future__ import annotations
@@ -41,11 +41,15 @@ MODULE = "mmsim_algorithms.gpu.counted_launches"
 KERNELS = {
     "irregular": (
         *("sparse matrix by vector", "histogram", "gather", "breadth-first search"),
-        *("binary search", "pointer chase"),
+        *("binary search", "pointer chase", "PageRank", "scatter", "radix sort"),
+        *("stream compaction", "hash table", "image rotation"),
     ),
-    "regular": ("stencil", "matrix product", "transpose", "sum", "prefix sums", "axpy"),
+    "regular": (
+        *("stencil", "matrix product", "transpose", "sum", "prefix sums", "axpy"),
+        *("matrix by vector", "Hadamard transform", "bitonic sort", "dot product", "particles"),
+    ),
 }
-"""The kernels of each batch, of both sets."""
+"""The kernels of each batch, of all sets."""
 
 
 @dataclass(frozen=True)

@@ -76,5 +76,11 @@ EXPERIMENTS = [
         "ms",
         partial(cells, "unseen"),
     ),
+    Experiment(
+        SETS["third"].experiment,
+        "Scatters, dense and sparse products, a hash table, passes and more, a third set",
+        "ms",
+        partial(cells, "third"),
+    ),
 ]
 """Of the field's kernels those that a machine with a cache is held to."""

@@ -141,13 +141,21 @@ def test_launches_find_what_others_left_if_they_are_timed():
     assert arrays["b"].sum() == 0
 
 
-TOGETHER = ("warps", "normal, shared memory", "doubles", "integers")
+TOGETHER = (
+    *("warps", "normal, shared memory", "doubles", "integers"),
+    *("doubles, a warp a row", "doubles, shared tiles", "a merge", "floats, blocks"),
+)
 """Data of the kernels whose threads exchange words, meet at barriers or use shared atomics."""
 
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in SETS["unseen"].cases(QUICK) if case.data in TOGETHER],
+    [
+        case
+        for which in ("unseen", "third")
+        for case in SETS[which].cases(QUICK)
+        if case.data in TOGETHER
+    ],
     ids=lambda case: case.data,
 )
 def test_threads_that_work_together_run_on_a_machine_with_a_cache(case):

@@ -779,7 +779,7 @@ def test_an_unknown_experiment_is_named_with_those_that_there_are(capsys, monkey
     assert main(["gpu", "reproduce", "CFP-T9"]) == 2
     message = (
         "there is no experiment 'CFP-T9'; there are CFP-T2, CFP-F7, RAP-T3, FIELD, ICPP-T2, "
-        "ICPP-T3, KERNELS, UNSEEN"
+        "ICPP-T3, KERNELS, UNSEEN, THIRD"
     )
     assert message in capsys.readouterr().err
     monkeypatch.setattr(plugins, "entry_points", lambda group: [])

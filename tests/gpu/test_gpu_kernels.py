@@ -26,7 +26,7 @@ from mmsim.gpu.ncu import NoCounters, Profiled
 from mmsim.gpu.record import Record
 from mmsim.gpu.replay import timed
 from mmsim.gpu.timing import Timing
-from mmsim_algorithms.gpu import counted_launches, kernels_tables
+from mmsim_algorithms.gpu import counted_launches, kernels_tables, third_programs
 from mmsim_algorithms.gpu import kernel_programs as programs
 from mmsim_algorithms.gpu import unseen_programs as others
 from mmsim_algorithms.gpu.counted_launches import KERNELS, batches, joined, launch, main
@@ -34,6 +34,8 @@ from mmsim_algorithms.gpu.kept import FOLDER
 from mmsim_algorithms.gpu.kernel_cases import QUICK, SIDE, cases
 from mmsim_algorithms.gpu.kernel_data import Search, banded, by_octaves, grid, power_law, uniform
 from mmsim_algorithms.gpu.kernel_sets import SETS
+from mmsim_algorithms.gpu.third_cases import third
+from mmsim_algorithms.gpu.third_data import HashTable, bitonic_runs, different_keys
 from mmsim_algorithms.gpu.unseen_cases import scanned, unseen
 from mmsim_algorithms.gpu.unseen_data import cycle, geometric, laplacian, preferential
 
@@ -41,6 +43,7 @@ pytestmark = pytest.mark.usefixtures("interpreted")
 MACHINE = mm.HMM(4, 32, 10)
 CASES = list(cases(QUICK))
 UNSEEN = list(unseen(QUICK))
+THIRD = list(third(QUICK))
 
 
 @pytest.fixture
@@ -136,6 +139,31 @@ def test_links_lead_through_all_words():
     assert len(seen) == 100
 
 
+def test_a_hash_table_has_all_keys_and_no_search_passes_an_empty_slot():
+    keys = different_keys(768, 1)
+    table = HashTable.of(keys, 10)
+    places = np.flatnonzero(table.slots)
+    assert np.sort(table.slots[places]).tolist() == keys.tolist()
+    assert (keys[table.values[places]] == table.slots[places]).all()
+    first = table.first(table.slots[places].astype(np.int64))
+    assert first.max() < 1024
+    assert table.slots[-1] == 0
+    for begin, place in zip(first, places, strict=True):
+        assert table.slots[begin : place + 1].all()
+    assert (places > first).any()
+
+
+def test_a_merge_begins_with_runs_half_as_long():
+    runs = np.diff(bitonic_runs(4096, 512, 1).reshape(-1, 2, 256).astype(np.int64))
+    assert (runs[:, 0] >= 0).all()
+    assert (runs[:, 1] <= 0).all()
+    steps = THIRD[[case.kernel for case in THIRD].index("bitonic sort")].make().steps
+    assert [step.arguments[1:] for step in steps] == [
+        *((1 << 15, 1 << distance) for distance in (14, 13, 12, 11)),
+        (1 << 15,),
+    ]
+
+
 def test_prefix_sums_go_up_and_down_by_blocks():
     """Two levels, as many as the large ones have, less one."""
     launched = scanned(1024)
@@ -152,12 +180,12 @@ def test_prefix_sums_go_up_and_down_by_blocks():
 # ------------------------------------------------------------ the kernels
 
 
-def test_no_case_of_one_set_is_in_the_other():
-    about = [(case.kernel, case.data) for case in (*CASES, *UNSEEN)]
-    assert len(set(about)) == len(about) == 12 + 16
+def test_no_case_of_one_set_is_in_another():
+    about = [(case.kernel, case.data) for case in (*CASES, *UNSEEN, *THIRD)]
+    assert len(set(about)) == len(about) == 12 + 16 + 16
 
 
-@pytest.mark.parametrize("case", [*CASES, *UNSEEN], ids=name)
+@pytest.mark.parametrize("case", [*CASES, *UNSEEN, *THIRD], ids=name)
 def test_a_kernel_leaves_what_numpy_computes_also_when_it_is_launched_again(case):
     launched = case.make()
     arrays = simulated(launched)
@@ -201,15 +229,67 @@ def test_their_cuda_c_leaves_the_same(tmp_path):
         ),
         (others.chase, (cycle(64, 2).astype(np.int32), nothing, 9), 32),
     ]
+    leaves_the_same(given, tmp_path)
+
+
+def leaves_the_same(given, folder):
+    """Programs that are compiled and run leave what they leave on the simulator."""
     written = [
         kernel(program, *arrays, threads=threads_of(block), block_size=block)
         for program, arrays, block in given
     ]
-    emulated = Emulated(written, tmp_path)
+    emulated = Emulated(written, folder)
     for number, (program, arrays, block) in enumerate(given):
         run = MACHINE.run(program, *arrays, threads=threads_of(block), block_size=block)
         left = emulated.run(number)
         assert all((left[one] == run.arrays[one]).all() for one in left), program.name
+
+
+@needs_compiler
+def test_the_third_set_s_cuda_c_leaves_the_same(tmp_path):
+    graph, n = grid(8), 64
+    square = np.arange(64 * 64, dtype=np.float32).reshape(64, 64) % 97
+    one, nothing = np.zeros(n, np.float32), np.zeros(n, np.int32)
+    places = np.random.RandomState(1).permutation(n).astype(np.int32)
+    numbers = np.random.RandomState(2).randint(-9, 9, size=256, dtype=np.int64).astype(np.int32)
+    few = numbers[:n]
+    before = (np.cumsum(few > 0) - (few > 0)).astype(np.int32)
+    keys = different_keys(3000, 3)[::60]
+    table = HashTable.of(keys, 6)
+    asked = np.concatenate([keys[:32], keys[:32] + 1]).astype(np.int32)
+    given = [
+        (third_programs.dense_row_of_thread, (square, square[0], one), 32),
+        (third_programs.dense_row_of_warp, (square[:2], square[0], np.zeros(2), 32), 32),
+        (
+            third_programs.by_coordinates,
+            (places, graph.c[:64], square[1], square[2], one),
+            32,
+        ),
+        (third_programs.push, (graph.r, graph.c, square[3], one), 32),
+        (third_programs.scatter, (square[0], one, places), 32),
+        (third_programs.mark, (nothing, graph.c[:64]), 32),
+        (
+            third_programs.scatter_pairs,
+            (few, graph.c[:64], places, nothing, nothing.copy()),
+            32,
+        ),
+        (third_programs.compact, (few, before, np.zeros(int((few > 0).sum()), np.int32)), 32),
+        (
+            third_programs.look_up,
+            (table.slots, table.values, asked, nothing, table.shift),
+            32,
+        ),
+        (third_programs.nine_points, (square[:8, :8].copy(), one.reshape(8, 8)), 32),
+        (third_programs.five_points_by_tiles, (square[:8, :8].copy(), np.ones((8, 8)), 4), 16),
+        (third_programs.hadamard_step, (square[:4].ravel(), square[4:8].ravel(), 4), 32),
+        (third_programs.bitonic_step, (numbers[:128], 32, 16), 32),
+        (third_programs.bitonic_steps_of_block, (numbers[:128], 64), 32),
+        (third_programs.products_of_block, (square[0], square[1], np.zeros(2, np.float32)), 32),
+        (third_programs.sum_of_block, (square[0], np.zeros(1, np.float32)), 64),
+        (third_programs.rotate, (square[:8, :8].copy(), one.reshape(8, 8), 222, 128), 32),
+        (third_programs.move, (square[:4].reshape(64, 4), one.reshape(32, 2).repeat(2, 0), 3), 32),
+    ]
+    leaves_the_same(given, tmp_path)
 
 
 # ------------------------------------------------------------ times
@@ -255,7 +335,7 @@ def test_more_sweeps_go_before_more_launches(monkeypatch):
     assert launched == [0, 1, "record", 0, "record", "record", 1, "record"]
 
 
-@pytest.mark.parametrize(("which", "count"), [("kernels", 12), ("unseen", 16)])
+@pytest.mark.parametrize(("which", "count"), [("kernels", 12), ("unseen", 16), ("third", 16)])
 def test_the_experiment_has_a_cell_for_each_case(which, count):
     experiment = choose_experiment(SETS[which].experiment)
     everything, quick = (list(experiment.cells(Conditions(None, most))) for most in (None, 1024))
@@ -390,8 +470,8 @@ def test_batch_by_batch_is_saved_and_one_that_fails_is_named(played, monkeypatch
 
 def test_an_unknown_batch_and_no_gpu_are_reported(monkeypatch, tmp_path, capsys):
     with pytest.raises(SystemExit):
-        main(["kernels", str(tmp_path / "counts.json"), "--batches", "third"])
-    assert "there is no batch 'third'; there are irregular, regular" in capsys.readouterr().err
+        main(["kernels", str(tmp_path / "counts.json"), "--batches", "fourth"])
+    assert "there is no batch 'fourth'; there are irregular, regular" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "cupy", None)
     monkeypatch.setattr(ncu, "find", lambda: "ncu")
     monkeypatch.setattr(ncu, "version", lambda profiler: "1.0")
