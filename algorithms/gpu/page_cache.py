@@ -167,9 +167,10 @@ def kernels(results: Results) -> list[str]:
         ),
         _measured("kernels", results),
     ]
-    if SETS["unseen"].experiment in results.records:
-        second = "A second set, not measured before the rules of that machine were complete:"
-        parts += [paragraph(second), _measured("unseen", results)]
+    for which, name in (("unseen", "second"), ("third", "third")):
+        if SETS[which].experiment in results.records:
+            words = f"A {name} set, not measured before the rules of that machine were complete:"
+            parts += [paragraph(words), _measured(which, results)]
     return ["\n".join(parts)]
 
 

@@ -6,7 +6,6 @@ from mmsim.gpu.cache_calibrated import CHOSEN, RULES, UNIT_PS, Measured
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.cached_predictions import KEPT, MOVES, TIMES
 from mmsim_algorithms.gpu.kept import FOLDER, Results, number, pick, values
-from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.markdown import paragraph, percent, short, signed, table
 from mmsim_algorithms.gpu.page_beyond import tried
 from mmsim_algorithms.gpu.page_wrong import EXPLAINED, wrong
@@ -30,6 +29,18 @@ CASUAL = paragraph(
     ([below](#what-was-tried-and-left-out)), for which the machine has no reason."""
 )
 
+LATER = {
+    "unseen": (
+        "Kernels that had not been seen",
+        "Some are of the same kinds on other data and of other sizes.",
+    ),
+    "third": (
+        "A third set of kernels",
+        "Sparse matrices and stencils are here in other forms; the other kinds are new.",
+    ),
+}
+"""Of each set that was left until the rules were complete its section's title, and its kinds."""
+
 
 def cached(results: Results) -> list[str]:
     """The sections; nothing where nothing is predicted."""
@@ -46,7 +57,10 @@ def cached(results: Results) -> list[str]:
             _moves(icpp),
         ]
     if kernels is not None:
-        parts += [_kernels(kernels, results), *unseen(results), _another(), *tried(results)]
+        parts.append(_kernels(kernels, results))
+        for which in LATER:
+            parts += later(which, results)
+        parts += [_another(), *tried(results)]
     return ["\n".join(parts)]
 
 
@@ -278,21 +292,18 @@ def _times_and_counts(kernels: Predictions) -> str:
     return table(("kernel", "data", "measured ms", "predicted", "ratio", *TITLES), rows, texts=2)
 
 
-def unseen(results: Results) -> list[str]:
-    """The same of the second set; nothing where it isn't measured and predicted."""
-    if SETS["unseen"].experiment not in results.records:
-        return []
-    kernels = Predictions.kept("unseen", results, KEPT)
+def later(which: str, results: Results) -> list[str]:
+    """The same of a set in `LATER`; nothing where it isn't measured and predicted."""
+    kernels = Predictions.kept(which, results, KEPT)
     if kernels is None:
         return []
-    found = errors(kernels.times())
+    found, (title, kinds) = errors(kernels.times()), LATER[which]
     return [
-        "### Kernels that had not been seen\n",
+        f"### {title}\n",
         paragraph(
             f"""{summary(kernels.times()).capitalize()}. The aim was 20% on average; more precisely
             it is {sum(map(abs, found)) / len(found):.2%}. None of these was measured or predicted
-            before the rules above were complete. Some are of the same kinds on other data and of
-            other sizes. Times and counts as above:"""
+            before the rules above were complete. {kinds} Times and counts as above:"""
         ),
         _times_and_counts(kernels),
     ]

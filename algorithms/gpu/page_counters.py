@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mmsim.gpu.record import Row
-from mmsim_algorithms.gpu.cached_predictions import COUNTS
+from mmsim_algorithms.gpu.cached_predictions import COUNTS, KEPT
 from mmsim_algorithms.gpu.kept import Results, number, values
 from mmsim_algorithms.gpu.markdown import paragraph, percent, short, table
 from mmsim_algorithms.gpu.predicted import (
@@ -38,15 +38,18 @@ MEANINGS = {
 """What the machine counts."""
 BY = "\N{NO-BREAK SPACE}/ "
 """Stands between two numbers; a narrow cell has one below the other."""
+KERNELS = {"kernels": "The kernels", "third": "A third set of kernels"}
+"""The sets of kernels that have a section, and its title."""
 Pairs = Sequence[tuple[Row, Row]]
 
 
 def counters(results: Results) -> str:
     """The text of docs/metal-counters.md; nothing where nothing is predicted."""
-    icpp, kernels = (Predictions.kept(which, results) for which in ("icpp", "kernels"))
-    if icpp is None or kernels is None:
+    icpp = Predictions.kept("icpp", results, KEPT)
+    kernels = [_kernels(title, which, results) for which, title in KERNELS.items()]
+    if icpp is None or not kernels[0]:
         return ""
-    return "\n".join((HEAD, _compared(icpp), _permutations(icpp), _kernels(kernels)))
+    return "\n".join((HEAD, _compared(icpp), _permutations(icpp), *filter(None, kernels)))
 
 
 def _compared(icpp: Predictions) -> str:
@@ -144,10 +147,14 @@ def _permutations(icpp: Predictions) -> str:
     return "\n".join(parts)
 
 
-def _kernels(kernels: Predictions) -> str:
+def _kernels(title: str, which: str, results: Results) -> str:
+    """The section of a set; nothing where it isn't predicted and counted."""
+    kernels = Predictions.kept(which, results, KEPT)
+    if kernels is None or not kernels.pairs():
+        return ""
     return "\n".join(
         (
-            "## The kernels\n",
+            f"## {title}\n",
             paragraph(
                 """Counts in millions. The launches of a kernel have a line each, below that of
                 their sums."""

@@ -69,9 +69,9 @@ class Predictions:
 
     @staticmethod
     def kept(which: str, results: Results, folder: Path = KEPT) -> Predictions | None:
-        """Of `icpp` or a set of kernels; None where nothing is kept."""
+        """Of `icpp` or a set of kernels; None where nothing is kept, or the set isn't measured."""
         file = folder / f"{which}.json"
-        if not file.exists():
+        if not file.exists() or (which in SETS and SETS[which].experiment not in results.records):
             return None
         rows, counters = Record.read(file).rows, results.records.get(f"{which}-counters")
         counted = () if counters is None else counters.rows

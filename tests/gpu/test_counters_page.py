@@ -125,15 +125,46 @@ def test_several_launches_have_their_sums_and_the_time():
 
 
 def test_every_launch_and_every_kernel_has_a_line():
-    icpp, kernels = (Predictions.kept(which, RESULTS) for which in ("icpp", "kernels"))
+    found = [Predictions.kept(which, RESULTS) for which in ("icpp", *page_counters.KERNELS)]
+    icpp, kernels, *later = found
+    pairs = [pair for one in (icpp, kernels, *filter(None, later)) for pair in one.pairs()]
     numbered = [line for line in text().splitlines() if re.search(r"\| \d+ \|  \|  \|", line)]
     alone = [
         line for line in text().splitlines() if re.search(r"\|  \| [\d.]+ / [\d.]+ \| [a-z?]", line)
     ]
-    assert len(numbered) + len(alone) == len(icpp.pairs()) + len(kernels.pairs())
+    assert len(numbered) + len(alone) == len(pairs)
     assert len(icpp.pairs()) == len(icpp.counted)
     for row in kernels.measured:
         assert lines(section("The kernels", "##"), row["kernel"], row["data"])
+
+
+def test_the_third_set_has_a_section_where_it_is_measured_predicted_and_counted(
+    tmp_path, monkeypatch
+):
+    about = {"kernel": "scatter", "data": "random doubles"}
+    time = {"what": "time", **about, "predicted": 2.0, "bound": "tags"}
+    own = {"what": "counts", **about, "step": 0, **{one.field: 3_000_000 for one in COUNTED}}
+    card = {**about, "step": 0, **{metric: 1_500_000 for one in COUNTED for metric in one.metrics}}
+    third = {
+        "THIRD": Record("THIRD", {}, ({**about, "measured": 2.5},)),
+        "third-counters": Record("third-counters", {}, (card,)),
+    }
+    without = {name: one for name, one in RESULTS.records.items() if name not in third}
+    monkeypatch.setattr(page_counters, "KEPT", tmp_path)
+    for which in ("icpp", "kernels"):
+        (tmp_path / f"{which}.json").write_text((KEPT / f"{which}.json").read_text())
+    unpredicted = page_counters.counters(Results({**without, **third}))
+    (tmp_path / "third.json").write_text(Record("third-cached", {}, (time, own)).to_json())
+    page = plain(page_counters.counters(Results({**without, **third})))
+    assert page.startswith(plain(unpredicted))
+    added = page.removeprefix(plain(unpredicted))
+    assert added.startswith("\n## A third set of kernels\n")
+    (line,) = lines(added, "scatter", "random doubles")
+    assert line[3:6] == ["2.00 / 2.50", "tags", "**3.000 / 4.500**"]
+    assert line[6] == "**3.000 / 1.500**"
+    for name in third:
+        fewer = {**without, **{one: record for one, record in third.items() if one != name}}
+        assert plain(page_counters.counters(Results(fewer))) == plain(unpredicted)
 
 
 def test_a_count_that_the_profiler_lacks_is_a_question():

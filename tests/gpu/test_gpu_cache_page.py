@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
+import pytest
+
 from mmsim.gpu.cache_metrics import METRICS
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu import page_cached
 from mmsim_algorithms.gpu.kept import Results
 from mmsim_algorithms.gpu.page import page
 from mmsim_algorithms.gpu.page_cache import SHOWN, cache, kernels
+from mmsim_algorithms.gpu.page_cached import later
 from mmsim_algorithms.gpu.predicted import COUNTED as PREDICTED
 
 POINT = {"accesses": 1000, "times": "3 and 15", "low": 6.0, "high": 8.0, "few ms": 1, "many ms": 2}
@@ -83,48 +86,53 @@ def test_kernels_have_the_counts_of_all_their_launches():
     assert cells(uncounted, "histogram")[4:] == len(SHOWN) * [""]
 
 
-def in_the_second_set(record):
-    """The same rows, of the second set."""
-    name = record.experiment.replace("KERNELS", "UNSEEN").replace("kernels", "unseen")
+LATER = [("unseen", "UNSEEN"), ("third", "THIRD")]
+
+
+def in_set(record, which, experiment):
+    """The same rows, of another set."""
+    name = record.experiment.replace("KERNELS", experiment).replace("kernels", which)
     return replace(record, experiment=name)
 
 
-def test_the_second_set_has_a_table_of_its_own():
+@pytest.mark.parametrize(("names", "words"), [*zip(LATER, ["A second", "A third"], strict=True)])
+def test_a_later_set_has_a_table_of_its_own(names, words):
     first = {"KERNELS": TIMES, "kernels-counters": COUNTED}
     (alone,) = kernels(Results(first))
     slower = replace(TIMES, rows=tuple({**row, "measured": 7.5} for row in TIMES.rows))
-    second = [in_the_second_set(one) for one in (slower, COUNTED)]
-    (both,) = kernels(Results({**first, **{one.experiment: one for one in second}}))
+    further = [in_set(one, *names) for one in (slower, COUNTED)]
+    (both,) = kernels(Results({**first, **{one.experiment: one for one in further}}))
     assert both.startswith(alone)
-    assert "A second set" in both
-    assert "A second set" not in alone
+    assert f"{words} set" in both
+    assert f"{words} set" not in alone
     own = both.removeprefix(alone)
     counted = len(SHOWN) * ["3.00"]
     assert cells(own, "histogram") == ["histogram", "Zipf", "2", "7.50", *counted]
 
 
-def test_what_is_predicted_of_the_second_set_has_a_section(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("which", "experiment"), LATER)
+def test_what_is_predicted_of_a_later_set_has_a_section(which, experiment, tmp_path, monkeypatch):
     about = {"kernel": "gather", "data": "Zipf"}
     counts = {one.field: 1_800_000 * len(one.metrics) for one in PREDICTED}
     rows = (
         {"what": "time", **about, "predicted": 1.2, "seconds": 3},
         {"what": "counts", **about, "step": 0, "program": "gather", **counts},
     )
-    counted = Record(
-        "unseen-counters", {}, ({**about, "step": 0, **dict.fromkeys(METRICS, 1_500_000)},)
-    )
-    results = Results({"UNSEEN": in_the_second_set(TIMES), "unseen-counters": counted})
+    counters = f"{which}-counters"
+    counted = Record(counters, {}, ({**about, "step": 0, **dict.fromkeys(METRICS, 1_500_000)},))
+    results = Results({experiment: in_set(TIMES, which, experiment), counters: counted})
     monkeypatch.setattr(page_cached, "KEPT", tmp_path)
-    assert page_cached.unseen(results) == []
-    (tmp_path / "unseen.json").write_text(Record("unseen-cached", {}, rows).to_json())
-    text = "\n".join(page_cached.unseen(results))
-    assert "Kernels that had not been seen" in text
+    assert later(which, results) == []
+    (tmp_path / f"{which}.json").write_text(Record(f"{which}-cached", {}, rows).to_json())
+    text = "\n".join(later(which, results))
+    assert text.startswith(f"### {page_cached.LATER[which][0]}\n")
+    assert "None of these was measured or predicted" in text
     assert "Mean absolute error 20%, the largest -20%, 0 over 40%" in text
     off = len(PREDICTED) * ["**+20%**"]
     assert cells(text, "gather") == ["gather", "Zipf", "1.50", "1.20", "0.80", *off]
     assert "histogram" not in text
-    assert page_cached.unseen(Results({"unseen-counters": counted})) == []
-    uncounted = "\n".join(page_cached.unseen(Results({"UNSEEN": results["UNSEEN"]})))
+    assert later(which, Results({counters: counted})) == []
+    uncounted = "\n".join(later(which, Results({experiment: results[experiment]})))
     assert cells(uncounted, "gather")[2:] == ["1.50", "1.20", "0.80", *len(PREDICTED) * [""]]
 
 
