@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from mmsim.gpu import cache_calibration, cache_shares
-from mmsim.gpu.cache_calibrated import CHOSEN
+from mmsim.gpu import cache_calibration, cache_clusters, cache_shares
 from mmsim.gpu.cache_halves import HALVES, OF_BLOCKS
 from mmsim.gpu.cache_pages import PAGES, by_spacing
 from mmsim.gpu.cache_shares import SHARES
@@ -142,14 +141,23 @@ def _shares(record: Record) -> list[str]:
     blocks = cache_shares.counts(record.rows)
     if not blocks:
         return []
-    sizes = cache_shares.sizes(blocks, CHOSEN["clusters"])
-    clusters = (
-        f", as if clusters of {listed(sizes)} had equal shares of the memory" if sizes else ""
+    text = f"""Of {sum(blocks):,} equal blocks that write to random sectors of a long array, each
+        multiprocessor runs {min(blocks)} to {max(blocks)}."""
+    members = cache_clusters.members(record.rows)
+    if sum(map(len, members)) != len(blocks):
+        return [paragraph(text)]
+    ran: dict[int, list[int]] = {}
+    for own in members:
+        ran.setdefault(len(own), []).extend(blocks[one] for one in own)
+    of_sizes = (
+        f"in one of {size} {min(own)} to {max(own)}"
+        for size, own in sorted(ran.items(), reverse=True)
     )
     return [
         paragraph(
-            f"""Of {sum(blocks):,} equal blocks that write to random sectors of a long array, each
-            multiprocessor runs {min(blocks)} to {max(blocks)}{clusters}."""
+            f"""{text} It depends on its cluster: {", ".join(of_sizes)}. Multiprocessors are in one
+            cluster if they delay each other when they ask for pages, two by two and all others
+            idle: {cache_clusters.in_words(list(map(len, members)))}."""
         )
     ]
 

@@ -15,7 +15,7 @@ from typing import Any
 from mmsim.api.machines import Cached
 from mmsim.cuda_c.kernels import WARP
 from mmsim.errors import FormatError
-from mmsim.gpu import cache_pages, cache_shares
+from mmsim.gpu import cache_clusters, cache_pages
 from mmsim.gpu.cache_halves import HALVES
 from mmsim.gpu.cache_pages import Pages
 from mmsim.gpu.cache_points import LINE, RESIDENT, SECTOR
@@ -76,10 +76,7 @@ class Measured:
     @property
     def clusters(self) -> tuple[int, ...] | None:
         """The multiprocessors of each cluster; None where the record doesn't show them."""
-        blocks = cache_shares.counts(self.record.rows)
-        if len(blocks) != self.plain.multiprocessors:
-            return None
-        return cache_shares.sizes(blocks, CHOSEN["clusters"])
+        return cache_clusters.sizes(self.record.rows, self.plain.multiprocessors)
 
 
 @dataclass(frozen=True)
@@ -271,8 +268,7 @@ RULES = (
     ),
     Rule(
         "clusters",
-        "an equal part of all blocks that write to memory, over those that one of the cluster's "
-        "multiprocessors ran",
+        "multiprocessors that delay each other when they ask for pages, in the order of blocks",
         lambda of: of.clusters,
         time=False,
     ),
@@ -280,8 +276,8 @@ RULES = (
 """Of each number of the machine that is measured. Those that are not are in `CHOSEN`.
 
 A record without points of pages, or whose reads are all quick, gives no `page`, `pages` and
-`page_time`: the machine then has its defaults. One without the blocks of multiprocessors, or whose
-blocks don't make up whole clusters, leaves equal clusters, as many as `CHOSEN` has.
+`page_time`: the machine then has its defaults. One without clusters, or in which no two
+multiprocessors delay each other, leaves equal clusters, as many as `CHOSEN` has.
 """
 CHOSEN = {
     "sectors": LINE // SECTOR,

@@ -15,7 +15,8 @@ from itertools import groupby
 from pathlib import Path
 
 from mmsim.errors import FormatError
-from mmsim.gpu import cache_halves, cache_shares, ncu
+from mmsim.gpu import cache_clusters, cache_halves, cache_shares, ncu
+from mmsim.gpu.cache_clusters import CLUSTERS
 from mmsim.gpu.cache_counted import UNCOUNTED, counted
 from mmsim.gpu.cache_halves import HALVES, OF_BLOCKS
 from mmsim.gpu.cache_metrics import counted_here, counts, lacking
@@ -48,6 +49,9 @@ def measured(command: str, say: Callable[[str], None]) -> Iterator[Record]:
     yield record
     say("shares")
     record = replace(record, rows=(*record.rows, cache_shares.measured(stage)))
+    yield record
+    say("clusters")
+    record = replace(record, rows=(*record.rows, cache_clusters.measured(stage)))
     yield record
     say("counting")
     try:
@@ -83,7 +87,7 @@ def joined(
     left = iter(zip(launched, launches, strict=True))
     found: list[Row] = []
     for row in rows:
-        if row["number"] in (HALVES, OF_BLOCKS, SHARES, *UNCOUNTED):
+        if row["number"] in (HALVES, OF_BLOCKS, SHARES, CLUSTERS, *UNCOUNTED):
             found.append(row)
         else:
             point, launch = next(left)

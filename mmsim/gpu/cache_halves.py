@@ -81,14 +81,14 @@ def measured(stage: Stage) -> Iterator[Row]:
                 f"{name}, {part}%": int(value) for part, value in zip(QUANTILES, found, strict=True)
             }
         yield row
-    blocks = _multiprocessors(stage)
+    blocks = multiprocessors(stage)
     yield {
         "number": OF_BLOCKS,
         "halves": "".join(str(int(2 * longer[one] > max(longer))) for one in blocks),
     }
 
 
-def _multiprocessors(stage: Stage) -> list[int]:
+def multiprocessors(stage: Stage) -> list[int]:
     """The multiprocessor of each block, of as many as there are multiprocessors."""
     cp = stage.cp
     b = cp.zeros(stage.card.multiprocessors, dtype=np.int32)

@@ -1,14 +1,13 @@
 """How many of many equal blocks each multiprocessor runs while all write to memory.
 
-Clusters of multiprocessors have equal shares of the memory, whatever their size: a multiprocessor
-of a small cluster has more of it and runs more blocks. So the counts show the sizes. The language
-has no number of the multiprocessor, so the kernel is written in CUDA C.
+Clusters of multiprocessors have about equal shares of the memory, whatever their size: a
+multiprocessor of a small cluster has more of it and runs more blocks. The language has no number
+of the multiprocessor, so the kernel is written in CUDA C.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -68,21 +67,3 @@ def counts(rows: Iterable[Row]) -> list[int]:
     return [
         int(one) for row in rows if row["number"] == SHARES for one in str(row["blocks"]).split()
     ]
-
-
-def sizes(blocks: Sequence[int], clusters: int) -> tuple[int, ...] | None:
-    """The multiprocessors of each of so many clusters, from the blocks of each multiprocessor.
-
-    A cluster runs an equal part of all blocks: over those of one of its multiprocessors that is its
-    size. None where the nearest whole sizes don't make up so many whole clusters.
-
-    >>> sizes([100, 99, 101, 100, 199, 201], 2), sizes([100, 100, 100, 100, 100], 2)
-    ((4, 2), None)
-    """
-    every = sum(blocks)
-    of_size = Counter(round(every / (clusters * own)) for own in blocks)
-    if any(size == 0 or many % size for size, many in of_size.items()):
-        return None
-    largest_first = sorted(of_size.items(), reverse=True)
-    whole = tuple(size for size, many in largest_first for _ in range(many // size))
-    return whole if len(whole) == clusters else None
