@@ -15,11 +15,12 @@ TRIED = {
         matrix product was predicted much too fast.""",
     "A limit for lines written in part": """the card fills such lines, and writes them to memory,
         long before they have to make room. With a limit for each set, as the table shows it,
-        permutations were filled too often: the writes of one thread to one line come closer
-        together on the card than on the machine, where all warps take turns. The transpose was
-        still filled too seldom.""",
+        permutations were filled too often, the shuffle and random ones of doubles above all, also
+        when clusters took turns. So the card's limit is none of this kind.""",
     "A warp that goes on as long as it can": """in the place of turns, it filled too seldom, and
-        made the transpose and bit reversal much too fast.""",
+        made bit reversal much too fast, also when clusters took turns. So did warps that
+        are taken in their order. If a warp went on only after a request for few lines, the shuffle
+        became too fast.""",
     "A time for each block that begins": """blocks that do nothing take the same time, however many
         threads they have, up to a size. With that time short launches were too slow and long ones
         no better.""",
@@ -39,8 +40,9 @@ def tried(results: Results) -> list[str]:
         "### What was tried and left out\n",
         paragraph(
             """Each of these rules made the predictions above worse on the whole, though the tables
-            below show that the card does what most of them say. They stand here because they are
-            the next ones to try, together with what would make warps drift apart:"""
+            below show that the card does what most of them say. Since clusters take turns, those of
+            different sizes drift apart, as they do on the card; within a cluster the machine's
+            warps still stay closer together than the card's:"""
         ),
         bullets(f"*{name}*: {' '.join(text.split())}" for name, text in TRIED.items()),
         paragraph(
@@ -73,7 +75,8 @@ def tried(results: Results) -> list[str]:
         paragraph(
             """A word of each sector of an array is read once, by adjacent threads so many bytes
             apart. In turn a read asks for each sector of a line; farther apart each comes with
-            another one that a later read asks for again, perhaps in vain:"""
+            another one that a later read asks for again, perhaps in vain. From some MiB on each
+            lane has a page of its own, and the machine has to ask for all of them, too:"""
         ),
         table(
             ("bytes apart", "MiB", "ms"),

@@ -24,22 +24,24 @@ from mmsim_algorithms.gpu.predicted import (
 
 CASUAL = paragraph(
     """Casual writes to arrays of tens of MiB are filled and sent to memory before the cache is
-    full; the machine keeps them until a line has to make room. S-designated along the bit reversal
-    reads words that are many MiB apart; such reads take longer than others
-    ([below](#what-was-tried-and-left-out)), for which the machine has no reason."""
+    full; the machine keeps them until a line has to make room
+    ([below](#what-was-tried-and-left-out))."""
 )
+CACHE = "the-second-level-cache-and-the-memory"
+CLUSTERS = """; the clusters of multiprocessors, of which half belong to each half of the cache,
+    are those that NVIDIA describes"""
 
 LATER = {
     "unseen": (
-        "Kernels that had not been seen",
-        "Some are of the same kinds on other data and of other sizes.",
+        "A second set of kernels",
+        "Some are of the same kinds as those above, on other data and of other sizes.",
     ),
     "third": (
         "A third set of kernels",
         "Sparse matrices and stencils are here in other forms; the other kinds are new.",
     ),
 }
-"""Of each set that was left until the rules were complete its section's title, and its kinds."""
+"""Of each set that came later its section's title, and its kinds."""
 
 
 def cached(results: Results) -> list[str]:
@@ -73,14 +75,12 @@ def _numbers(results: Results) -> str:
         if (value := found[rule.name]) is not None
     ]
     chosen = {name: value for name, value in CHOSEN.items() if found.get(name) is None}
-    clusters, are = "the clusters", "are those that"
-    if found["clusters"] is not None:
-        clusters, are = f"that there are {CHOSEN['clusters']} clusters", "is what"
+    clusters = "" if found["clusters"] is not None else CLUSTERS
     return "\n".join(
         (
             "## A machine with a cache\n",
             paragraph(
-                """[`mm.Cached`](machines.md#sectors-a-cache-and-several-requests) has sectors, a
+                f"""[`mm.Cached`](machines.md#sectors-a-cache-and-several-requests) has sectors, a
                 cache in two halves, and several requests of a warp under way. Its numbers come from
                 the microbenchmarks above, by the rules of this table, none from a kernel that is
                 predicted. Its rules come from what was counted of the microbenchmarks, too. Some
@@ -92,12 +92,13 @@ def _numbers(results: Results) -> str:
                 predicted twice: that atomics wait for each other in slices, which the
                 microbenchmarks of atomics had shown before, and that arithmetic waits for nothing,
                 which `sums:block_sums` of [the field's algorithms](#the-fields-algorithms) had
-                shown. The last two came after all permutations had been predicted, from
-                microbenchmarks: half-warps ask once for the tag of a line that they share, which
-                the counts of S-designated along the shuffle had suggested; and blocks next to each
-                other run in one half of the cache. The latter made the counts of crossings better,
-                and the times of D-designated along the transpose worse, where too many crossings
-                had made up for fills that are missing."""
+                shown. Two came after all permutations had been predicted, from microbenchmarks:
+                half-warps ask once for the tag of a line that they share, which the counts of
+                S-designated along the shuffle had suggested; and blocks next to each other run in
+                one half of the cache. The last two came after the second set of kernels had been
+                predicted: that a multiprocessor asks for pages that it doesn't know, which reads
+                many MiB apart had suggested, and that clusters take turns. Until then no
+                microbenchmark had looked for either; those of [the cache](#{CACHE}) do now."""
             ),
             table(("number", "picoseconds, or as it is", "how it is found"), rows, texts=1).replace(
                 "| ---: | ---: |\n", "| ---: | --- |\n"
@@ -105,9 +106,8 @@ def _numbers(results: Results) -> str:
             paragraph(
                 "Not measured: "
                 + ", ".join(f"`{name}` = {value}" for name, value in chosen.items())
-                + f""". Sectors and halves are what the counters show; {clusters}
-                of multiprocessors, of which half belong to each half of the cache, {are}
-                NVIDIA describes; on the others counts of microbenchmarks hardly depend.
+                + f""". Sectors and halves are what the counters show{clusters};
+                on the others counts of microbenchmarks hardly depend.
                 The time that a launch itself takes, of the section about the
                 machine, is added. Times of several launches are predicted together,
                 of which each finds what the last one left in the cache; the first
@@ -297,16 +297,29 @@ def later(which: str, results: Results) -> list[str]:
     kernels = Predictions.kept(which, results, KEPT)
     if kernels is None:
         return []
-    found, (title, kinds) = errors(kernels.times()), LATER[which]
+    title, kinds = LATER[which]
+    first = Predictions.kept(which, results, KEPT / "first")
+    seen = """None of these was measured before the rules above were complete, and this is their
+        first prediction."""
+    if first is not None:
+        seen = f"""This is not the first prediction. That one was made before clusters took turns
+            and pages had to be asked for, when none of these had been measured or predicted before;
+            it had a {summary(first.times()).replace("error", "error of", 1)} (on average, more
+            precisely, {_mean(first)})."""
     return [
         f"### {title}\n",
         paragraph(
             f"""{summary(kernels.times()).capitalize()}. The aim was 20% on average; more precisely
-            it is {sum(map(abs, found)) / len(found):.2%}. None of these was measured or predicted
-            before the rules above were complete. {kinds} Times and counts as above:"""
+            it is {_mean(kernels)}. {seen} {kinds} Times and counts as above:"""
         ),
         _times_and_counts(kernels),
     ]
+
+
+def _mean(kernels: Predictions) -> str:
+    """The mean absolute error of a set, to a hundredth of a percent."""
+    found = errors(kernels.times())
+    return f"{sum(map(abs, found)) / len(found):.2%}"
 
 
 def _another() -> str:

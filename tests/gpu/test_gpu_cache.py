@@ -266,7 +266,7 @@ def test_a_block_is_in_the_half_of_its_multiprocessor(played, monkeypatch):
         return np.full(8, 450 if asked[-2:] != [one, one] and one % 2 else 300)
 
     monkeypatch.setattr(cache_halves, "_cycles", cycles)
-    monkeypatch.setattr(cache_halves, "_multiprocessors", lambda stage: [2, 3, 0, 1])
+    monkeypatch.setattr(cache_halves, "multiprocessors", lambda stage: [2, 3, 0, 1])
     *_, last = cache_halves.measured(stage)
     assert last == {"number": "halves of blocks", "halves": "0101"}
 
@@ -356,11 +356,11 @@ def test_the_record_grows_number_by_number_and_then_has_the_counts(played, monke
     said = []
     records = list(measured("the command", said.append))
     assert said[:3] == ["read hits", "interleaved read hits", "random read hits"]
-    assert said[-3:] == ["halves", "shares", "counting"]
+    assert said[-4:] == ["halves", "shares", "clusters", "counting"]
     sizes = [len(record.rows) for record in records]
     assert sizes[:4] == [6, 7, 8, 14]
     assert sizes == sorted(sizes)
-    assert sizes[-1] == sizes[-2] == len(list(points(CARD))) + 3
+    assert sizes[-1] == sizes[-2] == len(list(points(CARD))) + 4
     last = records[-1]
     assert (last.experiment, last.facts["ncu"]) == ("cache", "1.0")
     assert last.facts["metrics lacking"] == []

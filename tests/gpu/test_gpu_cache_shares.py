@@ -1,4 +1,4 @@
-"""The blocks that multiprocessors run while all write to memory, and the clusters they show."""
+"""The blocks that multiprocessors run while all write to memory."""
 
 import ctypes
 import shutil
@@ -11,30 +11,13 @@ import pytest
 
 from emulated_gpu import Emulated, needs_compiler
 from mmsim.cuda_c.kernels import Kernel
-from mmsim.gpu import cache_halves, cache_shares
-from mmsim.gpu.cache_calibrated import CHOSEN, cached_machine, cached_numbers
-from mmsim.gpu.cache_shares import counts, kernel, measured, sizes
+from mmsim.gpu import cache_clusters, cache_halves, cache_shares
+from mmsim.gpu.cache_shares import counts, kernel, measured
 from mmsim_algorithms.gpu.kept import Results
 from mmsim_algorithms.gpu.page_cache import cache
-from mmsim_algorithms.gpu.page_cached import cached
 
 KEPT = Results.read()
 NVCC = shutil.which("nvcc")
-UNEQUAL = (18, 18, 18, 18, 18, 18, 12, 12)
-
-
-def blocks_of(clusters, each=1650):
-    """The blocks of each multiprocessor where each cluster runs so many."""
-    return [round(each / size) for size in clusters for _ in range(size)]
-
-
-def with_blocks(blocks):
-    """The kept results, in which multiprocessors ran so many blocks; None: without such a row."""
-    rows = [row for row in KEPT["cache"].rows if row["number"] != "shares"]
-    if blocks is not None:
-        rows.append({"number": "shares", "blocks": " ".join(map(str, blocks))})
-    record = replace(KEPT["cache"], rows=tuple(rows))
-    return Results({**KEPT.records, "cache": record})
 
 
 # ------------------------------------------------------------ the kernel
@@ -42,7 +25,7 @@ def with_blocks(blocks):
 
 @pytest.mark.skipif(NVCC is None, reason="there is no nvcc")
 def test_nvcc_takes_what_is_written_in_cuda_c(tmp_path):
-    texts = (cache_shares.SOURCE, cache_halves.SOURCE, cache_halves.WHERE)
+    texts = (cache_clusters.SOURCE, cache_shares.SOURCE, cache_halves.SOURCE, cache_halves.WHERE)
     (tmp_path / "kernels.cu").write_text("\n".join(texts))
     command = [NVCC, "-ptx", "-o", str(tmp_path / "kernels.ptx"), str(tmp_path / "kernels.cu")]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -95,56 +78,19 @@ def test_the_blocks_of_each_multiprocessor_are_counted():
     assert counts([]) == []
 
 
-# ------------------------------------------------------------ the clusters
+def test_the_page_has_the_blocks_of_each_size():
+    """Without clusters only what all ran, without the row nothing."""
+    rows = [row for row in KEPT["cache"].rows if row["number"] not in ("shares", "clusters")]
 
+    def page(*more):
+        record = replace(KEPT["cache"], rows=(*rows, *more))
+        return " ".join(cache(Results({**KEPT.records, "cache": record}))[0].split())
 
-@pytest.mark.parametrize("clusters", [UNEQUAL, 8 * (16,), (18, 18, 16, 16, 16, 16, 16, 16), (3,)])
-def test_equal_shares_show_the_sizes_of_clusters(clusters):
-    blocks = blocks_of(clusters)
-    assert sizes(blocks, len(clusters)) == clusters
-    near = [one + (number % 3 - 1) for number, one in enumerate(blocks)]
-    assert sizes(near, len(clusters)) == clusters
-    assert sizes(near[::-1], len(clusters)) == clusters
-
-
-@pytest.mark.parametrize(
-    "blocks",
-    [
-        [],
-        [*blocks_of(UNEQUAL)[:-1], 92],  # 109 multiprocessors aren't clusters of 18
-        blocks_of(8 * (16,))[:-1],
-        [1, *[10_000] * 131],
-        [10_000, *[1] * 131],
-    ],
-)
-def test_blocks_that_make_up_no_clusters_show_none(blocks):
-    assert sizes(blocks, 8) is None
-    assert cached_numbers(with_blocks(blocks)["cache"], KEPT.card)["clusters"] == 8
-
-
-def test_the_clusters_of_fewer_multiprocessors_than_the_card_has_are_not_taken():
-    blocks = blocks_of(8 * (16,))
-    assert sizes(blocks, 8) == 8 * (16,)
-    assert cached_numbers(with_blocks(blocks)["cache"], KEPT.card)["clusters"] == 8
-
-
-def test_without_such_a_row_the_clusters_are_equal():
-    results = with_blocks(None)
-    assert cached_numbers(results["cache"], KEPT.card)["clusters"] == CHOSEN["clusters"] == 8
-    assert cached_machine(results["cache"], KEPT.card).clusters == 8
-    assert "equal blocks that write" not in " ".join(cache(results)[0].split())
-    assert "`clusters` = 8" in " ".join(cached(results)[0].split())
-
-
-def test_the_page_has_the_blocks_and_the_clusters():
-    results = with_blocks(blocks_of(UNEQUAL))
-    assert cached_numbers(results["cache"], KEPT.card)["clusters"] == UNEQUAL
-    text = " ".join(cache(results)[0].split())
-    assert "Of 13,248 equal blocks" in text
-    assert "each multiprocessor runs 92 to 138, as if clusters of 18, 18, " in text
-    text = " ".join(cached(results)[0].split())
-    assert "| clusters | 18, 18, 18, 18, 18, 18, 12, 12 |" in text
-    assert "`clusters` = 8" not in text
-    assert "that there are 8 clusters of multiprocessors" in text
-    unclear = " ".join(cache(with_blocks([1, *[10_000] * 131]))[0].split())
-    assert "each multiprocessor runs 1 to 10000." in unclear
+    ran = {"number": "shares", "blocks": "90 92 91 138 140"}
+    clusters = {"number": "clusters", "multiprocessors": "0 1 2; 3 4"}
+    assert "equal blocks" not in page()
+    assert "Of 551 equal blocks" in page(ran)
+    assert "each multiprocessor runs 90 to 140. " in page(ran) + " "
+    assert "It depends on its cluster" not in page(ran)
+    assert "in one of 3 90 to 92, in one of 2 138 to 140." in page(ran, clusters)
+    assert "1 of 3, 1 of 2" in page(ran, clusters)

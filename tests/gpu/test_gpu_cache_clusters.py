@@ -1,0 +1,100 @@
+"""Which multiprocessors delay each other, and the clusters that they make up."""
+
+import ctypes
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from emulated_gpu import Emulated, needs_compiler
+from mmsim.gpu import cache_clusters
+from mmsim.gpu.cache_calibrated import CHOSEN, cached_machine, cached_numbers
+from mmsim.gpu.cache_clusters import grouped, kernel, measured, members, sizes
+from mmsim_algorithms.gpu.kept import Results
+from mmsim_algorithms.gpu.page_cached import cached
+
+KEPT = Results.read()
+
+
+def with_clusters(of_sizes):
+    """The kept results with clusters of such sizes; None: without such a row."""
+    rows = [row for row in KEPT["cache"].rows if row["number"] != "clusters"]
+    if of_sizes is not None:
+        numbers = iter(range(1000))
+        shown = "; ".join(" ".join(str(next(numbers)) for _ in range(size)) for size in of_sizes)
+        rows.append({"number": "clusters", "multiprocessors": shown})
+    return Results({**KEPT.records, "cache": replace(KEPT["cache"], rows=tuple(rows))})
+
+
+@needs_compiler
+def test_two_blocks_read_and_the_others_end_before(tmp_path):
+    """Emulated, where the multiprocessor is the block; only what is read is looked at."""
+    text = cache_clusters.SOURCE
+    (asked,) = [line for line in text.splitlines() if "asm" in line]
+    text = text.replace(asked, "own = blockIdx.x;").replace("clock64()", "(counted += 7)")
+    text = text.replace("unsigned int own;", "unsigned int own; long long counted = 0;")
+    one = replace(kernel(6), source=text)
+    far, span, words = 64, 5, 8
+    a = np.zeros(cache_clusters.PAGES * far, np.int32)
+    p = np.array([3, 4, 2, far, span, words], np.int32)
+    cycles = np.full(3, -1, np.int32)
+    pointers = [ctypes.pointer(ctypes.c_void_p(array.ctypes.data)) for array in (a, p, cycles)]
+    table = (ctypes.c_void_p * 3)(*(ctypes.cast(one, ctypes.c_void_p) for one in pointers))
+    Emulated([one], tmp_path).library.run_0(table, 0)
+    assert cycles.tolist() == [7, 7, -1]
+
+
+def test_all_that_delay_the_first_one_are_its_cluster():
+    """The clusters are {0 2 5}, {1 4}, {3}; the first blocks run on 4, 0, 3."""
+    clusters = [{0, 2, 5}, {1, 4}, {3}]
+    launched = []
+
+    def ready(written, passed):
+        def launch():
+            if len(passed) == 1:
+                passed[0][:] = [4, 0, 4, 3, 4, 0]
+                return
+            _, p, cycles = passed
+            launched.append((written.grid[0], *p.tolist()))
+            one, other = p[1:3].tolist()
+            delayed = one != other and any({one, other} <= own for own in clusters)
+            cycles[0] = (1600 if delayed else 1000) + 50 * (len(launched) % 2)
+
+        return launch
+
+    stage = SimpleNamespace(
+        cp=SimpleNamespace(zeros=np.zeros, asarray=np.asarray, asnumpy=np.asarray),
+        card=SimpleNamespace(multiprocessors=6),
+        scratch=np.zeros(32 * 100, np.int32),
+        ready=ready,
+    )
+    row = measured(stage)
+    assert row == {"number": "clusters", "multiprocessors": "1 4; 0 2 5; 3"}
+    assert launched[0] == (6, cache_clusters.TIMES, 4, 4, 100, cache_clusters.SPAN, 8)
+    assert members([row, {"number": "shares"}]) == [[1, 4], [0, 2, 5], [3]]
+    assert sizes([row], 6) == (2, 3, 1)
+
+
+def test_little_longer_is_not_delayed():
+    longer = {0: 100, 1: 125, 2: 126}
+    assert grouped([0, 1, 2], lambda one, other: longer[other - one]) == [[0, 2], [1]]
+
+
+@pytest.mark.parametrize(
+    ("of_sizes", "found"),
+    [
+        (22 * (6,), 22 * (6,)),
+        ((*20 * (6,), *3 * (4,)), (*20 * (6,), *3 * (4,))),
+        (21 * (6,), 8),
+        (132 * (1,), 8),
+        (None, 8),
+    ],
+)
+def test_the_machine_has_the_clusters_or_equal_ones(of_sizes, found):
+    """Equal ones where they don't make up the card, or where no two delay each other."""
+    results = with_clusters(of_sizes)
+    assert cached_numbers(results["cache"], KEPT.card)["clusters"] == found
+    assert cached_machine(results["cache"], KEPT.card).clusters == found
+    text = " ".join(cached(results)[0].split())
+    assert (f"`clusters` = {CHOSEN['clusters']}" in text) == (found == 8)
