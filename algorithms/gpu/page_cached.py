@@ -16,6 +16,7 @@ from mmsim_algorithms.gpu.predicted import (
     Predictions,
     bold,
     errors,
+    of_rates,
     ratio,
     same,
     summary,
@@ -199,6 +200,10 @@ def _counts(icpp: Predictions) -> str:
                 and next to its time, and says what is compared with what."""
             ),
             table(("count", "launches", "within 5%", "mean error", "largest"), rows),
+            paragraph(
+                f"""The hit rate of the second-level cache, hits over hits and misses, is predicted
+                {of_rates(icpp.hit_rates())}."""
+            ),
             paragraph("By what fraction each count is predicted to be more, in bold if over 5%:"),
             table(
                 ("√n", "algorithm", "permutation", "type", "launch", *TITLES),
@@ -263,7 +268,8 @@ def _kernels(kernels: Predictions, results: Results) -> str:
                 On another H200 the kernels' times differ by at most {percent(apart)}. Next to the
                 times, by what fraction the counts are predicted to be more, the mean over
                 launches; [the counts themselves](metal-counters.md#the-kernels) stand with
-                those of the permutations."""
+                those of the permutations. The hit rate of the second-level cache is predicted
+                {of_rates(kernels.hit_rates())}."""
             ),
             _times_and_counts(kernels),
             wrong(kernels, "What binds them, and what is wrong, is meant as above."),
@@ -310,7 +316,8 @@ def later(which: str, results: Results) -> list[str]:
         f"### {title}\n",
         paragraph(
             f"""{summary(kernels.times()).capitalize()}. The aim was 20% on average; more precisely
-            it is {_mean(kernels)}. {seen} {kinds} Times and counts as above:"""
+            it is {_mean(kernels)}. {seen} {kinds} The hit rate is predicted
+            {of_rates(kernels.hit_rates())}. Times and counts as above:"""
         ),
         _times_and_counts(kernels),
     ]

@@ -48,6 +48,7 @@ COUNTED = (
     Count("to memory", "memory writes", ("dram__sectors_write.sum",)),
 )
 """What is predicted and counted of each launch."""
+HITS, MISSES = (one for one in COUNTED if one.title in ("L2 hits", "L2 misses"))
 TITLES = tuple(one.title for one in COUNTED)
 LARGEST = FOLDER.parent / "h200" / "icpp-counters-8192.json"
 """What was counted of the largest permutations, on another H200."""
@@ -105,6 +106,19 @@ class Predictions:
             for own, row in self.pairs()
         ]
 
+    def hit_rates(self) -> list[float]:
+        """Of each counted launch by how much more of what is read is predicted to hit.
+
+        A rate is hits over hits and misses; launches with few of them are left out.
+        """
+        found = []
+        for own, row in self.pairs():
+            hits, misses = (one.counted(row) for one in (HITS, MISSES))
+            if hits is not None and misses is not None and hits + misses >= FEW:
+                predicted = [number(own, one.field) for one in (HITS, MISSES)]
+                found.append(predicted[0] / sum(predicted) - hits / (hits + misses))
+        return found
+
     def pairs(self) -> list[tuple[Row, Row]]:
         """Of each counted launch what is predicted and what the card counted."""
         return [
@@ -119,6 +133,16 @@ def same(own: Row, row: Row) -> bool:
     """Whether a prediction is of a measured row; the scheduled one stands for all permutations."""
     names = [name for name in ABOUT if name in own and own[name] != "all"]
     return all(row.get(name) == own[name] for name in names)
+
+
+def of_rates(rates: Sequence[float]) -> str:
+    """How many hit rates are near, in words.
+
+    >>> of_rates([0.01, -0.2])
+    'within 5 points for 1 of 2 launches'
+    """
+    near = sum(abs(one) <= NEAR for one in rates)
+    return f"within {100 * NEAR:.0f} points for {near} of {len(rates)} launches"
 
 
 def errors(rows: Iterable[Row]) -> list[float]:
