@@ -25,12 +25,11 @@ REQUEST = BARRIER + 1
 class Launch(NamedTuple):
     """What doesn't change: arrays for Numba, lists for Python, and numbers.
 
-    Warps stand DMM by DMM, block by block, `size` of them in a block, with empty ones at the end.
+    Warps stand block by block, `size` of them in a block, with empty ones at the end.
     """
 
     dmms: int
     blocks: int
-    """Places for blocks of a DMM."""
     size: int
     """Warps of a block."""
     places: int
@@ -42,7 +41,7 @@ class Launch(NamedTuple):
     operations: Any
     """What the warps do: 1 is a barrier, 2 + r is request r."""
     threads: Any
-    """Threads of each block, 0 where there is none."""
+    """Threads of each block."""
     needs: Any
     """For each access, whether it waits for requests of each."""
     kinds: Any
@@ -85,8 +84,12 @@ class State(NamedTuple):
     """Of each DMM, whether a dispatch of its shared memory stands in the heap."""
     room: Any
     """Of each DMM, for how many threads there is room."""
-    begun: Any
-    """Of each DMM, how many of its blocks have begun."""
+    dmm: Any
+    """Of each block that has begun its DMM."""
+    ended: Any
+    """Blocks that have ended and not made room yet, in ascending order."""
+    making_room: Any
+    """Those that do now."""
     unfinished: Any
     """Of each block, the warps that have not ended."""
     arrived: Any
@@ -104,7 +107,7 @@ class State(NamedTuple):
     """Of each access what its requests took, see `mmsim.model.cache`."""
 
 
-IN_HEAP, TO_DO, DONE, SEEN = range(4)
+IN_HEAP, TO_DO, DONE, SEEN, BEGUN, ENDED = range(6)
 LINE = 16
 """Numbers of 4 bytes in a line of this computer's cache."""
 LARGE = 1 << 14
@@ -176,19 +179,43 @@ def pop(state: State) -> int:
     return first  # type: ignore[no-any-return]
 
 
-def begin_blocks(launch: Launch, state: State, x: int) -> None:
-    """The next blocks of DMM x for which there is room begin."""
-    while state.begun[x] < launch.blocks:
-        block = x * launch.blocks + state.begun[x]
-        threads = launch.threads[block]
-        if threads == 0 or threads > state.room[x]:
-            return
-        state.begun[x] += 1
-        state.room[x] -= threads
-        state.unfinished[block] = launch.size
-        for warp in range(block * launch.size, (block + 1) * launch.size):
-            state.todo[state.numbers[TO_DO]] = warp
-            state.numbers[TO_DO] += 1
+def begin_block(launch: Launch, state: State, x: int) -> bool:
+    """The next block begins on DMM x, if there is one and room for it; whether it does."""
+    block = state.numbers[BEGUN]
+    if block == launch.blocks or launch.threads[block] > state.room[x]:
+        return False
+    state.numbers[BEGUN] += 1
+    state.dmm[block] = x
+    state.room[x] -= launch.threads[block]
+    state.unfinished[block] = launch.size
+    for warp in range(block * launch.size, (block + 1) * launch.size):
+        state.todo[state.numbers[TO_DO]] = warp
+        state.numbers[TO_DO] += 1
+    return True
+
+
+def end_block(state: State, block: int) -> None:
+    """The last warp of a block has ended."""
+    place = state.numbers[ENDED]
+    state.numbers[ENDED] = place + 1
+    while place > 0 and state.ended[place - 1] > block:
+        state.ended[place] = state.ended[place - 1]
+        place -= 1
+    state.ended[place] = block
+
+
+def make_room(launch: Launch, state: State) -> None:
+    """The blocks that have ended make room, in order, and the next ones begin there."""
+    count = state.numbers[ENDED]
+    state.numbers[ENDED] = 0
+    for place in range(count):
+        state.making_room[place] = state.ended[place]
+    for place in range(count):
+        block = state.making_room[place]
+        x = state.dmm[block]
+        state.room[x] += launch.threads[block]
+        while begin_block(launch, state, x):
+            pass
 
 
 def open_barrier(launch: Launch, state: State, block: int) -> None:
@@ -212,14 +239,13 @@ def go_on(launch: Launch, state: State, clusters: Any, now: int) -> None:
         state.numbers[TO_DO] -= 1
         warp = state.todo[state.numbers[TO_DO]]
         block = warp // size
-        x = block // launch.blocks
+        x = state.dmm[block]
         sequence = state.sequences[warp]
         if sequence[0] == sequence[1]:
             state.unfinished[block] -= 1
             open_barrier(launch, state, block)
             if state.unfinished[block] == 0:
-                state.room[x] += launch.threads[block]
-                begin_blocks(launch, state, x)
+                end_block(state, block)
             continue
         operation = launch.operations[sequence[0]]
         if operation == BARRIER:
@@ -228,16 +254,15 @@ def go_on(launch: Launch, state: State, clusters: Any, now: int) -> None:
             state.arrived[block] += 1
             open_barrier(launch, state, block)
             continue
-        within = warp - x * launch.blocks * size
         if launch.to_shared[launch.site[operation - REQUEST]]:
             words = state.ready_shared[x]
-            add(words, len(words) + within)
+            add(words, len(words) + warp)
             if not state.planned[x]:
                 state.planned[x] = True
                 push(state, max(now, state.free[x]), len(state.sequences) + x)
         else:
             words = state.ready[x]
-            add(words, len(words) + within)
+            add(words, len(words) + warp)
             cluster = clusters[x]
             dmms = state.dmms[cluster]
             add(dmms, len(dmms) + x - launch.firsts[cluster])
@@ -267,7 +292,7 @@ def dispatch_shared(launch: Launch, state: State, x: int, now: int) -> None:
     words = state.ready_shared[x]
     node = take(words, state.last[x][1])
     state.last[x][1] = node
-    warp = node - len(words) + x * launch.blocks * launch.size
+    warp = node - len(words)
     request = launch.operations[state.sequences[warp][0]] - REQUEST
     stages = launch.stages[request]
     done = completion(now, stages, launch.latency)
@@ -298,7 +323,7 @@ def dispatch(
         add(dmms, at)
     if dmms[0] != 0:
         add(state.clusters, taken)
-    warp = node - len(words) + x * launch.blocks * launch.size
+    warp = node - len(words)
     request = launch.operations[state.sequences[warp][0]] - REQUEST
     site = launch.site[request]
     first = launch.ends[request]
@@ -325,13 +350,19 @@ def dispatch(
 
 def play(launch: Launch, state: State, numbers: Numbers, cache: Cache, control: Any) -> int:
     """The last completion of all; -1 if stopped."""
-    for x in range(launch.dmms):
-        begin_blocks(launch, state, x)
+    while begin_block(launch, state, state.numbers[BEGUN] % launch.dmms):
+        pass
     go_on(launch, state, cache.clusters, 0)
     now = free = last = count = 0
     warps = len(state.sequences)
     while True:
         ready = state.clusters[0] != 0
+        if state.numbers[ENDED] > 0 and (
+            state.numbers[IN_HEAP] == 0 or state.heap_times[0] > now or state.heap[0] >= warps
+        ):
+            make_room(launch, state)
+            go_on(launch, state, cache.clusters, now)
+            continue
         if state.numbers[IN_HEAP] > 0:
             time = state.heap_times[0]
             if not ready or time <= max(now, free):
@@ -383,5 +414,17 @@ def serve_round(
     return done
 
 
-PARTS = (bring, push, pop, begin_blocks, open_barrier, go_on, under_way, dispatch_shared, dispatch)
+PARTS = (
+    bring,
+    push,
+    pop,
+    begin_block,
+    end_block,
+    make_room,
+    open_barrier,
+    go_on,
+    under_way,
+    dispatch_shared,
+    dispatch,
+)
 """What `play` calls, besides what it imports; each comes after those that it calls."""

@@ -339,8 +339,8 @@ class Requests:
         launch, grid = self.launch, self.launch.grid
         machine = launch.machine
         dmms = min(grid.dmms, grid.blocks)
-        blocks, size = -(-grid.blocks // dmms), grid.warps_per_block
-        warps = dmms * blocks * size
+        blocks, size = grid.blocks, grid.warps_per_block
+        warps = blocks * size
         places = machine.under_way
         sites = [np.full(len(note.stages), note.site, np.int32) for note in self.notes]
         stages = [note.stages for note in self.notes]
@@ -355,14 +355,13 @@ class Requests:
             _joined([note.touched for note in self.notes if self.masked], np.uint32),
         )
         self.notes = []
-        threads = np.zeros(blocks * dmms, np.int64)
-        block = np.arange(grid.blocks)
-        threads[block] = np.minimum(grid.block_size, grid.threads - block * grid.block_size)
+        before = np.arange(blocks) * grid.block_size
+        threads = np.minimum(grid.block_size, grid.threads - before)
         kinds = np.array([rule.KIND[site.kind] for site in launch.meaning.sites], np.int64)
         arrays = (
             np.cumsum((0, *machine.cluster_sizes)),
             operations.astype(np.int64),
-            threads.reshape(blocks, dmms).T.ravel(),
+            threads,
             needed(launch),
             kinds,
             np.array(self.to_shared, bool),
@@ -376,11 +375,10 @@ class Requests:
             int(machine.latencies(2)[1]) if machine.shared else 1,
             *(arrays if compile else (array.tolist() for array in arrays)),
         )
-        sequences = np.zeros((blocks * dmms * size, 2), np.int64)
+        sequences = np.zeros((warps, 2), np.int64)
         sequences[: grid.warps, 0] = start[:-1]
         sequences[: grid.warps, 1] = start[1:]
-        sequences = sequences.reshape(blocks, dmms, size, 2).transpose(1, 0, 2, 3).reshape(-1, 2)
-        words = plain_time.words_for(blocks * size)
+        words = plain_time.words_for(warps)
         sizes = machine.cluster_sizes
         clusters, of_clusters = (plain_time.words_for(most) for most in (len(sizes), max(sizes)))
         resident = grid.threads if machine.resident is None else machine.resident
@@ -397,14 +395,16 @@ class Requests:
             np.zeros(dmms, np.int64),
             np.zeros(dmms, bool),
             np.full(dmms, resident, np.int64),
-            np.zeros(dmms, np.int64),
-            np.zeros(dmms * blocks, np.int64),
-            np.zeros(dmms * blocks, np.int64),
+            np.zeros(blocks, np.int64),
+            np.zeros(blocks, np.int64),
+            np.zeros(blocks, np.int64),
+            np.zeros(blocks, np.int64),
+            np.zeros(blocks, np.int64),
             np.zeros(warps, np.int64),
             np.zeros(warps, np.int64),
             np.zeros(warps + dmms, np.int64),
             np.zeros(warps + dmms, np.int64),
-            np.zeros(4, np.int64),
+            np.zeros(6, np.int64),
             np.zeros_like(counts),
         )
         return fixed, state

@@ -13,7 +13,7 @@ from mmsim.engines.cached import needed
 from mmsim.engines.effect import effect
 from mmsim.engines.events.barriers import Barriers
 from mmsim.engines.events.driver import Driver
-from mmsim.engines.events.moment import COMPLETION, Moment
+from mmsim.engines.events.moment import BEGIN, COMPLETION, Moment, Recurring
 from mmsim.engines.events.residency import Residency
 from mmsim.engines.events.units import Job, MemoryUnit
 from mmsim.errors import MMSimError
@@ -38,11 +38,12 @@ class Asynchronous(Driver):
     def __init__(self, launch: Launch, listeners: Sequence[Listener]) -> None:
         super().__init__(launch, listeners)
         self.by_lane = launch.machine.by_lane
-        arrays = [launch.arrays[site.array] for site in launch.meaning.sites]
-        self.ways = [(array, self.units_of_blocks(array)) for array in arrays]
-        """Of each site the array, and for each block the unit in front of its copy."""
+        self.arrays = [launch.arrays[site.array] for site in launch.meaning.sites]
+        """Of each site the array."""
         self.barriers = Barriers(self.grid, self.env, self.listeners)
         self.residency = Residency(self.grid, launch.machine.resident)
+        self.ended_now: list[int] = []  # blocks that have not made room yet
+        self.room = Room(self)
         self.needs = needed(launch).tolist()
         self.running = [0] * self.grid.blocks  # warps of each block that have begun and not ended
         start = Moment(self.env)
@@ -51,7 +52,7 @@ class Asynchronous(Driver):
 
     def begin(self, event: Event) -> None:
         """The first blocks begin."""
-        self.begin_blocks(self.residency.first())
+        self.begin_blocks(list(self.residency.first()))
 
     def begin_blocks(self, blocks: Iterable[int]) -> None:
         """Blocks begin now; each may end immediately."""
@@ -66,12 +67,26 @@ class Asynchronous(Driver):
     def warp_ended(self, block: int) -> None:
         """A warp has ended; if it was the last one of its block, others may begin."""
         self.running[block] -= 1
-        if not self.running[block]:
+        if not self.running[block] and self.residency.left:
+            if not self.ended_now:
+                self.room.after(0, BEGIN)
+            self.ended_now.append(block)
+
+    def make_room(self) -> None:
+        """The blocks that have ended make room, in order, and the next ones begin there."""
+        ended, self.ended_now = sorted(self.ended_now), []
+        for block in ended:
             self.begin_blocks(self.residency.ended(block))
 
-    def units_of_blocks(self, array: ArrayInMemory) -> list[MemoryUnit]:
-        units = [self.units[unit] for unit in array.unit_of_copy.tolist()]
-        return units if array.shared else units * self.grid.blocks
+    def dmm_of_warp(self, warp: int) -> int:
+        """The DMM on which a warp's block has begun."""
+        return self.residency.dmm[self.grid.block_of_warp(warp)]
+
+    def unit_of(self, array: ArrayInMemory, block: int) -> MemoryUnit:
+        """The unit in front of an array, or of a block's copy of it."""
+        if array.shared and self.launch.machine.shared:
+            return self.units[1 + self.residency.dmm[block]]
+        return self.units[0]
 
     def ended(self) -> None:
         self.barriers.refuse_waiting(self.launch.program.name)
@@ -81,9 +96,20 @@ class Asynchronous(Driver):
         if machine.shared and unit.dmm is None:
             if machine.cluster_sizes:
                 clusters = cluster_of_each(machine.cluster_sizes)
-                return ClustersInTurn(self.grid.dmm_of_warp, clusters.tolist())
-            return DMMsInTurn(self.grid.dmm_of_warp)
+                return ClustersInTurn(self.dmm_of_warp, clusters.tolist())
+            return DMMsInTurn(self.dmm_of_warp)
         return WarpsInTurn()
+
+
+class Room(Recurring):
+    """Blocks that have ended at this instant make room, after all warps have gone on."""
+
+    def __init__(self, driver: Asynchronous) -> None:
+        super().__init__(driver.env)
+        self.driver = driver
+
+    def happen(self, _: Event) -> None:
+        self.driver.make_room()
 
 
 class Warp(Job):
@@ -146,10 +172,10 @@ class Warp(Job):
             self.wait(want)
             return
         self.request = want
-        self.array, units = driver.ways[want.site.number]
+        self.array = driver.arrays[want.site.number]
         self.elements = want.elements
         self.stages, self.least = 0, 1
-        unit = units[self.block]
+        unit = driver.unit_of(self.array, self.block)
         if driver.by_lane or want.site.kind == "atomic" or want.site.vector > 1:
             self.count(unit.unit)
         unit.submit(self)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from simpy import Environment
 
 from mmsim.engines.cached import asked
@@ -17,12 +19,18 @@ class CachedUnit(MemoryUnit):
     """The global memory: a request completes when the cache's rule says so."""
 
     def __init__(
-        self, env: Environment, unit: Unit, turns: Turns, launch: Launch, tally: Tally
+        self,
+        env: Environment,
+        unit: Unit,
+        turns: Turns,
+        launch: Launch,
+        tally: Tally,
+        dmm_of_warp: Callable[[int], int],
     ) -> None:
         super().__init__(env, unit, turns)
         self.numbers, self.asked = asked(launch)
         self.state = cache.listed(cache.new_state(self.numbers, launch.machine.cluster_sizes))
-        self.grid = launch.grid
+        self.dmm_of_warp = dmm_of_warp
         self.taken = tally.taken
 
     def serve(self, job: Job) -> tuple[int, int]:
@@ -30,7 +38,7 @@ class CachedUnit(MemoryUnit):
         of = self.asked[site.number]
         sectors, places = of.sectors(addresses)
         now: int = self.env.now  # type: ignore[assignment]
-        who = self.grid.dmm_of_warp(job.warp), of.kind
+        who = self.dmm_of_warp(job.warp), of.kind
         how = *who, job.stages, sectors, places, 0, len(sectors)
         done = cache.serve(self.numbers, self.state, now, *how)
         counts = self.taken[site.number]

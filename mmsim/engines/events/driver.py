@@ -54,8 +54,13 @@ class Driver(ABC):
 
     def _unit(self, unit: Unit) -> MemoryUnit:
         if unit.dmm is None and self.launch.machine.cache is not None:
-            return CachedUnit(self.env, unit, self.turns(unit), self.launch, self.tally)
+            own = self.launch, self.tally, self.dmm_of_warp
+            return CachedUnit(self.env, unit, self.turns(unit), *own)
         return MemoryUnit(self.env, unit, self.turns(unit))
+
+    def dmm_of_warp(self, warp: int) -> int:
+        """The DMM on which a warp runs."""
+        return self.grid.dmm_of_warp(warp)
 
     @property
     def now(self) -> int:

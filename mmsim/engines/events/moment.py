@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from simpy import Environment, Event
 
-COMPLETION, DISPATCH = 1, 2
+COMPLETION, BEGIN, DISPATCH = 1, 2, 3
 """Priorities: what comes first at one instant."""
 
 

@@ -1,4 +1,4 @@
-"""Which blocks have begun: a DMM holds so many threads at a time (docs/machines.md)."""
+"""Which blocks have begun, and where: a DMM holds so many threads at a time (docs/machines.md)."""
 
 from __future__ import annotations
 
@@ -8,42 +8,46 @@ from mmsim.model.threads import Grid
 
 
 class Residency:
-    """Lets the blocks of each DMM begin, in order, as soon as those before leave room.
+    """Lets the blocks begin, in order, as soon as those before leave room.
 
-    >>> blocks = Residency(Grid(threads=40, block_size=8, width=8, dmms=2), 16)
+    >>> blocks = Residency(Grid(threads=48, block_size=8, width=8, dmms=2), 16)
     >>> list(blocks.first()), blocks.left
-    ([0, 1, 2, 3], 1)
-    >>> list(blocks.ended(1)), list(blocks.ended(0))
-    ([], [4])
+    ([0, 1, 2, 3], 2)
+    >>> list(blocks.ended(1)), list(blocks.ended(3)), blocks.dmm
+    ([4], [5], [0, 1, 0, 1, 1, 1])
     """
 
     def __init__(self, grid: Grid, resident: int | None) -> None:
         self.grid = grid
         used = min(grid.dmms, grid.blocks)
         self.room = [grid.threads if resident is None else resident] * used
-        self.next = list(range(used))
-        self.left = grid.blocks
+        self.dmm: list[int] = []
+        """Of each block that has begun its DMM."""
+
+    @property
+    def left(self) -> int:
+        """How many blocks have not begun."""
+        return self.grid.blocks - len(self.dmm)
 
     def first(self) -> Iterator[int]:
-        """The blocks that begin at time 0, in order."""
-        yield from sorted(block for dmm in range(len(self.next)) for block in self._of(dmm))
+        """The blocks that begin at time 0, in order: on the DMMs in turn."""
+        while self.left and self._begins(len(self.dmm) % len(self.room)):
+            yield len(self.dmm) - 1
 
     def ended(self, block: int) -> Iterator[int]:
-        """The blocks that begin when a block has ended."""
-        dmm = self.grid.dmm_of_block(block)
-        self.room[dmm] += self._threads(block)
-        yield from self._of(dmm)
+        """The blocks that begin when a block has ended: on its DMM."""
+        self.room[self.dmm[block]] += self._threads(block)
+        while self.left and self._begins(self.dmm[block]):
+            yield len(self.dmm) - 1
 
-    def _of(self, dmm: int) -> Iterator[int]:
-        """The blocks for which a DMM has room now."""
-        while (block := self.next[dmm]) < self.grid.blocks:
-            threads = self._threads(block)
-            if threads > self.room[dmm]:
-                return
-            self.room[dmm] -= threads
-            self.next[dmm] += self.grid.dmms
-            self.left -= 1
-            yield block
+    def _begins(self, dmm: int) -> bool:
+        """The next block begins on a DMM, if there is room; whether it does."""
+        threads = self._threads(len(self.dmm))
+        if threads > self.room[dmm]:
+            return False
+        self.room[dmm] -= threads
+        self.dmm.append(dmm)
+        return True
 
     def _threads(self, block: int) -> int:
         size = self.grid.block_size
