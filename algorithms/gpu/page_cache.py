@@ -7,7 +7,7 @@ from itertools import groupby
 
 from mmsim.gpu import cache_calibration, cache_clusters, cache_shares
 from mmsim.gpu.cache_clusters import CLUSTERS
-from mmsim.gpu.cache_halves import HALVES, OF_BLOCKS
+from mmsim.gpu.cache_halves import HALVES, OF_BLOCKS, OF_EACH
 from mmsim.gpu.cache_pages import PAGES, by_spacing
 from mmsim.gpu.cache_shares import SHARES
 from mmsim.gpu.record import Record, Row
@@ -34,7 +34,7 @@ def cache(results: Results) -> list[str]:
     if cache_calibration.EXPERIMENT not in results.records:
         return []
     record = results[cache_calibration.EXPERIMENT]
-    others = (HALVES, OF_BLOCKS, PAGES, SHARES, CLUSTERS)
+    others = (HALVES, OF_BLOCKS, OF_EACH, PAGES, SHARES, CLUSTERS)
     points = [row for row in record.rows if row["number"] not in others]
     parts = [
         "## The second-level cache and the memory\n",

@@ -13,7 +13,7 @@ from mmsim.api.run import Run
 from mmsim.errors import Brief
 from mmsim.model import machines
 from mmsim.model.byte_banks import ByteBanks, ByteGroups
-from mmsim.model.cache import Numbers, check_cache, check_clusters, check_page
+from mmsim.model.cache import Numbers, check_cache, check_clusters, check_halves, check_page
 from mmsim.model.conflicts import Banks, Conflict, Groups
 from mmsim.model.machines import (
     Engine,
@@ -22,6 +22,7 @@ from mmsim.model.machines import (
     Units,
     check_bank_bytes,
     check_numbers,
+    whole_numbers,
 )
 from mmsim.model.threads import Given, asked
 
@@ -297,8 +298,8 @@ class Cached(HMM):
         sector, crossing between the halves, sector from or to memory, fill of a sector written in
         part, and opened row occupies its resource.
     page, pages, page_time
-        Places of a page (0: there are none), the pages that a DMM knows, and the time units that
-        each page that it has to ask for occupies its resource.
+        Places of a page, a multiple of a line (0: there are none), the pages that a DMM knows, and
+        the time units that each page that it has to ask for occupies its resource.
     port_time, wire_time
         Time units that each tag request, without those that the cache adds, and each sector
         occupies its DMM's own way to the cache.
@@ -306,7 +307,9 @@ class Cached(HMM):
         Those of a write or an atomic. Default: the same.
     clusters
         Clusters of the DMMs, which take turns and of which each belongs to one half: how many, or
-        the sizes of all. Default: each DMM is one.
+        a tuple of their sizes, of consecutive DMMs, `dmms` together. Default: each DMM is one.
+    half_of
+        A tuple of the half of each cluster, 0 or 1. Default: that of its number.
     slices, atomic_time
         Slices of the cache, and the time units that each sector of an atomic occupies the slice of
         its line.
@@ -351,6 +354,7 @@ class Cached(HMM):
     write_port_time: int | None = None
     write_wire_time: int | None = None
     clusters: int | tuple[int, ...] | None = None
+    half_of: tuple[int, ...] | None = None
     slices: int = 1
     atomic_time: int = 0
     shared_time: int = 1
@@ -382,14 +386,19 @@ class Cached(HMM):
         check_numbers(self, *latencies, "capacity", "page", least=0)
         check_cache(self._line, self.sectors, self.capacity, self.ways, self.halves, self.fetch)
         check_page(self._line, self.page)
+        for name in ("clusters", "half_of"):
+            if isinstance(getattr(self, name), list | tuple):
+                object.__setattr__(self, name, whole_numbers(self, name))
         if isinstance(self.clusters, tuple):
             check_clusters(self.clusters, self.dmms)
         elif self.clusters is not None:
-            check_numbers(self, "clusters")
+            check_numbers(self, "clusters", most=self.dmms)
+        if self.half_of is not None:
+            check_halves(self.half_of, len(self.cluster_sizes), self.halves)
 
     @cached_property
     def cluster_sizes(self) -> tuple[int, ...]:  # type: ignore[override]
-        """The DMMs of each cluster: DMM x of d is in cluster ⌊x · clusters / d⌋."""
+        """The DMMs of each cluster; of a number of them, DMM x of d is in ⌊x · clusters / d⌋."""
         if self.clusters is None:
             return (1,) * self.dmms
         if isinstance(self.clusters, tuple):

@@ -70,10 +70,11 @@ def _measured(n: int, settings: Settings) -> dict[str, Measured]:
         return timed(run, lambda run: same(run.arrays["b"]))
 
     size = {"dmms": DMMS, "width": WIDTH, "global_latency": LATENCY, "bank_bytes": 4}
+    cached: dict[str, Any] = {**size, **CACHED}
     tasks = {
         "NumPy": timed(move, same),
         "HMM": on(mm.HMM(**size)),
-        "Cached": on(mm.Cached(**size, **CACHED)),
+        "Cached": on(mm.Cached(**cached)),
     }
     return alternately(tasks, settings.repetitions(5), "s", settings.about(f"n = {n:,}"))
 

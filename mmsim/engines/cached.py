@@ -9,7 +9,9 @@ import numpy.typing as npt
 
 from mmsim.ir.needs import needs
 from mmsim.meaning.launch import Launch
-from mmsim.model.cache import Numbers
+from mmsim.model import cache
+from mmsim.model.cache import Numbers, State
+from mmsim.model.machines import Machine
 from mmsim.model.sectors import Asked
 
 
@@ -32,6 +34,11 @@ def asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
         )
         found = launch.kept["asked"] = numbers, ways
     return found
+
+
+def new_state(numbers: Numbers, machine: Machine, sectors: int = 1 << 62) -> State:
+    """An empty cache of a machine, see `mmsim.model.cache.new_state`."""
+    return cache.new_state(numbers, machine.cluster_sizes, machine.half_of or (), sectors)
 
 
 def needed(launch: Launch) -> npt.NDArray[np.bool_]:

@@ -78,6 +78,11 @@ class Measured:
         """The multiprocessors of each cluster; None where the record doesn't show them."""
         return cache_clusters.sizes(self.record.rows, self.plain.multiprocessors)
 
+    @property
+    def half_of(self) -> tuple[int, ...] | None:
+        """The half of each cluster; None where the record doesn't show clusters and halves."""
+        return None if self.clusters is None else cache_clusters.half_of(self.record.rows)
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -270,6 +275,13 @@ RULES = (
         "clusters",
         "multiprocessors that delay each other when they ask for pages, in the order of blocks",
         lambda of: of.clusters,
+        time=False,
+    ),
+    Rule(
+        "half_of",
+        "of each cluster that of its multiprocessors, whose first reads of lines take longer where "
+        "multiprocessor 0 had them, if that is in the other half",
+        lambda of: of.half_of,
         time=False,
     ),
 )

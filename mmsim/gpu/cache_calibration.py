@@ -18,7 +18,7 @@ from mmsim.errors import FormatError
 from mmsim.gpu import cache_clusters, cache_halves, cache_shares, ncu
 from mmsim.gpu.cache_clusters import CLUSTERS
 from mmsim.gpu.cache_counted import UNCOUNTED, counted
-from mmsim.gpu.cache_halves import HALVES, OF_BLOCKS
+from mmsim.gpu.cache_halves import HALVES, OF_BLOCKS, OF_EACH
 from mmsim.gpu.cache_metrics import counted_here, counts, lacking
 from mmsim.gpu.cache_points import Point, points
 from mmsim.gpu.cache_shares import SHARES
@@ -87,7 +87,7 @@ def joined(
     left = iter(zip(launched, launches, strict=True))
     found: list[Row] = []
     for row in rows:
-        if row["number"] in (HALVES, OF_BLOCKS, SHARES, CLUSTERS, *UNCOUNTED):
+        if row["number"] in (HALVES, OF_BLOCKS, OF_EACH, SHARES, CLUSTERS, *UNCOUNTED):
             found.append(row)
         else:
             point, launch = next(left)

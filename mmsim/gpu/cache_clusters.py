@@ -8,7 +8,7 @@ The language has no number of the multiprocessor, so the kernel is written in CU
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -25,6 +25,8 @@ PAGES = 32
 SPAN = 2048
 """Sectors that are read of each page: together a small part of the cache."""
 TIMES = 8
+MOST = 20
+"""Launches until both multiprocessors have had a block twice."""
 LONGER = 1.25
 """Times as long as alone: what takes longer is delayed."""
 SOURCE = """extern "C" __global__ void asks_for_pages(
@@ -62,6 +64,10 @@ SOURCE = """extern "C" __global__ void asks_for_pages(
 """
 
 
+class NoBlock(Exception):
+    """A multiprocessor has had no block, so nothing is known of it."""
+
+
 def kernel(blocks: int) -> Kernel:
     """A block for each multiprocessor, of which p[1] and p[2] read p[0] times."""
     size = (blocks, 1, 1), (MOST_THREADS, 1, 1)
@@ -69,11 +75,17 @@ def kernel(blocks: int) -> Kernel:
 
 
 def measured(stage: Stage) -> Row:
-    """The clusters in the order of their first blocks, each with its multiprocessors."""
+    """The clusters in the order of their first blocks, each with its multiprocessors.
+
+    Where multiprocessors have no blocks the row says so, and no clusters.
+    """
     every = range(stage.card.multiprocessors)
     of_blocks = cache_halves.multiprocessors(stage)
     order = sorted(every, key=lambda one: of_blocks.index(one) if one in of_blocks else len(every))
-    found = grouped(order, lambda one, other: _cycles(stage, one, other))
+    try:
+        found = grouped(order, lambda one, other: _cycles(stage, one, other))
+    except NoBlock as error:
+        return {"number": CLUSTERS, "not measured": str(error)}
     shown = "; ".join(" ".join(map(str, sorted(own))) for own in found)
     return {"number": CLUSTERS, "multiprocessors": shown}
 
@@ -94,20 +106,34 @@ def grouped(every: Sequence[int], cycles: Callable[[int, int], int]) -> list[lis
     return found
 
 
-def members(rows: Iterable[Row]) -> list[list[int]]:
+def members(rows: Sequence[Row]) -> list[list[int]]:
     """The multiprocessors of each cluster; none where the rows lack them."""
     return [
         [int(one) for one in own.split()]
         for row in rows
-        if row["number"] == CLUSTERS
+        if row["number"] == CLUSTERS and "multiprocessors" in row
         for own in str(row["multiprocessors"]).split(";")
     ]
 
 
-def sizes(rows: Iterable[Row], multiprocessors: int) -> tuple[int, ...] | None:
+def sizes(rows: Sequence[Row], multiprocessors: int) -> tuple[int, ...] | None:
     """How many each cluster has; None where the rows lack them, or no two delay each other."""
     found = tuple(map(len, members(rows)))
     return found if sum(found) == multiprocessors > len(found) else None
+
+
+def half_of(rows: Sequence[Row]) -> tuple[int, ...] | None:
+    """The half of each cluster, in which most of it is; None where the rows don't say.
+
+    >>> half_of(({"number": "clusters", "multiprocessors": "0 3; 1 2"},
+    ...          {"number": "halves of multiprocessors", "halves": "0110"}))
+    (0, 1)
+    """
+    of_each = "".join(str(row["halves"]) for row in rows if row["number"] == cache_halves.OF_EACH)
+    found = members(rows)
+    if not found or max(map(max, found)) >= len(of_each):
+        return None
+    return tuple(int(2 * sum(of_each[one] == "1" for one in own) > len(own)) for own in found)
 
 
 def in_words(sizes: Sequence[int]) -> str:
@@ -126,9 +152,13 @@ def _cycles(stage: Stage, one: int, other: int) -> int:
     written = kernel(stage.card.multiprocessors)
     far = stage.scratch.size // PAGES
     p = cp.asarray(np.array([TIMES, one, other, far, SPAN, SECTOR], np.int32))
-    least = []
-    for _ in range(2):
+    took: list[int] = []
+    for _ in range(MOST):
         cycles = cp.zeros(3, dtype=np.int32)
         stage.ready(written, (stage.scratch, p, cycles))()
-        least.append(int(cp.asnumpy(cycles)[0]))
-    return min(least)
+        found = cp.asnumpy(cycles)
+        if found[0] and (found[1] or one == other):  # else one of them had no block
+            took.append(int(found[0]))
+        if len(took) == 2:
+            return min(took)
+    raise NoBlock(f"multiprocessors {one} and {other} had no block in {MOST} launches")

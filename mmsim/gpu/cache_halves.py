@@ -18,7 +18,7 @@ from mmsim.gpu.cache_points import LINE
 from mmsim.gpu.cache_stage import Stage, chain
 from mmsim.gpu.record import Row
 
-HALVES, OF_BLOCKS = "halves", "halves of blocks"
+HALVES, OF_BLOCKS, OF_EACH = "halves", "halves of blocks", "halves of multiprocessors"
 """The numbers of its rows."""
 LINES = 2048
 EVERY = 4
@@ -59,8 +59,8 @@ def kernel(blocks: int) -> Kernel:
 def measured(stage: Stage) -> Iterator[Row]:
     """Clock cycles of the reads: of multiprocessors the quantiles of their first and second.
 
-    The last row says of each block of a grid with one for each multiprocessor in which half it is:
-    0 where multiprocessor 0 is.
+    The last two rows say in which half each multiprocessor is, and each block of a grid with one
+    for each of them: 0 where multiprocessor 0 is.
     """
     cp = stage.cp
     a = cp.asarray(chain(LINES))
@@ -81,11 +81,10 @@ def measured(stage: Stage) -> Iterator[Row]:
                 f"{name}, {part}%": int(value) for part, value in zip(QUANTILES, found, strict=True)
             }
         yield row
+    of_each = [str(int(2 * one > max(longer))) for one in longer]
+    yield {"number": OF_EACH, "halves": "".join(of_each)}
     blocks = multiprocessors(stage)
-    yield {
-        "number": OF_BLOCKS,
-        "halves": "".join(str(int(2 * longer[one] > max(longer))) for one in blocks),
-    }
+    yield {"number": OF_BLOCKS, "halves": "".join(of_each[one] for one in blocks)}
 
 
 def multiprocessors(stage: Stage) -> list[int]:

@@ -59,7 +59,7 @@ def measured(stage: Stage) -> Row:
     p = cp.asarray(np.array([WRITES, stage.scratch.size // SECTOR, SECTOR], np.int32))
     stage.ready(written, (stage.scratch, b, p))()
     ran = np.bincount(cp.asnumpy(b))
-    return {"number": SHARES, "blocks": " ".join(str(one) for one in ran if one)}
+    return {"number": SHARES, "blocks": " ".join(map(str, ran))}
 
 
 def counts(rows: Iterable[Row]) -> list[int]:

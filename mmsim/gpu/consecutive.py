@@ -34,15 +34,15 @@ class Taken:
 @lru_cache(maxsize=1)
 def _swept(machine: Cached) -> State:
     """The cache after an array of `SWEPT` times its size was written."""
-    return swept(machine.cache, machine.cluster_sizes, SWEPT * machine.capacity // machine.line)
+    return swept(machine, SWEPT * machine.capacity // machine.line)
 
 
 def taken(machine: Cached, steps: Sequence[Step], arrays: Arrays, timed: bool) -> list[Taken]:
     """What each of the steps takes in turn. All arrays lie in global memory from the beginning.
 
-    If they are `timed`, as `replay_steps` does it, each launch begins with the cache that the last
-    one left, and before the first one another array has been written. Else each begins with an
-    empty cache, as under the profiler.
+    If they are `timed`, as `replay_steps` does it, each launch begins with the cache and the known
+    pages that the last one left, and before the first one another array has been written. Else each
+    begins with an empty cache, as under the profiler.
 
     >>> import numpy as np, mmsim as mm
     >>> @mm.program

@@ -20,8 +20,8 @@ READ, WRITE, ATOMIC = range(3)
 """The kinds of requests."""
 KIND = {"read": READ, "write": WRITE, "atomic": ATOMIC}
 
-LOOKUPS, SECTORS, HITS, MISSES, READS, WRITES, FILLS, CROSSINGS, ACTIVATIONS = range(9)
-TRANSLATIONS = 9
+LOOKUPS, SECTORS, HITS, MISSES, READS, WRITES = range(6)
+FILLS, CROSSINGS, ACTIVATIONS, TRANSLATIONS = range(6, 10)
 """What is counted of the requests of an access, see `mmsim.results.cache.CacheRow`.
 
 Items on each slice and on each DMM's resources may follow, see `counters`.
@@ -104,6 +104,8 @@ class State(NamedTuple):
     """Of each DMM the pages that it knows, the one that it used last first; -1 for none."""
     clusters: Any
     """Of each DMM its cluster."""
+    half: Any
+    """Of each cluster its half."""
     free: Any
     """From when on each resource is free: those of all DMMs, of each DMM, the slices."""
     entered: Any
@@ -149,11 +151,21 @@ def check_page(line: int, page: int) -> None:
 
 def check_clusters(sizes: tuple[int, ...], dmms: int) -> None:
     """Refuse clusters of such sizes that don't have all of the DMMs."""
-    whole = all(isinstance(size, int) and size > 0 for size in sizes)
-    if not whole or sum(sizes) != dmms:
+    if min(sizes, default=0) < 1:
+        raise MachineError("clusters has a size below 1, but a cluster has 1 DMM or more")
+    if sum(sizes) != dmms:
         raise MachineError(
-            f"clusters={sizes}, but the clusters of {dmms} DMMs have 1 DMM or more each, and "
-            f"{dmms} together"
+            f"the clusters have {sum(sizes)} DMMs together, but the machine has {dmms}; give the "
+            "size of each cluster, or how many clusters there are"
+        )
+
+
+def check_halves(half_of: tuple[int, ...], clusters: int, halves: int) -> None:
+    """Refuse halves that aren't one of each cluster."""
+    if len(half_of) != clusters or not set(half_of) <= set(range(halves)):
+        raise MachineError(
+            f"half_of has {len(half_of)} halves, but there are {clusters} clusters, each in half "
+            f"{' or '.join(map(str, range(halves)))}; give one for each"
         )
 
 
@@ -166,12 +178,19 @@ def cluster_of_each(sizes: Sequence[int]) -> npt.NDArray[np.int64]:
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
-def new_state(numbers: Numbers, sizes: Sequence[int] = (), sectors: int = 1 << 62) -> State:
+def new_state(
+    numbers: Numbers,
+    sizes: Sequence[int] = (),
+    half_of: Sequence[int] = (),
+    sectors: int = 1 << 62,
+) -> State:
     """An empty cache at time 0, in arrays, for DMMs in clusters of such sizes, or of one each.
 
-    If fewer `sectors` are there and are asked for, and they are small, narrow types hold them.
+    Of each cluster the half is given, or it is that of its number. If fewer `sectors` are there and
+    are asked for, and they are small, narrow types hold them.
     """
     sizes = sizes or (1,) * numbers.dmms
+    half_of = half_of or [home_of(one, numbers.halves) for one in range(len(sizes))]
     slots = numbers.halves * numbers.sets * numbers.ways
     narrow = sectors < 1 << 29 and numbers.sectors <= BITS and numbers.sector <= BITS
     return State(
@@ -179,8 +198,9 @@ def new_state(numbers: Numbers, sizes: Sequence[int] = (), sectors: int = 1 << 6
         np.zeros(slots, np.uint8 if narrow else np.int64),
         np.zeros(slots * numbers.sectors, np.uint8 if narrow else np.uint32),
         np.full(numbers.channels * numbers.banks, -1, np.int64),
-        np.full(numbers.dmms * numbers.pages, -1, np.int64),
+        np.full(numbers.dmms * known(numbers), -1, np.int64),
         cluster_of_each(sizes),
+        np.array(half_of, np.int64),
         np.zeros(RESOURCES + OF_A_DMM * numbers.dmms + numbers.slices, np.int64),
         np.zeros(2, np.int64),
         np.zeros(COUNTS + 1, np.int64),
@@ -192,11 +212,16 @@ def listed(state: State) -> State:
     return State._make(part.tolist() for part in state)
 
 
+def known(numbers: Numbers) -> int:
+    """The pages that a DMM keeps in mind."""
+    return numbers.pages if numbers.page else 0
+
+
 def numbers_bytes(numbers: Numbers) -> int:
     """Bytes that the state takes."""
     slots = numbers.halves * numbers.sets * numbers.ways
     of_slots = slots * (2 * 8 + 4 * numbers.sectors)
-    resources = RESOURCES + (OF_A_DMM + 1 + numbers.pages) * numbers.dmms + numbers.slices
+    resources = RESOURCES + (OF_A_DMM + 2 + known(numbers)) * numbers.dmms + numbers.slices
     return of_slots + 8 * (numbers.channels * numbers.banks + resources)
 
 
@@ -476,7 +501,7 @@ def serve(
     for one in range(COUNTS):
         items[one] = 0
     items[SECTORS] = last - first
-    half = home_of(state.clusters[dmm] + 0, numbers.halves)
+    half = state.half[state.clusters[dmm]]
     items[ASKED] = stages if numbers.sets == 0 else 0
     before = brought = crossed = within = -1
     for at in range(first, last):

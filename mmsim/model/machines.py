@@ -107,6 +107,8 @@ class Machine(ABC):
     """The rule of a memory that knows sectors and a cache; None without."""
     cluster_sizes: tuple[int, ...] = ()
     """How many DMMs each cluster has, which take turns at the global memory; else each DMM does."""
+    half_of: tuple[int, ...] | None = None
+    """Of each cluster its half of the cache; None where that is the half of its number."""
     under_way: int = 1
     """The requests of a warp that may be under way, under the asynchronous schedule."""
     resident: int | None = None
@@ -188,7 +190,7 @@ def check_bank_bytes(machine: Machine) -> None:
         )
 
 
-def check_numbers(machine: Machine, *names: str, least: int = 1) -> None:
+def check_numbers(machine: Machine, *names: str, least: int = 1, most: int = LARGEST) -> None:
     """Refuse a machine whose numbers aren't whole, from `least` on; NumPy's become Python's."""
     for name in names:
         value = getattr(machine, name)
@@ -199,9 +201,22 @@ def check_numbers(machine: Machine, *names: str, least: int = 1) -> None:
             raise MachineError(
                 f"{name} of a {type(machine).__name__} must be a whole number, not {shown(value)}"
             )
-        if not least <= value <= LARGEST:
-            bound = f"at least {least}" if value < least else f"at most {LARGEST}"
+        if not least <= value <= most:
+            bound = f"at least {least}" if value < least else f"at most {most}"
             raise MachineError(
                 f"{name}={shown(value)}, but the {name} of a {type(machine).__name__} "
                 f"must be {bound}"
             )
+
+
+def whole_numbers(machine: Machine, name: str) -> tuple[int, ...]:
+    """The whole numbers of a field, as Python's; refuses others, and those out of range."""
+    values = getattr(machine, name)
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+            raise MachineError(
+                f"{name} of a {type(machine).__name__} must be whole numbers, not {shown(value)}"
+            )
+        if not 0 <= value <= LARGEST:
+            raise MachineError(f"{name} has {shown(value)}, but at most {LARGEST} and at least 0")
+    return tuple(map(int, values))

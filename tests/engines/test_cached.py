@@ -88,6 +88,8 @@ def cached_machines(draw, spec):
     line = spec.width * (bank_bytes or 1)
     sets = draw(st.integers(0, 3)) if line // sectors <= 32 else 0
     times = st.integers(0, 4)
+    clusters = draw(st.sampled_from([None, 1, (1, spec.dmms - 1)][: 2 + (spec.dmms > 1)]))
+    number = len(mm.Cached(spec.dmms, 1, 1, clusters=clusters).cluster_sizes)
     return mm.Cached(
         spec.dmms,
         spec.width,
@@ -118,7 +120,8 @@ def cached_machines(draw, spec):
         row=draw(st.integers(1, 3)),
         under_way=draw(st.integers(1, 3)),
         resident=draw(st.sampled_from([None, 24, 32])),
-        clusters=draw(st.sampled_from([None, 1, 2, (1, spec.dmms - 1)][: 3 + (spec.dmms > 1)])),
+        clusters=clusters,
+        half_of=draw(st.none() | st.tuples(*(st.integers(0, halves - 1) for _ in range(number)))),
         page=line * draw(st.integers(0, 3)),
         pages=draw(st.integers(1, 3)),
         page_time=draw(times),
@@ -165,8 +168,8 @@ MACHINE = mm.Cached(
     3, 8, 20, 3, sectors=4, sector_time=2, cross_time=3, memory_time=5, fill_time=4, row_time=7,
     miss_latency=11, cross_latency=6, port_time=4, wire_time=3, write_port_time=9,
     write_wire_time=5, write_time=2, shared_time=2, capacity=128, ways=2, halves=2,
-    fetch=2, channels=2, banks=2, row=2, under_way=2, resident=32, clusters=(1, 2), slices=3,
-    atomic_time=6, page=64, pages=2, page_time=8,
+    fetch=2, channels=2, banks=2, row=2, under_way=2, resident=32, clusters=(1, 2),
+    half_of=(1, 0), slices=3, atomic_time=6, page=64, pages=2, page_time=8,
 )  # fmt: skip
 
 
@@ -326,8 +329,15 @@ def test_what_cannot_be_done_is_refused():
         ({"atomic_time": -1}, "atomic_time"),
         ({"slices": 0}, "slices"),
         ({"clusters": 0}, "clusters"),
-        ({"clusters": (1, 1)}, "the clusters of 1 DMMs have"),
-        ({"clusters": (1, 0)}, "the clusters of 1 DMMs have"),
+        ({"clusters": 2}, "at most 1"),
+        ({"clusters": (1, 1)}, "the clusters have 2 DMMs together, but the machine has 1"),
+        ({"clusters": (1, 0)}, "a size below 1"),
+        ({"clusters": ()}, "a size below 1"),
+        ({"clusters": (1.0,)}, "must be whole numbers, not 1.0"),
+        ({"clusters": (True,)}, "must be whole numbers, not True"),
+        ({"clusters": (10**5000,)}, "clusters has"),
+        ({"half_of": (0, 0)}, "half_of has 2 halves, but there are 1 clusters, each in half 0;"),
+        ({"half_of": (1,)}, "half_of has 1 halves"),
         ({"clusters": 1.5}, "whole number"),
         ({"page": 6}, "page=6, but a page consists of lines of 4"),
         ({"page": -4}, "at least 0"),
@@ -336,6 +346,8 @@ def test_what_cannot_be_done_is_refused():
     ):
         with pytest.raises(mm.MMSimError, match=message):
             mm.Cached(1, 4, 10, **numbers)
+    given = mm.Cached(3, 4, 10, clusters=[np.int64(1), 2], half_of=[0, 0])
+    assert given == mm.Cached(3, 4, 10, clusters=(1, 2), half_of=(0, 0))
     with pytest.raises(mm.MMSimError, match="at most 32"):
         mm.Cached(1, 64, 10, capacity=64)
 

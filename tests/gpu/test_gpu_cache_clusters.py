@@ -10,7 +10,7 @@ import pytest
 from emulated_gpu import Emulated, needs_compiler
 from mmsim.gpu import cache_clusters
 from mmsim.gpu.cache_calibrated import CHOSEN, cached_machine, cached_numbers
-from mmsim.gpu.cache_clusters import grouped, kernel, measured, members, sizes
+from mmsim.gpu.cache_clusters import grouped, half_of, kernel, measured, members, sizes
 from mmsim_algorithms.gpu.kept import Results
 from mmsim_algorithms.gpu.page_cached import cached
 
@@ -60,6 +60,8 @@ def test_all_that_delay_the_first_one_are_its_cluster():
             one, other = p[1:3].tolist()
             delayed = one != other and any({one, other} <= own for own in clusters)
             cycles[0] = (1600 if delayed else 1000) + 50 * (len(launched) % 2)
+            cycles[1] = one != other and len(launched) % 3 > 0
+            cycles[0] *= one == other or cycles[1]
 
         return launch
 
@@ -71,9 +73,34 @@ def test_all_that_delay_the_first_one_are_its_cluster():
     )
     row = measured(stage)
     assert row == {"number": "clusters", "multiprocessors": "1 4; 0 2 5; 3"}
+    assert len(launched) > 2 * (6 + 5 + 4 + 3)
     assert launched[0] == (6, cache_clusters.TIMES, 4, 4, 100, cache_clusters.SPAN, 8)
     assert members([row, {"number": "shares"}]) == [[1, 4], [0, 2, 5], [3]]
     assert sizes([row], 6) == (2, 3, 1)
+
+
+def test_a_multiprocessor_without_a_block_is_told():
+    stage = SimpleNamespace(
+        cp=SimpleNamespace(zeros=np.zeros, asarray=np.asarray, asnumpy=np.asarray),
+        card=SimpleNamespace(multiprocessors=2),
+        scratch=np.zeros(64, np.int32),
+        ready=lambda written, passed: lambda: None,
+    )
+    row = measured(stage)
+    assert row["not measured"] == "multiprocessors 0 and 0 had no block in 20 launches"
+    assert members([row]) == []
+    assert sizes([row], 2) is None
+
+
+def test_a_cluster_is_in_the_half_of_most_of_it():
+    rows = [
+        {"number": "clusters", "multiprocessors": "0 1 2; 3 4 5"},
+        {"number": "halves of multiprocessors", "halves": "011001"},
+    ]
+    assert half_of(rows) == (1, 0)
+    assert half_of(rows[:1]) is None
+    assert half_of(rows[1:]) is None
+    assert half_of([rows[0], {**rows[1], "halves": "01100"}]) is None
 
 
 def test_little_longer_is_not_delayed():

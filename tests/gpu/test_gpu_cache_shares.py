@@ -72,9 +72,9 @@ def test_the_blocks_of_each_multiprocessor_are_counted():
         ready=ready,
     )
     row = measured(stage)
-    assert row == {"number": "shares", "blocks": "90 140 70"}
+    assert row == {"number": "shares", "blocks": "90 0 140 0 0 70"}
     assert launched == [((300, 1, 1), (1024, 1, 1), 4096, [cache_shares.WRITES, 512, 8])]
-    assert counts([{"number": "halves"}, row]) == [90, 140, 70]
+    assert counts([{"number": "halves"}, row]) == [90, 0, 140, 0, 0, 70]
     assert counts([]) == []
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -17,7 +16,7 @@ from mmsim.engines.array import asynchronous_time as plain_time
 from mmsim.engines.array import cached_compiled as player
 from mmsim.engines.array import turns_compiled
 from mmsim.engines.array.cold import Cold
-from mmsim.engines.cached import asked, needed
+from mmsim.engines.cached import asked, needed, new_state
 from mmsim.host.cores import cores, in_thread, on_all_cores
 from mmsim.host.progress import Progress
 from mmsim.meaning.launch import Launch
@@ -25,6 +24,7 @@ from mmsim.meaning.memory_budget import Growth
 from mmsim.model import cache as rule
 from mmsim.model import sectors as sectors_file
 from mmsim.model import under_way
+from mmsim.model.machines import Machine
 from mmsim.model.sectors import Asked, gather
 
 Integers = npt.NDArray[np.int64]
@@ -63,9 +63,11 @@ def write_other(numbers: rule.Numbers, state: rule.State, lines: int) -> None:
     rule.write_other(numbers, state, lines)
 
 
-def swept(numbers: rule.Numbers, sizes: Sequence[int], lines: int) -> rule.State:
-    """A cache, in arrays, after so many lines of another array were written."""
-    state = rule.new_state(numbers, sizes, rule.OTHER * numbers.sectors)
+def swept(machine: Machine, lines: int) -> rule.State:
+    """A machine's cache, in arrays, after so many lines of another array were written."""
+    numbers = machine.cache
+    assert numbers is not None
+    state = new_state(numbers, machine, rule.OTHER * numbers.sectors)
     compiled()[3](numbers, state, lines)
     return state
 
@@ -286,8 +288,7 @@ class Requests:
         ends = [array.bases.item(-1) + array.words for array in self.launch.arrays.values()]
         rooms = [way.size for way in self.ways] or [1]
         last = max(ends, default=1) * max(rooms) // self.numbers.sector
-        sizes = self.launch.machine.cluster_sizes
-        return rule.new_state(self.numbers, sizes, max(sectors, last))
+        return new_state(self.numbers, self.launch.machine, max(sectors, last))
 
     def pays(self, work: int) -> bool:
         """Whether to take compiled functions for so many sectors more."""
@@ -441,10 +442,14 @@ def bytes_played(launch: Launch) -> int:
     """What the schedule takes, besides the requests."""
     grid, machine = launch.grid, launch.machine
     assert machine.cache is not None
+    dmms = min(grid.dmms, grid.blocks)
     of_warps = grid.warps * (100 + 12 * machine.under_way)
-    columns = rule.counters(machine.cache, min(grid.dmms, grid.blocks))
+    of_warps += 2 * 8 * dmms * plain_time.words_for(grid.blocks * grid.warps_per_block)
+    columns = rule.counters(machine.cache, dmms)
+    sizes = machine.cluster_sizes
+    of_clusters = 8 * len(sizes) * (plain_time.words_for(max(sizes)) + 4)
     of_sites = len(launch.meaning.sites) * 2 * 8 * columns
-    return of_warps + of_sites + rule.numbers_bytes(machine.cache)
+    return of_warps + of_clusters + of_sites + rule.numbers_bytes(machine.cache)
 
 
 def narrow(most: int) -> type[np.int32 | np.int64]:
