@@ -1,8 +1,8 @@
 """Kernels to be timed on a GPU and predicted: what is launched, on what, and what must come out.
 
-Rules of the machine that predicts them were added after their first prediction; those of
-`mmsim_algorithms.gpu.unseen_cases` and `third_cases` came after all rules. Sizes follow from the
-side of the largest matrix.
+Rules of the machine that predicts them were added after their first prediction, and after the
+first ones of `mmsim_algorithms.gpu.unseen_cases` and `third_cases`; docs/metal.md says which. Sizes
+follow from the side of the largest matrix.
 """
 
 from __future__ import annotations

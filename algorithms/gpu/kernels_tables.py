@@ -72,7 +72,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         SETS["unseen"].experiment,
-        "The same kinds on other data, sums and searches, left until the rules were complete",
+        "The same kinds on other data, sums and searches, a second set",
         "ms",
         partial(cells, "unseen"),
     ),

@@ -178,7 +178,7 @@ def kernels(results: Results) -> list[str]:
     ]
     for which, name in (("unseen", "second"), ("third", "third")):
         if SETS[which].experiment in results.records:
-            words = f"A {name} set, not measured before the rules of that machine were complete:"
+            words = f"A {name} set, which was measured later:"
             parts += [paragraph(words), _measured(which, results)]
     return ["\n".join(parts)]
 

@@ -43,6 +43,11 @@ LATER = {
     ),
 }
 """Of each set that came later its section's title, and its kinds."""
+SINCE = {
+    "unseen": "clusters didn't take turns yet, nor did pages have to be asked for",
+    "third": "blocks didn't begin yet wherever room was made",
+}
+"""What was different when they were first predicted."""
 
 
 def cached(results: Results) -> list[str]:
@@ -96,10 +101,13 @@ def _numbers(results: Results) -> str:
                 shown. Two came after all permutations had been predicted, from microbenchmarks:
                 half-warps ask once for the tag of a line that they share, which the counts of
                 S-designated along the shuffle had suggested; and blocks next to each other run in
-                one half of the cache. The last two came after the second set of kernels had been
+                one half of the cache. Two more came after the second set of kernels had been
                 predicted: that a multiprocessor asks for pages that it doesn't know, which reads
                 many MiB apart had suggested, and that clusters take turns. Until then no
-                microbenchmark had looked for either; those of [the cache](#{CACHE}) do now."""
+                microbenchmark had looked for either; those of [the cache](#{CACHE}) do now. The
+                last ones came after the third set and all permutations had been predicted with
+                these: that blocks begin in order wherever room is made, which NVIDIA describes,
+                and that each cluster is in the half in which it was measured."""
             ),
             table(("number", "picoseconds, or as it is", "how it is found"), rows, texts=1).replace(
                 "| ---: | ---: |\n", "| ---: | --- |\n"
@@ -308,10 +316,10 @@ def later(which: str, results: Results) -> list[str]:
     seen = """None of these was measured before the rules above were complete, and this is their
         first prediction."""
     if first is not None:
-        seen = f"""This is not the first prediction. That one was made before clusters took turns
-            and pages had to be asked for, when none of these had been measured or predicted before;
-            it had a {summary(first.times()).replace("error", "error of", 1)} (on average, more
-            precisely, {_mean(first)})."""
+        seen = f"""This is not the first prediction. When that one was made, none of these had been
+            measured or predicted before, and {SINCE[which]}. It had a
+            {summary(first.times()).replace("error", "error of", 1)} (on average, more precisely,
+            {_mean(first)})."""
     return [
         f"### {title}\n",
         paragraph(

@@ -1,8 +1,8 @@
 """A third set of kernels to be timed on a GPU and predicted: further kinds that people write.
 
-None of them is measured or predicted before the rules of the machine that predicts them are
-complete. Sizes follow from a side, as those of `mmsim_algorithms.gpu.kernel_cases`. All sums are
-integers that floats hold.
+None of them had been measured or predicted before their first prediction, which is kept. Sizes
+follow from a side, as those of `mmsim_algorithms.gpu.kernel_cases`. All sums are integers that
+floats hold.
 """
 
 from __future__ import annotations

@@ -247,7 +247,7 @@ def test_each_multiprocessor_reads_after_another_one(played, monkeypatch):
     stage = Stage(played)
     stage.card = Card(5, 2**16)
     rows = list(cache_halves.measured(stage))
-    assert [row["multiprocessor"] for row in rows[:-1]] == [0, 2, 4]
+    assert [row["multiprocessor"] for row in rows[:-2]] == [0, 2, 4]
     reads = [(name, p[1]) for name, p, *_ in played.launched if name == "reads_one_by_one"]
     assert reads == [("reads_one_by_one", which) for own in range(5) for which in (0, 0, own, own)]
     assert [name for name, *_ in played.launched].count("walk") == 5
@@ -267,7 +267,8 @@ def test_a_block_is_in_the_half_of_its_multiprocessor(played, monkeypatch):
 
     monkeypatch.setattr(cache_halves, "_cycles", cycles)
     monkeypatch.setattr(cache_halves, "multiprocessors", lambda stage: [2, 3, 0, 1])
-    *_, last = cache_halves.measured(stage)
+    *_, each, last = cache_halves.measured(stage)
+    assert each == {"number": "halves of multiprocessors", "halves": "0101"}
     assert last == {"number": "halves of blocks", "halves": "0101"}
 
 
@@ -360,7 +361,7 @@ def test_the_record_grows_number_by_number_and_then_has_the_counts(played, monke
     sizes = [len(record.rows) for record in records]
     assert sizes[:4] == [6, 7, 8, 14]
     assert sizes == sorted(sizes)
-    assert sizes[-1] == sizes[-2] == len(list(points(CARD))) + 4
+    assert sizes[-1] == sizes[-2] == len(list(points(CARD))) + 5
     last = records[-1]
     assert (last.experiment, last.facts["ncu"]) == ("cache", "1.0")
     assert last.facts["metrics lacking"] == []
