@@ -34,8 +34,8 @@ def check_trace(machine: Machine) -> None:
     if not machine.pipelined:
         raise LaunchError(
             f"a trace shows the stages of each warp's one request, but a {type(machine).__name__} "
-            "with such times or several requests under way does more; take trace=False, and "
-            "run.cache for its counts"
+            "with such times, several requests under way or a bound on resident threads does more; "
+            "take trace=False, and run.cache for its counts"
         )
 
 

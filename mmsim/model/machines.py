@@ -156,11 +156,11 @@ class Machine(ABC):
     def pipelined(self) -> bool:
         """Whether its units do no more than to take a stage in each time unit, as traces show.
 
-        And each warp has one request under way.
+        And each warp has one request under way, and each block is on the DMM of its number.
         """
         slow = any(unit.stage_time > 1 for unit in self.shared[:1])
         plain = self.cache is None or (self.cache.plain and not slow)
-        return self.under_way == 1 and plain
+        return self.under_way == 1 and self.resident is None and plain
 
     @cached_property
     def shared_conflict(self) -> Conflict | None:

@@ -249,6 +249,29 @@ def test_a_block_begins_when_those_before_it_leave_room(engine):
 
 
 @mm.program
+def as_often_as_said(T, a, often):
+    for k in range(often[T.block]):
+        a[T.id] = k
+
+
+@pytest.mark.parametrize("engine", ["array", "events"])
+@pytest.mark.parametrize(("resident", "busiest"), [(4, 11), (8, 13), (None, 14)])
+def test_the_next_block_begins_where_room_is_made(engine, resident, busiest):
+    """On 2 DMMs; block 0 writes 11 times, seven others once, one after another.
+
+    While it runs alone on DMM 0 the others run on DMM 1. With room for two blocks 0 and 2 begin on
+    DMM 0, and one more follows there; with any room blocks 0, 2, 4 and 6 are there.
+    """
+    often = np.array([11, 1, 1, 1, 1, 1, 1])
+    machine = mm.Cached(2, 4, 10, resident=resident, port_time=1)
+    how = {"threads": 28, "block_size": 4, "schedule": "asynchronous", "engine": engine}
+    run = machine.run(as_often_as_said, np.zeros(28, int), often, **how)
+    writes = [row for row in run.cache if row.kind == "write"]
+    assert sum(row.stages for row in writes) == 17
+    assert [row.busiest_port for row in writes] == [busiest]
+
+
+@mm.program
 def drawn(T, a, b):
     r = mm.registers(3)
     for k in range(3):
@@ -312,6 +335,8 @@ def test_what_cannot_be_done_is_refused():
     )
     with pytest.raises(mm.MMSimError, match="take trace=False"):
         mm.Cached(1, 4, 10, tag_time=2).run(met, *args, **how, trace=True)
+    with pytest.raises(mm.MMSimError, match="resident threads does more"):
+        mm.Cached(1, 4, 10, resident=16).run(met, *args, **how, trace=True)
     for numbers, message in (
         ({"sectors": 3}, "can't be cut"),
         ({"sectors": 4, "fetch": 3}, "fetch=3"),
