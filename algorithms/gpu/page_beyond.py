@@ -16,7 +16,7 @@ TRIED = {
     "A limit for lines written in part": """the card fills such lines, and writes them to memory,
         long before they have to make room. With a limit for each set, as the table shows it,
         permutations were filled too often, the shuffle and random ones of doubles above all, also
-        when clusters took turns. So the card's limit is none of this kind.""",
+        when clusters took turns.""",
     "A warp that goes on as long as it can": """in the place of turns, it filled too seldom, and
         made bit reversal much too fast, also when clusters took turns. So did warps that
         are taken in their order. If a warp went on only after a request for few lines, the shuffle
@@ -42,7 +42,8 @@ def tried(results: Results) -> list[str]:
             """Each of these rules made the predictions above worse on the whole, though the tables
             below show that the card does what most of them say. Since clusters take turns, those of
             different sizes drift apart, as they do on the card; within a cluster the machine's
-            warps still stay closer together than the card's:"""
+            warps still stay closer together than the card's. The predictions with these rules are
+            not kept:"""
         ),
         bullets(f"*{name}*: {' '.join(text.split())}" for name, text in TRIED.items()),
         paragraph(
