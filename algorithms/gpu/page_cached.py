@@ -45,7 +45,7 @@ LATER = {
 """Of each set that came later its section's title, and its kinds."""
 SINCE = {
     "unseen": "clusters didn't take turns yet, nor did pages have to be asked for",
-    "third": "blocks didn't begin yet wherever room was made",
+    "third": "blocks didn't begin yet wherever room was made; halves of clusters weren't measured",
 }
 """What was different when they were first predicted."""
 

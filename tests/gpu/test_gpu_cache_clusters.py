@@ -79,7 +79,7 @@ def test_all_that_delay_the_first_one_are_its_cluster():
     assert sizes([row], 6) == (2, 3, 1)
 
 
-def test_a_multiprocessor_without_a_block_is_told():
+def test_a_multiprocessor_without_a_block_is_reported():
     stage = SimpleNamespace(
         cp=SimpleNamespace(zeros=np.zeros, asarray=np.asarray, asnumpy=np.asarray),
         card=SimpleNamespace(multiprocessors=2),
