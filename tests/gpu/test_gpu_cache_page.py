@@ -126,12 +126,20 @@ def test_what_is_predicted_of_a_later_set_has_a_section(which, experiment, tmp_p
     (tmp_path / f"{which}.json").write_text(Record(f"{which}-cached", {}, rows).to_json())
     text = "\n".join(later(which, results))
     assert text.startswith(f"### {page_cached.LATER[which][0]}\n")
-    assert "None of these was measured or predicted" in text
+    assert "None of these was measured before the rules above were complete" in text
     assert "Mean absolute error 20%, the largest -20%, 0 over 40%" in text
     off = len(PREDICTED) * ["**+20%**"]
     assert cells(text, "gather") == ["gather", "Zipf", "1.50", "1.20", "0.80", *off]
     assert "histogram" not in text
     assert later(which, Results({counters: counted})) == []
+    (tmp_path / "first").mkdir()
+    before = Record(f"{which}-cached", {}, ({**rows[0], "predicted": 1.35}, rows[1]))
+    (tmp_path / "first" / f"{which}.json").write_text(before.to_json())
+    again = " ".join("\n".join(later(which, results)).split())
+    assert "None of these was measured before" not in again
+    assert "This is not the first prediction. When that one was made, none of these" in again
+    assert "It had a mean absolute error of 10.0%, the largest -10.0%" in again
+    assert "(on average, more precisely, 10.00%)" in again
     uncounted = "\n".join(later(which, Results({experiment: results[experiment]})))
     assert cells(uncounted, "gather")[2:] == ["1.50", "1.20", "0.80", *len(PREDICTED) * [""]]
 
