@@ -28,6 +28,7 @@ CASUAL = paragraph(
     full; the machine keeps them until a line has to make room
     ([below](#what-was-tried-and-left-out))."""
 )
+MEANT = "What binds them, and what is wrong, is meant as above."
 CACHE = "the-second-level-cache-and-the-memory"
 CLUSTERS = """; the clusters of multiprocessors, of which half belong to each half of the cache,
     are those that NVIDIA describes"""
@@ -280,7 +281,7 @@ def _kernels(kernels: Predictions, results: Results) -> str:
                 {of_rates(kernels.hit_rates())}."""
             ),
             _times_and_counts(kernels),
-            wrong(kernels, "What binds them, and what is wrong, is meant as above."),
+            wrong(kernels, MEANT),
             paragraph(
                 """What the machine lacks: several reads of one sector at about the same time reach
                 the card's cache as one, so that it counts fewer sectors than the multiprocessors
@@ -328,6 +329,7 @@ def later(which: str, results: Results) -> list[str]:
             {of_rates(kernels.hit_rates())}. Times and counts as above:"""
         ),
         _times_and_counts(kernels),
+        wrong(kernels, MEANT),
     ]
 
 

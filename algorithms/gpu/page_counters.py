@@ -38,7 +38,11 @@ MEANINGS = {
 """What the machine counts."""
 BY = "\N{NO-BREAK SPACE}/ "
 """Stands between two numbers; a narrow cell has one below the other."""
-KERNELS = {"kernels": "The kernels", "third": "A third set of kernels"}
+KERNELS = {
+    "kernels": "The kernels",
+    "unseen": "A second set of kernels",
+    "third": "A third set of kernels",
+}
 """The sets of kernels that have a section, and its title."""
 Pairs = Sequence[tuple[Row, Row]]
 
