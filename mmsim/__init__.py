@@ -39,6 +39,7 @@ from mmsim.frontend import atomic, warp
 from mmsim.frontend.intrinsics import brev, clz, ffs, fma, popc
 from mmsim.frontend.names import Array, Thread, registers, shared, vector
 from mmsim.frontend.program import Example
+from mmsim.host.guesses import guessed_in as _guessed_in
 from mmsim.host.version import VERSION
 from mmsim.model import layout
 from mmsim.model.conflicts import Banks, Conflict, Groups, InParts
@@ -101,3 +102,24 @@ __all__ = [
     "vector",
     "warp",
 ]
+
+_guessed_in(
+    __name__,
+    "mmsim",
+    __all__,
+    {
+        "jit kernel": "@mm.program, or from mmsim import cuda and @cuda.jit",
+        "GPU gpu device": "mm.HMM(dmms, width, global_latency)",
+        "run simulate launch": "machine.run(program, ..., threads=)",
+        "check racecheck": "machine.check(program, ..., threads=)",
+        "syncthreads barrier": "T.barrier() in a program",
+        "plot show": "run.plot(), or a function of mm.figures",
+        "Layout layouts": "mm.layout",
+        "claims Claim verify verify_claim": "from mmsim.claims import Claim, verify_claim",
+        "cuda": "from mmsim import cuda",
+        "local": "mm.registers",
+        "trace": "machine.run(program, ..., threads=, trace=True).trace",
+        "profile": "machine.run(program, ..., threads=).profile()",
+        "save": "mm.figures.save(axes, path)",
+    },
+)

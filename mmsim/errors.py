@@ -65,6 +65,19 @@ class LaunchError(MMSimError, ValueError):
     """Arguments of `run` that don't fit: thread counts, block sizes, arrays, names."""
 
 
+class CallError(MMSimError, TypeError):
+    """A call that doesn't fit the function: an unknown keyword, a missing or surplus argument."""
+
+
+class UnknownNameError(MMSimError, AttributeError, KeyError):
+    """A name that doesn't exist: an attribute of a result, machine or module, an array of a run."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, name=None)  # with a name Python would add a guess of its own
+
+    __str__ = Exception.__str__  # that of KeyError puts quotes around it
+
+
 class RoomError(LaunchError):
     """Work that needs more memory than there is."""
 

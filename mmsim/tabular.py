@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, SupportsIndex, TypeVar, overload
 
+from mmsim.errors import CallError
+
 FORMS: dict[str, Callable[[Any], Any]] = {}
 """What makes the text, the HTML and the Rich of a result, by these names."""
 
@@ -40,5 +42,13 @@ class Rows(Tabular, tuple[Row, ...]):
     @overload
     def __getitem__(self, at: slice) -> tuple[Row, ...]: ...
     def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, str):
+            of_each = bool(self) and hasattr(self[0], at)
+            advice = (
+                f"row.{at} for row in rows"
+                if of_each
+                else f"row for row in rows if row.array == {at!r}"
+            )
+            raise CallError(f"rows have numbers, not names; write [{advice}]")
         found = super().__getitem__(at)
         return type(self)(found) if isinstance(at, slice) else found

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mmsim.host.guesses import advised
 from mmsim.results import run
 
 if TYPE_CHECKING:
     from mmsim.view.player import Comparison
 
 
+@advised()
 def compare(
     first: run.Run,
     second: run.Run,

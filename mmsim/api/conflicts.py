@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mmsim.errors import LayoutError
+from mmsim.host.guesses import advised
 from mmsim.model import questions
 from mmsim.model.layout import Layout
 from mmsim.model.questions import Access, Conflicts, Kind
@@ -12,6 +13,7 @@ from mmsim.model.tiles import Shape, Strided, Swizzle, cute
 from mmsim.model.tiles import shape_of as shape_of
 
 
+@advised(dtype="bytes=4, the bytes of an element", ways="values=, the accesses of each thread")
 def conflicts(
     layout: Layout | str,
     access: Access | Strided | str,
@@ -64,6 +66,12 @@ def conflicts(
     (4, 4)
     """
     placed: Layout = cute(layout) if isinstance(layout, str) else layout
+    if access in ("rows", "columns"):
+        index = "value, thread" if access == "rows" else "thread, value"
+        raise LayoutError(
+            f"{access!r} is not an access; write lambda thread, value: ({index}) and values=, how "
+            "many elements each thread accesses"
+        )
     if isinstance(access, str):
         read = cute(access)
         if isinstance(read, Swizzle):

@@ -6,11 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any
 
 from mmsim.api.report import Report
 from mmsim.api.run import Run
 from mmsim.errors import Brief
+from mmsim.host.guesses import Guessed, advised, instead
 from mmsim.model import machines
 from mmsim.model.byte_banks import ByteBanks, ByteGroups
 from mmsim.model.cache import Numbers, check_cache, check_clusters, check_halves, check_page
@@ -26,13 +27,32 @@ from mmsim.model.machines import (
 )
 from mmsim.model.threads import Given, asked
 
+LAUNCH = (
+    "machine.run(program, a, b, threads=16): what follows the program are its arguments in order"
+)
+INSTEAD = instead(
+    {
+        "w banks warp_size": "machine.width",
+        "l": "machine.latency, on an HMM machine.global_latency",
+        "L": "machine.global_latency",
+        "d": "machine.dmms",
+        "simulate launch execute call": "machine.run(program, ..., threads=)",
+        "verify racecheck": "machine.check(program, ..., threads=)",
+        "profile": "machine.run(program, ..., threads=).profile()",
+    }
+)
+"""What is written in papers and other tools, and what to write of a machine."""
 
-class Machine(machines.Machine):
+
+class Machine(machines.Machine, Guessed):
     """What DMM, UMM and HMM have in common: a width, memory units, `run` and `check`.
 
     Your own machine is a frozen dataclass derived from it (docs/machines.md).
     """
 
+    _instead = INSTEAD
+
+    @advised(LAUNCH, verbose="print(run), or run.profile(), for what each line costs")
     def run(
         self,
         program: Any,
@@ -108,6 +128,7 @@ class Machine(machines.Machine):
             except NO_ROOM as error:
                 raise in_words(error, program, p) from None
 
+    @advised(LAUNCH.replace("run", "check"))
     def check(
         self,
         program: Any,
@@ -183,6 +204,7 @@ class Machine(machines.Machine):
             return Report.of(found)
 
 
+@advised()
 @dataclass(frozen=True)
 class DMM(Machine):
     """Discrete Memory Machine of `width` banks and `latency` time units (SMM section 2).
@@ -212,6 +234,7 @@ class DMM(Machine):
         return _plain(self)
 
 
+@advised()
 @dataclass(frozen=True)
 class UMM(Machine):
     """Unified Memory Machine: `width` words to an address group (SMM section 2).
@@ -231,6 +254,10 @@ class UMM(Machine):
         return Unit("memory", _groups(self), self.latency)
 
 
+@advised(
+    latency="global_latency= and shared_latency= (1 if left out): an HMM has two latencies, of the "
+    "global memory and of the DMMs"
+)
 @dataclass(frozen=True)
 class HMM(Machine):
     """Hierarchical Memory Machine: `dmms` DMMs on one UMM (ICPP section II).
@@ -249,14 +276,6 @@ class HMM(Machine):
     global_latency: int
     shared_latency: int = 1
     bank_bytes: int | None = None
-
-    def __new__(cls, *numbers: Any, **named: Any) -> Self:
-        if "latency" in named:
-            raise TypeError(
-                "an HMM has two latencies: give global_latency=, that of the global memory, and "
-                "shared_latency=, that of the DMMs (1 if left out)"
-            )
-        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         check_numbers(self, "dmms", "width", "global_latency", "shared_latency")
@@ -280,6 +299,7 @@ class HMM(Machine):
         return replace(self.shared, before=(self.memory,))
 
 
+@advised(cache="capacity=, the places of the cache")
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Cached(HMM):
     """An HMM whose global memory has sectors, a cache, rates, and requests under way.

@@ -9,13 +9,26 @@ from mmsim.errors import Brief, LaunchError
 from mmsim.frontend import program as plain
 from mmsim.frontend.parse import parse, plain_function
 from mmsim.frontend.thread_dialect import ThreadDialect
+from mmsim.host.guesses import Guessed, advised, instead
 from mmsim.ir import nodes as ir
 from mmsim.ir.liveness import Registers
 from mmsim.ir.walk import parts
 from mmsim.model.threads import Given, asked
 
+INSTEAD = instead(
+    {
+        "run launch forall": "machine.run(program, ..., threads=), as mm.DMM(32, 5).run(...)",
+        "check": "machine.check(program, ..., threads=)",
+        "profile": "machine.run(program, ..., threads=).profile()",
+        "source": "inspect.getsource(program.function)",
+        "py_func": "program.function",
+        "ptx": "program.cuda(..., threads=) for CUDA C",
+    }
+)
+"""What kernels of other tools have, and what to write of a program."""
 
-class Program(plain.Program):
+
+class Program(plain.Program, Guessed):
     """A program in the language of docs/language.md. Made by `mm.program`, run by a machine.
 
     A function that returns a value is not a program but a helper, which programs call.
@@ -24,6 +37,9 @@ class Program(plain.Program):
     what travels is the code.
     """
 
+    _instead = INSTEAD
+
+    @advised()
     def cuda(
         self,
         *args: Any,
@@ -100,6 +116,7 @@ class Program(plain.Program):
         with Brief():
             return kernel(self, *args, **options).source
 
+    @advised()
     def registers(
         self,
         *args: Any,
@@ -159,6 +176,7 @@ class Program(plain.Program):
                 )
 
 
+@advised("@mm.program without (), above def name(T, ...)")
 def program(function: Callable[..., Any]) -> Program:
     """Decorate a plain function of a thread T and its arguments as a per-thread program.
 

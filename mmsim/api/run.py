@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from mmsim.api.kinds import as_kind
 from mmsim.api.trace import Trace
+from mmsim.errors import LaunchError, shown
+from mmsim.host.guesses import advised
 from mmsim.results import run
+from mmsim.results.difference import Difference, difference
 from mmsim.view.figures import plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from mmsim.view.player import Player
+
+
+OTHER_FIGURES = "mm.figures.banks(run), or another function of mm.figures, each for one figure"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,6 +80,9 @@ class Run(run.Run):
 
         return Player(self.traces, start, end)
 
+    @advised(
+        OTHER_FIGURES, kind=OTHER_FIGURES, figsize="axes.figure.set_size_inches(width, height)"
+    )
     def plot(self, *, axes: Axes | None = None) -> Axes:
         """Draw the pipeline of a short run with a trace, else the stages by round or by line.
 
@@ -82,12 +91,14 @@ class Run(run.Run):
 
         return plot(self, axes=axes)
 
+    @advised("Path(path).write_text(run.to_json())")
     def to_json(self) -> str:
         """The run as JSON text; `Run.from_json` gives an equal run."""
         from mmsim.results.codec import dump
 
         return dump(self)
 
+    @advised('run.to_csv("run.csv")')
     def to_csv(self, path: str | Path, rows: Literal["accesses", "rounds"] = "accesses") -> None:
         """Write `accesses` or `rounds` to a file of comma-separated values.
 
@@ -97,6 +108,46 @@ class Run(run.Run):
         from mmsim.results.sheets import save_csv
 
         save_csv(self, path, rows)
+
+    @advised("run.to_dataframe().to_csv(path), or run.to_csv(path)")
+    def to_dataframe(self, rows: Literal["accesses", "rounds"] = "accesses") -> Any:
+        """`accesses` or `rounds` as a `pandas.DataFrame`, with the columns of `to_csv`.
+
+        Raises `MMSimError` where pandas is missing, which mmsim itself doesn't need.
+
+        >>> import numpy as np, mmsim as mm
+        >>> @mm.program
+        ... def read(T, a):
+        ...     a[4 * T.id]
+        >>> frame = mm.DMM(4, 3).run(read, np.zeros(32), threads=8).to_dataframe()
+        >>> frame[["array", "kind", "stages", "wasted"]]
+          array  kind  stages  wasted
+        0     a  read       8       6
+        """
+        from mmsim.results.sheets import data_frame
+
+        return data_frame(self, rows)
+
+    @advised("first.diff(second)")
+    def diff(self, other: run.Run) -> Difference:
+        """What this run and another differ in, by line and array: requests, stages, waste, time.
+
+        Where they differ, a cell has both numbers. Lines have times where both runs are in lock
+        step. `mm.compare` steps through two runs.
+
+        >>> import numpy as np, mmsim as mm
+        >>> @mm.program
+        ... def read(T, a, s):
+        ...     a[s * T.id]
+        >>> one, two = (mm.DMM(4, 3).run(read, np.zeros(32), s, threads=8) for s in (4, 1))
+        >>> print(one.diff(two))
+        read on DMM(width=4, latency=3), synchronous: time 10 -> 4, stages 8 -> 2, wasted 6 -> 0
+        line  array  access  space   requests  stages  wasted     time
+           3  a      read    memory         2  8 -> 2  6 -> 0  10 -> 4
+        """
+        if not isinstance(other, run.Run):
+            raise LaunchError(f"diff takes another run, not {shown(other)}")
+        return difference(self, other)
 
     @classmethod
     def from_json(cls, text: str) -> Run:
@@ -113,6 +164,7 @@ class Run(run.Run):
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
 
 
+@advised("mm.total([first, second])")
 def total(runs: Iterable[run.Run]) -> Run:
     """Several launches as one run: in sequence, each begun when the one before has completed.
 

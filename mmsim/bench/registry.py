@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 
 from mmsim.bench import cached, events, start
 from mmsim.bench.benchmark import Benchmark, BenchmarkError
-from mmsim.host.plugins import nearest, registered_in
+from mmsim.host.guesses import nearest
+from mmsim.host.plugins import registered_in
 
 GROUP = "mmsim.benchmarks"
 

@@ -1,5 +1,6 @@
 """Claims of the papers: objects that can be read, evaluated and checked."""
 
+from mmsim.claims.cases import CaseRow, CaseRows
 from mmsim.claims.claim import (
     Case,
     Claim,
@@ -30,6 +31,8 @@ from mmsim.results.curve import Curve, Series
 __all__ = [
     "Case",
     "CaseResult",
+    "CaseRow",
+    "CaseRows",
     "Claim",
     "ClaimError",
     "Curve",

@@ -7,14 +7,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.errors import MMSimError
+from mmsim.claims.cases import CaseRow, CaseRows
+from mmsim.errors import MMSimError, shown
+from mmsim.host.guesses import Guessed, advised, instead, nearest
+from mmsim.model.drawn import FIGURES
 from mmsim.results.curve import Curve
 from mmsim.results.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Case = dict[str, Any]
 Relation = Literal["exact", "upper", "lower"]
@@ -65,12 +71,26 @@ class Growth:
         return tuple(inspect.signature(self.ratio).parameters)
 
 
+NEEDS = {"formula": " n, w", "grid": "", "measure": " run"}
+"""What the functions of a claim take, as an example."""
+
+INSTEAD = instead(
+    {
+        "verify check run_all test": "mmsim.claims.verify_claim(claim)",
+        "latex to_latex": "sympy.latex(claim.statement), claim.table().to_latex()",
+        "to_csv to_dataframe results": "claim.table(), which has to_csv(path) and to_latex()",
+    }
+)
+"""What users look for in a claim, and what to write."""
+
+
 def _time(run: Timed) -> int:
     return run.time
 
 
+@advised()
 @dataclass(frozen=True, eq=False)
-class Claim:
+class Claim(Guessed):
     """A statement of a paper about what a program costs.
 
     Parameters
@@ -113,6 +133,8 @@ class Claim:
         run one claim at a time, and skipped where memory is short.
     """
 
+    _instead = INSTEAD
+
     id: str
     source: str
     title: str
@@ -131,6 +153,18 @@ class Claim:
     own: Callable[[], Iterable[Case]] = tuple
 
     def __post_init__(self) -> None:
+        if self.kind not in get_args(Relation):
+            raise ClaimError(
+                f"{self.id}: kind={shown(self.kind)}, but kind must be 'exact' (it equals the "
+                "formula), 'upper' (at most constant times the formula) or 'lower' (at least)"
+            )
+        for name in ("formula", "grid", "measure"):
+            value = getattr(self, name)
+            if not callable(value):
+                raise ClaimError(
+                    f"{self.id}: {name}={shown(value)}, but {name} must be a function; write "
+                    f"{name}=lambda{NEEDS[name]}: ..."
+                )
         bound = self.printed and self.kind == "upper" and self.constant == 1
         if self.growth is not None and not bound:
             raise ClaimError(f"{self.id}: growth refutes a printed O(), which names no constant")
@@ -180,6 +214,68 @@ class Claim:
 
         numbers = {name: sympy.Integer(case[name]) for name in self.parameters}
         return sympy.sympify(self.formula(**numbers)) * self.constant
+
+    def both(self, case: Case) -> tuple[Timed, Timed, Fraction]:
+        """A case run under the synchronous schedule and the other one, and the claimed value."""
+        synchronous = self.run(schedule="synchronous", **case)
+        asynchronous = self.run(schedule="asynchronous", **case)
+        claimed = self.evaluate(case)
+        if not claimed.is_Rational or claimed <= 0:
+            raise ClaimError(f"{self.id}: {show(case)} gives {claimed}, not a positive number")
+        return synchronous, asynchronous, Fraction(str(claimed))
+
+    def table(self, **where: Any) -> CaseRows:
+        """Run the cases of the grid with these parameters, and return measured and claimed values.
+
+        They are exact, under both schedules; `print` shows a table, `to_latex()` gives it for a
+        paper, `to_csv(path)` writes it. Without parameters it runs the whole grid. Raises
+        `ClaimError` where no case has such parameters.
+
+        >>> from mmsim.claims import choose, registered
+        >>> claim, *_ = choose(registered(), "SMM-L5.1")
+        >>> print(claim.table(on="DMM", w=4, l=5, n=16))
+        2 cases, measured: T
+        on    n   p  w  l  measured  asynchronous  claimed
+        DMM  16   4  4  5        40            40       40
+        DMM  16  16  4  5        16            13       16
+        """
+        return CaseRows(self.row(case) for case in self.chosen(where))
+
+    def row(self, case: Case) -> CaseRow:
+        """A case, run and measured."""
+        synchronous, asynchronous, claimed = self.both(case)
+        measured, later = self.measure(synchronous), self.measure(asynchronous)
+        return CaseRow(case, self.quantity, measured, later, claimed)
+
+    def chosen(self, where: Case) -> list[Case]:
+        """The cases of the grid that have these parameters."""
+        cases = self.cases()
+        for name, value in where.items():
+            known = dict.fromkeys(str(case[name]) for case in cases if name in case)
+            if not known:
+                names = dict.fromkeys(name for case in cases for name in case)
+                raise ClaimError(
+                    f"{self.id}: no case has a parameter {name!r}; {nearest(name, names)}"
+                )
+            cases = [case for case in cases if str(case.get(name)) == str(value)]
+            if not cases:
+                others = ", ".join(known)
+                raise ClaimError(f"{self.id}: no such case has {name}={value}; there are {others}")
+        return cases
+
+    def plot(self, over: str, *, axes: Axes | None = None, **where: Any) -> Axes:
+        """Draw the claim over a parameter: what is measured under both schedules, and the claimed.
+
+        As `mmsim.figures.claim`, which describes the parameters.
+
+        >>> from mmsim.claims import choose, registered
+        >>> claim, *_ = choose(registered(), "SMM-L5.1")
+        >>> axes = claim.plot("n", w=4, l=5, p=4)
+        >>> [[int(y) for y in line.get_ydata()] for line in axes.lines]
+        [[40, 160], [40, 160], [40, 160]]
+        """
+        drawn: Axes = FIGURES["claim"](self, over, axes=axes, **where)
+        return drawn
 
     def agrees(self, measured: int, claimed: Any) -> bool:
         """Whether a measured quantity is what the claim says."""

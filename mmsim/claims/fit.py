@@ -21,6 +21,7 @@ from mmsim.claims.claim import call_with
 from mmsim.claims.terms import Term, terms_of
 from mmsim.errors import MMSimError, shown
 from mmsim.frontend.program import Program
+from mmsim.host.guesses import advised
 from mmsim.results.run import Run
 from mmsim.sweeps.cases import make_cases
 from mmsim.tabular import Tabular
@@ -132,6 +133,7 @@ class Fit(Tabular):
     __repr__ = __str__
 
 
+@advised()
 def fit(
     program: Program | Callable[..., Run],
     grid: Mapping[str, Iterable[Any]] | Iterable[Case],

@@ -14,7 +14,8 @@ from collections.abc import Iterable
 
 from mmsim.claims.claim import Claim, ClaimError
 from mmsim.errors import MMSimError
-from mmsim.host.plugins import nearest, registered_in
+from mmsim.host.guesses import advised, nearest
+from mmsim.host.plugins import registered_in
 
 GROUP = "mmsim.algorithms"
 PAPERS = "mmsim.papers"
@@ -50,6 +51,7 @@ def unique(claims: Iterable[Claim]) -> list[Claim]:
     return list(found.values())
 
 
+@advised("choose(registered(), ['SMM-L5.1'])")
 def choose(claims: Iterable[Claim], ids: Iterable[str]) -> list[Claim]:
     """The claims of the given ids; an id stands for itself and for what follows it after a dot.
 
@@ -57,7 +59,7 @@ def choose(claims: Iterable[Claim], ids: Iterable[str]) -> list[Claim]:
     """
     known = list(claims)
     chosen: dict[str, Claim] = {}
-    for wanted in ids:
+    for wanted in [ids] if isinstance(ids, str) else ids:
         found = [c for c in known if c.id == wanted or c.id.startswith(f"{wanted}.")]
         if not found:
             hint = nearest(wanted, [claim.id for claim in known])

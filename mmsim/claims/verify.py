@@ -18,6 +18,7 @@ from mmsim.claims.claim import Case, Claim, ClaimError, show
 from mmsim.claims.growth import curve, refutation, steepest
 from mmsim.claims.provenance import Provenance
 from mmsim.errors import FormatError, RoomError
+from mmsim.host.guesses import Guessed, instead
 from mmsim.results.curve import Curve, Series
 
 LONG = 40
@@ -61,7 +62,7 @@ class CaseResult:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Guessed):
     """What verification found about a claim.
 
     `result` is "holds" or "fails"; of a misprint (`printed`) "refuted", with the counterexample, or
@@ -71,6 +72,15 @@ class Verdict:
     `reason` says why a claim fails. `own` are the cases of the paper's own size, which count among
     `cases` like the others; `left_out` says why one of them was not run.
     """
+
+    _instead = instead(
+        {
+            "holds ok passed valid": "verdict.good; verdict.result says it in a word",
+            "table to_csv to_latex to_dataframe": "claim.table(), which has to_csv and to_latex",
+            "plot": 'claim.plot(over="n")',
+            "formula": "verdict.statement, or verdict.latex",
+        }
+    )
 
     id: str
     paper: str
@@ -113,6 +123,8 @@ def verify(
 
     `progress(claim, done, cases)` is called before the first case of a claim and after each.
     """
+    if isinstance(claims, Claim):
+        raise ClaimError("verify takes several claims; write verify_claim(claim)")
     return [verify_claim(claim, progress) for claim in claims]
 
 
@@ -203,11 +215,7 @@ def verify_claim(
 
 
 def _run_case(claim: Claim, case: Case) -> CaseResult:
-    synchronous = claim.run(schedule="synchronous", **case)
-    asynchronous = claim.run(schedule="asynchronous", **case)
-    claimed = claim.evaluate(case)
-    if not claimed.is_Rational or claimed <= 0:
-        raise ClaimError(f"{claim.id}: {show(case)} gives {claimed}, not a positive number")
+    synchronous, asynchronous, claimed = claim.both(case)
     return CaseResult(
         case,
         claim.measure(synchronous),

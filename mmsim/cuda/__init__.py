@@ -116,6 +116,7 @@ from mmsim.cuda.types import *  # noqa: F403  Numba has the names of all types h
 from mmsim.cuda.types import TypingError
 from mmsim.cuda.vectorizing import guvectorize, vectorize
 from mmsim.cuda.vectors import vector_types
+from mmsim.host.guesses import instead, unknown
 
 _named = {
     name: vector for vector in vector_types.values() for name in (vector.name, *vector.aliases)
@@ -226,9 +227,23 @@ __all__ = [
     *_named,
 ]
 
+INSTEAD = instead(
+    {
+        "time cycles run": "cuda.last for the run of the last launch",
+        "runs history launches": "kernel.last for each kernel, or cuda.last",
+        "profile": "kernel.profile(), or cuda.last.profile()",
+        "to_host": "array.copy_to_host()",
+        "array": "cuda.to_device(array), or cuda.device_array(shape, dtype)",
+        "set_machine": "with cuda.machine(mm.HMM(2, 32, 300)): around the launches",
+    }
+)
+"""What users of numba.cuda look for here, and what to write."""
+
 
 def __getattr__(name: str) -> Any:
     """`last`: the run of the last launch; None before the first."""
     if name == "last":
         return history.last
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise unknown("mmsim.cuda", name, __all__, INSTEAD)

@@ -30,6 +30,7 @@ from mmsim.cuda.types import (
 from mmsim.errors import Brief, MMSimError, shown
 from mmsim.frontend.numba_kernel import NumbaProgram, numba_program
 from mmsim.frontend.packed import Packed, packed
+from mmsim.host.guesses import Guessed, instead
 from mmsim.results import Profile
 
 DEFAULT_BLOCK = 256
@@ -45,12 +46,20 @@ See https://numba.readthedocs.io/en/stable/cuda/kernels.html#kernel-invocation f
 """
 
 
-class Dispatcher:
+class Dispatcher(Guessed):
     """A kernel, or a device function, made by `cuda.jit`.
 
     `kernel[grid, block, stream, shared_bytes](*args)` launches it. Each set of argument types has a
     `Kernel` of its own in `overloads`.
     """
+
+    _instead = instead(
+        {
+            "run launch": "kernel[grid, block](...), then kernel.last",
+            "time cycles": "kernel.last.time",
+            "stats report runs": "kernel.last, or kernel.profile()",
+        }
+    )
 
     def __init__(self, py_func: Callable[..., Any], targetoptions: dict[str, Any]) -> None:
         functools.update_wrapper(self, py_func)

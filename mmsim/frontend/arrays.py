@@ -60,6 +60,7 @@ class Arrays:
                 f"{text!r} is a tuple, whose values stay as they are",
                 f"assign a new tuple, or use {dialect.own_array}",
             )
+        self.function.refuse_no_array(owner)
         return self.function.refuse(owner, f"{text!r} is not an array", "only arrays have elements")
 
     def load(self, array: Alias, index: tuple[ir.Expr, ...], place: Place) -> ir.Expr:

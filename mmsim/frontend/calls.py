@@ -152,6 +152,7 @@ class Calls:
                 value = self.values.value(owner)
                 if isinstance(value, tuple):
                     return ir.Const(len(value))
+        self.function.refuse_no_array(owner)
         raise self.function.refuse(node, "len takes an array, a tuple or a table")
 
     def array_of_len(self, owner: ast.Subscript) -> Alias | None:

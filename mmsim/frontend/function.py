@@ -67,6 +67,13 @@ class Function:
         """An error for a node: what is wrong, and what to write instead."""
         return LanguageError(message, self.place(node), advice)
 
+    def refuse_no_array(self, node: ast.expr) -> None:
+        """Refuse a name of the dialect, such as the thread, where an array stands."""
+        entity = self.entity(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(entity, DialectName):
+            message = f"{ast.unparse(node)!r} is {entity.meaning}, not an array"
+            raise self.refuse(node, message, entity.advice)
+
     def entity(self, name: str) -> Entity:
         """What a name means here; names of this function hide those outside."""
         self.asked.add(name)

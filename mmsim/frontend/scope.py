@@ -25,9 +25,13 @@ INT_MIN, INT_MAX = -(2**63), 2**64 - 1
 
 @dataclass(frozen=True)
 class DialectName:
-    """A name that the dialect gives a meaning, such as the thread T; `meaning` is for messages."""
+    """A name that the dialect gives a meaning, such as the thread T; `meaning` is for messages.
+
+    `advice` is for a user who takes it for an array.
+    """
 
     meaning: str
+    advice: str = ""
 
 
 @dataclass

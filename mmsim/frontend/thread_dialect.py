@@ -8,6 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
+import numpy as np
+
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend import atomic, names, remedies, warp
 from mmsim.frontend.dialect import Joint, Maker
@@ -39,7 +41,9 @@ EXCHANGES: dict[ir.ExchangeOp, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "active_mask": (warp.active_mask, ()),
 }
 SYNC = "mm.warp.sync"
-THREAD = DialectName("the thread")
+THREAD = DialectName(
+    "the thread", "a program's first parameter is the thread: write def name(T, ...)"
+)
 TRIPLES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 """The fields of T that have x, y and z."""
 OWN_ARRAY = "an mm.registers array"
@@ -237,6 +241,8 @@ def thread_field(node: ast.Attribute, function: Function) -> ir.ThreadField:
     if node.attr in remedies.OF_NAME:
         advice = remedies.OF_NAME[node.attr].words
         raise function.refuse(node, f"the thread has no {node.attr!r}", advice)
+    if hasattr(np.ndarray, node.attr):  # the first parameter is taken for an array
+        function.refuse_no_array(node.value)
     known = [*ir.NUMBERS, *(f"{name}.x" for name in TRIPLES)]
     listed = ", ".join(f"{thread}.{name}" for name in known)
     barriers = ", ".join(f"{thread}.{name}()" for name in ("barrier", *COUNTING))

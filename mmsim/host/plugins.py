@@ -1,9 +1,7 @@
-"""What installed packages register, by entry points; which name a user may have meant."""
+"""What installed packages register, by entry points."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -38,10 +36,3 @@ def _called(point: EntryPoint) -> list[Any]:
             f"the entry point {point.name} = {point.value} of the group {point.group} cannot be "
             f"loaded: {said(error)}"
         ) from error
-
-
-def nearest(wanted: str, known: Iterable[str]) -> str:
-    """Advice for an id that doesn't exist."""
-    names = list(known)
-    near = get_close_matches(wanted, names, cutoff=0.4)
-    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"

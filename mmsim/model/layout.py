@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LayoutError, shown
+from mmsim.host.guesses import guessed_in
 from mmsim.model.drawn import DrawnLayout
 from mmsim.model.tiles import Padded as Padded
 from mmsim.model.tiles import Strided as Strided
@@ -464,3 +465,8 @@ def __dir__() -> list[str]:
     ['R1P', 'RAP', 'RAS', 'RAW']
     """
     return sorted(_LISTED)
+
+
+guessed_in(
+    __name__, "mm.layout", _LISTED, {"Transposed ColumnMajor": "mm.layout.Strided((8, 8), (1, 8))"}
+)

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LayoutError, shown
+from mmsim.host.guesses import Guessed, instead
 from mmsim.model.byte_banks import BANK_BYTES, SIZES, ByteBanks
 from mmsim.model.conflicts import Conflict, InParts
 from mmsim.model.drawn import DrawnConflicts
@@ -82,7 +83,7 @@ class Request:
 
 
 @dataclass(frozen=True, repr=False)
-class Conflicts(Tabular, DrawnConflicts):
+class Conflicts(Tabular, DrawnConflicts, Guessed):
     """What the accesses of a warp to a tile cost; `print` it for a table.
 
     `bytes` is what a thread accesses in one instruction. `addresses` has a row for each value, and
@@ -98,6 +99,14 @@ class Conflicts(Tabular, DrawnConflicts):
     >>> ask(Padded(1), lambda t, v: (t, v), (32, 32)).free
     True
     """
+
+    _instead = instead(
+        {
+            "ways degree conflicts": "found.stages, and found.least at best",
+            "ok conflict_free": "found.free",
+            "wasted": "found.stages - found.least",
+        }
+    )
 
     kind: Kind
     bytes: int
@@ -300,7 +309,10 @@ def _of_function(access: Access, shape: Shape, threads: int, values: int) -> Int
             try:
                 given = access(thread, value)
             except Exception as error:  # whatever the user's own code raises
-                raise LayoutError(f"the access failed for {where}: {said(error)}") from error
+                raise LayoutError(
+                    f"the access failed for {where}: {said(error)}; it is a function of a thread "
+                    "and a value that gives an index, as lambda thread, value: (thread, value)"
+                ) from error
             found[value, thread] = -1 if given is None else _number(given, shape, where)
     return found
 

@@ -224,6 +224,11 @@ def shape_of(layout: object, shape: Shape | None) -> Shape:
     """
     if shape is not None:
         return tuple(shape)
+    if not hasattr(layout, "offsets"):
+        raise LayoutError(
+            f"{shown(layout)} is not a layout; give one of mmsim.layout's, as "
+            "mm.layout.Padded(1), or an object with a method offsets(shape)"
+        )
     inner = layout.layout if isinstance(layout, Swizzle) else layout
     own: Shape | None = getattr(inner, "extents", None)
     if own is None:
@@ -262,7 +267,8 @@ class _Reader:
     def wrong(self) -> LayoutError:
         return LayoutError(
             f"{shown(self.text)} is not a layout of CuTe; write it as CuTe prints it, such as "
-            "'(8,8):(8,1)' or 'Swizzle<3,4,3> o (8,64):(64,1)'"
+            "'(8,8):(8,1)' or 'Swizzle<3,4,3> o (8,64):(64,1)', or give one of mmsim.layout's, as "
+            "mm.layout.Padded(1)"
         )
 
 

@@ -10,7 +10,7 @@ from mmsim.claims.contents import PrintedItem
 from mmsim.claims.drawing import Drawing
 from mmsim.claims.table import PaperTable
 from mmsim.gpu.experiment import Experiment
-from mmsim.host.plugins import nearest
+from mmsim.host.guesses import nearest
 from mmsim.view.tables import Column, rich_rows, words
 
 if TYPE_CHECKING:

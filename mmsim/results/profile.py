@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mmsim.host.guesses import Guessed, instead
 from mmsim.ir.liveness import Registers
 from mmsim.ir.nodes import Source
 from mmsim.model.cache import Numbers
@@ -40,8 +41,17 @@ class ProfileLine:
 
 
 @dataclass(frozen=True, repr=False)
-class Profile(Tabular):
+class Profile(Tabular, Guessed):
     """The lines of a program and of the functions that it calls, and the registers it needs."""
+
+    _instead = instead(
+        {
+            "to_dataframe to_pandas df": "pandas.DataFrame(profile.lines)",
+            "to_csv": "run.to_csv(path)",
+            "time": "run.time, or line.time of each line of profile.lines",
+            "plot": "mm.figures.lines(run)",
+        }
+    )
 
     program: str
     lines: tuple[ProfileLine, ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mmsim.errors import MMSimError
+from mmsim.host.guesses import Guessed, instead
 from mmsim.model.machines import Machine
 from mmsim.model.threads import Shape, launched
 from mmsim.printable import printable
@@ -15,8 +16,17 @@ from mmsim.tabular import Tabular
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report(Tabular):
+class Report(Tabular, Guessed):
     """The result of a check; `mmsim.api.report.Report` describes the fields."""
+
+    _instead = instead(
+        {
+            "errors warnings problems": "report.findings",
+            "races": "[finding for finding in report.findings if finding.kind == 'race']",
+            "passed good": "report.ok",
+            "plot": "report.player() to step through it, or report.run.plot()",
+        }
+    )
 
     machine: Machine
     program: str

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from mmsim.errors import CallError
+from mmsim.host.guesses import Guessed, instead
 from mmsim.tabular import Rows, Tabular
 
 Kind = Literal["read", "write", "atomic"]
@@ -97,7 +99,22 @@ class RoundRows(Rows[RoundRow]):
     __slots__ = ()
 
 
-class SweepRows(Tabular, list[dict[str, Any]]):
+class SweepRows(Tabular, Guessed, list[dict[str, Any]]):
     """The rows of a sweep."""
 
     __slots__ = ()
+    _instead = instead(
+        {
+            "to_dataframe to_pandas df": "pandas.DataFrame(rows)",
+            "to_csv": "pandas.DataFrame(rows).to_csv(path)",
+            "plot": "mm.figures.sweep(rows, over)",
+        }
+    )
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, str):
+            raise CallError(
+                f"rows have numbers, not names; write [row[{at!r}] for row in rows], or "
+                f"pandas.DataFrame(rows)[{at!r}]"
+            )
+        return super().__getitem__(at)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy.typing as npt
 
-from mmsim.errors import LaunchError, MMSimError, shown
+from mmsim.errors import LaunchError, MMSimError, UnknownNameError, shown
 from mmsim.host.arguments import several
+from mmsim.host.guesses import Guessed, instead
 from mmsim.ir.liveness import Registers
 from mmsim.ir.nodes import Source
 from mmsim.model.machines import Machine
@@ -22,9 +23,30 @@ from mmsim.results.rows import AccessRow, AccessRows, RoundRow, RoundRows
 from mmsim.results.trace import Trace
 from mmsim.tabular import Tabular
 
+ROWS = "run.profile() for each line, or run.accesses for each line and array"
+INSTEAD = instead(
+    {
+        "conflicts bank_conflicts": f"run.wasted for the stages beyond the least possible, {ROWS}",
+        "cycles total_time elapsed duration T": "run.time",
+        "result results output out data": "run[NAME] for an array parameter, run.arrays for all",
+        "stats counters metrics": ROWS,
+        "summary report describe": f"print(run), {ROWS}",
+        "lines by_line": "run.profile()",
+        "to_pandas df": "run.to_dataframe()",
+        "timeline animate step": "run.player()",
+        "transactions wavefronts": "run.stages",
+        "show": "run.plot() for a figure, run.player() to step through it",
+        "save": "run.to_json() for all of it as text, run.to_csv(path) for its rows",
+        "compare": "run.diff(other) for a table, mm.compare(run, other) to step through both",
+        "latency": "run.machine.latency, or run.time for the time of the run",
+        "savefig": "mm.figures.save(run.plot(), path)",
+    }
+)
+"""What results of other tools are called, and what to write for a run."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run(Tabular):
+class Run(Tabular, Guessed):
     """The result of a launch; `mmsim.Run` describes the fields."""
 
     machine: Machine
@@ -58,6 +80,11 @@ class Run(Tabular):
             object.__setattr__(self, "cache", CacheRows(self.cache))
 
     @property
+    def _instead(self) -> dict[str, str]:
+        arrays = vars(self).get("arrays", ())  # there are none before it is made
+        return INSTEAD | {name: f"run[{name!r}]" for name in arrays}
+
+    @property
     def requests(self) -> int:
         """Warp requests of the run."""
         return sum(row.requests for row in self.accesses)
@@ -66,6 +93,25 @@ class Run(Tabular):
     def stages(self) -> int:
         """Pipeline stages that all requests occupied."""
         return sum(row.stages for row in self.accesses)
+
+    @property
+    def wasted(self) -> int:
+        """Stages beyond the least possible, of all requests."""
+        return sum(row.wasted for row in self.accesses)
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """An array parameter as it stood at the end, by name: `run["b"]` is `run.arrays["b"]`.
+
+        Raises `UnknownNameError`, which is a `KeyError`, for any other name.
+        """
+        if not isinstance(name, str) or name not in self.arrays:
+            known = ", ".join(self.arrays)
+            raise UnknownNameError(
+                f"{self.program} has no array parameter {shown(name)}; there are {known}"
+            )
+        return self.arrays[name]
+
+    __iter__ = None  # else Python would take what can be indexed for a sequence
 
     @property
     def trace(self) -> Trace:

@@ -1,11 +1,13 @@
-"""The rows of a run as comma-separated values, for spreadsheets and data frames."""
+"""The rows of a run as comma-separated values for spreadsheets, and as a data frame of pandas."""
 
 from __future__ import annotations
 
 import csv
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
+from mmsim.errors import MMSimError
 from mmsim.host.arguments import file_path, one_of
 from mmsim.printable import printable
 from mmsim.results import AccessRow, RoundRow, Run
@@ -16,18 +18,33 @@ FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 def save_csv(run: Run, path: str | Path, rows: str = "accesses") -> None:
     """Write the rows, one a line under their names, with a last column `wasted`."""
-    one_of("rows", rows, ("accesses", "rounds"))
     path = file_path("path", path)
-    kind: type[AccessRow] | type[RoundRow] = AccessRow if rows == "accesses" else RoundRow
-    names = [field.name for field in fields(kind)] + ["wasted"]
+    names, table = _table(run, rows)
     with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(names)
-        chosen: tuple[AccessRow | RoundRow, ...] = (
-            run.accesses if rows == "accesses" else run.rounds
-        )
-        for row in chosen:
-            writer.writerow([cell(getattr(row, name)) for name in names])
+        writer.writerows([cell(value) for value in row] for row in table)
+
+
+def data_frame(run: Run, rows: str = "accesses") -> Any:
+    """The same as a `pandas.DataFrame`."""
+    names, table = _table(run, rows)
+    try:
+        import pandas
+    except ImportError:
+        raise MMSimError(
+            "a data frame needs pandas: pip install pandas; run.to_csv(path) needs nothing"
+        ) from None
+    return pandas.DataFrame(table, columns=names)
+
+
+def _table(run: Run, rows: str) -> tuple[list[str], list[list[Any]]]:
+    """The names of the columns, and their values in each row."""
+    one_of("rows", rows, ("accesses", "rounds"))
+    kind: type[AccessRow] | type[RoundRow] = AccessRow if rows == "accesses" else RoundRow
+    names = [field.name for field in fields(kind)] + ["wasted"]
+    chosen: tuple[AccessRow | RoundRow, ...] = run.accesses if rows == "accesses" else run.rounds
+    return names, [[getattr(row, name) for name in names] for row in chosen]
 
 
 def cell(value: str | int) -> str | int:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.host.guesses import instead, unknown
 from mmsim.ir.nodes import Scalar, Source
 from mmsim.model.conflicts import Conflict
 from mmsim.model.machines import Machine, Unit
@@ -180,6 +181,17 @@ class Stage:
     requests: tuple[tuple[int, int], ...]
 
 
+INSTEAD = instead(
+    {
+        "plot": "run.plot(), mm.figures.warps(run) or mm.figures.banks(run)",
+        "events": "trace.dispatches, trace.waits, trace.arrivals and trace.releases",
+        "to_dataframe": "pandas.DataFrame(trace.dispatches)",
+        "save": "trace.to_chrome(path), or run.to_json() for all of it as text",
+    }
+)
+"""What traces of other tools have, and what to write for this one."""
+
+
 @dataclass(frozen=True, eq=False)
 class Cycle:
     """The machine during one time unit.
@@ -293,7 +305,9 @@ class Trace:
                 if make is not None:
                     self.__dict__.update(make().__dict__)
             if name not in self.__dict__:
-                raise AttributeError(f"a trace has no attribute {name!r}")
+                if name.startswith("_"):
+                    raise AttributeError(f"a trace has no attribute {name!r}")
+                raise unknown("Trace", name, dir(self), INSTEAD)
             return self.__dict__[name]
 
     def __getstate__(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mmsim.errors import shown
 from mmsim.host.arguments import file_path, whole, yes_or_no
+from mmsim.host.guesses import advised
 from mmsim.results import Run
 from mmsim.results.rows import SweepRows
 from mmsim.sweeps.cases import Case, Grid, described, make_cases
@@ -17,6 +18,7 @@ from mmsim.sweeps.source import PREFIX
 from mmsim.sweeps.work import finished
 
 
+@advised('mm.sweep(function, {"n": [8, 16]}, "rows.jsonl")')
 def sweep(
     function: Callable[..., Run],
     grid: Grid,

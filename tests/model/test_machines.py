@@ -74,7 +74,7 @@ def test_units_equal_a_tuple_of_the_same_units_and_stay_as_they_are():
 
 
 def test_an_hmm_names_its_two_latencies_when_asked_for_one():
-    with pytest.raises(TypeError, match=r"two latencies: give global_latency=.* and sha"):
+    with pytest.raises(TypeError, match=r"write global_latency= and shared_latency= .* two lat"):
         mm.HMM(2, 4, latency=5)
     with pytest.raises(TypeError, match="nonsense"):
         mm.HMM(2, 4, 5, nonsense=5)

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 import mmsim as mm
 from mmsim import figures
+from mmsim.claims import choose, registered
 from mmsim.claims.fit import fit_numbers
 from mmsim.view.figures import paper
 from mmsim.view.figures.banks import step
@@ -501,6 +502,9 @@ FOUND = fit_numbers([{"n": n} for n in (2, 3, 4, 6, 8)], [3 * n + 5 for n in (2,
 EVERY = {
     "access": lambda run, **options: figures.access(run, 5, **options),
     "banks": figures.banks,
+    "claim": lambda run, **options: figures.claim(
+        choose(registered(), "SMM-L5.1")[0], "n", w=4, l=5, **options
+    ),
     "conflicts": lambda run, **options: figures.conflicts(
         mm.conflicts("(32,32):(32,1)", lambda t, v: (t % 20, v)), **options
     ),

@@ -5,9 +5,11 @@ else new ones as wide as a column (3.3 inches; some are as wide as a page). Noth
 by colour alone. matplotlib is loaded when the first figure is drawn.
 """
 
+from mmsim.host.guesses import guessed_in
 from mmsim.model.drawn import FIGURES
 from mmsim.view.figures.access import access
 from mmsim.view.figures.banks import banks
+from mmsim.view.figures.claim import claim
 from mmsim.view.figures.conflicts import conflicts
 from mmsim.view.figures.layout import layout
 from mmsim.view.figures.lines import lines
@@ -24,6 +26,7 @@ from mmsim.view.figures.warps import warps
 __all__ = [
     "access",
     "banks",
+    "claim",
     "conflicts",
     "formulas",
     "layout",
@@ -39,4 +42,18 @@ __all__ = [
     "warps",
 ]
 
-FIGURES.update(layout=layout, conflicts=conflicts)
+guessed_in(
+    __name__,
+    "mm.figures",
+    __all__,
+    {
+        "timeline gantt": "mm.figures.warps(run)",
+        "heatmap bank_conflicts": "mm.figures.banks(run)",
+        "savefig to_file": "mm.figures.save(axes, path)",
+        "show run": "mm.figures.plot(run)",
+        "profile": "mm.figures.lines(run)",
+        "compare": "mm.compare(first, second).plot()",
+    },
+)
+
+FIGURES.update(claim=claim, layout=layout, conflicts=conflicts)

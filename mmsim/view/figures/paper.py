@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import file_path, whole
+from mmsim.host.guesses import advised
 from mmsim.printable import printable
 from mmsim.results import Run
 from mmsim.view.figures.files import SAVING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, FigureBase
 
 COLUMN, PAGE = 3.3, 6.9
 """The width of a column and of a page, in inches."""
@@ -143,8 +144,9 @@ def words(text: str) -> str:
     return printable(text).replace("$", r"\$")
 
 
-def save(axes: Axes, path: str | Path) -> None:
-    """Save the figure that `axes` belong to as .svg, .pdf or .png, by the name of the file.
+@advised("mm.figures.save(axes, path)")
+def save(axes: Axes | FigureBase, path: str | Path) -> None:
+    """Save a figure, or the one that axes belong to, as .svg, .pdf or .png, by the file's name.
 
     Text stays text, and the same figure makes the same file.
 
@@ -158,13 +160,20 @@ def save(axes: Axes, path: str | Path) -> None:
     mmsim.errors.MMSimError: read.docx: figures are saved as .svg, .pdf or .png
     """
     from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
 
+    if not isinstance(axes, Axes | FigureBase):
+        kind = type(axes).__name__
+        advice = "mm.figures.save(axes, path)"
+        if hasattr(axes, "plot"):
+            advice = f"mm.figures.save({kind.lower()}.plot(), path)"
+        elif hasattr(axes, "save"):
+            advice = f"{kind.lower()}.save(path)"
+        raise LaunchError(f"a figure or its Axes are saved, not a {kind}; write {advice}")
     path = file_path("path", path)
     check_suffix(path)
-    if not isinstance(axes, Axes):
-        raise LaunchError(f"what is saved are Matplotlib's Axes, not {shown(axes)}")
-    figure: Any = axes.figure.figure  # the whole one, where axes are of a part of it
-    save_figure(figure, path)
+    figure: Any = axes.figure
+    save_figure(figure.figure, path)  # the whole one, where it is a part
 
 
 def save_figure(figure: Figure, path: Path) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import base64
 import html
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from matplotlib import axes, figure
 
+from mmsim.errors import UnknownNameError
 from mmsim.view.figures.described import described
 from mmsim.view.figures.files import as_svg
 
@@ -34,8 +35,18 @@ class Figure(figure.Figure):
         return f'<img alt="{text}" src="data:image/svg+xml;base64,{data}">'
 
 
+SAVED = ("save", "savefig", "to_file")
+
+
 class Axes(axes.Axes):
     """Axes that show the figure that they belong to."""
+
+    if not TYPE_CHECKING:  # else every attribute would pass the type checker
+
+        def __getattr__(self, name: str) -> Any:
+            if name in SAVED:  # Matplotlib asks for others, often
+                raise UnknownNameError(f"axes have no {name!r}; write mm.figures.save(axes, path)")
+            return object.__getattribute__(self, name)
 
     def _repr_svg_(self) -> str:
         return self._whole()._repr_svg_()

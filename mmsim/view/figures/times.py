@@ -24,6 +24,8 @@ MANY = 20
 """Values from which on the points are small."""
 FEW = 8
 """Values up to which each has its tick."""
+MOST_TICKS = 20
+"""Ticks that an axis has room for side by side: where values are nearer, not each has its own."""
 
 
 def times(
@@ -131,7 +133,11 @@ def _evenly_spaced(x: Sequence[float]) -> bool:
 
 def few_ticks(drawn: Axes, x: Sequence[float]) -> None:
     """A tick for each value of the horizontal axis where they are few, with its number in full."""
-    if len(x) <= FEW:
+    low, high = drawn.get_xlim()
+    measure = math.log if drawn.get_xscale() == "log" else float
+    span = measure(high) - measure(low)
+    apart = (measure(b) - measure(a) for a, b in pairwise(sorted(set(x))))
+    if len(x) <= FEW and min(apart, default=span) >= span / MOST_TICKS:
         drawn.set_xticks(x)
         drawn.xaxis.minorticks_off()
     drawn.xaxis.set_major_formatter(_plain)

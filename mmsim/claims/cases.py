@@ -1,0 +1,56 @@
+"""The cases of a claim, as rows: plain data."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from fractions import Fraction
+from os import PathLike
+from typing import Any
+
+from mmsim.host.arguments import file_path
+from mmsim.results.sheets import cell
+from mmsim.tabular import FORMS, Rows
+
+
+@dataclass(frozen=True)
+class CaseRow:
+    """One case: what is measured under both schedules, and what is claimed, exactly.
+
+    Of a bound, `claimed` is the bound: the formula times its constant.
+    """
+
+    case: dict[str, Any]
+    quantity: str
+    measured: int
+    asynchronous: int
+    claimed: Fraction
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The parameters, then what is measured and claimed, by name."""
+        results = {"measured": self.measured, "asynchronous": self.asynchronous}
+        return {**self.case, **results, "claimed": self.claimed}
+
+
+class CaseRows(Rows[CaseRow]):
+    """Cases of a claim; `print` them for a table."""
+
+    __slots__ = ()
+
+    def to_latex(self) -> str:
+        """The table as a `tabular` of LaTeX, which needs no package; numbers are exact."""
+        return str(FORMS["latex"](self))
+
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Write the table as comma-separated values; a fraction is written as 7/2."""
+        with open(file_path("path", path), "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(self[0].columns)
+            writer.writerows(
+                [
+                    cell(value if isinstance(value, int) else str(value))
+                    for value in row.columns.values()
+                ]
+                for row in self
+            )

@@ -1,0 +1,71 @@
+"""What two runs differ in, by line and array: plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mmsim.results.rows import AccessRow, RoundRow
+from mmsim.results.run import Run
+from mmsim.tabular import Tabular
+
+
+@dataclass(frozen=True)
+class DifferenceRow:
+    """What the accesses of a line to an array cost in two runs; None where one has no such access.
+
+    `times` are the time units of their rounds, None where a run has no rounds.
+    """
+
+    first: AccessRow | None
+    second: AccessRow | None
+    times: tuple[int | None, int | None]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference(Tabular):
+    """Two runs and their accesses side by side; `print` it for a table.
+
+    Accesses of one line, array and kind stand together. What has no such partner, as in runs of two
+    programs, stands with the next access of the same kind to an array of the same name.
+    """
+
+    first: Run
+    second: Run
+    rows: tuple[DifferenceRow, ...]
+
+
+def difference(first: Run, second: Run) -> Difference:
+    """What `Run.diff` documents."""
+    pairs: list[tuple[AccessRow | None, AccessRow | None]] = []
+    left, right = list(first.accesses), list(second.accesses)
+    for key in (_whole, _place, _name):
+        for row in tuple(left):
+            partner = next((one for one in right if key(one) == key(row)), None)
+            if partner is not None:
+                left.remove(row)
+                right.remove(partner)
+                pairs.append((row, partner))
+    order = {id(row): number for number, row in enumerate(first.accesses)}
+    pairs += [(row, None) for row in left]
+    pairs.sort(key=lambda pair: order[id(pair[0])])
+    pairs += [(None, row) for row in right]
+    rows = [DifferenceRow(*pair, (_time(first, pair[0]), _time(second, pair[1]))) for pair in pairs]
+    return Difference(first, second, tuple(rows))
+
+
+def _whole(row: AccessRow) -> tuple[object, ...]:
+    return (*_place(row), row.space)
+
+
+def _place(row: AccessRow | RoundRow) -> tuple[object, ...]:
+    return row.file, row.line, row.function, row.array, row.kind
+
+
+def _name(row: AccessRow) -> tuple[object, ...]:
+    return row.array, row.kind
+
+
+def _time(run: Run, row: AccessRow | None) -> int | None:
+    if row is None or not run.rounds:
+        return None
+    return sum(one.time for one in run.rounds if (*_place(one), one.space) == _whole(row))

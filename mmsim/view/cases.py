@@ -1,0 +1,80 @@
+"""The cases of a claim as a table, and a table as LaTeX."""
+
+from __future__ import annotations
+
+import re
+
+from mmsim.claims.cases import CaseRow, CaseRows
+from mmsim.printable import printable
+from mmsim.tabular import FORMS
+from mmsim.view.tables import Column, Table, tables
+
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+"""Characters that LaTeX does not print as they are."""
+
+
+@tables.register
+def case_tables(rows: CaseRows) -> list[Table]:
+    """A row for each case, with its parameters and what is measured and claimed."""
+    if not rows:
+        return [Table("no cases", (), ())]
+    names = list(dict.fromkeys(name for row in rows for name in row.columns))
+    quantity = rows[0].quantity
+    texts = {name for row in rows for name in row.case if isinstance(row.case[name], str)}
+    return [
+        Table(
+            f"{len(rows)} case{'s' * (len(rows) != 1)}, measured: {quantity}",
+            tuple(Column(printable(name), name not in texts) for name in names),
+            tuple(
+                tuple(printable(str(row.columns.get(name, ""))) for name in names) for row in rows
+            ),
+        )
+    ]
+
+
+@tables.register
+def _(row: CaseRow) -> list[Table]:
+    return case_tables(CaseRows([row]))
+
+
+def latex(value: object) -> str:
+    """A result as LaTeX: its tables one below the other."""
+    return "\n".join(map(table_latex, tables(value)))
+
+
+FORMS["latex"] = latex
+
+
+def table_latex(table: Table) -> str:
+    r"""A table as a `tabular`, under its caption as a comment; a letter is set as mathematics.
+
+    >>> print(table_latex(Table("2 cases", (Column("n"), Column("on", False)), (("8", "DMM_1"),))))
+    % 2 cases
+    \begin{tabular}{rl}
+    \hline
+    $n$ & on \\
+    \hline
+    8 & DMM\_1 \\
+    \hline
+    \end{tabular}
+    """
+    sides = "".join("r" if column.numbers else "l" for column in table.columns)
+    rows = [[column.title for column in table.columns], *table.rows]
+    titles, *body = (f"{' & '.join(map(_set, row))} \\\\" for row in rows)
+    lines = (f"% {table.caption}", f"\\begin{{tabular}}{{{sides}}}", r"\hline", titles, r"\hline")
+    return "\n".join([*lines, *body, r"\hline", r"\end{tabular}"])
+
+
+def _set(text: str) -> str:
+    """A cell as LaTeX."""
+    if re.fullmatch("[A-Za-z]", text):
+        return f"${text}$"
+    return "".join(SPECIAL.get(sign, sign) for sign in text)
