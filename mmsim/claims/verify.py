@@ -19,6 +19,7 @@ from mmsim.claims.growth import curve, refutation, steepest
 from mmsim.claims.provenance import Provenance
 from mmsim.errors import FormatError, RoomError
 from mmsim.host.guesses import Guessed, instead
+from mmsim.printable import printable_lines
 from mmsim.results.curve import Curve, Series
 
 LONG = 40
@@ -61,9 +62,9 @@ class CaseResult:
         return f"{where}{self.measured}, claimed {claimed}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict(Guessed):
-    """What verification found about a claim.
+    """What verification found about a claim; printed, in three lines.
 
     `result` is "holds" or "fails"; of a misprint (`printed`) "refuted", with the counterexample, or
     "not refuted". `worst` is the case that comes nearest to breaking the claim, or breaks it most.
@@ -114,6 +115,20 @@ class Verdict(Guessed):
     def good(self) -> bool:
         """Whether it came out as it must: claims hold, misprints are refuted."""
         return self.result in ("holds", "refuted")
+
+    def __str__(self) -> str:
+        extreme = "largest case" if self.kind == "exact" else "nearest to the bound"
+        cases = f"{self.cases} case{'s' * (self.cases != 1)}"
+        lines = [
+            f"{self.id}, {self.title} ({self.source}): {self.result} in {cases}",
+            f"claimed: {self.statement}",
+            self.reason or f"{extreme}: {self.worst}",
+        ]
+        if self.left_out:
+            lines.append(f"left out: {self.left_out}")
+        return printable_lines("\n".join(lines))
+
+    __repr__ = __str__
 
 
 def verify(

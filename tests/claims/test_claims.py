@@ -98,6 +98,19 @@ def test_a_misprint_is_refuted_with_its_counterexample():
     assert verdict.reason == "n=4, w=2, l=4: 5, claimed 6"
 
 
+def test_a_verdict_is_printed_in_three_lines():
+    assert str(verify_claim(claim())) == (
+        "X-1, reading (a paper): holds in 4 cases\n"
+        "claimed: T = l + n/w - 1\n"
+        "largest case: n=4, w=2, l=4: 5, claimed 5"
+    )
+    bound = verify_claim(claim(kind="upper", formula=lambda n, w, l: n / w + l))
+    assert "\nclaimed: T <= l + n/w\nnearest to the bound: n=" in repr(bound)
+    misprint = verify_claim(claim(printed=True, formula=lambda n, w, l: n / w + l))
+    assert str(misprint).endswith("\nn=4, w=2, l=4: 5, claimed 6")
+    assert str(replace(misprint, left_out="n=8: no room")).endswith("\nleft out: n=8: no room")
+
+
 def test_a_misprint_that_holds_is_not_refuted():
     verdict = verify_claim(claim(printed=True))
     assert (verdict.result, verdict.good) == ("not refuted", False)
