@@ -9,6 +9,7 @@ import numpy as np
 
 from mmsim.errors import MMSimError, shown
 from mmsim.host.arguments import several, whole
+from mmsim.host.guesses import advised
 from mmsim.results import Dispatch, Run
 from mmsim.view.figures.described import counted, describe
 from mmsim.view.figures.paper import COLUMN, PAGE, check_run, drawing
@@ -23,6 +24,7 @@ TALL = 40
 NARROW, WIDEST = 16, 64
 
 
+@advised()
 def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = None) -> Axes:
     """Draw the memory's cells, the requested ones with their threads, and their stages.
 

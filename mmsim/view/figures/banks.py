@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from mmsim.errors import MMSimError, shown
 from mmsim.host.arguments import one_of
+from mmsim.host.guesses import advised
 from mmsim.results import Run
 from mmsim.view.figures.described import counted, describe
 from mmsim.view.figures.paper import COLUMN, check_run, drawing, small_ticks, whole_numbers
@@ -64,6 +65,7 @@ def step(count: int) -> int:
     return found
 
 
+@advised()
 def banks(
     run: Run,
     unit: str | None = None,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import whole
+from mmsim.host.guesses import advised
 from mmsim.model.questions import ATOMICS, BANKS, Conflicts, Request
 from mmsim.view.figures.access import threads_of
 from mmsim.view.figures.described import counted, describe
@@ -21,6 +22,7 @@ HEIGHT, GAP = 0.19, 0.5
 """Inches of a row of cells, and the rows between two phases."""
 
 
+@advised()
 def conflicts(conflicts: Conflicts, value: int | None = None, *, axes: Axes | None = None) -> Axes:
     """Draw the words that one request wants, below their banks, phase by phase.
 

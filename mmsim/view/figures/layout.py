@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from mmsim.errors import LayoutError, MMSimError, shown
 from mmsim.host.arguments import whole
+from mmsim.host.guesses import advised
 from mmsim.model import questions
 from mmsim.model.byte_banks import BANK_BYTES, SIZES
 from mmsim.model.drawn import BANKS
@@ -47,6 +48,7 @@ LINED = 3
 POINTS = 72
 
 
+@advised()
 def layout(
     layout: Layout | str,
     shape: Shape | None = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mmsim.errors import MMSimError
+from mmsim.host.guesses import advised
 from mmsim.printable import printable
 from mmsim.results import Run
 from mmsim.view.figures.described import describe, wasting
@@ -26,6 +27,7 @@ MOST = 30
 LONGEST = 46
 
 
+@advised()
 def lines(run: Run, *, axes: Axes | None = None) -> Axes:
     """Draw a bar for each source line that touches memory: the least stages, and those wasted.
 

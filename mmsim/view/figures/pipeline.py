@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mmsim.errors import MMSimError
+from mmsim.host.guesses import advised
 from mmsim.results import Dispatch, Run
 from mmsim.view.figures.described import counted, describe
 from mmsim.view.figures.paper import (
@@ -44,6 +45,7 @@ def fits(run: Run, width: float) -> int:
     return int((72 * width - NAMES) / (DIGIT * digits + MARGIN))
 
 
+@advised()
 def pipeline(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None = None) -> Axes:
     """Draw the pipeline registers over time, each with the number of the warp it works for.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mmsim.host.guesses import advised
 from mmsim.results import Run
 from mmsim.view.figures.lines import lines
 from mmsim.view.figures.paper import PAGE, check_run
@@ -18,6 +19,7 @@ FLAT = 16
 FEW = 40
 
 
+@advised()
 def plot(run: Run, *, axes: Axes | None = None) -> Axes:
     """Draw a run: the pipeline of a short one with a trace, else its stages by round or by line.
 

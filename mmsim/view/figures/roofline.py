@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mmsim.errors import MMSimError
+from mmsim.host.guesses import advised
 from mmsim.results import Run
 from mmsim.results.profile import ProfileLine
 from mmsim.results.roofline import LATENCY, Roofline
@@ -22,6 +23,7 @@ MOST = 150
 """Where the axis ends, in percent: right of the run's end stands what binds."""
 
 
+@advised()
 def roofline(run: Run, *, axes: Axes | None = None) -> Axes:
     """Draw how much of its time a run on a `Cached` machine takes at least, by each resource alone.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mmsim.errors import MMSimError
+from mmsim.host.guesses import advised
 from mmsim.printable import printable
 from mmsim.results import Run
 from mmsim.view.figures.described import describe, wasting
@@ -28,6 +29,7 @@ SIDE_BY_SIDE, NAMED = 4, 12
 """The most rounds whose names stand next to each other, and the most that are named."""
 
 
+@advised()
 def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
     """Draw a bar for each round: the least stages its requests need, and on top what they waste.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import several
+from mmsim.host.guesses import advised
 from mmsim.sweeps.rows import RESULTS, SweepRow
 from mmsim.view.figures.paper import COLUMN, MARKERS, RING, drawing, legend_above, marks, words
 from mmsim.view.figures.terms import formula_of, short
@@ -22,6 +23,7 @@ SYMBOLS = {"n": "size", "p": "threads", "w": "width", "l": "latency", "L": "late
 """The papers' letters, and what the command line calls them."""
 
 
+@advised()
 def sweep(
     rows: Sequence[SweepRow], over: str, claim: Claim | None = None, *, axes: Axes | None = None
 ) -> Axes:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mmsim.claims.fit import Fit
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import several
+from mmsim.host.guesses import advised
 from mmsim.view.figures.described import describe
 from mmsim.view.figures.paper import (
     COLOURS,
@@ -30,6 +31,7 @@ LONGEST = 44
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo")
 
 
+@advised()
 def terms(
     fit: Fit, over: str, values: Sequence[int], *, axes: Axes | None = None, **case: int
 ) -> Axes:
@@ -126,6 +128,7 @@ def areas(
     return drawn
 
 
+@advised()
 def formulas(
     fits: Mapping[str, Fit],
     over: str,

@@ -11,6 +11,7 @@ import numpy as np
 
 from mmsim.errors import LaunchError, MMSimError, shown
 from mmsim.host.arguments import several
+from mmsim.host.guesses import advised
 from mmsim.printable import printable
 from mmsim.results import Run
 from mmsim.results.curve import Curve, Series
@@ -28,6 +29,7 @@ MOST_TICKS = 20
 """Ticks that an axis has room for side by side: where values are nearer, not each has its own."""
 
 
+@advised()
 def times(
     values: Sequence[int],
     runs: Sequence[Run | int],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mmsim.errors import MMSimError
+from mmsim.host.guesses import advised
 from mmsim.results import Run
 from mmsim.view.figures.described import counted, describe
 from mmsim.view.figures.paper import (
@@ -57,6 +58,7 @@ def intervals(run: Run) -> dict[str, list[tuple[int, int, int]]]:
     return {name: found for name, found in does.items() if found}
 
 
+@advised()
 def warps(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None = None) -> Axes:
     """Draw a row for each warp: when it sends its stages, and what it waits for otherwise.
 
