@@ -12,7 +12,7 @@ from mmsim.api.machines import Machine
 from mmsim.api.run import Run
 from mmsim.cuda import machines, stepping
 from mmsim.cuda.arguments import converted, memory_of, of_argument, seen_as
-from mmsim.cuda.kernels import Kernel
+from mmsim.cuda.kernels import Kernel, check_carveout
 from mmsim.cuda.lambdas import defined
 from mmsim.cuda.launches import Configuration, Extents, Launched, extents_of, launch
 from mmsim.cuda.overloads import ByTypes, best, reinterpreted
@@ -252,8 +252,11 @@ class Dispatcher:
         start, end
             The time units that are shown (default: all), as for `Run.player`.
 
-        Raises `MMSimError` before the first launch, and after one with more than 1 MiB of arrays:
-        launch it within `with cuda.trace():` then.
+        Raises
+        ------
+        MMSimError
+            Before the first launch, and after one with more than 1 MiB of arrays, which
+            `cuda.trace` can record.
 
         Examples
         --------
@@ -439,7 +442,7 @@ def jit(
                 f"Deprecated keyword argument `{old}`. Signatures should be passed as the first "
                 "positional argument."
             )
-    _check_carveout(shared_memory_carveout)
+    check_carveout(shared_memory_carveout)
     options = {
         "device": device,
         "debug": bool(debug),
@@ -480,19 +483,3 @@ def _decorated(
         dispatcher.disable_compile()
         dispatcher.specialized = specialized
     return dispatcher
-
-
-def _check_carveout(carveout: Any) -> None:
-    """Refuse what is not a fraction of the shared memory."""
-    if isinstance(carveout, str):
-        valid = ["default", "maxl1", "maxshared"]
-        if carveout.lower() not in valid:
-            raise ValueError(
-                f"Invalid carveout value: {carveout}. Must be -1 to 100 or one of {valid}"
-            )
-    elif isinstance(carveout, int):
-        if not -1 <= carveout <= 100:
-            raise ValueError("Carveout must be between -1 and 100")
-    elif carveout is not None:
-        kind = type(carveout).__name__
-        raise TypeError(f"shared_memory_carveout must be str or int, got {kind}")
