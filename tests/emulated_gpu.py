@@ -105,3 +105,39 @@ class Emulated:
             for argument in kernel.arguments
             if argument.role == "array"
         }
+
+
+class CuPyOnTheCPU:
+    """Arrays of NumPy in the place of those on a GPU."""
+
+    asarray, asnumpy, zeros, uint8 = np.array, np.array, np.zeros, np.uint8
+
+    class cuda:
+        class Device:
+            def synchronize(self):
+                pass
+
+
+def on_the_cpu(folder, launched):
+    """`compiled` for kernels that the C++ compiler takes; `launched` lists what was."""
+
+    def compiled(cp, written):
+        own = folder / str(len(list(folder.iterdir())))
+        own.mkdir()
+        run = Emulated([written], own).library.run_0
+
+        def function(grid, block, passed, shared_mem):
+            launched.append((written.name, grid, block, shared_mem))
+            held = [
+                ctypes.c_void_p(one.ctypes.data) if isinstance(one, np.ndarray) else
+                ctypes.c_int(int(one))
+                for one in passed
+            ]  # fmt: skip
+            table = (ctypes.c_void_p * len(held))(
+                *(ctypes.cast(ctypes.pointer(one), ctypes.c_void_p) for one in held)
+            )
+            run(table, 0)
+
+        return function
+
+    return compiled

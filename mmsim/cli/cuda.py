@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mmsim.api.machines import Machine
 from mmsim.cli.loading import CallError
 from mmsim.cli.output import console, save
+from mmsim.cli.run import MACHINE, add_machine_options
+from mmsim.cli.trial import machine_named
 
 
 def add_parser(commands: Any) -> None:
@@ -26,8 +30,13 @@ def add_parser(commands: Any) -> None:
         "--html",
         type=Path,
         metavar="FILE",
-        help="save a page: the table, sources with costs, and small launches step by step",
+        help="save a page: the table, and for each kernel its source with costs and the player of "
+        "its first launch, if that is small",
     )
+    add_machine_options(
+        parser, "the HMM that stands for an NVIDIA H200, with the numbers that are given"
+    )
+    parser.set_defaults(**dict.fromkeys(MACHINE))
     parser.add_argument("-m", dest="module", action="store_true", help="the program is a module")
     parser.add_argument("script", help="the program's file; with -m the module's name")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's arguments")
@@ -35,14 +44,16 @@ def add_parser(commands: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    from mmsim.cuda.report import Report  # loads what launches
+    from mmsim.cuda.machines import set_machine  # loads what launches
+    from mmsim.cuda.report import Report
     from mmsim.cuda.script import run_script
     from mmsim.view.tables import rich_table
 
     if not arguments.module and not Path(arguments.script).is_file():
         raise CallError(f"no file {arguments.script!r}")
+    set_machine(machine_of(arguments))
     report = Report()
-    report.listen(check=arguments.check, pages=arguments.html is not None)
+    report.listen(check=arguments.check)
     begin = ("-m", [arguments.script]) if arguments.module else (arguments.script, [])
     try:
         status = run_script(begin[0], [*begin[1], *arguments.arguments])
@@ -54,3 +65,15 @@ def command(arguments: argparse.Namespace) -> int:
         if arguments.html is not None:
             save(arguments.html, report.to_html())
     return status or int(bool(report.findings))
+
+
+def machine_of(arguments: argparse.Namespace) -> Machine:
+    """The machine of the launches: what other commands take, or the default with other numbers."""
+    from mmsim.cuda.machines import h200
+
+    given = {name: vars(arguments)[name] for name in MACHINE if vars(arguments)[name] is not None}
+    if "machine" in given:
+        return machine_named(**{**MACHINE, **given})
+    if "latency" in given:
+        given["global_latency"] = given.pop("latency")
+    return replace(h200(), **given)

@@ -32,6 +32,9 @@ arguments after T, in order, each a number or an array:
   data.npy          an array saved with numpy.save
 Without arguments the program's own example is run, at --size and --seed."""
 
+MACHINE = {"machine": "dmm", "width": 32, "latency": 5, "shared_latency": 1, "dmms": 1}
+"""What the options that say which machine are by default."""
+
 
 def add_parser(commands: Any) -> None:
     parser = program_parser(
@@ -84,17 +87,16 @@ def program_parser(commands: Any, name: str, **words: str) -> argparse.ArgumentP
     return parser
 
 
-def add_machine_options(parser: argparse.ArgumentParser) -> None:
+def add_machine_options(parser: argparse.ArgumentParser, machine: str = "dmm") -> None:
     """The options that say which machine."""
+    parser.add_argument("--machine", choices=("dmm", "umm", "hmm"), help=f"(default: {machine})")
+    parser.add_argument("--width", type=int, help="w (default: 32)")
     parser.add_argument(
-        "--machine", choices=("dmm", "umm", "hmm"), default="dmm", help="(default: dmm)"
+        "--latency", type=int, help="l, or L of the HMM's global memory (default: 5)"
     )
-    parser.add_argument("--width", type=int, default=32, help="w (default: 32)")
-    parser.add_argument(
-        "--latency", type=int, default=5, help="l, or L of the HMM's global memory (default: 5)"
-    )
-    parser.add_argument("--shared-latency", type=int, default=1, help="of an HMM (default: 1)")
-    parser.add_argument("--dmms", type=int, default=1, help="d of an HMM (default: 1)")
+    parser.add_argument("--shared-latency", type=int, help="of an HMM (default: 1)")
+    parser.add_argument("--dmms", type=int, help="d of an HMM (default: 1)")
+    parser.set_defaults(**MACHINE)
 
 
 def command(arguments: argparse.Namespace) -> int:

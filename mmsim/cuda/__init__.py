@@ -9,7 +9,8 @@ leave in it, and every launch shows what its memory accesses cost.
 array([0, 1, 2])
 
 In addition to Numba's names there are `cuda.last`, the run of the last launch, `kernel.profile()`,
-and `cuda.machine`, which chooses the machine.
+`kernel.player()`, `cuda.trace`, which records launches, and `cuda.machine`, which chooses the
+machine.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ from mmsim.cuda.interface import as_cuda_array, from_cuda_array_interface, is_cu
 from mmsim.cuda.launches import history
 from mmsim.cuda.machines import machine
 from mmsim.cuda.reduction import Reduce, reduce
+from mmsim.cuda.stepping import trace
 from mmsim.cuda.streams import (
     Event,
     Stream,
@@ -219,6 +221,7 @@ __all__ = [
     "threadfence_block",
     "threadfence_system",
     "to_device",
+    "trace",
     "types",
     "vector_types",
     "vectorize",

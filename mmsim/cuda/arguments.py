@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.cuda.transfers import auto_device
-from mmsim.cuda.types import Scalar, TupleType, Type, as_type, is_type, of_value
+from mmsim.cuda.types import ArrayType, Scalar, TupleType, Type, as_type, is_type, of_value
 
 Afterwards = list[Callable[[], Any]]
 """What is to be done when a launch has ended."""
@@ -97,3 +97,10 @@ def converted(value: Any, wanted: Type) -> Any:
     if isinstance(wanted, TupleType) and isinstance(value, tuple):
         return tuple_like(value, map(converted, value, wanted.types))
     return value
+
+
+def seen_as(value: Any, wanted: Type) -> Any:
+    """An argument in the type of a signature, an array's integers by their bits."""
+    if isinstance(wanted, ArrayType):
+        return value if wanted.takes(of_argument(value)) else value.view(wanted.dtype.dtype)
+    return converted(value, wanted)

@@ -4,34 +4,36 @@ from __future__ import annotations
 
 import functools
 import inspect
-import numbers
 import types as python
 from collections.abc import Callable
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
+from mmsim.api.machines import Machine
 from mmsim.api.run import Run
-from mmsim.cuda import machines
-from mmsim.cuda.arguments import converted, memory_of, of_argument
-from mmsim.cuda.kernels import Kernel
+from mmsim.cuda import machines, stepping
+from mmsim.cuda.arguments import converted, memory_of, of_argument, seen_as
+from mmsim.cuda.kernels import Kernel, check_carveout
 from mmsim.cuda.lambdas import defined
-from mmsim.cuda.launches import Configuration, Extents, launch
+from mmsim.cuda.launches import Configuration, Extents, Launched, extents_of, launch
 from mmsim.cuda.overloads import ByTypes, best, reinterpreted
 from mmsim.cuda.types import (
-    ArrayType,
     Signature,
     Type,
     TypingError,
     as_signature,
     as_type,
     is_numbas,
-    is_signature,
     none,
+    signatures_of,
 )
 from mmsim.errors import Brief, MMSimError, shown
 from mmsim.frontend.numba_kernel import NumbaProgram, numba_program
 from mmsim.frontend.packed import Packed, packed
 from mmsim.host.guesses import Guessed, instead
 from mmsim.results import Profile
+
+if TYPE_CHECKING:
+    from mmsim.view.player import Player
 
 DEFAULT_BLOCK = 256
 """Threads of a block of `forall` where none are given."""
@@ -68,8 +70,7 @@ class Dispatcher(Guessed):
         self.overloads: ByTypes[Kernel] = ByTypes()
         self.specialized = False
         self.specializations: ByTypes[Dispatcher] = ByTypes()
-        self.last: Run | None = None
-        """The last launch; None before the first."""
+        self._launched: Launched | None = None
         self._can_compile = True
         self._parsed: NumbaProgram | None = None
 
@@ -116,7 +117,7 @@ class Dispatcher(Guessed):
         """This kernel with its launch: `kernel[griddim, blockdim, stream, sharedmem]`."""
         if griddim is None or blockdim is None:
             raise ValueError(UNCONFIGURED)
-        grid, block = _extents("griddim", griddim), _extents("blockdim", blockdim)
+        grid, block = extents_of("griddim", griddim), extents_of("blockdim", blockdim)
         return Configured(self, grid, block, stream, sharedmem)
 
     def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
@@ -142,7 +143,7 @@ class Dispatcher(Guessed):
         kernel, args = self._chosen(args)
         for callback in configured.pre_launch_callbacks:
             callback(kernel, configured)
-        kernel.last = launch(
+        kernel.last = self._launched = launch(
             self.program,
             args,
             Configuration(
@@ -153,7 +154,6 @@ class Dispatcher(Guessed):
                 kernel.max_threads_per_block,
             ),
         )
-        self.last = kernel.last.run
         for action in afterwards:
             action()
 
@@ -178,7 +178,7 @@ class Dispatcher(Guessed):
             return self.overloads[found], tuple(map(converted, args, found))
         if self.specialized and (found := reinterpreted(given, next(iter(self.overloads)))):
             pairs = zip(args, found, strict=True)
-            return self.overloads[found], tuple(_seen_as(*pair) for pair in pairs)
+            return self.overloads[found], tuple(seen_as(*pair) for pair in pairs)
         known = "; ".join(str(kernel.signature) for kernel in self.overloads.values())
         raise TypingError(
             f"No matching definition for argument type(s) {', '.join(map(str, given))} of kernel "
@@ -235,11 +235,50 @@ class Dispatcher(Guessed):
             self.specializations[given] = found
         return found
 
+    @property
+    def last(self) -> Run | None:
+        """The last launch; None before the first."""
+        return None if self._launched is None else self._launched.run
+
     def profile(self) -> Profile:
         """The source of the kernel, line by line, with what each line cost in the last launch."""
         if self.last is None:
             raise MMSimError(f"kernel {self.__name__!r} hasn't been launched yet")
         return self.last.profile()
+
+    def player(
+        self, *, machine: Machine | None = None, start: int = 0, end: int | None = None
+    ) -> Player:
+        """A page to step through the last launch in a browser or a notebook.
+
+        It runs again, with the arguments that it had, unless `cuda.trace` recorded it.
+
+        Parameters
+        ----------
+        machine
+            The machine that is shown. Default: that of `cuda.machine`; where none was chosen, a
+            small one of the same warps and banks, as the default one's latencies are too long.
+        start, end
+            The time units that are shown (default: all), as for `Run.player`.
+
+        Raises
+        ------
+        MMSimError
+            Before the first launch, and after one with more than 1 MiB of arrays, which
+            `cuda.trace` can record.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mmsim import cuda
+        >>> @cuda.jit
+        ... def twice(a):
+        ...     a[cuda.grid(1)] *= 2
+        >>> twice[2, 32](np.ones(64, np.float32))
+        >>> twice.player()
+        <player of twice, time units 0 to 11>
+        """
+        return stepping.player(self.__name__, self._launched, machine, start, end)
 
     def _of_overloads(self, name: str, signature: Any) -> Any:
         """A number of one overload, or of all of them."""
@@ -345,17 +384,6 @@ class ForAll:
         self.dispatcher[grid, block, self.stream, self.sharedmem](*args)
 
 
-def _extents(name: str, given: Any) -> Extents:
-    """The extents of a grid or block along x, y and z."""
-    along = list(given) if isinstance(given, tuple | list) else [given]
-    if len(along) > 3:
-        raise ValueError(f"{name} must be a sequence of 1, 2 or 3 integers, got {along!r}")
-    if not all(isinstance(extent, numbers.Integral) for extent in along):
-        raise TypeError(f"{name} must be a sequence of integers, got {along!r}")
-    x, y, z = (*map(int, along), 1, 1, 1)[:3]
-    return x, y, z
-
-
 @overload
 def jit(func_or_sig: Callable[..., Any], **options: Any) -> Dispatcher: ...
 
@@ -423,7 +451,7 @@ def jit(
                 f"Deprecated keyword argument `{old}`. Signatures should be passed as the first "
                 "positional argument."
             )
-    _check_carveout(shared_memory_carveout)
+    check_carveout(shared_memory_carveout)
     options = {
         "device": device,
         "debug": bool(debug),
@@ -437,7 +465,7 @@ def jit(
         "extensions": list(extensions or ()),
         **others,
     }
-    signatures = _signatures(func_or_sig)
+    signatures = signatures_of(func_or_sig)
     if signatures is None and func_or_sig is not None:
         return _decorated(func_or_sig, options, [], False)
     return functools.partial(
@@ -446,13 +474,6 @@ def jit(
         signatures=signatures or [],
         specialized=not isinstance(func_or_sig, list),
     )
-
-
-def _signatures(given: Any) -> list[Signature] | None:
-    """The signatures that stand before the function; None where it is the function, or nothing."""
-    if isinstance(given, list):
-        return list(map(as_signature, given))
-    return [as_signature(given)] if is_signature(given) else None
 
 
 def _decorated(
@@ -471,26 +492,3 @@ def _decorated(
         dispatcher.disable_compile()
         dispatcher.specialized = specialized
     return dispatcher
-
-
-def _seen_as(value: Any, wanted: Type) -> Any:
-    """An argument in the type of a signature, an array's integers by their bits."""
-    if isinstance(wanted, ArrayType):
-        return value if wanted.takes(of_argument(value)) else value.view(wanted.dtype.dtype)
-    return converted(value, wanted)
-
-
-def _check_carveout(carveout: Any) -> None:
-    """Refuse what is not a fraction of the shared memory."""
-    if isinstance(carveout, str):
-        valid = ["default", "maxl1", "maxshared"]
-        if carveout.lower() not in valid:
-            raise ValueError(
-                f"Invalid carveout value: {carveout}. Must be -1 to 100 or one of {valid}"
-            )
-    elif isinstance(carveout, int):
-        if not -1 <= carveout <= 100:
-            raise ValueError("Carveout must be between -1 and 100")
-    elif carveout is not None:
-        kind = type(carveout).__name__
-        raise TypeError(f"shared_memory_carveout must be str or int, got {kind}")

@@ -103,3 +103,19 @@ def _example(type_: Type) -> Any:
         case TupleType(types=types):
             return tuple(map(_example, types))
     raise TypingError(f"an argument of type {type_} is known only after a launch")
+
+
+def check_carveout(carveout: Any) -> None:
+    """Refuse what is not a fraction of the shared memory."""
+    if isinstance(carveout, str):
+        valid = ["default", "maxl1", "maxshared"]
+        if carveout.lower() not in valid:
+            raise ValueError(
+                f"Invalid carveout value: {carveout}. Must be -1 to 100 or one of {valid}"
+            )
+    elif isinstance(carveout, int):
+        if not -1 <= carveout <= 100:
+            raise ValueError("Carveout must be between -1 and 100")
+    elif carveout is not None:
+        kind = type(carveout).__name__
+        raise TypeError(f"shared_memory_carveout must be str or int, got {kind}")

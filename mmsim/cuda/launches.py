@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import math
+import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
@@ -12,6 +13,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from mmsim.api.machines import Machine
 from mmsim.api.run import Run
 from mmsim.cuda import clock, machines
 from mmsim.cuda.arguments import Afterwards, prepared
@@ -26,6 +28,8 @@ Extents = tuple[int, int, int]
 
 MOST_ACCESSES = 10**9
 """Accesses plus loop iterations of one warp after which a kernel is taken to run forever."""
+MOST_KEPT = 1 << 20
+"""Bytes of arguments that are kept as they were before the launch."""
 
 
 class KernelIndexError(ProgramError, IndexError):
@@ -38,25 +42,31 @@ class LaunchConfigurationError(LaunchError):
 
 @dataclass(frozen=True)
 class Launched:
-    """A launch that has ended."""
+    """A launch that has ended.
+
+    `machine` is the one that launches run on then; `run.machine` is another in `cuda.trace`.
+    `before` are the arguments of its program as they were before it; None if they were too large
+    to be kept.
+    """
 
     kernel: NumbaProgram
     program: Program
     configuration: Configuration
     run: Run
+    machine: Machine
+    before: tuple[Any, ...] | None
 
 
 class History:
     """The launches of this process: the last one, and the listeners to each.
 
-    With `check` every launch is checked too (`Run.findings`). The trace of launches of up to
-    `traced_threads` threads is recorded.
+    With `check` every launch is checked too (`Run.findings`), with `tracing` it is recorded.
     """
 
     def __init__(self) -> None:
         self.last: Run | None = None
         self.check = False
-        self.traced_threads = 0
+        self.tracing = False
         self.listeners: list[Callable[[Launched], None]] = []
 
     def ended(self, launched: Launched) -> None:
@@ -92,6 +102,7 @@ def launch(kernel: NumbaProgram, args: tuple[Any, ...], configuration: Configura
     kernel = kernel.with_shared(configuration.shared_bytes)
     program, flat = kernel.specialized(given)
     _refuse_sizes(program, configuration)
+    before = _copied(flat)
     try:
         run = _run(program, flat, configuration)
     except RaisedError as error:
@@ -99,9 +110,18 @@ def launch(kernel: NumbaProgram, args: tuple[Any, ...], configuration: Configura
     kernel.store(run.arrays, given)
     for action in afterwards:
         action()
-    launched = Launched(kernel, program, configuration, run)
+    machine = machines.current()
+    launched = Launched(kernel, program, configuration, run, machine, before)
     history.ended(launched)
     return launched
+
+
+def _copied(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The arguments as they are now, unless they are too large."""
+    arrays = [value for value in args if isinstance(value, np.ndarray)]
+    if sum(array.nbytes for array in arrays) > MOST_KEPT:
+        return None
+    return tuple(np.array(value) if isinstance(value, np.ndarray) else value for value in args)
 
 
 def of_kernel(error: RaisedError, function: FunctionType, asked: Configuration) -> Exception:
@@ -174,17 +194,11 @@ def _run(program: Program, args: tuple[Any, ...], asked: Configuration) -> Run:
 
     An error names thread and block as the kernel does.
     """
+    machine = machines.current()
+    if history.tracing:
+        machine = machines.stepped(machine)
     try:
-        return machines.current().run(
-            program,
-            *args,
-            grid=asked.grid,
-            block=asked.block,
-            schedule="asynchronous",
-            max_accesses=MOST_ACCESSES,
-            check=history.check,
-            trace=math.prod(asked.grid) * math.prod(asked.block) <= history.traced_threads,
-        )
+        return run_on(machine, program, args, asked, history.tracing, history.check)
     except ProgramError as error:
         if error.thread is not None:
             error.position = Shape(asked.grid, asked.block).position(error.thread)
@@ -193,3 +207,35 @@ def _run(program: Program, args: tuple[Any, ...], asked: Configuration) -> Run:
         facts = {name: getattr(error, name) for name in ("program", "place", "array", "thread")}
         facts |= {name: getattr(error, name) for name in ("other", "index", "position")}
         raise KernelIndexError(error.message, **facts) from None
+
+
+def run_on(
+    machine: Machine,
+    program: Program,
+    args: tuple[Any, ...],
+    asked: Configuration,
+    trace: bool,
+    check: bool = False,
+) -> Run:
+    """Run a launch on a machine."""
+    return machine.run(
+        program,
+        *args,
+        grid=asked.grid,
+        block=asked.block,
+        schedule="asynchronous",
+        max_accesses=MOST_ACCESSES,
+        check=check,
+        trace=trace,
+    )
+
+
+def extents_of(name: str, given: Any) -> Extents:
+    """The extents of a grid or block along x, y and z."""
+    along = list(given) if isinstance(given, tuple | list) else [given]
+    if len(along) > 3:
+        raise ValueError(f"{name} must be a sequence of 1, 2 or 3 integers, got {along!r}")
+    if not all(isinstance(extent, numbers.Integral) for extent in along):
+        raise TypeError(f"{name} must be a sequence of integers, got {along!r}")
+    x, y, z = (*map(int, along), 1, 1, 1)[:3]
+    return x, y, z

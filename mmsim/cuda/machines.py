@@ -50,9 +50,7 @@ def machine(chosen: Machine) -> Iterator[Machine]:
     ...     current().width
     4
     """
-    if not isinstance(chosen, Machine):
-        raise MachineError(f"{shown(chosen)} is not a machine; give one as mm.HMM(2, 32, 300)")
-    token = _current.set(chosen)
+    token = _current.set(a_machine(chosen))
     try:
         yield chosen
     finally:
@@ -67,3 +65,22 @@ def set_machine(chosen: Machine) -> None:
 def milliseconds(time_units: int) -> float:
     """How long time units of global memory last on the H200."""
     return time_units * GROUP_PS * 1e-9
+
+
+def a_machine(given: object) -> Machine:
+    """A machine that was given; anything else is an error."""
+    if not isinstance(given, Machine):
+        raise MachineError(f"{shown(given)} is not a machine; give one as mm.HMM(2, 32, 300)")
+    return given
+
+
+def stepped(asked: Machine) -> Machine:
+    """The machine on which a launch of a machine is stepped through.
+
+    A machine that was chosen shows itself. In the place of the default one, whose latencies are
+    too long to be watched, and of one whose launches can't be traced, stands a small one of the
+    same warps and banks.
+    """
+    if asked.pipelined and asked != h200():
+        return asked
+    return HMM(2, asked.width, global_latency=5, shared_latency=2, bank_bytes=asked.bank_bytes)

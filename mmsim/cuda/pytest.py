@@ -34,8 +34,7 @@ def pytest_addoption(parser: Any) -> None:
 
 def pytest_configure(config: Any) -> None:
     """Count the launches."""
-    option = config.option
-    report.listen(check=option.cuda_check, pages=option.cuda_html is not None)
+    report.listen(check=config.option.cuda_check)
 
 
 def pytest_sessionfinish(session: Any, exitstatus: int) -> None:

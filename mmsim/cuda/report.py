@@ -12,13 +12,14 @@ from typing import Any
 
 from mmsim.api.run import Run
 from mmsim.cuda.launches import Launched, history
+from mmsim.cuda.stepping import player
+from mmsim.errors import MMSimError
 from mmsim.printable import printable
 from mmsim.results import Finding, Profile
-from mmsim.view.player.data import TooLargeError
 from mmsim.view.tables import Column, Table, findings_table, html, table_html, words
 
-SMALL = 256
-"""Threads up to which the first launch of a kernel is shown step by step in a page."""
+SMALL = 1 << 11
+"""Requests of warps up to which the first launch of a kernel is shown step by step in a page."""
 NUMBERS = ("launches", "threads", "time")
 
 
@@ -60,12 +61,11 @@ class Report:
         self._rows: dict[tuple[str, str, int], KernelReport] = {}
         self._wasted: dict[tuple[str, str, int], Counter[tuple[str, int]]] = {}
         self._texts: dict[tuple[str, int], str] = {}
-        self._first: dict[tuple[str, str, int], Run] = {}
+        self._first: dict[tuple[str, str, int], Launched] = {}
 
-    def listen(self, check: bool = False, pages: bool = False) -> None:
-        """Count all launches from now on; `check` them too, record small ones for `pages`."""
+    def listen(self, check: bool = False) -> None:
+        """Count all launches from now on, and `check` them too."""
         history.check = check
-        history.traced_threads = SMALL if pages else 0
         history.listeners.append(self.count)
 
     def count(self, launched: Launched) -> None:
@@ -78,7 +78,7 @@ class Report:
             row = self._rows[key] = KernelReport(*key)
             self.kernels.append(row)
             self._wasted[key] = Counter()
-            self._first[key] = run
+            self._first[key] = launched
         row.launches += 1
         row.threads += run.threads
         row.time += run.time
@@ -144,9 +144,9 @@ class Report:
         """A page: the tables, and for each kernel its first launch, step by step or by line."""
         parts = [table_html(table) for table in self.tables()]
         for row in self.kernels:
-            run = self._first[row.kernel, row.file, row.line]
-            title = html_text.escape(f"{row.kernel}, first launch: {run.threads} threads")
-            parts += [f"<h2>{title}</h2>", html(_profile(run)), _player(run)]
+            first = self._first[row.kernel, row.file, row.line]
+            title = html_text.escape(f"{row.kernel}, first launch: {first.run.threads} threads")
+            parts += [f"<h2>{title}</h2>", html(_profile(first.run)), _player(row.kernel, first)]
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Kernels</title>\n'
             "<style>body { font-family: sans-serif; margin: 2em } iframe { width: 100% }</style>\n"
@@ -159,14 +159,18 @@ def _profile(run: Run) -> Profile:
     return run.profile()
 
 
-def _player(run: Run) -> str:
-    """The player of a launch that was recorded and fits a page; nothing for others."""
-    if run.record is None:
-        return ""
-    try:
-        return run.trace.player()._repr_html_()
-    except TooLargeError:
-        return ""
+def _player(kernel: str, launched: Launched) -> str:
+    """The player of a small launch; of a larger one, how to see it."""
+    if launched.run.requests <= SMALL:
+        try:
+            return player(kernel, launched)._repr_html_()
+        except MMSimError as error:
+            return f"<p>{html_text.escape(str(error))}</p>"
+    return (
+        f"<p>Not shown step by step: {launched.run.requests} requests of warps are more than "
+        f"{SMALL}. Launch it smaller, or write {html_text.escape(kernel)}.player() after the "
+        "launch.</p>"
+    )
 
 
 def many(count: int, one: str, several: str = "") -> str:

@@ -358,3 +358,10 @@ class _Reader:
 __all__ = [*NAMES, "Array", "Tuple", "UniTuple", "from_dtype"]
 
 MAKERS = {"Array": Array, "Tuple": Tuple, "UniTuple": UniTuple}
+
+
+def signatures_of(given: Any) -> list[Signature] | None:
+    """The signatures that stand before the function; None where it is the function, or nothing."""
+    if isinstance(given, list):
+        return list(map(as_signature, given))
+    return [as_signature(given)] if is_signature(given) else None

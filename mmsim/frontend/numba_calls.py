@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import copy
 import types
+import warnings
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -207,6 +209,18 @@ def extent(axis: str, place: Place) -> ir.Expr:
     return ir.Binary("*", blocks, extent, place)
 
 
+@cache
+def warn_of_print(place: Place) -> None:
+    """Warn, once, of a print in a kernel, for whose output a user may wait."""
+    warnings.warn_explicit(
+        f"{place}: print does nothing in a kernel on mmsim; store the value in an array, or step "
+        "through the launch, as with kernel.player()",
+        UserWarning,
+        place.file,
+        place.line,
+    )
+
+
 def _waits_for_grid(node: ast.AST) -> bool:
     """Whether something is the call of a grid's sync, by its name."""
     return (
@@ -242,7 +256,7 @@ class NumbaStatements(Statements):
         return not inside and not node.orelse and node is self.function.text.node.body[-1]
 
     def called(self, node: ast.Expr, call: ast.Call) -> bool:
-        """Whether a call is a statement; print says nothing here."""
+        """Whether a call is a statement."""
         name = name_of(call.func, self.function)
         if name in self.calls.waits:
             self.calls.waits[name](call)
@@ -253,7 +267,10 @@ class NumbaStatements(Statements):
         if name in self.calls.known:
             self.calls.known[name](call)
             return True
-        if name == "cg.this_grid" or self.function.captured(call.func) is print:
+        if name == "cg.this_grid":
+            return True
+        if self.function.captured(call.func) is print:
+            warn_of_print(self.function.place(call))
             return True
         if self.calls.elementwise.is_ufunc(call):
             self.calls.elementwise.ufunc(call, self.calls.result)

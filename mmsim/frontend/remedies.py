@@ -282,7 +282,7 @@ REMEDIES = (
         "print(x)",
         "a[T.id] = x",
         ("printf", "print"),
-        "store the value in an array, as a[T.id] = x, or look at the run with engine='events'",
+        "store the value in an array, as a[T.id] = x, or step through it: trace=True, run.player()",
     ),
     Remedy(
         "clock",

@@ -22,6 +22,7 @@ from mmsim.cuda_c.body import Space
 from mmsim.cuda_c.kernels import WARP, Kernel
 from mmsim.cuda_c.writer import STATIC_BYTES
 from mmsim.errors import LaunchError
+from mmsim.frontend.numba_kernel import as_program
 from mmsim.frontend.program import Program
 from mmsim.gpu import ncu
 from mmsim.gpu.counted import Launches, save
@@ -165,7 +166,7 @@ def prepare(programs: Iterable[Program], most_shared: int) -> tuple[list[Case], 
     """
     cases: list[Case] = []
     left_out: dict[str, str] = {}
-    for program in programs:
+    for program in map(as_program, programs):
         name = f"{program.function.__module__}:{program.name}"
         example = program.prepare(WARP)
         arguments = tuple(narrowed(value) for value in example.arguments)

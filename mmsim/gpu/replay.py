@@ -24,6 +24,7 @@ from mmsim.api.run import Run
 from mmsim.cuda_c.body import Space
 from mmsim.cuda_c.kernels import WARP, Argument, Kernel
 from mmsim.errors import MMSimError
+from mmsim.frontend.numba_kernel import as_program
 from mmsim.frontend.program import Program
 from mmsim.model.threads import Given
 
@@ -187,11 +188,14 @@ def replay(
 ) -> Replay:
     """Run a program on the GPU at hand; `space` and what it asks for are those of `Program.cuda`.
 
+    The program may be a kernel of `cuda.jit`, of Numba's or of mmsim's, with NumPy's arrays.
+
     In "shared" space a time is that of `repeat` repetitions in one launch, divided by `repeat`;
     arrays are those of one repetition. `calibration` is what `mmsim.gpu.calibrate` returned. Raises
     `NoGPU` where there is none, and what `kernel` raises.
     """
     cp = cupy()
+    program = as_program(program)
     how: dict[str, Any] = {"threads": threads, "block_size": block_size}
     how |= {"grid": grid, "block": block}
     written = kernel(program, *args, **how, space=space)

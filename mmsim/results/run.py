@@ -117,11 +117,18 @@ class Run(Tabular, Guessed):
     def trace(self) -> Trace:
         """Everything that happened. Raises `MMSimError` if the run did not record it."""
         if self.record is None:
-            advice = "run it with engine='events', or with trace=True"
+            advice = (
+                f"run it with trace=True, as machine.run({self.program}, ..., trace=True); "
+                f"{self.program}.player() steps through a launch {self.program}[grid, block](...), "
+                "and `with cuda.trace():` records it"
+            )
             if self.records:
                 advice = "run.traces has one for each of its launches, and run.player() shows them"
             elif self.launches > 1:
-                advice = "it has one for each launch if all of them were run with trace=True"
+                advice = (
+                    "it has one for each launch if all of them were run with trace=True, or within "
+                    "`with cuda.trace():`"
+                )
             raise MMSimError(f"this run of {self.program!r} has no trace; {advice}")
         return self.record
 

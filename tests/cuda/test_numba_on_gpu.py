@@ -21,6 +21,7 @@ from mmsim.gpu.record import Record
 sys.path.insert(0, str(Path(__file__).parents[1] / "numba_suite"))
 collected = pytest.importorskip("collected")
 on_gpu = pytest.importorskip("on_gpu")
+suite = pytest.importorskip("run")
 
 
 @mm.program
@@ -110,6 +111,35 @@ def test_a_kernel_is_kept_for_some_kinds_under_names_of_its_own():
     found = on_gpu.chosen(kept)
     assert [one.kernel.name for one in found] == [f"{NAME}{n}" for n in range(on_gpu.KINDS + 1)]
     assert sum(one.program == "roots" for one in found) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "plugins", "said"),
+    [
+        ("test_nothing.py", (), "not found"),
+        ("test_print.py", ("no_such_plugin",), "No module named 'no_such_plugin'"),
+    ],
+)
+def test_a_file_without_outcomes_has_its_reason(file, plugins, said):
+    outcomes, broken = suite.run_files([Path("cudapy") / file], *plugins)
+    assert outcomes == {}
+    assert said in broken[f"cudapy/{file}"]
+
+
+def test_collecting_says_why_there_are_no_tests(tmp_path, capsys, monkeypatch):
+    files = [Path("cudapy/test_a.py"), Path("cudapy/test_b.py")]
+    monkeypatch.setattr(suite, "test_files", lambda: files)
+    broken = {f"cudapy/{file.name}": "no card\n" for file in files}
+    monkeypatch.setattr(suite, "run_files", lambda paths, plugin: ({}, broken))
+    file = str(tmp_path / "launches")
+    assert on_gpu.main(["collect", file]) == 1
+    out = capsys.readouterr().out
+    assert "2 files ended without an outcome: cudapy/test_a.py, cudapy/test_b.py:\nno card" in out
+    monkeypatch.setattr(suite, "run_files", lambda paths, plugin: ({"a": 1, "b": 2}, {}))
+    assert on_gpu.main(["collect", file]) == 0
+    assert "2 tests, 0 different launches kept" in capsys.readouterr().out
+    assert on_gpu.main(["collect", file, "test_c"]) == 2
+    assert "no file of numba-cuda's tests has test_c in its name" in capsys.readouterr().out
 
 
 # ------------------------------------------------------------ how far arrays are apart

@@ -162,6 +162,28 @@ def test_a_parameter_may_be_assigned(engine):
     assert run.arrays["a"].tolist() == [21] * 8
 
 
+def test_print_is_warned_of_with_its_line():
+    @cuda.jit(device=True)
+    def inner(x):
+        print(x)
+        return x
+
+    def loud(a):
+        print("thread", cuda.grid(1))
+        a[cuda.grid(1)] = inner(1)
+
+    with pytest.warns(UserWarning, match="print does nothing in a kernel on mmsim") as caught:
+        assert all(launch(loud, np.zeros(8, kind)).arrays["a"].all() for kind in (int, float))
+    first = loud.__code__.co_firstlineno
+    assert [(one.filename, one.lineno) for one in caught] == [
+        (__file__, first + 1),
+        (__file__, first - 3),
+    ]
+    assert "loud, line " in str(caught[0].message)
+    assert "kernel.player()" in str(caught[0].message)
+
+
+@pytest.mark.filterwarnings("ignore:.*print does nothing")
 def test_fences_and_print_cost_nothing():
     def quiet(a):
         cuda.threadfence()

@@ -5,7 +5,6 @@ The played GPU computes what the simulator does and takes the time of known mach
 
 from __future__ import annotations
 
-import ctypes
 import json
 import sys
 from collections import Counter
@@ -17,7 +16,7 @@ import pytest
 from rich.console import Console
 
 import mmsim as mm
-from emulated_gpu import Emulated, needs_compiler
+from emulated_gpu import CuPyOnTheCPU, needs_compiler, on_the_cpu
 from mmsim import gpu
 from mmsim.cli.main import main
 from mmsim.errors import MMSimError
@@ -197,37 +196,6 @@ def test_a_pipeline_s_time_is_that_of_its_launches():
 
 
 # ------------------------------------------------------------ launches on an emulated GPU
-
-
-class CuPyOnTheCPU:
-    """Arrays of NumPy in the place of those on a GPU."""
-
-    asarray, asnumpy, zeros, uint8 = np.array, np.array, np.zeros, np.uint8
-
-
-def on_the_cpu(folder, launched):
-    """`compiled` for kernels that the C++ compiler takes; `launched` lists what was."""
-
-    def compiled(cp, written):
-        own = folder / str(len(list(folder.iterdir())))
-        own.mkdir()
-        run = Emulated([written], own).library.run_0
-
-        def function(grid, block, passed, shared_mem):
-            launched.append((written.name, grid, block, shared_mem))
-            held = [
-                ctypes.c_void_p(one.ctypes.data) if isinstance(one, np.ndarray) else
-                ctypes.c_int(int(one))
-                for one in passed
-            ]  # fmt: skip
-            table = (ctypes.c_void_p * len(held))(
-                *(ctypes.cast(ctypes.pointer(one), ctypes.c_void_p) for one in held)
-            )
-            run(table, 0)
-
-        return function
-
-    return compiled
 
 
 def repetition_by_repetition(cp, launch, samples, sweeps=1):

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import sys
 
+import numba.cuda
 import numpy as np
 import pytest
 
 import gpu_programs
 import mmsim as mm
 import mmsim_algorithms
-from mmsim import gpu
+from emulated_gpu import CuPyOnTheCPU, needs_compiler, on_the_cpu
+from mmsim import cuda, gpu
+from mmsim.errors import LaunchError
+from mmsim.gpu import Calibration, Device
+from mmsim.gpu.counting import prepare
 
 
 @pytest.fixture
@@ -92,3 +97,72 @@ def test_a_program_in_shared_memory_is_timed_in_cycles(a_gpu):
     assert (found.arrays["b"][p] == a).all()
     assert found.unit == "cycles"
     assert 0 < found.low <= found.median <= found.high
+
+
+# ------------------------------------------------------------ kernels of cuda.jit, emulated
+
+
+def turn(a, b, factor):
+    i = cuda.grid(1)
+    if i < a.size:
+        b[a.size - 1 - i] = factor * a[i]
+
+
+def copied(a, b):
+    b[cuda.threadIdx.x] = a[cuda.threadIdx.x]
+
+
+KNOWN = Calibration("A GPU", 2, 1.25, 500.0, 20, 40.0, 60, 2000.0)
+
+
+@pytest.fixture
+def emulated(tmp_path, monkeypatch):
+    """A GPU that is the C++ compiler, whose clocks stand at 7; the launches of its kernels."""
+    launched = []
+    own = sys.modules["mmsim.gpu.replay"]
+    monkeypatch.setattr(own, "cupy", CuPyOnTheCPU)
+    monkeypatch.setattr(own, "compiled", on_the_cpu(tmp_path, launched))
+    monkeypatch.setattr(own, "device", lambda: Device("A GPU", "1.2", "13.0", 1024))
+    monkeypatch.setattr(own, "timed", lambda cp, launch, samples: [7.0] * samples)
+    monkeypatch.setattr(own, "_cycles", lambda cp, written, function, repeat: 7 * repeat)
+    return launched
+
+
+@needs_compiler
+@pytest.mark.parametrize("jit", [numba.cuda.jit, cuda.jit], ids=["numba", "mmsim"])
+def test_a_kernel_of_cuda_jit_is_replayed(jit, emulated):
+    a = np.arange(60, dtype=np.float32)
+    kernel, args = jit(turn), (a, np.zeros_like(a), 2)
+    found = gpu.replay(kernel, *args, grid=2, block=32, samples=3, calibration=KNOWN)
+    assert found.arrays["b"].tolist() == (2 * a[::-1]).tolist()
+    assert str(found) == "turn on A GPU, driver 1.2: 7 ms (7 to 7, 3 samples)"
+    assert emulated == [("turn", (2, 1, 1), (32, 1, 1), 0)]
+    assert found.run.arrays["b"].tolist() == found.arrays["b"].tolist()
+    assert found.predicted == KNOWN.milliseconds(found.run.time)
+    once = gpu.once(kernel, *args, grid=2, block=32)
+    assert once["b"].tolist() == found.arrays["b"].tolist()
+    assert "void turn(" in gpu.kernel(kernel, *args, grid=2, block=32).source
+
+
+@needs_compiler
+@pytest.mark.parametrize("jit", [numba.cuda.jit, cuda.jit], ids=["numba", "mmsim"])
+def test_a_kernel_of_cuda_jit_is_replayed_in_shared_memory(jit, emulated):
+    a = np.arange(64, dtype=np.float32)
+    kernel, args = jit(copied), (a, np.zeros_like(a))
+    found = gpu.replay(
+        kernel, *args, grid=1, block=64, space="shared", repeat=10, calibration=KNOWN
+    )
+    assert found.arrays["b"].tolist() == a.tolist()
+    assert (found.median, found.unit) == (7, "cycles")
+    assert found.predicted > 0
+
+
+def test_what_is_no_program_is_refused(monkeypatch):
+    monkeypatch.setattr(sys.modules["mmsim.gpu.replay"], "cupy", CuPyOnTheCPU)
+    with pytest.raises(LaunchError, match="3 is not a program; decorate the function"):
+        gpu.replay(3, np.zeros(4), threads=4)
+
+
+def test_counters_of_a_kernel_of_cuda_jit_ask_for_an_example():
+    with pytest.raises(mm.MMSimError, match="'turn' has no example"):
+        prepare([cuda.jit(turn)], 1 << 16)

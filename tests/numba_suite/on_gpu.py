@@ -12,7 +12,9 @@ same, bit for bit where every function of the kernel is one that IEEE 754 define
 them under NVIDIA's profiler ncu, and sets wavefronts of shared memory and address groups of global
 memory with the model's stages.
 
-`run` exits with status 0 if all arrays are the same, 1 if not, 2 without a GPU.
+`collect` exits with status 1 if test files ended without an outcome, and prints what they said;
+with 2 if there is no such file. `run` exits with status 0 if all arrays are the same, 1 if not, 2
+without a GPU.
 """
 
 from __future__ import annotations
@@ -53,24 +55,29 @@ MOST_UNITS = 16
 # ------------------------------------------------------------ here
 
 
-def collect_suite(file: Path, names: Sequence[str], jobs: int) -> None:
-    """Run the suite and keep its launches in a file."""
+def collect_suite(file: Path, names: Sequence[str], jobs: int) -> int:
+    """Run the suite and keep its launches in a file; the exit status, 1 if test files broke."""
     import run
 
     def run_batch(batch: Any) -> Any:
         return run.run_files(batch, "collecting")
 
     paths = [path for path in run.test_files() if not names or any(n in path.stem for n in names)]
+    if not paths:
+        print(f"no file of numba-cuda's tests has {' or '.join(names)} in its name")
+        return 2
+    broken: dict[str, str] = {}
     kept: dict[Any, Collected] = {}
     reasons: dict[Any, str] = {}
     with tempfile.TemporaryDirectory() as folder:
         os.environ["MMSIM_SUITE_COLLECTED"] = folder
         batches = [paths[first : first + run.BATCH] for first in range(0, len(paths), run.BATCH)]
         with ThreadPoolExecutor(jobs) as pool:
-            done = []
-            for batch, outcomes in zip(batches, pool.map(run_batch, batches), strict=True):
-                done.append(outcomes)
-                print(f"{batch[-1].name}: {sum(len(each) for each, _ in done)} tests", flush=True)
+            done: list[str] = []
+            for batch, (outcomes, own) in zip(batches, pool.map(run_batch, batches), strict=True):
+                done += outcomes
+                broken |= own
+                print(f"{batch[-1].name}: {len(done)} tests", flush=True)
         for part in sorted(Path(folder).iterdir()):
             found, others = pickle.loads(part.read_bytes())
             kept = {**found, **kept}
@@ -79,10 +86,15 @@ def collect_suite(file: Path, names: Sequence[str], jobs: int) -> None:
     found = chosen(kept)
     left_out["its kernel is there for other kinds of arguments"] = len(kept) - len(found)
     save(file, found, left_out)
-    tests = sum(len(outcomes) for outcomes, _ in done)
-    print(f"{tests} tests, {len(found)} different launches kept, {left_out.total()} left out")
+    print(f"{len(done)} tests, {len(found)} different launches kept, {left_out.total()} left out")
     for reason, count in left_out.most_common():
         print(f"{count:>4} {reason}")
+    by_end: dict[str, list[str]] = {}
+    for name, said in broken.items():
+        by_end.setdefault(said.strip(), []).append(name)
+    for said, files in by_end.items():
+        print(f"{len(files)} files ended without an outcome: {', '.join(files)}:\n{said}")
+    return int(bool(broken))
 
 
 def chosen(kept: Mapping[Any, Collected]) -> list[Collected]:
@@ -260,8 +272,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     if arguments.command == "run":
         return run_launches(arguments.file, arguments.json)
-    collect_suite(arguments.file, arguments.names, arguments.jobs)
-    return 0
+    return collect_suite(arguments.file, arguments.names, arguments.jobs)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def origin() -> dict[str, str]:
 class Player:
     """A run to step through. A notebook shows it, `save` writes it to a file.
 
-    Of a run of several launches it takes the traces of all, in order.
+    Of a run of several launches it takes the traces of all, in order. The page begins with `note`.
     """
 
     def __init__(
@@ -46,9 +46,10 @@ class Player:
         start: int = 0,
         end: int | None = None,
         findings: Sequence[Finding] = (),
+        note: str = "",
     ) -> None:
         launches = [traces] if isinstance(traces, Trace) else traces
-        self.data = {**run_data(launches, start, end, findings), **origin()}
+        self.data = {**run_data(launches, start, end, findings), **origin(), "note": note}
 
     def __repr__(self) -> str:
         data = self.data

@@ -94,6 +94,7 @@ function mount(host, data, { keys, time, page = false, moved = () => {} } = {}) 
   const { title, subtitle } = described(stage.players[0]);
   stage.part("title").textContent = runs.length > 1 ? runs.map(({ name }) => name).join(" and ") : title;
   stage.part("subtitle").textContent = runs.length > 1 ? "" : subtitle;
+  stage.part("note").textContent = data.note ?? "";
   stage.part("origin").textContent = data.origin;
   if (data.repository) {
     const link = make("a", "", data.repository);

@@ -1,0 +1,89 @@
+"""Step through a launch in the player."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mmsim.api.machines import Machine
+from mmsim.api.run import Run
+from mmsim.cuda.launches import MOST_KEPT, Launched, history, run_on
+from mmsim.cuda.machines import a_machine, stepped
+from mmsim.errors import MMSimError
+from mmsim.printable import printable
+
+if TYPE_CHECKING:
+    from mmsim.view.player import Player
+
+
+class Tracing:
+    """Launches are recorded; the end of a `with` block of it goes back to what was before."""
+
+    def __init__(self, on: bool) -> None:
+        self._before, history.tracing = history.tracing, on
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        history.tracing = self._before
+
+
+def trace(on: bool = True) -> Tracing:
+    """Record what happens in the launches of a `with` block, or in all from now on.
+
+    `cuda.last` and `kernel.last` then have a `trace`, for the player, the figures and your own
+    eyes. Such launches run on the machine that was chosen by `cuda.machine`. In the place of the
+    default one, whose latencies are too long to be watched, stands a small one of the same warps
+    and banks. A launch takes the engine "events" and longer. `cuda.trace(False)` ends it.
+
+    >>> import numpy as np
+    >>> from mmsim import cuda
+    >>> @cuda.jit
+    ... def twice(a):
+    ...     a[cuda.grid(1)] *= 2
+    >>> with cuda.trace():
+    ...     twice[2, 32](np.ones(64, np.float32))
+    >>> twice.last.trace.dispatches[0].array, twice.last.machine.global_latency
+    ('a', 5)
+    """
+    return Tracing(on)
+
+
+def player(
+    name: str,
+    launched: Launched | None,
+    machine: Machine | None = None,
+    start: int = 0,
+    end: int | None = None,
+) -> Player:
+    """What `Dispatcher.player` documents, for the last launch of the kernel `name`."""
+    if launched is None:
+        raise MMSimError(
+            f"kernel {name!r} hasn't been launched yet; launch it as {name}[grid, block](...), "
+            f"then write {name}.player()"
+        )
+    run = _recorded(name, launched, machine)
+    from mmsim.view.player import Player  # loads the tables that a page needs
+
+    note = ""
+    if machine is None and run.machine != launched.machine:
+        note = (
+            "A small machine of the same warps and banks, which can be watched; launches run on "
+            f"{launched.machine}. {name}.player(machine=...) shows any other."
+        )
+    return Player(run.traces, start, end, note=printable(note))
+
+
+def _recorded(name: str, launched: Launched, machine: Machine | None) -> Run:
+    """The launch with its trace: as it was recorded, else run again."""
+    if launched.run.record is not None and machine in (None, launched.run.machine):
+        return launched.run
+    if launched.before is None:
+        raise MMSimError(
+            f"kernel {name!r} was launched with more than {MOST_KEPT} bytes of arrays, too many to "
+            "be kept for another run; record the launch itself, as `with cuda.trace(): "
+            f"{name}[grid, block](...)`, or on a machine of your choice, as `with "
+            "cuda.machine(...), cuda.trace():`"
+        )
+    chosen = stepped(launched.machine) if machine is None else a_machine(machine)
+    return run_on(chosen, launched.program, launched.before, launched.configuration, trace=True)
