@@ -6,8 +6,6 @@ on one (benchmarks/results/gpu/calibration.json).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 
@@ -41,20 +39,29 @@ def current() -> Machine:
     return _current.get() or (_everywhere[-1] if _everywhere else h200())
 
 
-@contextmanager
-def machine(chosen: Machine) -> Iterator[Machine]:
-    """Let launches run on another machine within a `with` block.
+class Chosen:
+    """A machine is chosen; the end of a `with` block of it goes back to the one before."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._before = _current.set(machine)
+
+    def __enter__(self) -> Machine:
+        return self._machine
+
+    def __exit__(self, *error: object) -> None:
+        _current.reset(self._before)
+
+
+def machine(chosen: Machine) -> Chosen:
+    """Let the launches of a `with` block, or all from now on, run on another machine.
 
     >>> import mmsim as mm
     >>> with machine(mm.HMM(dmms=2, width=4, global_latency=10)):
     ...     current().width
     4
     """
-    token = _current.set(a_machine(chosen))
-    try:
-        yield chosen
-    finally:
-        _current.reset(token)
+    return Chosen(a_machine(chosen))
 
 
 def set_machine(chosen: Machine) -> None:

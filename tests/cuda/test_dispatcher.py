@@ -1,5 +1,6 @@
 """`cuda.jit` in all its forms, and launches as Numba writes them."""
 
+import contextvars
 import pickle
 
 import numba
@@ -8,6 +9,7 @@ import pytest
 
 import mmsim as mm
 from mmsim import cuda
+from mmsim.cuda import machines
 from mmsim.cuda.launches import KernelIndexError, LaunchConfigurationError
 from mmsim.cuda.types import TypingError
 
@@ -268,6 +270,17 @@ def test_a_kernel_shows_its_last_launch():
     # Two warps read a group each at times 0 and 1, are answered at 5 and 6, and write then: 6 + 5.
     assert kernel.last.time == 11
     assert kernel.profile().stages == 4
+
+
+def test_a_machine_is_chosen_without_a_block_too():
+    def chosen():
+        cuda.machine(mm.HMM(dmms=1, width=4, global_latency=5))
+        scale[1, 8](np.ones(8), 2)
+        return cuda.last.machine
+
+    assert contextvars.copy_context().run(chosen) == mm.HMM(1, 4, 5)  # and here all is as before
+    scale[1, 8](np.ones(8), 2)
+    assert cuda.last.machine == machines.h200()
 
 
 def test_a_kernel_can_be_pickled():
