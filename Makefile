@@ -144,8 +144,7 @@ clean: ## remove all that make has made, .venv too
 #
 # The first stamp names the version of Python. If no PYTHON is asked for, that of .venv stays;
 # if another is asked for, .venv is made anew.
-MINOR := $(shell $(PYTHON) -c "import sys; print('%d.%d' % sys.version_info[:2])" 2>/dev/null)
-NEW_ENOUGH := $(shell $(PYTHON) -c "import sys; print(int(sys.version_info >= (3, 11)))" 2>/dev/null)
+MINOR := $(shell $(PYTHON) -c "import sys; v = sys.version_info; print('3.%d' % v[1] if v >= (3, 11) else '')" 2>/dev/null)
 MADE := $(VENV)/.made-$(MINOR)
 ifeq ($(origin PYTHON),file)
 MADE := $(firstword $(wildcard $(VENV)/.made-*) $(MADE))
@@ -153,7 +152,7 @@ endif
 LIST := $(filter %/$(MADE:$(VENV)/.made-%=%).txt,$(LISTS))
 
 $(MADE):
-	$(if $(filter 1,$(NEW_ENOUGH)),,$(error mmsim needs Python 3.11 or newer and \
+	$(if $(MINOR),,$(error mmsim needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: try "make PYTHON=python3.12"))
 	@echo "Making $(VENV) with $(PYTHON)"
 	@$(PYTHON) -m venv --clear $(VENV)
