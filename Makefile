@@ -1,12 +1,18 @@
 # Needs only make and Python 3.11 or newer; everything else goes into .venv.
 PYTHON ?= python3
 JOBS ?= 2
+VENV := .venv
 
 # Many tests start Python anew, which has to find its compiled files then.
 export PYTHONDONTWRITEBYTECODE :=
 
-BIN := .venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
+# The tested version of each library, by the version of Python.
+LISTS := $(wildcard .ci/constraints/*.txt)
+
+BIN := $(VENV)/bin
+VERSIONS := $(VENV)/constraints.txt
+PIP := PIP_CONSTRAINT=$(VERSIONS) PIP_BUILD_CONSTRAINT=$(VERSIONS) \
+	$(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 # One process more than JOBS: many tests wait for a browser or for processes of their own.
 PYTEST := $(BIN)/python -m pytest -n $(shell expr $(JOBS) + 1) --dist loadgroup
 SITE := $(BIN)/python -m sphinx -b html -W --keep-going -q -E
@@ -17,29 +23,29 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify docs course nbgrader axe test test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger metal planted numba notebooks bench clean
+.PHONY: help verify docs course nbgrader axe test test-newest constraints test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger metal planted numba notebooks bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 17
 
-verify: .venv/.installed ## check every claim; the reports go to build/verify.json and .html
+verify: $(VENV)/.installed ## check every claim; the reports go to build/verify.json and .html
 	@mkdir -p build
 	$(BIN)/mmsim verify --json build/verify.json --html build/verify.html
 
-docs: .venv/.documented ## make the documentation site in build/site
+docs: $(VENV)/.documented ## make the documentation site in build/site
 	$(SITE) -d build/doctrees docs build/site
 	@echo "Open build/site/index.html"
 
 # What the notebooks ask, without an answer in what students get; see docs/how-to/course.md.
 COURSE := build/course
-course: .venv/.taught ## make site, slides, worksheets and notebooks to be graded in build/course; minutes
+course: $(VENV)/.taught ## make site, slides, worksheets and notebooks to be graded in build/course; minutes
 	$(SITE) -d build/course-doctrees -D notebook_answers=0 docs $(COURSE)/student/site
 	rm -rf $(COURSE)/student/jupyter_execute
 	cd notebooks && ../$(BIN)/python -m course ../$(COURSE)
 
 # Grades right, wrong and empty answers with nbgrader, in an environment of its own.
-nbgrader: .venv/.testable ## let nbgrader make and grade the notebooks of build/course; minutes
+nbgrader: $(VENV)/.testable ## let nbgrader make and grade the notebooks of build/course; minutes
 	$(BIN)/python tests/nbgrader_grades.py $(COURSE)
 
 AXE := 4.14.1
@@ -52,43 +58,57 @@ build/axe/$(AXE).js:
 		| sed 's|$$|  axe-core-$(AXE).tgz|' | sha512sum --check --quiet
 	cd build/axe && tar -xzf axe-core-$(AXE).tgz package/axe.min.js && mv package/axe.min.js $(AXE).js
 
-test: .venv/.testable ## check format, style and types, then run the tests and doctests
+test: $(VENV)/.testable ## check format, style and types, then run the tests and doctests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict
 	$(PYTEST) --doctest-modules mmsim .venv/names tests notebooks/classroom.py notebooks/sealed.py notebooks/course
 
-test-pythons: .venv/.testable ## run the fast tests on every Python found, with the oldest libraries and the newest
+test-newest: ## as test, with the newest version of each library, in build/newest
+	rm -rf build/newest
+	$(MAKE) VENV=build/newest LISTS= test
+
+# After an edit of the dependencies, or for newer versions; then run the tests on each Python.
+MINORS := $(shell sed -n 's/.*Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml)
+constraints: $(VERSIONS) ## list the newest version of each library in .ci/constraints, to be tested
+	$(PIP) install uv
+	for minor in $(MINORS); do \
+		$(BIN)/uv pip compile --quiet --upgrade --python-platform linux --python-version $$minor --no-annotate \
+			--custom-compile-command "make constraints" --group test --extra notebook \
+			--output-file .ci/constraints/$$minor.txt pyproject.toml || exit; \
+	done
+
+test-pythons: $(VENV)/.testable ## run the fast tests on every Python found, with the oldest libraries and the newest
 	$(BIN)/python tests/pythons.py --jobs $(JOBS) $(CHOICE)
 
-bare: .venv/.made ## run the first program and the commands as an unknown user without a home; needs root
+bare: $(VERSIONS) ## run the first program and the commands as an unknown user without a home; needs root
 	$(BIN)/python tests/bare_container.py
 
 # Pytest exits with status 5 when no test is marked long; that is not a failure here.
-test-long: .venv/.testable ## compare the engines and the reference at length, and run the long tests
+test-long: $(VENV)/.testable ## compare the engines and the reference at length, and run the long tests
 	$(PYTEST) -m long --ignore=$(REFERENCE) tests || test $$? -eq 5
 	MMSIM_EXAMPLES=2000 $(PYTEST) -m "long or not long" $(REFERENCE)
 	MMSIM_EXAMPLES=500 $(PYTEST) $(filter-out $(REFERENCE),$(RANDOM))
 	$(BIN)/python tests/agreement.py --count 20000 --jobs $(JOBS)
 
-kills: .venv/.testable ## kill a sweep 50 times and count what its file lost; takes minutes
+kills: $(VENV)/.testable ## kill a sweep 50 times and count what its file lost; takes minutes
 	$(BIN)/python tests/kill_sweeps.py --kills 50 --seed 1
 
-mutate: .venv/.testable ## change the timing rules bit by bit and see whether a test, and each claim, notices
+mutate: $(VENV)/.testable ## change the timing rules bit by bit and see whether a test, and each claim, notices
 	$(BIN)/python tests/mutation/mutate.py --jobs $(JOBS)
 	$(MAKE) mutate-claims
 
 # The kept run names the commit of the sources: commit them before.
 CLAIMS_MUTATION := benchmarks/results/claims-mutation.json
-mutate-claims: .venv/.testable ## change the rules of the model and see which claims still hold; takes minutes
+mutate-claims: $(VENV)/.testable ## change the rules of the model and see which claims still hold; takes minutes
 	$(BIN)/python tests/mutation/mutate_claims.py --jobs $(JOBS) --save $(CLAIMS_MUTATION)
 	$(BIN)/python tests/mutation/claims_page.py $(CLAIMS_MUTATION) > docs/mutation-claims.md
 
-gpu: .venv/.testable ## run 300 random programs on a GPU and compare the arrays with the simulator's; CuPy must be in .venv
+gpu: $(VENV)/.testable ## run 300 random programs on a GPU and compare the arrays with the simulator's; CuPy must be in .venv
 	@mkdir -p build
 	$(BIN)/python tests/gpu_programs.py --json build/gpu.json
 
-fuzz: .venv/.testable ## try 100,000 mutated programs and 20,000 damaged files; takes minutes
+fuzz: $(VENV)/.testable ## try 100,000 mutated programs and 20,000 damaged files; takes minutes
 	$(BIN)/python tests/fuzz.py --jobs $(JOBS)
 
 # The kept verdicts name the commit of the sources: commit them before.
@@ -96,21 +116,21 @@ ledger: verify ## check every claim, keep the verdicts in docs/verdicts.json, ma
 	cp build/verify.json docs/verdicts.json
 	$(BIN)/python -m mmsim_algorithms.reports.ledger docs/verdicts.json > docs/ledger.md
 
-metal: .venv/.installed ## make docs/metal.md, docs/metal-counters.md and the figures from the results kept of a GPU
+metal: $(VENV)/.installed ## make docs/metal.md, docs/metal-counters.md and the figures from the results kept of a GPU
 	$(BIN)/python -m mmsim_algorithms.gpu.page docs
 
-planted: .venv/.installed ## check the planted bugs, print what is found, and make docs/planted.md of it
+planted: $(VENV)/.installed ## check the planted bugs, print what is found, and make docs/planted.md of it
 	$(BIN)/python tests/planted_bugs.py docs
 
 NUMBA_SUITE := benchmarks/results/numba-suite.json
-numba: .venv/.testable ## run numba-cuda's own tests on mmsim and make docs/numba-suite.md of the outcomes; takes minutes
+numba: $(VENV)/.testable ## run numba-cuda's own tests on mmsim and make docs/numba-suite.md of the outcomes; takes minutes
 	$(BIN)/python tests/numba_suite/run.py --jobs $(JOBS) --json $(NUMBA_SUITE)
 	$(BIN)/python tests/numba_suite/page.py $(NUMBA_SUITE) > docs/numba-suite.md
 
-notebooks: .venv/.testable ## execute the notebooks and save what they show
+notebooks: $(VENV)/.testable ## execute the notebooks and save what they show
 	$(BIN)/python notebooks/execute.py
 
-bench: .venv/.installed ## measure the speed; takes minutes, Ctrl-C prints what there is
+bench: $(VENV)/.installed ## measure the speed; takes minutes, Ctrl-C prints what there is
 	@mkdir -p build
 	$(BIN)/mmsim bench --json build/bench.json
 
@@ -118,35 +138,48 @@ clean: ## remove all that make has made, .venv too
 	rm -rf .venv build dist docs/notebooks docs/gallery docs/algorithms/pictures *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Set-up, by stamps: the environment, the library in it, what the site and the tests need on top.
-# These add to the environment and leave the library alone, so `make -j verify test` is safe.
-NEW_ENOUGH = $(shell $(PYTHON) -c "import sys; print(int(sys.version_info >= (3, 11)))" 2>/dev/null)
+# Set-up, by stamps: the environment, the versions that pip may take, the library, what the site and
+# the tests need on top. These add to the environment and leave the library alone, so
+# `make -j verify test` is safe.
+#
+# The first stamp names the version of Python. If no PYTHON is asked for, that of .venv stays;
+# if another is asked for, .venv is made anew.
+MINOR := $(shell $(PYTHON) -c "import sys; v = sys.version_info; print('3.%d' % v[1] if v >= (3, 11) else '')" 2>/dev/null)
+MADE := $(VENV)/.made-$(MINOR)
+ifeq ($(origin PYTHON),file)
+MADE := $(firstword $(wildcard $(VENV)/.made-*) $(MADE))
+endif
+LIST := $(filter %/$(MADE:$(VENV)/.made-%=%).txt,$(LISTS))
 
-.venv/.made:
-	$(if $(filter 1,$(NEW_ENOUGH)),,$(error mmsim needs Python 3.11 or newer and \
+$(MADE):
+	$(if $(MINOR),,$(error mmsim needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: try "make PYTHON=python3.12"))
-	@echo "Making .venv with $(PYTHON)"
-	@$(PYTHON) -m venv .venv
-	@$(PIP) install --upgrade "pip>=25.1" # the first that knows dependency groups
+	@echo "Making $(VENV) with $(PYTHON)"
+	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-.venv/.installed: .venv/.made pyproject.toml
-	@echo "Installing mmsim into .venv (the first time takes a minute)"
+$(VERSIONS): $(MADE) $(LIST)
+	@echo "Taking the $(if $(LIST),versions of $(LIST),newest version of each library)"
+	@cat $(LIST) /dev/null > $@
+	@$(PIP) install --upgrade pip
+
+$(VENV)/.installed: $(VERSIONS) pyproject.toml
+	@echo "Installing mmsim into $(VENV) (the first time takes a minute)"
 	@$(PIP) install --editable .
 	@mkdir -p .venv/names && ln -sfn ../../algorithms .venv/names/mmsim_algorithms
 	@touch $@
 
-.venv/.documented: .venv/.installed
-	@echo "Installing what the site needs into .venv"
+$(VENV)/.documented: $(VENV)/.installed
+	@echo "Installing what the site needs into $(VENV)"
 	@$(PIP) install --group docs
 	@touch $@
 
-.venv/.taught: .venv/.documented
-	@echo "Installing what the course needs into .venv"
+$(VENV)/.taught: $(VENV)/.documented
+	@echo "Installing what the course needs into $(VENV)"
 	@$(PIP) install --group course
 	@touch $@
 
-.venv/.testable: .venv/.taught
-	@echo "Installing what the tests need into .venv"
+$(VENV)/.testable: $(VENV)/.taught
+	@echo "Installing what the tests need into $(VENV)"
 	@$(PIP) install --group test
 	@touch $@

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -52,6 +53,14 @@ IN_ONE_PROCESS = {
 
 Kernels of notebooks share the choice of ports: of two begun at one time both may pick the same.
 """
+
+
+def pytest_configure(config):
+    """A warning in our own code is an error; one in a library is not ours to fix."""
+    tests = Path(__file__).parent
+    names = {path.stem for path in (*tests.iterdir(), *tests.glob("*/*.py"))}
+    own = "|".join(sorted({"mmsim", "mmsim_algorithms", *names}))
+    config.addinivalue_line("filterwarnings", rf"error:::({own})(\.|$)")
 
 
 def group_of(name):

@@ -2,9 +2,9 @@
 
 The Pythons are those that pyenv or the PATH has, from 3.11 on, one for each minor version. The
 oldest libraries are the lowest versions that pyproject.toml allows and that have a wheel for that
-Python; uv finds them. The environment that runs this file has had the whole suite, so its Python
-with the newest libraries is left out. Environments, pins and what the tests said lie in
-build/pythons.
+Python; uv finds them. `make test` has neither: its versions are those of .ci/constraints. With the
+newest libraries mypy is run, too. Environments, pins and what the tests said, with the version of
+every library, lie in build/pythons.
 """
 
 from __future__ import annotations
@@ -167,21 +167,13 @@ def supported() -> list[Minor]:
     return [(int(minor[0]), int(minor[1])) for minor in last if len(minor) == 2]
 
 
-def environments(found: dict[Minor, Path], own: Minor) -> list[Environment]:
-    """Every Python with the oldest libraries and the newest, less what has had the whole suite."""
-    return [
-        Environment(minor, base, way)
-        for minor, base in found.items()
-        for way in WAYS
-        if (minor, way) != (own, "newest")
-    ]
+def environments(found: dict[Minor, Path]) -> list[Environment]:
+    """Every Python with the oldest libraries and the newest."""
+    return [Environment(minor, base, way) for minor, base in found.items() for way in WAYS]
 
 
 def corners(tried: list[Environment]) -> list[Environment]:
-    """The oldest Python with the oldest libraries and the newest Python with the newest.
-
-    With one Python there is the first alone: the newest libraries have had the whole suite.
-    """
+    """The oldest Python with the oldest libraries and the newest Python with the newest."""
     by_age = sorted(tried, key=lambda one: one.minor)
     old = [one for one in by_age if one.way == "oldest"][:1]
     new = [one for one in by_age if one.way == "newest"][-1:]
@@ -219,21 +211,34 @@ def make(environment: Environment) -> None:
 
 
 def fill(environment: Environment, said: TextIO) -> None:
-    """Install the libraries, and what the fast tests need."""
+    """Install the libraries, and what the fast tests need; write down the versions."""
     python, pins = environment.python, PLACE / f"{environment.name}.txt"
     resolve = ["--no-build", "--no-header", "--resolution", WAYS[environment.way], "--upgrade"]
-    resolve += ["--extra", "sweep", "--output-file", str(pins)]
+    resolve += ["--output-file", str(pins)]
     uv("pip", "compile", "--python", python, *resolve, "pyproject.toml", said=said)
     uv("pip", "install", "--python", python, "-r", pins, "--group", "fast", said=said)
+    said.write(f"{environment.name} has {versions(python)}\n")
+    said.flush()
 
 
-def passed(environment: Environment, tests: list[str], types: bool, said: TextIO) -> bool:
-    """Run such tests, in one process, and perhaps mypy; whether all passed."""
+def versions(python: Path) -> str:
+    """The version of a Python and of each library that it has."""
+    code = (
+        "import platform; from importlib.metadata import distributions; "
+        "print('Python', platform.python_version(), "
+        "*sorted({f'{one.name}=={one.version}' for one in distributions()}))"
+    )
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def passed(environment: Environment, tests: list[str], said: TextIO) -> bool:
+    """Run such tests, in one process, and mypy with the newest libraries; whether all passed."""
     begun: list[str | Path] = [environment.python, "-m"]
     surroundings = os.environ | {"PYTHONPYCACHEPREFIX": str(PLACE / "bytecode")}
     surroundings.pop("PYTHONDONTWRITEBYTECODE", None)  # libraries are compiled once, not by each
     commands = [[*begun, "pytest", "-q", "--disable-warnings", *tests]]
-    if types:
+    if environment.way == "newest":
         commands.append([*begun, "mypy", "--strict"])
     done = [
         subprocess.run(words, cwd=ROOT, env=surroundings, stdout=said, stderr=said)
@@ -242,14 +247,14 @@ def passed(environment: Environment, tests: list[str], types: bool, said: TextIO
     return all(each.returncode == 0 for each in done)
 
 
-def attempt(environment: Environment, tests: list[str], types: bool) -> bool:
+def attempt(environment: Environment, tests: list[str]) -> bool:
     """Fill an environment and run the tests; say how it went when it is done."""
     begun = time.monotonic()
     log = PLACE / f"{environment.name}.log"
     with log.open("w") as said:
         try:
             fill(environment, said)
-            good = passed(environment, tests, types, said)
+            good = passed(environment, tests, said)
         except subprocess.CalledProcessError:
             good = False
     took = f"{time.monotonic() - begun:.0f} s"
@@ -265,7 +270,7 @@ def main() -> int:
     parser.add_argument(
         "--corners",
         action="store_true",
-        help="only the oldest of both and the newest of both, in fewer tests and without mypy",
+        help="only the oldest of both and the newest of both, in fewer tests",
     )
     options = parser.parse_args()
     found = first_of_each(candidates())
@@ -274,7 +279,7 @@ def main() -> int:
     for minor in supported():
         if minor not in found:
             print(f"no Python {minor[0]}.{minor[1]} is here: nothing is run with it")
-    tried = environments(found, sys.version_info[:2])
+    tried = environments(found)
     if options.only is not None:
         if unknown := set(options.only) - {environment.name for environment in tried}:
             parser.error(f"no such environment: {', '.join(sorted(unknown))}")
@@ -289,10 +294,8 @@ def main() -> int:
             tried.remove(environment)
             failed.append(environment.name)
     tests = chosen(NOT_IN_CORNERS if options.corners else ())
-    newest = [each.way == "newest" and each.minor == max(found) for each in tried]
-    types = [one and not options.corners for one in newest]
     with ThreadPoolExecutor(options.jobs) as pool:
-        good = list(pool.map(attempt, tried, repeat(tests), types))
+        good = list(pool.map(attempt, tried, repeat(tests)))
     failed += [each.name for each, passed in zip(tried, good, strict=True) if not passed]
     print("failed:" if failed else "all passed:", *(failed or [each.name for each in tried]))
     return bool(failed)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import linecache
 import math
+import warnings
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -115,7 +116,8 @@ def define(source, name, mm=None, np=np):
     filename = f"<random program {next(_numbers)}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     namespace = {"mm": mm, "np": np, "math": math, "__name__": filename}
-    exec(compile(source, filename, "exec"), namespace)
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # of ~True
+        exec(compile(source, filename, "exec"), namespace)
     return namespace[name]
 
 

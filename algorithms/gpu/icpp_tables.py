@@ -219,7 +219,7 @@ def _taken(name: str, rows: Sequence[Row], field: str) -> float | None:
 # ------------------------------------------------------------ the results that are kept
 
 
-def kept_table_2() -> Record | None:
+def kept_table_2() -> Record:
     """Table II at the paper's sizes, launched as in the paper."""
 
     def papers(row: Row) -> bool:
@@ -228,7 +228,7 @@ def kept_table_2() -> Record | None:
     return predicted_today("ICPP-T2", icpp_table_2, papers)
 
 
-def kept_table_3() -> Record | None:
+def kept_table_3() -> Record:
     """Table III; the first permutation is predicted now, and stands for all."""
 
     def first(row: Row) -> bool:

@@ -27,8 +27,8 @@ def predicted_today(
     shows: Callable[[Row], bool] = always,
     predicts: Callable[[Row], bool] = always,
     shown: Callable[[Iterable[Row]], list[Row]] = as_they_are,
-) -> Record | None:
-    """The rows kept of an experiment, with what the model predicts now; None if none are installed.
+) -> Record:
+    """The rows kept of an experiment, with what the model predicts now.
 
     Parameters
     ----------
@@ -46,10 +46,7 @@ def predicted_today(
     ClaimError
         The model predicts something else than what is kept.
     """
-    file = FOLDER / f"{name}.json"
-    if not file.exists():
-        return None
-    record = Record.read(file)
+    record = Record.read(FOLDER / f"{name}.json")
     known = Conditions(Calibration.from_dict(dict(record.facts["calibration"])))
     wanted = [row for row in record.rows if shows(row)]
     found: list[Row] = [{**row, "predicted": None} for row in wanted]

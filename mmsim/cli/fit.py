@@ -62,13 +62,17 @@ def command(arguments: argparse.Namespace) -> int:
 def of_rows(file: Path) -> int:
     """The formula of each program and kind of machine in a sweep's file."""
     from mmsim.claims.fit import fit_numbers
-    from mmsim.sweeps import read
+    from mmsim.sweeps import SweepError, read
 
     groups: dict[tuple[str, ...], list[SweepRow]] = {}
-    for row in read(file):
+    every = read(file)
+    for row in every:
         if row["error"] is None:
             named = [str(row[name]) for name in ("program", "layout", "schedule") if name in row]
             groups.setdefault((*named, str(row["machine"]).split("(")[0]), []).append(row)
+    if not groups:
+        why = "every case in it failed" if every else "it is empty"
+        raise SweepError(f"{file} has no times to fit: {why}; sweep again, with --retry-failed")
     exact = True
     output = console()
     for names, rows in groups.items():

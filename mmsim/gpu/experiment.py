@@ -63,7 +63,7 @@ class Experiment:
     """One of a paper's tables or figures, cell by cell.
 
     `shown` makes the rows that a reader is shown of those that were measured. `kept`, where results
-    are kept, gives them with what the model predicts now, or None where they are not installed.
+    are kept, gives them with what the model predicts now.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Experiment:
     unit: str
     cells: Callable[[Conditions], Iterator[Cell]]
     shown: Callable[[Iterable[Row]], list[Row]] = as_they_are
-    kept: Callable[[], Record | None] | None = None
+    kept: Callable[[], Record] | None = None
 
     def rows(self, conditions: Conditions, predict: bool = True) -> Iterator[Row]:
         """Each cell measured on the GPU at hand, and predicted unless that is left for later.

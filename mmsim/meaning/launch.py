@@ -201,9 +201,9 @@ class Launch:
             if site.vector == 1:
                 least += len(rule.phases(addresses[here], begin, of_lanes))
                 continue
-            own_stages = stages[own]
-            least += fewest_of_vectors(rule, addresses[here], begin, of_lanes, own_stages).sum()
-        return int(least)
+            fewest = fewest_of_vectors(rule, addresses[here], begin, of_lanes, stages[own])
+            least += int(fewest.sum())
+        return least
 
     @property
     def ordered(self) -> bool:

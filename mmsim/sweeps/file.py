@@ -33,10 +33,14 @@ class SweepError(MMSimError):
 
 
 class RowFile:
-    """The rows of a file, open for more of them. `rows` are those that it held, by key."""
+    """The rows of a file, open for more of them. `rows` are those that it held, by key.
+
+    A sweep that fails before its first row leaves no file where there was none.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(os.path.realpath(path))
+        self._new = not self.path.exists()
         self._file = _locked(self.path)
         try:
             self._open()
@@ -102,6 +106,8 @@ class RowFile:
             if error is None:  # otherwise that one is reported
                 raise
         finally:
+            if error is not None and self._new and os.fstat(self._file).st_size == 0:
+                self.path.unlink(missing_ok=True)
             os.close(self._file)
 
 

@@ -68,7 +68,7 @@ def sweep(
     SweepError
         A grid without cases, or with parameters that the function doesn't take or that can't be
         written; a file that isn't a sweep's, or that another sweep is writing to; rows of a
-        function that has changed since, without `retry_changed`; joblib missing.
+        function that has changed since, without `retry_changed`.
 
     Examples
     --------

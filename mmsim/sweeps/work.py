@@ -1,12 +1,11 @@
 """Carrying out cases on joblib's workers, wherever its backend has them.
 
-Claims are verified by workers of their own (`mmsim.claims.parallel`), which need no joblib.
+Claims are verified by workers of their own (`mmsim.claims.parallel`).
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
 import itertools
 import os
 import sys
@@ -32,7 +31,7 @@ def finished(
     A case that ends its worker process (out of memory, a crash) is found by running those that
     were under way one at a time, and gets a row that says so.
     """
-    joblib = needed("joblib")
+    import joblib
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     left = {case.key: case for case in cases}
@@ -66,7 +65,8 @@ def _as_they_come(
 
     Of a backend that gives results only when all are there (Ray, multiprocessing), some at a time.
     """
-    joblib = needed("joblib")
+    import joblib
+
     backend, configured = joblib.parallel.get_active_backend()
     if jobs is None:
         jobs = -1 if configured is None else configured
@@ -99,7 +99,8 @@ def _options(parcel: Parcel) -> dict[str, Any]:
 
 def _tasks(parcel: Parcel, cases: Iterable[Case], begun: list[Case]) -> Iterator[Any]:
     """The cases as joblib's tasks; each is listed in `begun` when it is asked for."""
-    joblib = needed("joblib")
+    import joblib
+
     for case in list(cases):
         begun.append(case)
         yield joblib.delayed(_work)(parcel.number, parcel.packed, parcel.light(case))
@@ -128,7 +129,8 @@ class Parcel:
         }
         self._numbers = {name: number for number, name in enumerate(self._contents)}
         self.number = next(_parcels)
-        cloudpickle = needed("cloudpickle")
+        import cloudpickle
+
         try:
             self.packed: bytes = cloudpickle.dumps((function, list(self._contents.values())))
         except Exception as error:  # pickling runs what the objects say
@@ -148,25 +150,19 @@ class Parcel:
 
 def by_value(module: str) -> None:
     """Let parcels hold what this module defines, as other processes can't import it."""
-    needed("cloudpickle").register_pickle_by_value(sys.modules[module])
+    import cloudpickle
 
-
-def needed(package: str) -> Any:
-    """A package that only sweeps need, or a `SweepError` that says how to install it."""
-    try:
-        return importlib.import_module(package)
-    except ImportError:
-        raise SweepError(
-            f"a sweep needs {package}: pip install 'memory-machine-simulator[sweep]'"
-        ) from None
+    cloudpickle.register_pickle_by_value(sys.modules[module])
 
 
 @functools.lru_cache(maxsize=4)
 def _unpacked(parcel: int, packed: bytes) -> tuple[Callable[..., Any], list[Any]]:
     """What a parcel holds. Another parcel of the same bytes may mean a module imported anew."""
+    import cloudpickle
+
     content: tuple[Callable[..., Any], list[Any]]
     try:
-        content = needed("cloudpickle").loads(packed)
+        content = cloudpickle.loads(packed)
     except Exception as error:  # loading runs what the objects say
         raise SweepError(
             f"another process cannot load the sweep's function: {type(error).__name__}: {error}; "

@@ -196,3 +196,17 @@ def test_the_command_reads_a_sweep(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "stride synchronous dmm: T = 4096*l/p - 4096/p + 4096\n" in text
     assert "exact in all 18 cases" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "it is empty"),
+        ('{"key": "k1", "source": "", "error": "E", "message": ""}\n', "every case in it failed"),
+    ],
+)
+def test_the_command_reports_a_file_without_times(tmp_path, capsys, text, why):
+    file = tmp_path / "rows.jsonl"
+    file.write_text(text)
+    assert main(["fit", str(file)]) == 2
+    assert f"{file} has no times to fit: {why}; sweep again" in capsys.readouterr().err

@@ -192,6 +192,8 @@ def test_parts_of_arrays_are_assigned_element_by_element(engine):
     same_as_python(parts, engine, x, y, np.zeros(5, int))
 
 
+# NumPy 2.5 warns of the third argument, which Numba takes.
+@pytest.mark.filterwarnings("ignore:Passing more than 2 positional:DeprecationWarning")
 def test_functions_of_numpy_have_output_arrays(engine):
     def outputs(x, y, out):
         np.negative(x, out[:3])

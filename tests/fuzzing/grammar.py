@@ -67,7 +67,7 @@ class Gardener:
     def node(self, kind: type[ast.AST], depth: int) -> ast.AST:
         """A random node of one kind. All its lists are of one length, as most have to be."""
         length = self.random.choice((1, 1, 2, 3))
-        made = kind()
+        made: dict[str, Any] = {}
         for type_, number, name in fields(kind):
             if number == "?":
                 value = self.part(type_, name, depth) if self.random.random() < 0.5 else None
@@ -76,8 +76,8 @@ class Gardener:
                 value = [self.part(type_, name, depth) for _ in range(0 if empty else length)]
             else:
                 value = self.part(type_, name, depth)
-            setattr(made, name, value)
-        return made
+            made[name] = value
+        return kind(**made)
 
     def part(self, type_: str, name: str, depth: int) -> Any:
         """The value of a field."""

@@ -81,18 +81,6 @@ def test_a_model_that_predicts_something_else_than_is_kept_is_an_error(kept):
         predicted_today("X-T1", cells_that_take(1.6, kept))
 
 
-def test_without_the_repository_nothing_is_kept(kept, capsys, monkeypatch, tmp_path):
-    assert predicted_today("Y-T1", cells_that_take(1.5, kept)) is None
-    monkeypatch.setattr(today, "FOLDER", tmp_path / "none")
-    assert main(["reproduce", "CFP-T2"]) == 1
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "CFP-T2: the times kept of a GPU are in the repository" in printed
-    assert main(["reproduce", "RAP-T3"]) == 0  # its congestion is simulated all the same
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "figures agree" in printed
-    assert "RAP-T3: the times kept of a GPU are in the repository" in printed
-
-
 @pytest.mark.parametrize("name", ["CFP-T2", "RAP-T3"])
 def test_the_times_of_shared_memory(name, capsys):
     assert main(["reproduce", name]) == 0

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from collections import defaultdict
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -84,6 +85,18 @@ def circle(graph):
     except CycleError as error:
         return error.args[1]
     return []
+
+
+@pytest.mark.parametrize("module", ["mmsim", "mmsim.model.turns", "mmsim_algorithms", "draws"])
+def test_a_warning_in_our_own_code_is_an_error(module):
+    def warn(module):
+        warnings.warn_explicit("old", DeprecationWarning, "file.py", 1, module)
+
+    with pytest.raises(DeprecationWarning, match="old"):
+        warn(module)
+    with warnings.catch_warnings(record=True) as seen:
+        warn(f"another_{module}")
+    assert len(seen) == 1
 
 
 def test_every_room_has_a_floor():

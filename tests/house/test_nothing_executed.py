@@ -64,7 +64,7 @@ ALLOWED = {
     # The modules that a sweep's function imports itself when it runs, to see if they changed.
     ("mmsim/sweeps/functions.py", "import_module"),
     # A sweep's workers: what travels to them is made and read by joblib, never by way of a file.
-    ("mmsim/sweeps/work.py", "import_module"),
+    ("mmsim/sweeps/work.py", "joblib"),
     ("mmsim/sweeps/work.py", "joblib.externals.loky.process_executor"),
     ("mmsim/sweeps/work.py", "joblib.parallel"),
 }

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import platform
 import sys
 from pathlib import Path
 
@@ -66,11 +67,34 @@ def test_the_first_python_of_each_minor_version_from_3_11_on_is_taken(tmp_path):
     assert list(found.items()) == [((3, 11), first), ((3, 13), late)]
 
 
-def test_only_what_has_had_the_whole_suite_is_left_out():
-    found = {(3, 11): Path("a"), PLAIN: Path("b")}
-    tried = pythons.environments(found, own=(3, 11))
-    assert [each.name for each in tried] == ["3.11-oldest", "3.12-oldest", "3.12-newest"]
-    assert [each.base for each in tried] == [Path("a"), Path("b"), Path("b")]
+def test_each_python_has_the_oldest_libraries_and_the_newest():
+    tried = pythons.environments({(3, 11): Path("a"), PLAIN: Path("b")})
+    assert [(each.name, each.base) for each in tried] == [
+        ("3.11-oldest", Path("a")),
+        ("3.11-newest", Path("a")),
+        ("3.12-oldest", Path("b")),
+        ("3.12-newest", Path("b")),
+    ]
+
+
+def test_the_versions_of_an_environment_are_reported():
+    said = pythons.versions(Path(sys.executable)).split()
+    assert said[:2] == ["Python", platform.python_version()]
+    assert f"pytest=={pytest.__version__}" in said
+
+
+@pytest.mark.parametrize(
+    ("way", "programs"), [("oldest", ["pytest"]), ("newest", ["pytest", "mypy"])]
+)
+def test_types_are_checked_with_the_newest_libraries(tmp_path, monkeypatch, way, programs):
+    monkeypatch.setattr(pythons, "PLACE", tmp_path)
+    environment = pythons.Environment(PLAIN, Path("python"), way)
+    environment.python.parent.mkdir(parents=True)
+    environment.python.write_text(f"#!/bin/sh\necho $2 >> {tmp_path / 'run'}\n")
+    environment.python.chmod(0o755)
+    with (tmp_path / "log").open("w") as said:
+        assert pythons.passed(environment, [], said)
+    assert (tmp_path / "run").read_text().split() == programs
 
 
 def test_the_pythons_that_pyproject_names_are_from_the_oldest_on():
@@ -121,13 +145,12 @@ def test_the_corners_leave_out_what_is_built_on_the_library():
 
 
 @pytest.mark.parametrize(
-    ("minors", "own", "names"),
+    ("minors", "names"),
     [
-        ([(3, 11), (3, 12), (3, 13)], (3, 11), ["3.11-oldest", "3.13-newest"]),
-        ([(3, 11), (3, 12)], (3, 12), ["3.11-oldest", "3.11-newest"]),
-        ([(3, 12)], (3, 12), ["3.12-oldest"]),
+        ([(3, 11), (3, 12), (3, 13)], ["3.11-oldest", "3.13-newest"]),
+        ([(3, 12)], ["3.12-oldest", "3.12-newest"]),
     ],
 )
-def test_the_corners_are_the_oldest_and_the_newest(minors, own, names):
-    tried = pythons.environments(dict.fromkeys(minors, Path("python")), own)
+def test_the_corners_are_the_oldest_and_the_newest(minors, names):
+    tried = pythons.environments(dict.fromkeys(minors, Path("python")))
     assert [one.name for one in pythons.corners(tried)] == names

@@ -6,19 +6,26 @@ It is built by the backend that is installed here, without a network.
 import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import (
+    Distribution,
+    PackageNotFoundError,
+    distribution,
+    packages_distributions,
+    version,
+)
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
+import installing
 import mmsim_algorithms
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("mmsim", "algorithms", "pyproject.toml", "README.md", "LICENSE")
 PIP = [sys.executable, "-m", "pip", "install", "-qq", "--no-index", "--no-deps"]
 BUILD = "import sys; from setuptools import build_meta as b; print(b.build_wheel(sys.argv[1]))"
 
@@ -42,13 +49,7 @@ def wheel(tmp_path_factory):
         pytest.skip(why)
     place = tmp_path_factory.mktemp("wheel")
     sources = place / "sources"
-    sources.mkdir()
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / part, sources / part, ignore=ignored)
-        else:
-            shutil.copy(ROOT / part, sources)
+    installing.copy_sources(sources)
     command = [sys.executable, "-c", BUILD, str(place)]
     subprocess.run(command, cwd=sources, capture_output=True, check=True)
     (built,) = place.glob("*.whl")
@@ -96,6 +97,73 @@ def test_it_is_installed_next_to_the_other_algorithms(wheel, tmp_path, ours_firs
     assert all(file.startswith(str(place)) for file in where.split())
     claims, programs = mmsim_algorithms.claims(), mmsim_algorithms.programs()
     assert counts == f"{len(claims)} {len(programs)}"
+
+
+HIDE = """
+import sys
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name in {names!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Hidden())
+"""
+
+
+def needed(found, known):
+    """Add to the names of distributions all that they require on this machine, without extras."""
+    for text in found.requires or ():
+        requirement = Requirement(text)
+        name = canonicalize_name(requirement.name)
+        if name not in known and (not requirement.marker or requirement.marker.evaluate()):
+            known.add(name)
+            needed(distribution(name), known)
+    return known
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """A folder with what is in the wheel; the libraries that it does not require are hidden."""
+    place = tmp_path_factory.mktemp("installed")
+    subprocess.run([*PIP, "--target", place, wheel], capture_output=True, check=True)
+    (metadata,) = place.glob("*.dist-info")
+    allowed = needed(Distribution.at(metadata), {"memory-machine-simulator"})
+    names = {
+        name
+        for name, owners in packages_distributions().items()
+        if not allowed & set(map(canonicalize_name, owners))
+    }
+    assert {"pytest", "cffi"} <= names
+    assert not {"numpy", "joblib", "mmsim"} & names
+    (place / "sitecustomize.py").write_text(HIDE.format(names=names))
+    return place
+
+
+@pytest.mark.parametrize("command", installing.listed())
+def test_each_command_of_the_readme_works_after_pip_install(installed, tmp_path, command):
+    name, *words = installing.ready(command, tmp_path)
+    assert name == "mmsim"
+    environment = {**os.environ, "PYTHONPATH": str(installed), "PYTHONSAFEPATH": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", name, *words],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert installing.went_well(command, done.returncode, done.stderr), done.stdout + done.stderr
+
+
+def test_commands_are_read_with_their_files(tmp_path):
+    assert "mmsim conflicts 'padded 1' --tile 32x32" in installing.listed()
+    words = installing.ready("mmsim run mine.py:copy arange:4x4 zeros:4x4 --threads 16", tmp_path)
+    assert words[:3] == ["mmsim", "run", "mine.py:copy"]
+    assert "def copy(T, a, b):" in (tmp_path / "mine.py").read_text()
+    assert installing.ready("mmsim bench scheduled", tmp_path)[-2:] == ["--repeat", "1"]
+    assert installing.went_well("mmsim gpu", 1, "no GPU")
+    assert not installing.went_well("mmsim run", 1, "")
+    assert not installing.went_well("mmsim run", 0, "Traceback")
 
 
 def test_nothing_of_mmsim_is_imported_as_algorithms():

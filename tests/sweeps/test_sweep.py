@@ -616,6 +616,15 @@ def test_what_cannot_be_sent_is_reported(sweep):
         sweep(lambda n: file.name, {"n": [1]})
 
 
+def test_a_sweep_that_fails_before_its_first_row_leaves_no_file(sweep, tmp_path):
+    file, rows = io.TextIOWrapper(io.BytesIO()), tmp_path / "rows.jsonl"
+    for there in (False, True):  # the second file is the user's own
+        with pytest.raises(SweepError, match="can't be sent to other processes"):
+            sweep(lambda n: file.name, {"n": [1]})
+        assert rows.exists() == there
+        rows.touch()
+
+
 def unloadable():
     raise RuntimeError("not here")
 
@@ -631,12 +640,6 @@ def test_a_function_that_another_process_cannot_load(tmp_path):
         SweepError, match="cannot load the sweep's function: RuntimeError: not here"
     ):
         mm.sweep(lambda n: held, {"n": [1, 2]}, tmp_path / "rows.jsonl", jobs=2)
-
-
-def test_without_joblib_it_says_what_to_install(sweep, monkeypatch):
-    monkeypatch.setitem(sys.modules, "joblib", None)
-    with pytest.raises(SweepError, match=r"pip install 'memory-machine-simulator\[sweep\]'"):
-        sweep(case, {"n": [1]})
 
 
 def test_a_program_that_was_run_can_be_sent():
