@@ -106,6 +106,10 @@ class Packed(OfAnother):
     def title(self) -> str:
         return f"{self.rule.title}, {self.elements} elements to a word"
 
+    @property
+    def compiled(self) -> str | None:
+        return "packed_bank" if type(self.rule) is Banks else None
+
     def of_atomics(self) -> Conflict:
         return Packed(self.width, self.rule.of_atomics(), self.elements)
 
@@ -137,6 +141,8 @@ class Twice(OfAnother):
     >>> Twice(4, Banks(4)).stages([0, 1, 4]), Twice(4, Banks(4)).stage_of([0, 1, 4])
     (4, [1, 1, 3])
     """
+
+    by_lane = True  # at best it takes two stages, which `parts` says
 
     @property
     def name(self) -> str:
