@@ -46,6 +46,8 @@ def current() -> Machine:
 def machine(chosen: Machine) -> Iterator[Machine]:
     """Let launches run on another machine within a `with` block.
 
+    It is taken as it is given: without `bank_bytes` a word holds an element, as in the papers.
+
     >>> import mmsim as mm
     >>> with machine(mm.HMM(dmms=2, width=4, global_latency=10)):
     ...     current().width
