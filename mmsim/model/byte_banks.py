@@ -42,6 +42,10 @@ class ByteBanks(Banks):
     bank_bytes: int = BANK_BYTES
     by_lane = True
 
+    @property
+    def title(self) -> str:
+        return f"{self.width} banks of {self.bank_bytes} bytes"
+
     def of_words(self, size: int) -> Conflict:
         if size < self.bank_bytes:
             return Packed(self.width, Banks(self.width), self.bank_bytes // size)
@@ -69,6 +73,10 @@ class ByteGroups(Groups):
 
     bank_bytes: int = BANK_BYTES
     by_lane = True
+
+    @property
+    def title(self) -> str:
+        return f"address groups of {self.width * self.bank_bytes} bytes"
 
     def of_words(self, size: int) -> Conflict:
         words = max(self.width * self.bank_bytes // size, 1)
