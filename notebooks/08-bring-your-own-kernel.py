@@ -69,7 +69,8 @@ print(np.array_equal(b, a.T))
 # %% [markdown]
 # It is right. The machine was an HMM (Hierarchical Memory Machine) with the numbers of an NVIDIA
 # H200: 132 DMMs (its multiprocessors) of width 32, and the latencies that were measured there
-# ([notebook 7](07-the-model-and-the-metal.ipynb)).
+# ([notebook 7](07-the-model-and-the-metal.ipynb)). Its banks have 4 bytes, as there: a word of the
+# tile is a float, or four int8, or half of a double ([notebook 9](09-is-my-tile-free.ipynb)).
 #
 # The last line reads `tile[j, i]`, where j is `threadIdx.x`. **Predict**: how many stages does
 # one warp take for it?
@@ -298,7 +299,7 @@ predicted(guess, bool(out[0] == 32640))
 # `check` looks for pairs of accesses that nothing orders, whatever came out this time:
 
 # %%
-machine = mm.HMM(dmms=132, width=32, global_latency=11031, shared_latency=29)
+machine = mm.HMM(132, 32, global_latency=11031, shared_latency=29, bank_bytes=4)
 report = machine.check(total, numbers, out, grid=1, block=256, schedule="asynchronous")
 print(fill(str(report.findings[0]), 80))
 

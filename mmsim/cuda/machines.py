@@ -11,6 +11,7 @@ from functools import cache
 
 from mmsim.api.machines import HMM, Machine
 from mmsim.errors import MachineError, shown
+from mmsim.model.byte_banks import BANK_BYTES
 
 MULTIPROCESSORS = 132
 WIDTH = 32
@@ -22,12 +23,12 @@ GROUP_PS = 30.846
 
 @cache
 def h200() -> HMM:
-    """The HMM that stands for an NVIDIA H200.
+    """The HMM that stands for an NVIDIA H200: its banks have 4 bytes, its address groups 128.
 
     >>> h200()
-    HMM(dmms=132, width=32, global_latency=11031, shared_latency=29)
+    HMM(dmms=132, width=32, global_latency=11031, shared_latency=29, bank_bytes=4)
     """
-    return HMM(MULTIPROCESSORS, WIDTH, GLOBAL_LATENCY, SHARED_LATENCY)
+    return HMM(MULTIPROCESSORS, WIDTH, GLOBAL_LATENCY, SHARED_LATENCY, BANK_BYTES)
 
 
 _current: ContextVar[Machine | None] = ContextVar("machine", default=None)
@@ -55,6 +56,8 @@ class Chosen:
 
 def machine(chosen: Machine) -> Chosen:
     """Let the launches of a `with` block, or all from now on, run on another machine.
+
+    It is taken as it is given: without `bank_bytes` a word holds an element, as in the papers.
 
     >>> import mmsim as mm
     >>> with machine(mm.HMM(dmms=2, width=4, global_latency=10)):

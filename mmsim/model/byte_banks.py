@@ -42,6 +42,10 @@ class ByteBanks(Banks):
     bank_bytes: int = BANK_BYTES
     by_lane = True
 
+    @property
+    def title(self) -> str:
+        return f"{self.width} banks of {self.bank_bytes} bytes"
+
     def of_words(self, size: int) -> Conflict:
         if size < self.bank_bytes:
             return Packed(self.width, Banks(self.width), self.bank_bytes // size)
@@ -69,6 +73,10 @@ class ByteGroups(Groups):
 
     bank_bytes: int = BANK_BYTES
     by_lane = True
+
+    @property
+    def title(self) -> str:
+        return f"address groups of {self.width * self.bank_bytes} bytes"
 
     def of_words(self, size: int) -> Conflict:
         words = max(self.width * self.bank_bytes // size, 1)
@@ -106,6 +114,10 @@ class Packed(OfAnother):
     def title(self) -> str:
         return f"{self.rule.title}, {self.elements} elements to a word"
 
+    @property
+    def compiled(self) -> str | None:
+        return "packed_bank" if type(self.rule) is Banks else None
+
     def of_atomics(self) -> Conflict:
         return Packed(self.width, self.rule.of_atomics(), self.elements)
 
@@ -137,6 +149,8 @@ class Twice(OfAnother):
     >>> Twice(4, Banks(4)).stages([0, 1, 4]), Twice(4, Banks(4)).stage_of([0, 1, 4])
     (4, [1, 1, 3])
     """
+
+    by_lane = True  # at best it takes two stages, which `parts` says
 
     @property
     def name(self) -> str:

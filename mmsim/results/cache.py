@@ -24,7 +24,8 @@ class CacheRow(Tabular):
     They had `stages` stages, and made `tags` tag requests, those in the other half and others that
     the cache adds included, for `sectors` sectors. Of
     reads and atomics `hits` are the sectors that were there where they were looked for, and
-    `misses` those that were brought there, from the other half or from memory. `memory_reads` and
+    `misses` those that were brought there, from the other half or from memory. With `fetch` above 1
+    a read doesn't look for what came with a sector that it missed. `memory_reads` and
     `memory_writes` are the sectors that came from memory and went there, also for lines of others
     that had to leave the cache; `fills` are those of them that came because they had been written
     in part. `crossings` are what went from one half to the other, `activations` the rows that

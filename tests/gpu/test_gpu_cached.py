@@ -7,6 +7,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.errors import FormatError
+from mmsim.gpu import consecutive
 from mmsim.gpu.cache_calibrated import (
     CHOSEN,
     RULES,
@@ -139,6 +140,38 @@ def test_launches_find_what_others_left_if_they_are_timed():
     assert written > 0  # lines of the other array make room
     assert sum(row.memory_writes for one in alone for row in one.rows) == 0
     assert arrays["b"].sum() == 0
+
+
+@mm.program
+def exchanged(T, a, b):
+    b[T.id] = mm.atomic.exch(a, T.id // 2, T.id)
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_launches_whose_atomics_are_ordered_find_what_others_left_too(timed):
+    """The second and third find a and b; the fourth, which orders nothing, does so, too."""
+    arrays = {name: np.zeros(16, int) for name in "abc"}
+    steps = [Step(exchanged, ("a", "b"), 16, 8)] * 3 + [Step(doubled, ("b", "c", 2), 16, 8)]
+    found = taken(small(capacity=1024, ways=4), steps, arrays, timed=timed)
+    times = [one.time for one in found]
+    reads = [sum(row.memory_reads for row in one.rows) for one in found]
+    if timed:
+        assert times[0] > times[1] == times[2]
+        assert reads == [4, 0, 0, 0]
+    else:
+        assert times[0] == times[1] == times[2]
+        assert reads == [4, 4, 4, 8]
+
+
+@pytest.mark.parametrize("ways", [1, 4])
+def test_both_engines_leave_the_same_to_the_next_launch(monkeypatch, ways):
+    steps = [Step(doubled, (*names, 2), 16, 8) for names in (("a", "b"), ("b", "c"), ("c", "a"))]
+    arrays = {name: np.arange(16) for name in "abc"}
+    machine = small(capacity=256, ways=ways, fetch=2, memory_time=3, fill_time=2, cross_time=1)
+    found = taken(machine, steps, arrays, timed=True)
+    run = consecutive.launch
+    monkeypatch.setattr(consecutive, "launch", lambda one, *rest: run(one, "events", *rest[1:]))
+    assert taken(machine, steps, arrays, timed=True) == found
 
 
 TOGETHER = (

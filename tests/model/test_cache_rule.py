@@ -71,6 +71,26 @@ def test_a_line_takes_a_free_place_or_one_as_if_drawn():
     assert [one.get("misses", 0) for one in found] == [1, 1, 1, 0, 1]
 
 
+def test_the_lines_of_both_halves_count_those_with_room_too():
+    """Line 5 is the fifth to come, and takes way 0 of half 0, where line 0 is; not way 1."""
+    assert (cache.spread(3, 2), cache.spread(5, 2)) == (1, 0)
+    reads = [(READ, dmm, [4 * line]) for dmm, line in ((0, 0), (0, 3), (1, 1), (1, 2), (0, 5))]
+    found = served(machine(capacity=32, ways=2, halves=2), *reads, (READ, 0, [12]), (READ, 0, [0]))
+    assert [one.get("hits", 0) for one in found] == [0, 0, 0, 0, 0, 1, 0]
+
+
+def test_hits_and_misses_may_be_more_or_fewer_than_sectors():
+    """A read doesn't look for the rest of a pair that it has missed; an atomic does."""
+    found = served(
+        machine(capacity=32, ways=4, fetch=2),
+        (WRITE, 0, [1], [0b11]),
+        (READ, 0, [0, 1]),
+        (cache.ATOMIC, 0, [4, 5, 6, 7], [0b11] * 4),
+    )
+    hits_and_misses = [(one.get("hits", 0), one.get("misses", 0)) for one in found]
+    assert hits_and_misses == [(0, 0), (0, 1), (2, 4)]
+
+
 def test_a_sector_written_in_part_is_filled_when_it_leaves():
     """One way: line 1 sends line 0 away, of which a sector is whole and another isn't."""
     found = served(

@@ -13,7 +13,7 @@ from mmsim import figures
 from mmsim.claims import choose, registered
 from mmsim.claims.fit import fit_numbers
 from mmsim.view.figures import paper
-from mmsim.view.figures.banks import step
+from mmsim.view.figures.banks import step, use
 from mmsim.view.figures.pipeline import fits, registers
 from mmsim.view.palette import WARPS
 from mmsim_algorithms.access.figures import icpp_figure_3, smm_figure_4
@@ -163,6 +163,53 @@ def test_accesses_to_elements_of_several_sizes_are_drawn_one_by_one():
     assert labels[-2:] == ["W(0), phase 1, stage 1", "W(0), phase 2, stage 2"]
     assert labels[-3] == "W(0), phase 2, stage 2"
     assert figures.access(run, 1).get_yticklabels()[-1].get_text() == "W(0), stage 1"
+
+
+def test_a_map_of_a_card_has_the_words_of_each_bank():
+    """Elements of 1 byte share words, and doubles have two."""
+
+    @mm.program
+    def read(T, a, b):
+        a[T.id]
+        b[T.id]
+
+    run = mm.DMM(8, 3, bank_bytes=4).run(
+        read, np.zeros(8, np.int8), np.zeros(8), threads=8, trace=True
+    )
+    rows, words = use(run, "memory", "round")
+    assert rows == list(range(8))
+    assert words.T.tolist() == [[1, 1, 0, 0, 0, 0, 0, 0], [2] * 8]
+
+
+def asked(axes):
+    """The words whose cells are coloured."""
+    white = to_rgba("#FFFFFF")
+    cells = patches(axes, "cell-").items()
+    return {int(word) for word, cell in cells if cell.get_facecolor() != white}
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16])
+def test_accesses_to_short_elements_are_drawn_by_words(dtype):
+    """8 words of 4 bytes make a row: a column of them is a bank, and a row an address group."""
+
+    @mm.program
+    def read(T, a):
+        s = mm.shared(96, dtype=dtype)
+        s[9 * T.id] = a[T.id]
+
+    size = np.dtype(dtype).itemsize
+    run = mm.HMM(1, 8, 3, bank_bytes=4).run(read, np.zeros(64, dtype), threads=8, trace=True)
+    loaded = figures.access(run, 0)
+    words = 8 * size // 4
+    assert asked(loaded) == set(range(words))
+    assert loaded.get_yticklabels()[-1].get_text() == "W(0), stage 1"
+    stored = figures.access(run, 1)
+    wanted = {9 * lane * size // 4 for lane in range(8)}
+    assert asked(stored) == wanted
+    assert len(patches(stored, "stage-")) == len(wanted)
+    places = [patch.get_xy() for patch in patches(stored, "stage-").values()]
+    assert len(set(places)) == len(places)  # none covers another
+    assert stored.get_xticklabels()[1].get_text() == "B[1]"
 
 
 @mm.program

@@ -529,7 +529,7 @@ def test_a_card_s_doubles_are_drawn_in_their_own_banks(show):
     assert shown.locator(".load").all_inner_texts() == [""] * 8
     assert "2 phases, 4 stages: stage 1 enters" in shown.locator("#queue").inner_text()
     titles = [cell.get_attribute("title") for cell in shown.locator("td[data-place]").all()]
-    assert titles[6].split("; ")[1] == "address 6, bank 2"
+    assert titles[6].split("; ")[1] == "address 6, banks 4–5"
     assert titles[16 + 6].split("; ")[1] == "address 38, bank 6"  # byte 128 + 4 * 6
     shown.locator("#slider").fill(str(run.trace.dispatches[1].time))
     assert shown.locator(".load").all_inner_texts() == ["×2", ""] * 4
@@ -577,7 +577,7 @@ def test_arrays_of_elements_of_several_sizes_have_rows_of_their_own(show):
     run = mm.DMM(8, 3, bank_bytes=4).run(add, *arguments, threads=8, trace=True)
     assert [array.addresses[0, 0] for array in run.trace.arrays] == [0, 16, 12]
     shown = show(run.trace.player())
-    assert "a column is a bank for elements of 4 bytes" in shown.locator(".unit").inner_text()
+    assert "a column is a bank of 4 bytes" in shown.locator(".unit").inner_text()
     assert shown.locator("th.array").all_inner_texts() == ["a", "b", "c"]
     cells = shown.locator("td[data-place]")
     places = [int(cell.get_attribute("data-place")) for cell in cells.all()]
@@ -594,6 +594,39 @@ def test_arrays_of_elements_of_several_sizes_have_rows_of_their_own(show):
     shown.get_by_label("follow byte").fill("128")
     shown.get_by_label("follow byte").press("Enter")
     assert "c[4], memory 128" in shown.locator("#follow option:checked").inner_text()
+    assert states(shown, range(run.time + 1)) == list(expected(run.trace))
+
+
+def test_elements_of_every_size_stand_under_their_banks(show):
+    """Of a row of 8 banks: 8 floats, 16 of 2 bytes, and 4 doubles, each as wide as its bytes."""
+
+    @mm.program
+    def add(T, a, b, c):
+        c[T.id] = a[T.id] + b[4 * T.id % 32]
+
+    arguments = np.arange(8, dtype=np.float32), np.arange(32, dtype=np.int16), np.zeros(8)
+    run = mm.DMM(8, 3, bank_bytes=4).run(add, *arguments, threads=8, trace=True)
+    shown = show(run.trace.player())
+    assert "8 banks of 4 bytes" in shown.locator(".unit").inner_text()
+    spans = "all => all.map(one => [Number(one.dataset.place), one.colSpan])"
+    cells = shown.locator("td[data-place]").evaluate_all(spans)
+    floats = [(place, 2) for place in range(0, 32, 4)]
+    shorts = [(place, 1) for place in range(32, 96, 2)]
+    doubles = [(place, 4) for place in range(96, 160, 8)]
+    assert list(map(tuple, cells)) == floats + shorts + doubles
+    rows = shown.locator("tbody tr:has(td)").evaluate_all("all => all.map(one => one.cells.length)")
+    assert rows == [9, 17, 17, 5, 5]
+    titles = [
+        shown.locator(f"td[data-place='{place}']").get_attribute("title") for place in (36, 50, 104)
+    ]
+    assert [title.rpartition("address ")[2] for title in titles] == [
+        "18, bank 1",
+        "25, bank 4",
+        "13, banks 2–3",
+    ]
+    shown.keyboard.press("Shift+ArrowRight")  # the read of b: words 0, 2, ... 14, two of a bank
+    loads = shown.locator(".load").all_inner_texts()
+    assert loads == ["×2", "", "×2", "", "×2", "", "×2", ""]
     assert states(shown, range(run.time + 1)) == list(expected(run.trace))
 
 

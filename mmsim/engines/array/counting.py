@@ -35,13 +35,13 @@ def scratch(lanes: int) -> Integers:
     Two hash tables, of addresses (or groups) and of banks, each a row of cells and a row of marks:
     the number of the request that put the cell there, so that nothing need be cleared. The tables
     are far larger than a request, because a collision costs more than a cache miss. A row holds the
-    load of each bank, and in its last word the number of the request; the last row holds how often
-    each address is asked for.
+    load of each bank, and in its last word the number of the request; the next one holds how often
+    each address is asked for, the last one the words of elements that share words.
     """
     slots = 64
     while slots < 16 * lanes:
         slots *= 2
-    return np.zeros((6, slots + 1), dtype=np.int64)
+    return np.zeros((7, slots + 1), dtype=np.int64)
 
 
 @compiled
@@ -155,6 +155,24 @@ def bank_request(addresses: Integers, count: int, width: int, tables: Integers) 
     return bank_stages(addresses, count, width, tables)
 
 
+@compiled
+def packed_bank_request(
+    addresses: Integers, count: int, width: int, elements: int, tables: Integers
+) -> int:
+    """As `bank_request`, where so many elements share a word: those of one word are one.
+
+    Consecutive lanes mostly want the same word, or consecutive ones.
+    """
+    words, shared, before = tables[6], np.uint64(elements), np.int64(-1)
+    distinct = 0
+    for lane in range(np.uint64(count)):
+        word = np.int64(np.uint64(addresses[lane]) // shared)
+        if word != before:
+            words[distinct] = before = word
+            distinct += 1
+    return bank_request(words, distinct, width, tables)
+
+
 @inlined
 def bank_atomic_request(addresses: Integers, count: int, width: int, tables: Integers) -> int:
     """The most of the first `count` addresses in one bank: those of atomics don't merge."""
@@ -239,15 +257,20 @@ def parts_asking(lanes: Integers, count: int, width: int) -> int:
 @compiled
 def in_pairs(addresses: Integers, lanes: Integers, count: int) -> bool:
     """Whether all lanes t share their addresses with t xor 1, or all with t xor 2, if both ask."""
-    for apart in (1, 2):
-        shared = True
-        for slot in range(count):
-            for other in range(slot + 1, min(slot + 3, count)):
-                if lanes[other] == lanes[slot] ^ apart and addresses[other] != addresses[slot]:
-                    shared = False
-        if shared:
-            return True
-    return False
+    return shared_by(1, addresses, lanes, count) or shared_by(2, addresses, lanes, count)
+
+
+@compiled
+def shared_by(apart: int, addresses: Integers, lanes: Integers, count: int) -> bool:
+    """Whether all lanes t share their addresses with t xor `apart`, if both ask."""
+    for slot in range(count):
+        for other in range(slot + 1, min(slot + 3, count)):
+            if lanes[other] == lanes[slot] ^ apart and addresses[other] != addresses[slot]:
+                return False
+    return True
+
+
+BANKS, GROUPS, BANK_ATOMICS, GROUP_ATOMICS = range(4)
 
 
 @compiled
@@ -257,7 +280,7 @@ def stages_of_parts(
     count: int,
     at_once: int,
     width: int,
-    by_group: bool,
+    rule: int,
     tables: Integers,
 ) -> int:
     """The stages of a request that is served so many lanes at a time, for the `lanes` that ask."""
@@ -268,10 +291,14 @@ def stages_of_parts(
         while last < count and lanes[last] // at_once == part:
             last += 1
         asked = addresses[first:last]
-        if by_group:
-            stages += group_request(asked, last - first, width, tables)
-        else:
+        if rule == BANKS:
             stages += bank_request(asked, last - first, width, tables)
+        elif rule == GROUPS:
+            stages += group_request(asked, last - first, width, tables)
+        elif rule == BANK_ATOMICS:
+            stages += bank_atomic_request(asked, last - first, width, tables)
+        else:
+            stages += group_atomic_request(asked, last - first, width, tables)
         first = last
     return stages
 
@@ -281,7 +308,7 @@ def group_parts(
     addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
 ) -> int:
     """Of parts on address groups."""
-    return stages_of_parts(addresses, lanes, count, width, width, True, tables)
+    return stages_of_parts(addresses, lanes, count, width, width, GROUPS, tables)
 
 
 @inlined
@@ -289,7 +316,7 @@ def bank_parts(
     addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
 ) -> int:
     """Of parts on banks."""
-    return stages_of_parts(addresses, lanes, count, width, width, False, tables)
+    return stages_of_parts(addresses, lanes, count, width, width, BANKS, tables)
 
 
 @inlined
@@ -298,7 +325,23 @@ def paired_bank_parts(
 ) -> int:
     """Of parts on banks that are twice as long where lanes share addresses in pairs."""
     at_once = 2 * width if in_pairs(addresses, lanes, count) else width
-    return stages_of_parts(addresses, lanes, count, at_once, width, False, tables)
+    return stages_of_parts(addresses, lanes, count, at_once, width, BANKS, tables)
+
+
+@inlined
+def group_atomic_parts(
+    addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
+) -> int:
+    """Of parts of atomics on address groups."""
+    return stages_of_parts(addresses, lanes, count, width, width, GROUP_ATOMICS, tables)
+
+
+@inlined
+def bank_atomic_parts(
+    addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
+) -> int:
+    """Of parts of atomics on banks."""
+    return stages_of_parts(addresses, lanes, count, width, width, BANK_ATOMICS, tables)
 
 
 @inlined
@@ -321,12 +364,6 @@ def pairs_asking(addresses: Integers, lanes: Integers, count: int, width: int) -
     """As `parts_asking`, for parts that are twice as long where lanes share addresses in pairs."""
     at_once = 2 * width if in_pairs(addresses, lanes, count) else width
     return parts_asking(lanes, count, at_once)
-
-
-@inlined
-def row_of_paired_bank_parts(first: int, count: int, width: int) -> int:
-    """The same for parts that may be twice as long: consecutive addresses aren't shared."""
-    return row_of_bank_parts(first, count, width)
 
 
 @compiled

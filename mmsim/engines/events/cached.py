@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from simpy import Environment
 
 from mmsim.engines.cached import asked, new_state
@@ -28,8 +29,9 @@ class CachedUnit(MemoryUnit):
         dmm_of_warp: Callable[[int], int],
     ) -> None:
         super().__init__(env, unit, turns)
+        self.launch = launch
         self.numbers, self.asked = asked(launch)
-        self.state = cache.listed(new_state(self.numbers, launch.machine))
+        self.state = cache.listed(launch.left or new_state(self.numbers, launch.machine))
         self.dmm_of_warp = dmm_of_warp
         self.taken = tally.taken
 
@@ -44,3 +46,11 @@ class CachedUnit(MemoryUnit):
         counts = self.taken[site.number]
         cache.add_counts(self.numbers, self.state, counts, *who, sectors, 0, len(sectors))
         return self.state.free[cache.TAGS] - now, done - now
+
+    def leave(self) -> None:
+        """Leave the cache to the launch that follows, if this one has found what another left."""
+        found = self.launch.left
+        if found is not None:
+            parts = zip(self.state, found, strict=True)
+            self.launch.left = cache.State._make(np.array(new, old.dtype) for new, old in parts)
+            self.launch.left.free[:] = 0

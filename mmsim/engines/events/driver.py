@@ -62,6 +62,12 @@ class Driver(ABC):
         """The DMM on which a warp runs."""
         return self.grid.dmm_of_warp(warp)
 
+    def leave(self) -> None:
+        """Leave the cache to the launch that follows."""
+        for unit in self.units:
+            if isinstance(unit, CachedUnit):
+                unit.leave()
+
     @property
     def now(self) -> int:
         """The time, whole because every delay is; after the run the time of its last completion."""

@@ -10,6 +10,8 @@ import numpy as np
 from mmsim.errors import MMSimError, shown
 from mmsim.host.arguments import several, whole
 from mmsim.host.guesses import advised
+from mmsim.model.byte_banks import Packed
+from mmsim.model.conflicts import Conflict, Groups
 from mmsim.results import Dispatch, Run
 from mmsim.view.figures.described import counted, describe
 from mmsim.view.figures.paper import COLUMN, PAGE, check_run, drawing
@@ -29,8 +31,8 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
     """Draw the memory's cells, the requested ones with their threads, and their stages.
 
     Rows are as wide as the rule of the unit: a column is a bank, a row of the upper part an address
-    group. Each row of the lower part is a stage, in the order in which the stages enter the
-    pipeline.
+    group. Where banks have bytes and a word holds several elements, cells are words. Each row of
+    the lower part is a stage, in the order in which the stages enter the pipeline.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
     """
     check_run(run)
     chosen = _chosen(run, numbers)
-    rule = run.trace.rule(chosen[0])
+    rule, elements = _of_words(run.trace.rule(chosen[0]), run.machine.width)
     width = rule.width
     if width > WIDEST:
         raise MMSimError(
@@ -65,12 +67,12 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
         )
     columns, on_groups = rule.table(width)
     named = columns == list(range(width)) or rule.name == "group"  # of w words, one of each bank
-    groups = _groups(run, chosen, width)
+    groups = _groups(run, chosen, width * elements)
     stages = [(one, stage) for one in chosen for stage in range(one.stage_count)]
     asked: dict[int, list[tuple[int, int]]] = {}  # (warp, thread) by address
     for one in chosen:
         for thread, address in zip(one.threads, one.addresses, strict=True):
-            asked.setdefault(address, []).append((one.warp, thread))
+            asked.setdefault(address // elements, []).append((one.warp, thread))
 
     height = 0.31 if width <= NARROW else 0.17 if len(groups) + len(stages) <= TALL else 0.125
     inches = 0.6 + height * (len(groups) + len(stages) + GAP)
@@ -84,7 +86,7 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
                 address = group * width + bank
                 warps_threads = asked.get(address, [])
                 _cell(drawn, bank, top, address, warps_threads, f"cell-{address}", width)
-            ticks[top + 0.5] = f"m[{group * width}] …"
+            ticks[top + 0.5] = f"m[{group * width * elements}] …"
             if on_groups:
                 ticks[top + 0.5] = f"A[{group}]" if rule.name == "group" else f"{rule.name} {group}"
             top += 1
@@ -93,7 +95,7 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
             here: dict[int, list[tuple[int, int]]] = {}
             for thread, address, own in zip(one.threads, one.addresses, one.stages, strict=True):
                 if own == stage:
-                    here.setdefault(address, []).append((one.warp, thread))
+                    here.setdefault(address // elements, []).append((one.warp, thread))
             for bank in range(width):
                 _cell(drawn, bank, top, None, [], f"register-{one.warp}-{stage}-{bank}", width)
             for address, threads in here.items():
@@ -118,6 +120,20 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
             row = f"address groups of {row}"
         describe(drawn, f"{row} of {chosen[0].unit}", map(_said, chosen))
     return drawn
+
+
+def _of_words(rule: Conflict, width: int) -> tuple[Conflict, int]:
+    """The rule for whole words, where one holds several elements, and how many it holds.
+
+    >>> from mmsim.model.byte_banks import ByteBanks, ByteGroups
+    >>> _of_words(ByteBanks(32).of_words(1), 32), _of_words(ByteGroups(32).of_words(2), 32)
+    ((Banks(width=32), 4), (Groups(width=32), 2))
+    """
+    if isinstance(rule, Packed):
+        return rule.rule, rule.elements
+    if isinstance(rule, Groups) and rule.width > width:
+        return Groups(width), rule.width // width
+    return rule, 1
 
 
 def _said(one: Dispatch) -> str:

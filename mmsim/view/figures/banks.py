@@ -11,7 +11,9 @@ import numpy.typing as npt
 from mmsim.errors import MMSimError, shown
 from mmsim.host.arguments import one_of
 from mmsim.host.guesses import advised
-from mmsim.results import Run
+from mmsim.model.byte_banks import ByteBanks
+from mmsim.model.conflicts import Conflict
+from mmsim.results import Dispatch, Run
 from mmsim.view.figures.described import counted, describe
 from mmsim.view.figures.paper import COLUMN, check_run, drawing, small_ticks, whole_numbers
 
@@ -48,13 +50,30 @@ def use(
     starts = [row.start for row in run.rounds]
     words = np.zeros((len(rows), trace.time if over == "time" else len(starts)), dtype=np.int64)
     for dispatch in dispatches:
-        served = set(zip(dispatch.addresses, dispatch.places, dispatch.stages, strict=True))
-        for _, place, stage in served:
+        for _, place, stage in _served(run, dispatch, conflict):
             column = dispatch.time + stage
             if over == "round":
                 column = bisect_right(starts, dispatch.time) - 1
             words[row_of[place], column] += 1
     return rows, words
+
+
+def _served(run: Run, dispatch: Dispatch, rule: Conflict) -> set[tuple[int, int, int]]:
+    """The words that a request is served, the bank or group of each, and its stage.
+
+    Where banks have bytes, short elements share words, and long ones have several.
+    """
+    served = zip(dispatch.addresses, dispatch.places, dispatch.stages, strict=True)
+    if type(rule) is not ByteBanks:
+        return set(served)
+    size = next(one.data.dtype.itemsize for one in run.trace.arrays if one.name == dispatch.array)
+    words = range(max(size // rule.bank_bytes, 1))
+    firsts = ((address * size // rule.bank_bytes, stage) for address, _, stage in served)
+    return {
+        (first + word, (first + word) % rule.width, stage)
+        for first, stage in firsts
+        for word in words
+    }
 
 
 def step(count: int) -> int:

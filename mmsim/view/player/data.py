@@ -316,11 +316,16 @@ def _array(
 ) -> dict[str, Any]:
     """An array; the addresses of a copy are one number where they are consecutive.
 
-    `table` is that of its words, which other words of its unit need not share.
+    `table` is that of its elements, in rows of as many as w words hold; others of its unit need not
+    share it.
     """
-    rule = trace.conflict(array.units[0]).of_words(array.data.dtype.itemsize)
+    size, machine = array.data.dtype.itemsize, trace.machine
+    rule = trace.conflict(array.units[0]).of_words(size)
+    row = (
+        machine.width if machine.bank_bytes is None else machine.width * machine.bank_bytes // size
+    )
     return {
-        "table": _table(rule, trace.machine.width),
+        "table": _table(rule, max(row, 1)),
         **({} if trace.machine.bank_bytes is None else {"bytes": array.data.dtype.itemsize}),
         "name": printable(array.name),
         "shape": list(array.shape),

@@ -1,10 +1,10 @@
-/* A unit's panel: its pipeline, and its memory as rows of w cells: a column is a bank, a row an
-   address group. */
+/* A unit's panel: its pipeline, and its memory as rows of w words: a column is a bank, a row an
+   address group. Where banks have bytes, a cell is as wide as its element. */
 
 const ROWS = 64; // of memory on one page
 const FITS = 10; // letters, with the warp's, that no cell cuts off
 
-/** A unit's panel: its registers, and its memory as rows of w cells. */
+/** A unit's panel: its registers, and its memory as rows of w words. */
 function buildUnit(player, u) {
   const { data, model } = player;
   const unit = data.units[u];
@@ -20,7 +20,7 @@ function buildUnit(player, u) {
   section.append(
     heading, make("h3", "", "Pipeline registers"), pipeline,
     make("h3", "", unit.rows ? `Memory: a row is ${withArticle(unit.place)}`
-      : unit.columns && new Set(unit.columns).size === data.width ? `Memory: a column is ${withArticle(unit.place)}${data.bankBytes ? ` for elements of ${data.bankBytes} bytes` : ""}` : "Memory"),
+      : unit.columns && new Set(unit.columns).size === data.width ? `Memory: a column is ${withArticle(unit.place)}${data.bankBytes ? ` of ${many(data.bankBytes, "byte")}` : ""}` : "Memory"),
     pages, memory,
   );
   player.part("units").append(section);
@@ -68,10 +68,15 @@ function watchTables() {
   });
 }
 
+/** How many elements of so many bytes are in a row: as many as w words hold, but one at least. */
+function elementsOfRow(data, bytes) {
+  return Math.max(1, (data.width * (data.bankBytes ?? 1)) / bytes);
+}
+
 /** The row of a cell: the bytes of its elements, if that matters, and its number in such rows. */
 function rowOf(data, array, place) {
   const bytes = data.arrays[array].bytes ?? 1;
-  return { bytes, number: Math.floor(place / bytes / data.width) };
+  return { bytes, number: Math.floor(place / bytes / elementsOfRow(data, bytes)) };
 }
 
 /** The rows that have cells, in the order in which these lie: elements of one size to a row. */
@@ -85,10 +90,10 @@ function rowsOf({ data }, cells) {
 }
 
 /** A row that names the array of the rows below. */
-function nameRow(data, name) {
+function nameRow(columns, name) {
   const row = make("tr");
   const cell = make("th", "array", name);
-  cell.colSpan = data.width + 1;
+  cell.colSpan = columns + 1;
   row.append(cell);
   return row;
 }
@@ -109,8 +114,12 @@ function showPage(player, panel, page) {
   const head = make("tr");
   head.append(make("td", "none"));
   panel.loads = [];
+  const word = data.bankBytes ?? 1;
+  const least = Math.min(word, ...panel.rows.map(({ bytes }) => bytes)); // bytes of a column
+  const columns = (data.width * word) / least;
   for (let bank = 0; bank < data.width; bank++) {
     const name = make("th", "", unit.columns ? `${unit.conflict} ${unit.columns[bank]}` : `+${bank}`);
+    name.colSpan = word / least;
     if (unit.columns) {
       panel.loads.push(make("span", "load"));
       name.append(panel.loads[bank]);
@@ -126,18 +135,20 @@ function showPage(player, panel, page) {
     const label = make("th");
     label.scope = "row";
     row.append(label);
-    for (let bank = 0; bank < data.width; bank++) {
-      const address = number * data.width + bank;
+    const elements = elementsOfRow(data, bytes);
+    for (let column = 0; column < elements; column++) {
+      const address = number * elements + column;
       const place = address * bytes;
       const cell = panel.cells.get(place);
       const own = cell && (data.arrays[cell[0]].bytes ?? 1) === bytes;
       const box = make("td", own ? "" : "none");
+      box.colSpan = columns / elements;
       row.append(box);
       if (!own) continue;
       if (!label.textContent) {
         const [array, copy, element] = cell;
         const name = arrayName(data, array, copy);
-        if (name !== above) body.append(nameRow(data, name));
+        if (name !== above) body.append(nameRow(columns, name));
         above = name;
         const index = indexText(data.arrays[array].shape, element);
         label.textContent = unit.rows ? `${unit.conflict} ${number} · ${index}` : index;
@@ -212,15 +223,19 @@ function drawMemory(player, panel) {
 /** Whether a request is for words that lie otherwise than the columns say. */
 function isApart(player, unit, dispatch) {
   const { data } = player;
-  const { table } = data.arrays[data.sites[data.dispatches.site[dispatch]][2]];
-  return `${table.columns}` !== `${unit.columns}`;
+  const { table, bytes = 1 } = data.arrays[data.sites[data.dispatches.site[dispatch]][2]];
+  const packed = (data.bankBytes ?? 1) / bytes; // elements of a word
+  return !table.columns?.every((bank, column) => bank === unit.columns[Math.floor(column / packed)]);
 }
 
 /** Where an address of an array lies by its unit's rule: ", bank 3". */
 function bankOf(player, unit, array, address) {
   const { data } = player;
-  const { columns, rows } = data.arrays[array].table;
-  const number = columns ? columns[address % data.width] : rows ? Math.floor(address / data.width) : null;
+  const { bytes = 1, table: { columns, rows } } = data.arrays[array];
+  const elements = elementsOfRow(data, bytes);
+  const number = columns ? columns[address % elements] : rows ? Math.floor(address / elements) : null;
+  const words = bytes / (data.bankBytes ?? 1);
+  if (columns && words > 1) return `, ${unit.conflict}s ${number * words}–${(number + 1) * words - 1}`;
   return number === null ? "" : `, ${unit.conflict} ${number}`;
 }
 
@@ -229,15 +244,15 @@ function withArticle(noun) {
   return `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
 }
 
-/** Above each bank, how many addresses the request that is entering asks of it, if more than one. */
+/** Above each bank, how many words the request that is entering asks of it, if more than one. */
 function drawLoads(player, panel) {
   const { data, model, view } = player;
   const { columns, conflict } = panel.unit; // several may be of one bank, where the unit has few
   const asked = new Map(columns.map((bank) => [bank, new Set()]));
   const entering = inRegister(model, panel.u, 0, view.time);
   for (const lane of entering && !isApart(player, panel.unit, entering.dispatch) ? lanesOf(model, entering.dispatch) : []) {
-    const address = addressOf(model, entering.dispatch, lane);
-    asked.get(columns[address % data.width]).add(address);
+    const word = Math.floor(placeOf(model, entering.dispatch, lane) / (data.bankBytes ?? 1));
+    asked.get(columns[word % data.width]).add(word);
   }
   panel.loads.forEach((load, column) => {
     const bank = columns[column];
@@ -245,7 +260,7 @@ function drawLoads(player, panel) {
     const text = size > 1 ? `×${size}` : "";
     if (load.textContent === text) return;
     load.textContent = text;
-    load.title = text && `the request that is entering asks ${conflict} ${bank} for ${size} addresses`;
+    load.title = text && `the request that is entering asks ${conflict} ${bank} for ${size} words`;
   });
 }
 

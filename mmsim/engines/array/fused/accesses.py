@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mmsim.engines.array.fused.analysis import CannotFuse
+from mmsim.engines.array.fused.counters import least, of_one, of_row, stages
 from mmsim.engines.array.fused.expressions import numpy_name
 from mmsim.engines.array.fused.loops import kept
 from mmsim.engines.array.fused.pieces import Pieces
@@ -15,9 +16,7 @@ from mmsim.engines.array.fused.rows import Row
 from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import AtomicOp
 from mmsim.ir.promotion import is_int, no_index
-from mmsim.meaning.frame import Kind
-from mmsim.model.byte_banks import InPairs
-from mmsim.model.conflicts import Conflict, InParts
+from mmsim.model.conflicts import Conflict
 
 BARRIER_SITE = -1
 LEAVES: dict[AtomicOp, str] = {
@@ -214,10 +213,8 @@ class Accesses(Pieces):
         held = self.typing.arrays[array]
         if statement.op == "cas" and held.kind == "f":
             raise CannotFuse("a float's bits are compared")
-        rule = self._conflict(array, "atomic")
-        if isinstance(rule, InParts) or not rule.compiled:
-            raise CannotFuse("there is no compiled counter for a rule's atomics")
-        found = self._request(statement.site, array, statement.index, None, "atomic")
+        kind = "cas" if statement.op == "cas" else "atomic"
+        found = self._request(statement.site, array, statement.index, None, kind)
         text.add(f"for slot in range(np.uint64({found.count})):")
         text.depth += 1
         text.add(f"lane = {'where[slot]' if self.mask else 'np.int64(slot)'}")
@@ -263,7 +260,7 @@ class Accesses(Pieces):
         array: str,
         index: tuple[ir.Expr, ...],
         target: str | None,
-        kind: Kind = "read",
+        kind: str = "read",
     ) -> Words:
         """A warp's request, counted; the words of variable `target` are needed later on."""
         self._in_skeleton(site)
@@ -277,23 +274,15 @@ class Accesses(Pieces):
         self.access += 1
         return found
 
-    def _row(self, row: Row, array: str, index: tuple[ir.Expr, ...], kind: Kind) -> Words:
+    def _row(self, row: Row, array: str, index: tuple[ir.Expr, ...], kind: str) -> Words:
         """Of all lanes, for consecutive elements or for one."""
         text, number = self.text, self.text.temporary()
         element, first = f"element_{number}", f"first_{number}"
         text.add("lane = 0")
         self._element(array, index, element, " - lanes + 1" if row == "row" else "")
         self._give_up()
-        # Atomics on consecutive elements cost no more than reads.
-        rule = self._conflict(array, "write" if kind == "write" else "read")
-        parts = "_part" if isinstance(rule, InParts) else ""
-        rows = f"row_of_{rule.compiled}{parts}s({element}, lanes, {rule.width})"
-        least = "1"
-        if isinstance(rule, InParts):
-            longest = rule.longest if row == "one" else rule.width
-            least = f"parts_asking(every, lanes, {longest})"
-        one = "lanes" if kind == "atomic" else least
-        self._note(array, one if row == "one" else rows, least)
+        rule = self._conflict(array, kind)
+        self._note(array, *(of_one(rule) if row == "one" else of_row(rule, element)))
         base = self._base(array)
         text.add(f"{first} = np.uint64({element}{f' + {base}' if base else ''})")
         return Words(self._in_row(array, row, first, "slot"), "lanes", element, row, first)
@@ -303,7 +292,7 @@ class Accesses(Pieces):
         """The text of a lane's word of a row."""
         return f"data_{array}[{first} + {lane}]" if row == "row" else f"data_{array}[{first}]"
 
-    def _listed(self, array: str, index: tuple[ir.Expr, ...], kind: Kind) -> Words:
+    def _listed(self, array: str, index: tuple[ir.Expr, ...], kind: str) -> Words:
         """Of all lanes, each for an element that is the same in all blocks: listed once."""
         text, width = self.text, self.width
         name = f"of_all_{len(self.lists)}"
@@ -320,17 +309,16 @@ class Accesses(Pieces):
                 text.depth -= 1
                 self._end()
                 part = f"elements_{name}[start : start + {width}]"
-                stages = self._stages(array, part, "lanes", kind)
-                text.add(f"stages_{name}[np.uint64(start)] = {stages}")
+                taken, fewest = self._costs(array, part, "lanes", kind)
+                text.add(f"stages_{name}[np.uint64(start)] = {taken}")
             text.depth -= 1
         text.doubtful = doubtful
-        least = self._least(array, part, "lanes", kind)
-        self._note(array, f"stages_{name}[np.uint64(start)]", least)
+        self._note(array, f"stages_{name}[np.uint64(start)]", fewest)
         place = self._based(array, f"places_{name}[np.uint64(start) + slot]")
         return Words(place, "lanes", f"elements_{name}[start : start + {width}]")
 
     def _scattered(
-        self, array: str, index: tuple[ir.Expr, ...], target: str | None, kind: Kind
+        self, array: str, index: tuple[ir.Expr, ...], target: str | None, kind: str
     ) -> Words:
         """Of the active lanes, each for an element of its own."""
         text, memory = self.text, self.launch.arrays[array]
@@ -365,8 +353,7 @@ class Accesses(Pieces):
             addresses = "addresses"
             text.add(f"for slot in range(np.uint64({count})):")
             text.add(f"    addresses[slot] = offsets_{array}[places{of}[slot]]")
-        least = self._least(array, addresses, count, kind)
-        self._note(array, self._stages(array, addresses, count, kind), least)
+        self._note(array, *self._costs(array, addresses, count, kind))
         return Words(self._based(array, f"places{of}[slot]"), count, f"elements{of}")
 
     def _based(self, array: str, place: str) -> str:
@@ -377,29 +364,16 @@ class Accesses(Pieces):
             place = f"{name} + {place}"
         return f"data_{array}[{place}]"
 
-    def _conflict(self, array: str, kind: Kind) -> Conflict:
+    def _conflict(self, array: str, kind: str) -> Conflict:
         """The rule of an array's units, which has a compiled counter."""
         conflict = self.launch.conflict(array, kind)
         assert conflict is not None
         return conflict
 
-    def _stages(self, array: str, addresses: str, count: str, kind: Kind) -> str:
-        """The text of the stages of a request."""
-        rule = self._conflict(array, kind)
-        if isinstance(rule, InParts):
-            lanes = "where" if self.mask else "every"
-            return f"{rule.compiled}_parts({addresses}, {lanes}, {count}, {rule.width}, tables)"
-        return f"{rule.compiled}_request({addresses}, {count}, {rule.width}, tables)"
-
-    def _least(self, array: str, addresses: str, count: str, kind: Kind) -> str:
-        """The text of the least stages of a request."""
-        rule = self._conflict(array, kind)
-        if not isinstance(rule, InParts):
-            return "1"
-        lanes = "where" if self.mask else "every"
-        if isinstance(rule, InPairs):
-            return f"pairs_asking({addresses}, {lanes}, {count}, {rule.width})"
-        return f"parts_asking({lanes}, {count}, {rule.width})"
+    def _costs(self, array: str, addresses: str, count: str, kind: str) -> tuple[str, str]:
+        """The texts of the stages of a request, and of the least that it can take."""
+        given = self._conflict(array, kind), addresses, "where" if self.mask else "every", count
+        return stages(*given), least(*given)
 
     def _note(self, array: str, stages: str, least: str) -> None:
         """Count a request that takes so many stages, and so many at best.

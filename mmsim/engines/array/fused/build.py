@@ -38,9 +38,9 @@ def _namespace() -> dict[str, Any]:
 
     # Numba looks the module up again when it loads what it kept.
     called = "bank_request group_request row_of_banks row_of_groups bank_parts group_parts"
-    called += " bank_atomic_request group_atomic_request"
-    called += " row_of_bank_parts row_of_group_parts parts_asking"
-    called += " paired_bank_parts row_of_paired_bank_parts pairs_asking"
+    called += " bank_atomic_request group_atomic_request bank_atomic_parts group_atomic_parts"
+    called += " row_of_bank_parts row_of_group_parts parts_asking packed_bank_request"
+    called += " paired_bank_parts pairs_asking"
     names = {name: getattr(counting, name) for name in called.split()}
     names |= {name: getattr(runtime, name) for name in runtime.__all__}
     return names | {"__name__": runtime.__name__, "np": np}

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from mmsim.engines.array.fused.accesses import Accesses
 from mmsim.engines.array.fused.analysis import READER, CannotFuse, breaks
+from mmsim.engines.array.fused.counters import counted
 from mmsim.engines.array.fused.expressions import UNIFORM, numpy_name
 from mmsim.engines.array.fused.loops import needs_lanes, together
 from mmsim.engines.array.fused.pieces import full, of_divisors
@@ -25,8 +26,6 @@ from mmsim.ir.promotion import INT, wide
 from mmsim.ir.ranges import EXTREMES, extremes
 from mmsim.ir.walk import parts
 from mmsim.meaning.launch import Launch
-from mmsim.model.byte_banks import InPairs
-from mmsim.model.conflicts import InParts
 
 GEOMETRY = (
     *("threads", "block_size", "blocks", "warps", "warps_per_block", "piece_warps", "dmms"),
@@ -88,13 +87,8 @@ def _written(launch: Launch) -> Fused | str:
     kinds = {(name, "read") for name in launch.arrays}
     kinds |= {(site.array, site.served_as) for site in launch.meaning.sites}
     for name, kind in kinds:
-        conflict = launch.conflict(name, kind)
         begin = machine.line // machine.room(launch.arrays[name].dtype.itemsize)
-        if conflict is None or not conflict.compiled or begin % conflict.width:
-            return "there is no compiled counter for a unit's rule"
-        if isinstance(conflict, InPairs) and conflict.width == 1:
-            return "two lanes that follow one another may be a part"
-        if conflict.width < machine.width and not isinstance(conflict, InParts):
+        if not counted(launch.conflict(name, kind), machine.width, begin):
             return "there is no compiled counter for a unit's rule"
     writer = None
     try:

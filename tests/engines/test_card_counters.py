@@ -1,0 +1,133 @@
+"""What a card's rules take, counted by fused programs: every path gives what the event engine does.
+
+By all kinds of accesses (reads, writes, atomics, compare and swap) to words of all sizes: of rows,
+of one word, of words side by side, by all lanes or by some.
+"""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim.engines.array.fused.counters import counted
+from mmsim.model.byte_banks import InPairs, Packed, Twice
+from mmsim.model.conflicts import Banks, InParts
+from paths import agrees
+
+CARD = mm.HMM(3, 8, 9, 2, bank_bytes=4)
+SHORT = ("bool", "int8", "uint16", "float32", "int64", "float64", "complex128")
+ATOMIC = ("int32", "uint32", "int64")
+
+
+def words_of(dtype):
+    """A program of plain accesses in both memories."""
+
+    @mm.program
+    def words(T, a, b, d):
+        s = mm.shared(64, dtype=dtype)
+        s[T.index] = a[T.id]
+        T.barrier()
+        b[T.id] = s[d[T.id] % 32]
+        b[T.id] = s[(T.index * 5) % 32]
+        b[T.id] = s[T.index // 2]
+        b[T.id] = s[3]
+        if T.lane % 3 != 1:
+            b[T.id] = s[d[T.id] % 32]
+            b[T.id] = a[d[T.id]]
+        b[d[T.id]] = a[d[T.id]]
+
+    return words
+
+
+def arguments(dtype):
+    a = np.arange(96).astype(dtype)
+    return a, np.zeros(96, dtype), np.random.RandomState(0).permutation(96).astype(np.int32)
+
+
+@pytest.mark.parametrize("path", ["plain", "interpreted"])
+@pytest.mark.parametrize("dtype", SHORT)
+def test_words_of_every_size(path, dtype):
+    agrees(path, words_of(dtype), *arguments(dtype), threads=96, block_size=32, machine=CARD)
+
+
+def atomics_of(dtype):
+    """A program of atomics in both memories; additions give the same in any order."""
+
+    @mm.program
+    def atomics(T, a, b, d):
+        s = mm.shared(32, dtype=dtype)
+        s[T.index] = 0
+        T.barrier()
+        mm.atomic.add(s, T.index, 1)
+        mm.atomic.add(s, 5, 1)
+        mm.atomic.add(s, d[T.id] % 32, 1)
+        mm.atomic.add(a, 7, 1)
+        mm.atomic.add(a, T.id, 1)
+        mm.atomic.add(a, d[T.id] // 3, 1)
+        if T.lane % 3 != 1:
+            mm.atomic.add(s, (T.index * 4) % 32, 1)
+            mm.atomic.add(a, (T.id * 8) % 96, 1)
+        T.barrier()
+        b[T.id] = s[T.index]
+
+    return atomics
+
+
+@pytest.mark.parametrize(
+    ("path", "dtype"), [*product(["plain", "interpreted"], ATOMIC), ("interpreted", "float64")]
+)
+def test_atomics_of_every_size(path, dtype):
+    """Sums of floats depend on the order, and aren't fused."""
+    how = {"threads": 96, "block_size": 32, "machine": CARD}
+    agrees(path, atomics_of(dtype), *arguments(dtype), **how)
+
+
+def swaps_of(dtype):
+    """A program whose compares and swaps change nothing twice."""
+
+    @mm.program
+    def swaps(T, a, d):
+        s = mm.shared(32, dtype=dtype)
+        s[T.index] = 0
+        T.barrier()
+        mm.atomic.cas(s, T.index, 0, 2)
+        mm.atomic.cas(s, 4, 0, 3)
+        if T.lane % 3 != 1:
+            mm.atomic.cas(s, d[T.id] % 32, 0, 3)
+        T.barrier()
+        mm.atomic.cas(a, d[T.id], 1, s[T.index])
+
+    return swaps
+
+
+@pytest.mark.parametrize("path", ["plain", "interpreted"])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_compares_and_swaps_take_each_stage_twice(path, dtype):
+    a, _, d = arguments(dtype)
+    how = {"threads": 96, "block_size": 32, "machine": CARD}
+    agrees(path, swaps_of(dtype), a, d, schedules=["synchronous"], **how)
+
+
+@pytest.mark.parametrize(
+    ("made", "dtype"), [(words_of, "int8"), (words_of, "float64"), (atomics_of, "int64")]
+)
+def test_compiled_programs_count_the_same(made, dtype):
+    how = {"threads": 96, "block_size": 32, "machine": CARD, "schedules": ["synchronous"]}
+    agrees("fused", made(dtype), *arguments(dtype), **how)
+
+
+def test_every_rule_of_a_card_has_a_counter():
+    """But atomics of words shorter than a bank, which no card has."""
+    for machine in (mm.HMM(1, 32, 1, bank_bytes=4), mm.DMM(32, 1, bank_bytes=4)):
+        for unit in machine.units:
+            for size in (1, 2, 4, 8, 16):
+                for kind in ("read", "write", "atomic", "cas"):
+                    rule = unit.conflict.of_access(size, kind)
+                    banks = isinstance(unit.conflict, Banks)
+                    short = banks and size < 4 and kind in ("atomic", "cas")
+                    assert counted(rule, 32, 128 // size) != short, (unit.name, size, kind)
+    assert not counted(InPairs(1, Banks(1)), 2, 4)
+    assert not counted(None, 2, 4)
+    assert counted(Twice(2, InParts(2, Banks(2))), 4, 4)
+    assert not counted(Packed(4, Banks(4).of_atomics(), 2), 4, 4)
