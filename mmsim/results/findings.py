@@ -244,8 +244,8 @@ class Finding(Tabular):
         if both_write:
             return "let one thread alone write it, in a loop put {barrier} between two iterations"
         return (
-            "change it by an atomic, or read into a variable, put {barrier} after that, and "
-            "write in a line of its own"
+            "in a loop put {barrier} between two iterations; else change it by an atomic, or read "
+            "into a variable, put {barrier} after that, and write in a line of its own"
         )
 
     def __str__(self) -> str:

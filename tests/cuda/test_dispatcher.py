@@ -384,7 +384,7 @@ def test_findings_have_the_words_of_numba():
         a[t] = part[31 - t]
 
     machine = mm.HMM(dmms=1, width=32, global_latency=5)
-    report = machine.check(turned, np.ones(32), grid=1, block=32, schedule="asynchronous")
+    report = machine.check(turned, np.ones(32), grid=1, block=32)
     (finding,) = type(report).from_json(report.to_json()).findings
     assert finding.title == "missing cuda.syncwarp()"
     assert "put cuda.syncwarp() between" in finding.advice
