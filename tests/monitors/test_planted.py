@@ -10,7 +10,7 @@ from planted import PAIRS
 from planted_bugs import of_bug, of_twin
 
 ENGINES = ["events", "array"]
-SHOWN = {"race", "beside-atomic", "lost-update", "unwritten", "barrier"}
+SHOWN = {"race", "beside-atomic", "lost-update", "unwritten", "barrier", "warp-sync"}
 """What one run shows, with `run(check=True)`."""
 
 each = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
