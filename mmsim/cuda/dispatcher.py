@@ -228,9 +228,21 @@ class Dispatcher:
 
     def profile(self) -> Profile:
         """The source of the kernel, line by line, with what each line cost in the last launch."""
+        return self._last_run().profile()
+
+    def verdict(self) -> str:
+        """A paragraph about the last launch: conflicts, what was found, what wasn't looked for.
+
+        Launches are checked under `mmsim cuda --check` and `pytest --cuda-check`.
+        """
+        from mmsim.cuda.report import verdict  # loads what draws tables
+
+        return verdict(self._last_run())
+
+    def _last_run(self) -> Run:
         if self.last is None:
             raise MMSimError(f"kernel {self.__name__!r} hasn't been launched yet")
-        return self.last.profile()
+        return self.last
 
     def _of_overloads(self, name: str, signature: Any) -> Any:
         """A number of one overload, or of all of them."""

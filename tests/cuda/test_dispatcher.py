@@ -261,6 +261,8 @@ def test_a_kernel_shows_its_last_launch():
     kernel = cuda.jit(scale.py_func)
     with pytest.raises(mm.MMSimError, match="hasn't been launched"):
         kernel.profile()
+    with pytest.raises(mm.MMSimError, match="hasn't been launched"):
+        kernel.verdict()
     with cuda.machine(mm.HMM(dmms=1, width=4, global_latency=5)):
         kernel[1, 8](np.ones(8), 2)
     assert cuda.last is kernel.last

@@ -320,6 +320,8 @@ def test_what_was_not_run_is_marked():
     part = Record("planted", whole.facts, whole.rows[:3])
     text = page(Kept(part))
     assert "**synccheck**: not run, twin not run" in text
+    (cell,) = [line for line in text.splitlines() if line.startswith("| `one_block_for_the_grid`")]
+    assert cell.endswith("| clean | not run |")
 
 
 def test_a_bug_that_is_missed_and_a_false_alarm_show_in_the_table(monkeypatch):
