@@ -105,7 +105,8 @@ class Kept:
             if tool == own or bug not in ("silent", "not run"):
                 name = f"**{tool}**" if tool == own else tool
                 parts.append(f"{name}: {bug}, twin {twin}")
-        return "<br>".join(parts) or "silent"
+        run = any(self.row(pair, "bug", tool) for tool in TOOLS)
+        return "<br>".join(parts) or ("silent" if run else "not run")
 
 
 def kept(file: Path = KEPT) -> Kept | None:

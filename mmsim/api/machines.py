@@ -137,7 +137,7 @@ class Machine(machines.Machine, Guessed):
         block_size: int | None = None,
         grid: Given | None = None,
         block: Given | None = None,
-        schedule: Schedule = "synchronous",
+        schedule: Schedule | None = None,
         max_accesses: int = 100_000,
         shared_words: int | None = None,
         unset: str | Collection[str] = (),
@@ -153,8 +153,11 @@ class Machine(machines.Machine, Guessed):
 
         Parameters
         ----------
-        program, args, threads, block_size, grid, block, schedule, max_accesses
+        program, args, threads, block_size, grid, block, max_accesses
             As for `run`.
+        schedule
+            As for `run`. Default: "asynchronous" for a kernel of numba.cuda, as a GPU runs it,
+            "synchronous" for any other program.
         shared_words
             The words of shared memory of one DMM, to be checked against what its blocks need; on a
             DMM or UMM, of all blocks. Default: any number.

@@ -60,7 +60,7 @@ class Report(report.Report):
         """The report as JSON text; `Report.from_json` gives an equal one."""
         from mmsim.results.codec import dump
 
-        return dump(self)
+        return dump(self, looked_for=self.looked_for)
 
     @classmethod
     def from_json(cls, text: str) -> Report:

@@ -16,7 +16,8 @@ def add_parser(commands: Any) -> None:
         commands,
         "check",
         help="report what is wrong with a program; status 1 if anything",
-        description="Look for data races, reads of uninitialized memory, divergent"
+        schedule="asynchronous for a kernel of numba.cuda, else synchronous",
+        description="Look for data races, reads of uninitialized memory, divergent "
         "barriers, deadlocks, results that depend on a winner, and arrays without room.",
     )
     parser.add_argument(

@@ -60,6 +60,8 @@ def command(arguments: argparse.Namespace) -> int:
     finally:
         for table in report.tables():
             console().print(rich_table(table))
+        for verdict in report.verdicts():
+            console().print(verdict, highlight=False, soft_wrap=True)
         if arguments.json is not None:
             save(arguments.json, report.to_json())
         if arguments.html is not None:

@@ -60,7 +60,9 @@ def add_parser(commands: Any) -> None:
     parser.set_defaults(command=command)
 
 
-def program_parser(commands: Any, name: str, **words: str) -> argparse.ArgumentParser:
+def program_parser(
+    commands: Any, name: str, *, schedule: str = "synchronous", **words: str
+) -> argparse.ArgumentParser:
     """A command on one program, with the options that say which it is, on what it runs, and how."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name, epilog=ARRAYS, formatter_class=argparse.RawDescriptionHelpFormatter, **words
@@ -79,8 +81,7 @@ def program_parser(commands: Any, name: str, **words: str) -> argparse.ArgumentP
     parser.add_argument(
         "--schedule",
         choices=("synchronous", "asynchronous"),
-        default="synchronous",
-        help="lock step, or every warp on its own (default: synchronous)",
+        help=f"lock step, or every warp on its own (default: {schedule})",
     )
     parser.add_argument("--size", type=at_least(1), help="number of words of the example")
     parser.add_argument("--seed", type=SEED, default=0, help="for random data (default: 0)")
@@ -147,7 +148,9 @@ def program_call(
     program = load_program(arguments.program)
     machine = machine_named(**vars(arguments))
     example = _example(program, machine, arguments)
-    options = {**launch_of(vars(arguments), example), "schedule": arguments.schedule}
+    options = launch_of(vars(arguments), example)
+    if arguments.schedule is not None:
+        options["schedule"] = arguments.schedule
     return machine, program, example.arguments, options
 
 

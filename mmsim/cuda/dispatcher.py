@@ -6,6 +6,7 @@ import functools
 import inspect
 import types as python
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 from mmsim.api.machines import Machine
@@ -242,9 +243,24 @@ class Dispatcher(Guessed):
 
     def profile(self) -> Profile:
         """The source of the kernel, line by line, with what each line cost in the last launch."""
-        if self.last is None:
-            raise MMSimError(f"kernel {self.__name__!r} hasn't been launched yet")
-        return self.last.profile()
+        return self._last_launch().run.profile()
+
+    def verdict(self) -> str:
+        """A paragraph about the last launch: conflicts, what was found, what wasn't looked for.
+
+        Launches are checked under `mmsim cuda --check` and `pytest --cuda-check`.
+        """
+        from mmsim.cuda.report import verdict  # loads what draws tables
+
+        return verdict(self._last_launch())
+
+    def _last_launch(self) -> Launched:
+        if self._launched is None:
+            name = self.__name__
+            raise MMSimError(
+                f"kernel {name!r} hasn't been launched yet; launch it as {name}[grid, block](...)"
+            )
+        return self._launched
 
     def player(
         self, *, machine: Machine | None = None, start: int = 0, end: int | None = None
@@ -256,8 +272,8 @@ class Dispatcher(Guessed):
         Parameters
         ----------
         machine
-            The machine that is shown. Default: that of `cuda.machine`; where none was chosen, a
-            small one of the same warps and banks, as the default one's latencies are too long.
+            Default: that of `cuda.machine`; where none was chosen, a small one of the same warps
+            and banks, as the default one's latencies are too long.
         start, end
             The time units that are shown (default: all), as for `Run.player`.
 
@@ -278,7 +294,7 @@ class Dispatcher(Guessed):
         >>> twice.player()
         <player of twice, time units 0 to 11>
         """
-        return stepping.player(self.__name__, self._launched, machine, start, end)
+        return stepping.player(self.__name__, self._last_launch(), machine, start, end)
 
     def _of_overloads(self, name: str, signature: Any) -> Any:
         """A number of one overload, or of all of them."""
@@ -342,39 +358,37 @@ class Dispatcher(Guessed):
         self.specialized = state["specialized"]
 
 
+@dataclass(eq=False)
 class Configured:
     """A kernel with its grid, block, stream and dynamic shared memory: called, it is launched.
 
     `pre_launch_callbacks` are called with the `Kernel` and this before each launch.
     """
 
-    def __init__(
-        self, dispatcher: Dispatcher, griddim: Extents, blockdim: Extents, stream: Any, shared: int
-    ) -> None:
-        self.dispatcher = dispatcher
-        self.griddim = griddim
-        self.blockdim = blockdim
-        self.stream = stream
-        self.sharedmem = shared
-        self.pre_launch_callbacks: list[Callable[[Kernel, Configured], Any]] = []
+    dispatcher: Dispatcher
+    griddim: Extents
+    blockdim: Extents
+    stream: Any
+    sharedmem: int
+    pre_launch_callbacks: list[Callable[[Kernel, Configured], Any]] = field(default_factory=list)
 
     def __call__(self, *args: Any) -> None:
         self.dispatcher.call(args, self)
 
 
+@dataclass(eq=False)
 class ForAll:
     """A kernel with a number of tasks: called, it is launched."""
 
-    def __init__(
-        self, dispatcher: Dispatcher, ntasks: int, tpb: int, stream: Any, sharedmem: int
-    ) -> None:
-        if ntasks < 0:
-            raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
-        self.dispatcher = dispatcher
-        self.ntasks = ntasks
-        self.thread_per_block = tpb
-        self.stream = stream
-        self.sharedmem = sharedmem
+    dispatcher: Dispatcher
+    ntasks: int
+    thread_per_block: int
+    stream: Any
+    sharedmem: int
+
+    def __post_init__(self) -> None:
+        if self.ntasks < 0:
+            raise ValueError(f"Can't create ForAll with negative task count: {self.ntasks}")
 
     def __call__(self, *args: Any) -> None:
         if self.ntasks == 0:

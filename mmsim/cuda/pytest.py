@@ -49,8 +49,10 @@ def pytest_sessionfinish(session: Any, exitstatus: int) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print the table."""
+    """Print the table, and what the checks say of each kernel."""
     if report.kernels:
         terminalreporter.section("kernels")
         for table in report.tables():
             terminalreporter.write_line(table_text(table))
+        for verdict in report.verdicts():
+            terminalreporter.write_line(verdict)

@@ -16,11 +16,23 @@ from mmsim.cuda.stepping import player
 from mmsim.errors import MMSimError
 from mmsim.printable import printable
 from mmsim.results import Finding, Profile
+from mmsim.results.findings import merge
+from mmsim.results.verdict import looked_for
 from mmsim.view.tables import Column, Table, findings_table, html, table_html, words
 
 SMALL = 1 << 11
 """Requests of warps up to which the first launch of a kernel is shown step by step in a page."""
 NUMBERS = ("launches", "threads", "time")
+
+WORDS = {
+    "shared": ("bank conflicts", "shared memory has no bank conflict"),
+    "global": ("uncoalesced accesses", "global memory is coalesced"),
+}
+"""What wastes stages of a memory, and what is said where none is wasted."""
+UNCHECKED = (
+    "Not checked: `mmsim cuda --check` looks for races and missing syncs in all launches of a "
+    "program, machine.check in one."
+)
 
 
 @dataclass
@@ -37,6 +49,7 @@ class KernelReport:
 
     `threads` and `time` (time units) are sums over the launches; `memories` are "global" and
     "shared" on an HMM; `worst_line` is the line that wastes the most stages, 0 if none does.
+    `findings` counts those of different lines, `checked` the launches that were checked.
     """
 
     kernel: str
@@ -50,6 +63,7 @@ class KernelReport:
     worst_text: str = ""
     worst_wasted: int = 0
     findings: int = 0
+    checked: int = 0
 
 
 class Report:
@@ -57,11 +71,16 @@ class Report:
 
     def __init__(self) -> None:
         self.kernels: list[KernelReport] = []
-        self.findings: list[Finding] = []
         self._rows: dict[tuple[str, str, int], KernelReport] = {}
         self._wasted: dict[tuple[str, str, int], Counter[tuple[str, int]]] = {}
         self._texts: dict[tuple[str, int], str] = {}
         self._first: dict[tuple[str, str, int], Launched] = {}
+        self._found: dict[tuple[str, str, int], tuple[Finding, ...]] = {}
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was found, kernel by kernel; those of the same lines in several launches as one."""
+        return [finding for found in self._found.values() for finding in found]
 
     def listen(self, check: bool = False) -> None:
         """Count all launches from now on, and `check` them too."""
@@ -87,9 +106,9 @@ class Report:
             cost.stages += access.stages
             cost.wasted += access.wasted
             self._wasted[key][access.file, access.line] += access.wasted
-        found = run.findings or ()
-        row.findings += len(found)
-        self.findings += found
+        self._found[key] = merge([self._found.get(key, ()), run.findings]) or ()
+        row.findings = len(self._found[key])
+        row.checked += run.findings is not None
         self._find_worst(row, key, run)
 
     def _find_worst(self, row: KernelReport, key: tuple[str, str, int], run: Run) -> None:
@@ -134,9 +153,27 @@ class Report:
         found = [findings_table(self.findings)] if self.findings else []
         return [self.table(), *found]
 
+    def verdict(self, row: KernelReport) -> str:
+        """A paragraph about a kernel: conflicts, what was found, what was not looked for."""
+        name = f"{row.kernel} ({Path(row.file).name}:{row.line})"
+        launches = f"{many(row.launches, 'launch', 'launches')}, {many(row.threads, 'thread')}"
+        costs = [_of_memory(space, cost) for space, cost in sorted(row.memories.items())]
+        worst = f", most of it in line {row.worst_line}" if row.worst_line else ""
+        text = f"{name}, {launches}: {'; '.join(costs) or 'no access to memory'}{worst}."
+        if row.checked < row.launches:
+            return f"{text} {UNCHECKED}"
+        kinds = Counter(one.title for one in self._found[row.kernel, row.file, row.line])
+        found = ", ".join(f"{title} ({count})" for title, count in kinds.items())
+        scope = looked_for("asynchronous", thorough=False)
+        return f"{text} {f'Found: {found}' if found else 'Nothing found'}. {scope}"
+
+    def verdicts(self) -> list[str]:
+        """The verdict of each kernel, if launches are checked."""
+        return [self.verdict(row) for row in self.kernels] if history.check else []
+
     def to_json(self) -> str:
-        """All rows, and the findings as text."""
-        rows = [asdict(row) for row in self.kernels]
+        """All rows with their verdicts, and the findings as text."""
+        rows = [{**asdict(row), "verdict": self.verdict(row)} for row in self.kernels]
         found: list[Any] = [str(finding) for finding in self.findings]
         return json.dumps({"kernels": rows, "findings": found}, indent=1)
 
@@ -146,12 +183,44 @@ class Report:
         for row in self.kernels:
             first = self._first[row.kernel, row.file, row.line]
             title = html_text.escape(f"{row.kernel}, first launch: {first.run.threads} threads")
-            parts += [f"<h2>{title}</h2>", html(_profile(first.run)), _player(row.kernel, first)]
+            verdict = html_text.escape(self.verdict(row))
+            parts += [f"<h2>{title}</h2>", f"<p>{verdict}</p>", html(_profile(first.run))]
+            parts.append(_player(row.kernel, first))
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Kernels</title>\n'
             "<style>body { font-family: sans-serif; margin: 2em } iframe { width: 100% }</style>\n"
             f"<h1>Kernels</h1>\n{chr(10).join(parts)}\n</html>\n"
         )
+
+
+def verdict(launched: Launched) -> str:
+    """The verdict of one launch, which `kernel.verdict()` gives.
+
+    >>> import numpy as np
+    >>> from mmsim import cuda
+    >>> @cuda.jit
+    ... def fill(a):
+    ...     a[cuda.grid(1)] = 1
+    >>> fill[2, 32](np.zeros(64))
+    >>> fill.verdict().partition(", ")[2].partition(". ")[0]
+    '1 launch, 64 threads: global memory is coalesced'
+    """
+    report = Report()
+    report.count(launched)
+    return report.verdict(report.kernels[0])
+
+
+def _of_memory(space: str, cost: Cost) -> str:
+    """Whether the accesses to a memory conflict, in words.
+
+    >>> _of_memory("shared", Cost(62, 31)), _of_memory("global", Cost(10, 0))
+    ('bank conflicts take 31 of 62 stages of shared memory', 'global memory is coalesced')
+    """
+    name = "memory" if space == "memory" else f"{space} memory"
+    trouble, well = WORDS.get(space, ("conflicts", f"{name} has no conflict"))
+    return (
+        f"{trouble} take {cost.wasted} of {cost.stages} stages of {name}" if cost.wasted else well
+    )
 
 
 def _profile(run: Run) -> Profile:

@@ -51,17 +51,12 @@ def trace(on: bool = True) -> Tracing:
 
 def player(
     name: str,
-    launched: Launched | None,
+    launched: Launched,
     machine: Machine | None = None,
     start: int = 0,
     end: int | None = None,
 ) -> Player:
     """What `Dispatcher.player` documents, for the last launch of the kernel `name`."""
-    if launched is None:
-        raise MMSimError(
-            f"kernel {name!r} hasn't been launched yet; launch it as {name}[grid, block](...), "
-            f"then write {name}.player()"
-        )
     run = _recorded(name, launched, machine)
     from mmsim.view.player import Player  # loads the tables that a page needs
 

@@ -11,7 +11,7 @@ from mmsim.engines.events.engine import ask_for_room, drive, driver_of, trace_of
 from mmsim.engines.events.recorder import Recorder
 from mmsim.engines.run import check_trace
 from mmsim.errors import LaunchError, ProgramError, shown
-from mmsim.frontend.program import Program
+from mmsim.frontend.numba_kernel import is_kernel
 from mmsim.host.arguments import several, whole, yes_or_no
 from mmsim.meaning.launch import Launch
 from mmsim.model.machines import Machine, Schedule
@@ -37,13 +37,16 @@ def check(
     threads: int,
     block_size: int | None,
     shape: Shape | None,
-    schedule: Schedule,
+    schedule: Schedule | None,
     max_accesses: int,
     shared_words: int | None,
     unset: str | Collection[str],
     trace: bool,
 ) -> Report:
     """What `Machine.check` documents."""
+    of_numba = is_kernel(program)
+    if schedule is None:
+        schedule = "asynchronous" if of_numba else "synchronous"
 
     def launch() -> Launch:
         return Launch(machine, program, args, threads, block_size, schedule, max_accesses, shape)
@@ -60,7 +63,7 @@ def check(
     except ProgramError as error:  # one found from types and shapes alone
         size = int(threads if block_size is None else block_size)
         grid = make_grid(threads, size, machine.width, 1, shape)
-        language: Language = "python" if isinstance(program, Program) else "numba"
+        language: Language = "numba" if of_numba else "python"
         at_once = of_launch([finding_before(error)], grid, language)
         return Report(
             machine, error.program, int(threads), size, schedule, 0, at_once, shape=grid.shape

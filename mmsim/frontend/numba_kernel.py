@@ -123,6 +123,14 @@ def as_program(thing: Any) -> Any:
     return found
 
 
+def is_kernel(thing: Any) -> bool:
+    """Whether a program, or what a machine takes as one, is a kernel of numba.cuda."""
+    program = as_program(thing)
+    if isinstance(program, NumbaProgram):
+        return True
+    return isinstance(program, Program) and program.code.arithmetic == "numba"
+
+
 def kernel_function(kernel: Any) -> types.FunctionType:
     """The Python function of a kernel, or a `LanguageError` if it has none."""
     function = python_function(kernel)

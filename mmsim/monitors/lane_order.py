@@ -1,9 +1,7 @@
 """What orders the lanes of one warp on a GPU, which runs them independently: syncs and atomics.
 
-As
-in
-`order`, which does the same for warps: a lane that receives the word that another lane left by
-an atomic knows all that this one had done. Lanes that come to `mm.warp.sync()` know all that
+As in `order`, which does the same for warps: a lane that receives the word that another lane left
+by an atomic knows all that this one had done. Lanes that come to `mm.warp.sync()` know all that
 each of them had done and known.
 """
 
@@ -12,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.ir.operators import Mask
 from mmsim.meaning.launch import Launch
 from mmsim.monitors.lines import bits_of
 from mmsim.monitors.listener import Access
@@ -25,27 +22,45 @@ class LaneOrder:
 
     `events[warp]` is the number of events up to now. `known[warp][i, j]` is the latest event of
     lane i that lane j knows of: all that i did before that event comes before what j does now.
+    Where all lanes of a warp know of the same events it is `all_know[warp]`, and the warp has no
+    `known`.
     """
 
     def __init__(self, launch: Launch) -> None:
         self.grid = launch.grid
         self.acquires = any(site.returns for site in launch.meaning.sites)
-        self.events = [0] * launch.grid.warps
+        self.events = np.zeros(launch.grid.warps, np.int64)
+        self.all_know = np.zeros(launch.grid.warps, np.int64)
         self.known: dict[int, Integers] = {}
         # What lanes of a warp left with an element: of each lane the latest event.
         self.left: dict[tuple[int, str, int, int], Integers] = {}
 
-    def synced(self, warp: int, here: Mask) -> None:
-        """Lanes of a warp come to a sync together."""
-        self.events[warp] += 1
-        known = self._known(warp)
-        there = np.flatnonzero(np.broadcast_to(here, len(known)))
-        known[:, there] = known[:, there].max(axis=1, keepdims=True)
-        known[np.ix_(there, there)] = self.events[warp]
+    @property
+    def bytes_taken(self) -> int:
+        """Bytes of what lanes know apart."""
+        return sum(known.nbytes for known in self.known.values())
+
+    def synced(self, threads: Integers) -> None:
+        """Lanes come to a sync, each with those of its warp."""
+        grid = self.grid
+        begin, end = int(grid.warp[threads[0]]), int(grid.warp[threads[-1]]) + 1
+        ends = grid.warp_ends[begin : end + 1]
+        places = np.searchsorted(threads, ends)
+        counts = np.diff(places)
+        self.events[begin:end] += counts > 0
+        whole = counts == np.diff(ends)
+        self.all_know[begin:end][whole] = self.events[begin:end][whole]
+        for warp in self.known.keys() & set((begin + np.flatnonzero(whole)).tolist()):
+            del self.known[warp]
+        for part in np.flatnonzero((counts > 0) & ~whole).tolist():
+            known = self._known(begin + part)
+            there = threads[places[part] : places[part + 1]] - ends[part]
+            known[:, there] = known[:, there].max(axis=1, keepdims=True)
+            known[np.ix_(there, there)] = self.events[begin + part]
 
     def accessed(self, access: Access) -> None:
         """Take in an atomic of a warp, its lanes in ascending order."""
-        if not self.acquires:
+        if not self.acquires:  # only such atomics come for several warps together
             return
         warp, copy = access.of_lane(access.warps, 0), access.of_lane(access.copies, 0)
         self.events[warp] += 1
@@ -64,13 +79,20 @@ class LaneOrder:
                 own[lane] = self.events[warp]
                 self.left[cell] = own if left is None else np.maximum(left, own)
 
-    def latest(self, warp: int, first: Integers, second: Integers) -> Integers:
-        """Of pairs of lanes the latest event of the first that the second knows of."""
-        found: Integers = self._known(warp)[first, second]
+    def latest(self, first: Integers, second: Integers) -> Integers:
+        """Of pairs of threads of one warp the latest event of the first that the second knows."""
+        warps = self.grid.warp[second]
+        found: Integers = self.all_know[warps]
+        if self.known:
+            start = self.grid.warp_ends[warps]
+            for warp in set(np.unique(warps).tolist()) & self.known.keys():
+                own = warps == warp
+                known = self.known[warp]
+                found[own] = known[(first - start)[own], (second - start)[own]]
         return found
 
     def _known(self, warp: int) -> Integers:
         if warp not in self.known:
             lanes = len(self.grid.warp_threads(warp))
-            self.known[warp] = np.zeros((lanes, lanes), np.int64)
+            self.known[warp] = np.full((lanes, lanes), self.all_know[warp])
         return self.known[warp]

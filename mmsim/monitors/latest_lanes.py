@@ -24,12 +24,14 @@ class LatestLanes:
         self.thread = np.full((2, cells), NO_THREAD, np.int64)
         self.request = np.zeros((2, cells), np.int64)
 
-    def note(self, cells: Integers, threads: Integers, request: int) -> None:
-        """Take in a request, of lanes in ascending order."""
-        thread, number = self.thread[:, cells], self.request[:, cells]
+    def note(self, cells: Integers, threads: Integers, requests: Integers) -> None:
+        """Take in requests, of lanes in ascending order."""
+        if not self.alone:
+            thread, number = self.thread[:, cells], self.request[:, cells]
         self.thread[0, cells[::-1]] = threads[::-1]  # the last of equal indices stays
+        self.request[0, cells[::-1]] = requests[::-1]
         self.thread[1, cells] = threads
-        self.request[:, cells] = request
+        self.request[1, cells] = requests
         if self.alone:
             return
         single = np.flatnonzero(self.thread[0, cells] == self.thread[1, cells])

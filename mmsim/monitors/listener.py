@@ -123,8 +123,8 @@ class Listener:
     ) -> None:
         """A warp that runs independently comes to a barrier, with its live lanes."""
 
-    def synced(self, warp: int, here: Mask) -> None:
-        """Lanes of a warp that runs independently come to `mm.warp.sync()`."""
+    def synced(self, threads: Integers) -> None:
+        """Lanes of warps that run independently come to `mm.warp.sync()`."""
 
     def released(self, block: int, stays: Sequence[Stay], time: int) -> None:
         """A block's barrier lets its warps go on, by warp number."""

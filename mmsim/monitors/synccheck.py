@@ -4,6 +4,9 @@ A barrier opens when every unfinished warp of its block waits at one (docs/machi
 all threads of the block, or of the grid, that haven't returned must come to the *same* barrier:
 where warps wait at two different ones, or a thread runs past a barrier at which others wait, the
 behaviour is undefined.
+
+A barrier of the grid counts blocks, and the first thread of each counts for its block: if that has
+returned, a GPU waits for ever, though the simulator goes on (seen on an H100).
 """
 
 from __future__ import annotations
@@ -51,6 +54,8 @@ class SyncCheck(Listener):
         self.came_of_grid: dict[int, list[FoundAccess]] = {}
         self.arrivals = 0
         self.gone: set[int] = set()  # warps
+        self.came_first = np.zeros(self.grid.blocks, np.int64)  # of first threads, to the grid's
+        self.returned: list[int] = []  # the first threads of their blocks that have
         self.apart: list[tuple[FoundAccess, FoundAccess]] = []  # in lock step
 
     def accessed(self, access: Access) -> None:
@@ -76,6 +81,14 @@ class SyncCheck(Listener):
             waits, elsewhere = int(np.argmax(here & own)), int(np.argmax(absent & own))
             action = found_access(place, "barrier", waits, block, time)
             self.apart.append((action, self.last(elsewhere)))
+        if scope == "grid":
+            first = np.arange(0, grid.threads, grid.block_size)
+            for thread in first[~np.broadcast_to(live, grid.threads)[first]].tolist():
+                others = here & (grid.block != grid.block[thread])
+                if others.any():
+                    waits = int(np.argmax(others))
+                    action = found_access(place, "barrier", waits, int(grid.block[waits]), time)
+                    self.apart.append((action, self.last(thread, "end")))
         self._note(place, np.flatnonzero(here), time)
 
     def arrived(
@@ -88,6 +101,7 @@ class SyncCheck(Listener):
         self.came.setdefault(warp, []).append(action)
         if scope == "grid":
             self.came_of_grid.setdefault(warp, []).append(action)
+            self.came_first[block] += threads[0] == block * self.grid.block_size
         self.arrivals += 1
         self.growth.need(OF_AN_ARRIVAL * self.arrivals, OF_AN_ARRIVAL * self.arrivals)
         self._note(place, threads, time)
@@ -100,6 +114,9 @@ class SyncCheck(Listener):
             last = self.last(threads.start + int(stayed[0]), "end")
             self.came.setdefault(warp, []).append(last)
             self.came_of_grid.setdefault(warp, []).append(last)
+        first = threads.start == self.grid.block_of_warp(warp) * self.grid.block_size
+        if first and not np.broadcast_to(live, len(threads))[0]:
+            self.returned.append(threads.start)
 
     def findings(self) -> Iterator[Finding]:
         """A finding for each barrier and each other place where threads were meanwhile."""
@@ -122,6 +139,21 @@ class SyncCheck(Listener):
         for waits, other in _meet_apart([came for _, came in sorted(self.came_of_grid.items())]):
             if waits.block != other.block:
                 yield waits, other
+        yield from self._without_their_first()
+
+    def _without_their_first(self) -> Iterator[tuple[FoundAccess, FoundAccess]]:
+        """A thread at a barrier of the grid, and the first one of another block, which returned."""
+        came = [actions for _, actions in sorted(self.came_of_grid.items())]
+        for number in range(max(map(len, came), default=0) if self.returned else 0):
+            waiting: dict[int, FoundAccess] = {}  # by block
+            for one in (actions[number] for actions in came if len(actions) > number):
+                if one.kind == "barrier":
+                    waiting.setdefault(one.block, one)
+            for thread in sorted(self.returned):
+                block = int(self.grid.block[thread])
+                waits = next((one for one in waiting.values() if one.block != block), None)
+                if waits is not None and number >= self.came_first[block]:
+                    yield waits, self.last(thread, "end")
 
     def last(self, thread: int, kind: Action = "elsewhere") -> FoundAccess:
         """Where a thread was seen last."""

@@ -20,13 +20,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.ir.operators import Mask
 from mmsim.ir.waits import Waits
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
 from mmsim.monitors.lane_order import LaneOrder
 from mmsim.monitors.latest_lanes import NO_THREAD, OF_A_CELL, LatestLanes
-from mmsim.monitors.lines import Lines, bits_of, found_access, index_of
+from mmsim.monitors.lines import Lines, bits_of, first_rows, found_access, index_of
 from mmsim.monitors.listener import Access, Listener
 from mmsim.results.findings import Finding
 
@@ -38,45 +37,47 @@ EARLIER = {
 }
 """For each kind of access the kinds that may not follow it without a sync."""
 
-OF_A_PAIR = 200  # bytes of an element in a set that grows
-
 
 class WarpSyncCheck(Listener):
-    """Records which lane has touched each element last, and whether another lane does so
-    next.
+    """Records which lane has touched each element last, and whether another lane does so next.
 
-        For warps that run independently. `first` has for each pair of lines that meet the first
-        element with its threads, times and block, `cells` all the elements.
+    For warps that run independently. `first` has for each pair of lines that meet the first
+    element with its threads, times and block, `cells` which elements do.
     """
 
     def __init__(self, launch: Launch, lines: Lines) -> None:
-        self.grid, self.lines = launch.grid, lines
+        self.launch, self.grid, self.lines = launch, launch.grid, lines
         self.waits = launch.program.kept("waits", lambda: Waits(launch.program.code))
         sites = launch.meaning.sites
         written = {site.array for site in sites if site.kind != "read"}
         plain = {site.array for site in sites if site.kind != "atomic"}
         self.arrays = {name: launch.arrays[name] for name in written & plain}
+        self.growth = Growth(launch, "the list of the latest accesses")
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget all: the run begins again."""
         self.latest: dict[tuple[str, str], LatestLanes] = {}  # by array and kind of access
         # Of each request its line, how many barriers and how many events of `LaneOrder` its warp
         # had passed, and its time.
         self.requests = np.zeros((4, 1), np.int64)
         self.count = 0
         # Of each thread its latest plain write: the number of the request, and the elements.
-        self.own = np.full((launch.grid.threads, 3), NO_THREAD, np.int64)
-        self.order = LaneOrder(launch)
+        self.own = np.full((self.grid.threads, 3), NO_THREAD, np.int64)
+        self.order = LaneOrder(self.launch)
         self.first: dict[tuple[int, int], tuple[int, ...]] = {}
-        self.cells: dict[tuple[int, int], set[int]] = {}
-        self.growth = Growth(launch, "the list of the latest accesses")
+        self.cells: dict[tuple[int, int], npt.NDArray[np.bool_]] = {}
 
-    def synced(self, warp: int, here: Mask) -> None:
-        """Lanes of a warp come to a sync together."""
-        self.order.synced(warp, here)
+    def synced(self, threads: Integers) -> None:
+        """Lanes come to a sync, each with those of its warp."""
+        self.order.synced(threads)
+        self._ask()
 
     def accessed(self, access: Access) -> None:
         if not self.arrays:
             return
         kind, array = access.site.kind, access.site.array
-        events = self.order.events[access.of_lane(access.warps, 0)]
+        events = self.order.events[access.warps].copy()
         if kind == "atomic":
             self.order.accessed(access)
         if array not in self.arrays:
@@ -89,52 +90,57 @@ class WarpSyncCheck(Listener):
         if kind != "read" or not waits:
             self._note(access, cells, events)
 
-    def _note(self, access: Access, cells: Integers, events: int) -> None:
-        """A warp touches such elements, after so many events of its lanes."""
+    def _note(self, access: Access, cells: Integers, events: Integers) -> None:
+        """Warps touch such elements, each lane's after so many events."""
         kind = access.site.kind
         key = access.site.array, kind
         if key not in self.latest:
             size = access.array.size * len(access.array.bases)
             self.latest[key] = LatestLanes(size, alone=kind == "write")
             self._ask()
-        if self.count == self.requests.shape[1]:
-            self.requests = np.concatenate((self.requests, self.requests), axis=1)
+        lanes = len(cells)
+        starts = first_rows(np.broadcast_to(access.warps, lanes))  # of each warp's request
+        numbers = self.count - 1 + np.cumsum(starts)
+        end = int(numbers[-1]) + 1
+        if end > self.requests.shape[1]:
+            more = np.zeros((4, max(end - self.count, self.count)), np.int64)
+            self.requests = np.concatenate((self.requests[:, : self.count], more), axis=1)
             self._ask()
-        line, time = self.lines.of_site[access.site.number], access.of_lane(access.times, 0)
-        self.requests[:, self.count] = line, access.of_lane(access.intervals, 0), events, time
-        self.latest[key].note(cells, access.threads, self.count)
+        line = self.lines.of_site[access.site.number]
+        columns = line, access.intervals, events, access.times
+        for row, column in zip(self.requests, columns, strict=True):
+            row[self.count : end] = np.broadcast_to(column, lanes)[starts]
+        self.latest[key].note(cells, access.threads, numbers)
         if kind == "write":
             first = slice(None, None, access.site.vector)
             own = access.threads[first]
-            self.own[own, 0] = self.count
+            self.own[own, 0] = numbers[first]
             self.own[own, 1] = cells[first]
             self.own[own, 2] = cells[first] + access.site.vector
-        self.count += 1
+        self.count = end
 
     def _look(self, access: Access, cells: Integers, earlier: str) -> None:
-        """Whether another lane of the warp touched the elements before, unordered with this one."""
+        """Whether other lanes of the warps touched the elements before, unordered with these."""
         kind, threads = access.site.kind, access.threads
-        warp, interval = access.of_lane(access.warps, 0), access.of_lane(access.intervals, 0)
-        lanes = self.grid.warp_threads(warp)
-        needs = np.ones(len(cells), dtype=bool)
+        first = self.grid.warp_ends[access.warps]
+        end = self.grid.warp_ends[access.warps + 1]
+        needs: Any = True
         if kind == earlier == "write":
             assert access.values is not None
             stands = access.array.read(access.elements, access.blocks)
             needs = bits_of(stands) != bits_of(access.values.astype(stands.dtype, copy=False))
         for others, requests in self.latest[access.site.array, earlier].of(cells):
-            bad = needs & (others >= lanes.start) & (others < lanes.stop) & (others != threads)
+            bad = needs & (others >= first) & (others < end) & (others != threads)
             if not bad.any():
                 continue
             lines, intervals, events, times = self.requests[:, requests]
-            bad &= intervals == interval
+            bad &= intervals == access.intervals
             if earlier == "write" and kind != "write":
                 of_others = (cells < self.own[threads, 1]) | (cells >= self.own[threads, 2])
                 bad &= (self.own[threads, 0] != requests) | of_others
-            known = self.order.latest(
-                warp, np.where(bad, others, lanes.start) - lanes.start, threads - lanes.start
-            )
-            bad &= known <= events
-            self._found(access, np.flatnonzero(bad), cells, others, lines, times)
+            at = np.flatnonzero(bad)
+            at = at[self.order.latest(others[at], threads[at]) <= events[at]]
+            self._found(access, at, cells[at], others[at], lines[at], times[at])
 
     def _found(
         self,
@@ -145,20 +151,26 @@ class WarpSyncCheck(Listener):
         lines: Integers,
         times: Integers,
     ) -> None:
-        """Such lanes of an access follow others without a sync."""
+        """The lanes `bad` of an access follow others, who did such lines, without a sync."""
         line = int(self.lines.of_site[access.site.number])
-        now, block = access.of_lane(access.times, 0), access.of_lane(access.blocks, 0)
-        for at in bad.tolist():
-            cell, pair = int(cells[at]), (int(lines[at]), line)
-            found = (cell, int(others[at]), int(access.threads[at]), int(times[at]), now, block)
+        threads = access.threads[bad]
+        for earlier in np.unique(lines).tolist():
+            own = np.flatnonzero(lines == earlier)
+            at = int(own[np.lexsort((threads[own], others[own], cells[own]))[0]])
+            lane, pair = int(bad[at]), (earlier, line)
+            met = int(cells[at]), int(others[at]), int(threads[at])
+            now, block = access.of_lane(access.times, lane), access.of_lane(access.blocks, lane)
+            found = (*met, int(times[at]), now, block)
             self.first[pair] = min(self.first.get(pair, found), found, key=lambda one: one[:3])
-            self.cells.setdefault(pair, set()).add(cell)
-        if len(bad):
-            self._ask()
+            if pair not in self.cells:
+                self.cells[pair] = np.zeros(access.array.size * len(access.array.bases), bool)
+                self._ask()
+            self.cells[pair][cells[own]] = True
 
     def _ask(self) -> None:
         taken = sum(OF_A_CELL * latest.thread.shape[1] for latest in self.latest.values())
-        taken += self.requests.nbytes + OF_A_PAIR * sum(map(len, self.cells.values()))
+        taken += self.requests.nbytes + sum(met.nbytes for met in self.cells.values())
+        taken += self.order.bytes_taken
         self.growth.need(taken, taken)
 
     def findings(self) -> Iterator[Finding]:
@@ -176,5 +188,5 @@ class WarpSyncCheck(Listener):
                     found_access(site.place, site.kind, thread, block, time)
                     for site, thread, time in zip(sites, threads, (before, now), strict=True)
                 ),
-                elements=len(self.cells[pair]),
+                elements=int(np.count_nonzero(self.cells[pair])),
             )

@@ -15,7 +15,7 @@ from mmsim.meaning.launch import Launch
 from mmsim.monitors.deadlock import DeadlockCheck
 from mmsim.monitors.initcheck import UnwrittenReads
 from mmsim.monitors.lines import Lines
-from mmsim.monitors.listener import Access, Listener, Stay
+from mmsim.monitors.listener import Access, Integers, Listener, Stay
 from mmsim.monitors.racecheck import RaceDetector
 from mmsim.monitors.synccheck import SyncCheck
 from mmsim.monitors.updates import LostUpdates
@@ -23,15 +23,14 @@ from mmsim.monitors.warpsync import WarpSyncCheck
 from mmsim.monitors.winners import ConcurrentWrites
 from mmsim.results.findings import Finding
 
-OF_A_THREAD = 48  # bytes: where and when it was seen last, and what one access is reported with
+OF_A_THREAD = 72  # bytes: where and when it was seen last, its latest write, and an access reported
 
 
 class Monitors(Listener):
-    """Looks for data races, reads of uninitialized memory, and divergent barriers.
+    """Looks for races, reads of uninitialized memory, divergent barriers and missing syncs.
 
-    `thorough`, it also notes what a check asks for: concurrent writes, whether the program is
-    deadlocked, and lanes that exchange through memory without a sync. `unset` are parameters whose
-    first contents mean nothing.
+    `thorough`, it also notes what a check asks for: concurrent writes, and whether the program is
+    deadlocked. `unset` are parameters whose first contents mean nothing.
     """
 
     def __init__(
@@ -45,8 +44,8 @@ class Monitors(Listener):
         self.barriers = SyncCheck(launch)
         self.concurrent_writes = ConcurrentWrites(launch, lines) if thorough else None
         self.deadlock = DeadlockCheck(launch) if thorough else None
-        alone = thorough and launch.schedule == "asynchronous"
-        self.warp_syncs = WarpSyncCheck(launch, lines) if alone else None
+        independent = launch.schedule == "asynchronous"
+        self.warp_syncs = WarpSyncCheck(launch, lines) if independent else None
 
     def forget(self) -> None:
         """Forget all: the run begins again."""
@@ -54,6 +53,8 @@ class Monitors(Listener):
         self.unwritten.forget()
         self.updates.forget()
         self.barriers.forget()
+        if self.warp_syncs is not None:
+            self.warp_syncs.forget()
 
     def accessed(self, access: Access) -> None:
         self.races.accessed(access)
@@ -72,9 +73,9 @@ class Monitors(Listener):
     ) -> None:
         self.barriers.met(place, here, live, time, scope)
 
-    def synced(self, warp: int, here: Mask) -> None:
+    def synced(self, threads: Integers) -> None:
         if self.warp_syncs is not None:
-            self.warp_syncs.synced(warp, here)
+            self.warp_syncs.synced(threads)
 
     def arrived(
         self, warp: int, place: Place, here: Mask, time: int = -1, scope: BarrierScope = "block"

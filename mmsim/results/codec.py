@@ -79,9 +79,9 @@ CONSISTENT: dict[type, Callable[[Any], None]] = {
 """The checks that refuse, with a `ValueError`, a result that contradicts itself."""
 
 
-def dump(value: object) -> str:
-    """A result as JSON text."""
-    return json.dumps({"format": FORMAT, "value": _encode(value)}, allow_nan=True)
+def dump(value: object, **about: str) -> str:
+    """A result as JSON text, with what else a reader should know, which `load` passes over."""
+    return json.dumps({"format": FORMAT, **about, "value": _encode(value)}, allow_nan=True)
 
 
 def load(text: str, expected: type[T], others: Iterable[type] = ()) -> T:

@@ -96,6 +96,12 @@ ADVICE: dict[FindingKind, str] = {
     "placement": "give the layout the machine's width",
 }
 
+OF_THE_GRID = (
+    "let the first thread of every block come to the barrier, and skip work by a test: a GPU waits "
+    "for blocks that have ended, too"
+)
+"""What to do about a barrier of the grid to which a block doesn't come."""
+
 WORDS: dict[Language, dict[str, str]] = {
     "python": {"barrier": "T.barrier()", "add": "mm.atomic.add", "sync": "mm.warp.sync()"},
     "numba": {"barrier": "cuda.syncthreads()", "add": "cuda.atomic.add", "sync": "cuda.syncwarp()"},
@@ -225,6 +231,8 @@ class Finding(Tabular):
     @property
     def advice(self) -> str:
         """What to do about it."""
+        if self.kind == "barrier" and len({access.block for access in self.accesses}) > 1:
+            return OF_THE_GRID
         return self._worded(ADVICE[self.kind] if self.kind != "race" else self._order())
 
     def _worded(self, text: str) -> str:
@@ -244,8 +252,8 @@ class Finding(Tabular):
         if both_write:
             return "let one thread alone write it, in a loop put {barrier} between two iterations"
         return (
-            "change it by an atomic, or read into a variable, put {barrier} after that, and "
-            "write in a line of its own"
+            "in a loop put {barrier} between two iterations; else change it by an atomic, or read "
+            "into a variable, put {barrier} after that, and write in a line of its own"
         )
 
     def __str__(self) -> str:

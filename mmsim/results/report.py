@@ -12,6 +12,7 @@ from mmsim.printable import printable
 from mmsim.results.findings import Finding, Findings
 from mmsim.results.run import Run
 from mmsim.results.trace import Trace
+from mmsim.results.verdict import looked_for
 from mmsim.tabular import Tabular
 
 
@@ -48,6 +49,11 @@ class Report(Tabular, Guessed):
         return not self.findings
 
     @property
+    def looked_for(self) -> str:
+        """What was looked for under this schedule, and what was not."""
+        return looked_for(self.schedule, thorough=True)
+
+    @property
     def trace(self) -> Trace:
         """What happened, up to the error if there was one. Raises `MMSimError` without one."""
         if self.record is None:
@@ -62,7 +68,7 @@ class Report(Tabular, Guessed):
         found = f"{count} finding{'' if count == 1 else 's'}" if count else "nothing found"
         threads = launched(self.threads, self.block_size, self.shape)
         head = f"{printable(self.program)} on {self.machine}, {threads}, {self.schedule}: {found}"
-        numbered = (f"{number}. {one}" for number, one in enumerate(self.findings, 1))
-        return "\n".join([head, *numbered])
+        lines = [f"{number}. {one}" for number, one in enumerate(self.findings, 1)]
+        return "\n".join([head, *(lines or [self.looked_for])])
 
     __repr__ = __str__

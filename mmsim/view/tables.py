@@ -22,6 +22,7 @@ from mmsim.results import AccessRow, Finding, Profile, Report, RoundRow, Run
 from mmsim.results.cache import BUSIEST, COUNTS, OF_RUN, CacheRow, CacheRows
 from mmsim.results.findings import Findings
 from mmsim.results.rows import AccessRows, RoundRows, SweepRows
+from mmsim.results.verdict import looked_for
 from mmsim.sweeps.rows import RESULTS
 from mmsim.tabular import FORMS
 
@@ -109,7 +110,8 @@ def run_tables(run: Run) -> list[Table]:
     if run.findings is None:
         return [accesses_table(caption, run.accesses)]
     if not run.findings:
-        return [accesses_table(f"{caption}, nothing found", run.accesses)]
+        clean = accesses_table(f"{caption}, nothing found", run.accesses)
+        return [replace(clean, note=looked_for(run.schedule, thorough=False))]
     return [accesses_table(caption, run.accesses), findings_table(run.findings)]
 
 
@@ -163,7 +165,7 @@ def _(report: Report) -> list[Table]:
     """What was checked and what was found; a sentence for each finding is its text."""
     caption, *_ = str(report).splitlines()
     found = findings_table(report.findings)
-    return [replace(found, caption=caption)]
+    return [replace(found, caption=caption, note=report.looked_for if report.ok else "")]
 
 
 @tables.register

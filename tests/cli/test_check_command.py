@@ -42,7 +42,49 @@ def test_what_is_found_is_printed_and_leaves_with_1(call, capsys):
 
 def test_nothing_found_leaves_with_0(call, capsys):
     assert main([*call, "--schedule", "synchronous"]) == 0
-    assert capsys.readouterr().out.endswith("synchronous: nothing found\n")
+    head, scope = capsys.readouterr().out.splitlines()
+    assert head.endswith("synchronous: nothing found")
+    assert scope.startswith("Looked for in lock step (synchronous schedule): data races within a ")
+    assert "Not looked for: races between warps and missing syncs" in scope
+    assert 'pass schedule="asynchronous"' in scope
+
+
+KERNELS = """\
+import numpy as np
+from numba import cuda
+from mmsim import cuda as drop_in
+
+def total(a, out):
+    s = cuda.shared.array(128, np.float64)
+    t = cuda.threadIdx.x
+    s[t] = a[cuda.grid(1)]
+    cuda.syncthreads()
+    k = 64
+    while k > 0:
+        if t < k:
+            s[t] += s[t + k]
+        k //= 2
+    cuda.syncthreads()  # belongs into the loop
+    if t == 0:
+        out[cuda.blockIdx.x] = s[0]
+
+of_numba, of_mmsim = cuda.jit(total), drop_in.jit(total)
+"""
+
+
+@pytest.mark.parametrize("name", ["of_numba", "of_mmsim"])
+def test_a_kernel_is_checked_as_a_gpu_runs_it(name, tmp_path, capsys):
+    path = tmp_path / "kernels.py"
+    path.write_text(KERNELS)
+    launch = ["--grid", "2", "--block", "128", "--machine", "hmm"]
+    called = ["check", f"{path}:{name}", "arange:256", "zeros:2", *launch]
+    assert main(called) == 1
+    head, finding = capsys.readouterr().out.splitlines()
+    assert head.endswith("asynchronous: 1 finding")
+    assert finding.startswith("1. data race on s[32] of block 0: ")
+    assert "; in a loop put cuda.syncthreads() between two iterations; else " in finding
+    assert main([*called, "--schedule", "synchronous"]) == 0
+    assert "synchronous: nothing found\nLooked for in lock step" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

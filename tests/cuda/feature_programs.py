@@ -216,6 +216,19 @@ def races():
     return findings() > 0
 
 
+@feature("A missing `syncwarp` is found")
+def missing_sync():
+    @cuda.jit
+    def turned(a):
+        part = cuda.shared.array(32, np.float64)
+        t = cuda.threadIdx.x
+        part[t] = a[t]
+        a[t] = part[31 - t]
+
+    turned[1, 32](np.zeros(32))
+    return findings() > 0
+
+
 @feature("Reads of shared memory that nothing wrote are found")
 def never_written():
     @cuda.jit

@@ -263,6 +263,8 @@ def test_a_kernel_shows_its_last_launch():
     kernel = cuda.jit(scale.py_func)
     with pytest.raises(mm.MMSimError, match="hasn't been launched"):
         kernel.profile()
+    with pytest.raises(mm.MMSimError, match="hasn't been launched"):
+        kernel.verdict()
     with cuda.machine(mm.HMM(dmms=1, width=4, global_latency=5)):
         kernel[1, 8](np.ones(8), 2)
     assert cuda.last is kernel.last
@@ -397,7 +399,7 @@ def test_findings_have_the_words_of_numba():
         a[t] = part[31 - t]
 
     machine = mm.HMM(dmms=1, width=32, global_latency=5)
-    report = machine.check(turned, np.ones(32), grid=1, block=32, schedule="asynchronous")
+    report = machine.check(turned, np.ones(32), grid=1, block=32)
     (finding,) = type(report).from_json(report.to_json()).findings
     assert finding.title == "missing cuda.syncwarp()"
     assert "put cuda.syncwarp() between" in finding.advice

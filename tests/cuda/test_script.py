@@ -1,6 +1,7 @@
 """Programs and tests that import numba.cuda, run on mmsim."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -91,6 +92,77 @@ def test_findings_are_printed_and_end_with_status_1(call):
     assert "race" in done.stdout
 
 
+APART = """
+import numpy as np
+from numba import cuda, float64
+
+@cuda.jit
+def turned(a):
+    part = cuda.shared.array((32, 32), float64)
+    t = cuda.threadIdx.x
+    part[t, 0] = a[t]
+    a[t] = part[31 - t, 0]
+
+@cuda.jit
+def turned_in_order(a):
+    part = cuda.shared.array(32, float64)
+    t = cuda.threadIdx.x
+    part[t] = a[t]
+    cuda.syncwarp()
+    a[t] = part[31 - t]
+
+@cuda.jit
+def first_block(a):
+    if cuda.blockIdx.x == 0:
+        a[cuda.threadIdx.x] = 1
+        cuda.cg.this_grid().sync()
+
+for _ in range(3):
+    turned[1, 32](np.zeros(32))
+turned_in_order[1, 32](np.zeros(32))
+first_block[2, 32](np.zeros(64))
+print(turned_in_order.verdict())
+"""
+SCOPE = "Looked for with warps and lanes that run independently (asynchronous schedule): data races"
+
+
+def test_missing_syncs_and_grid_barriers_are_found_and_each_kernel_has_a_verdict(call, tmp_path):
+    (tmp_path / "apart.py").write_text(APART)
+    done = call("--check", "--json", "apart.json", "--html", "apart.html", "apart.py")
+    assert done.returncode == 1, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("turned_in_order (apart.py:12), 1 launch, 32 threads: glo")
+    verdicts = lines[-3:]
+    turned, in_order, first_block = [line.partition(f" {SCOPE}")[0] for line in verdicts]
+    assert turned == (
+        "turned (apart.py:5), 3 launches, 96 threads: global memory is coalesced; bank conflicts "
+        "take 180 of 192 stages of shared memory, most of it in line 9. Found: missing "
+        "cuda.syncwarp() (1)."
+    )
+    assert in_order == (
+        "turned_in_order (apart.py:12), 1 launch, 32 threads: global memory is coalesced; shared "
+        "memory has no bank conflict. Nothing found."
+    )
+    assert first_block.endswith("Found: divergent barrier (1).")
+    for line in verdicts:
+        assert "Not looked for: results that depend on which write wins, deadlocks" in line
+    saved = json.loads((tmp_path / "apart.json").read_text())
+    assert [row["verdict"] for row in saved["kernels"]] == verdicts
+    assert [row["findings"] for row in saved["kernels"]] == [1, 0, 1]
+    assert len(saved["findings"]) == 2  # of three launches as one
+    assert verdicts[1] in (tmp_path / "apart.html").read_text()
+
+
+def test_a_program_that_is_not_checked_says_so(call, tmp_path):
+    (tmp_path / "apart.py").write_text(APART)
+    done = call("--json", "apart.json", "apart.py")
+    assert done.returncode == 0, done.stderr
+    assert "Not checked: `mmsim cuda --check` looks for" in done.stdout.splitlines()[0]
+    assert "othing found" not in done.stdout
+    (saved, *_) = json.loads((tmp_path / "apart.json").read_text())["kernels"]
+    assert (saved["checked"], "Not checked: " in saved["verdict"]) == (0, True)
+
+
 def test_a_program_that_fails_fails_and_its_kernels_are_shown(call, tmp_path):
     (tmp_path / "program.py").write_text(
         PROGRAM.partition('if "racy"')[0] + "\nraise KeyError('x')\n"
@@ -141,7 +213,11 @@ def test_tests_of_kernels_run_with_the_plugin(call, tmp_path):
     done = call("test_kernels.py", "--cuda-check", command=plugin)
     assert done.returncode == 1
     assert "2 passed" in done.stdout
-    assert "race" in done.stdout
+    assert re.search(
+        r"racy \(test_kernels.py:\d+\), 1 launch, 64 threads: .* Found: data race \(1\)\. Looked",
+        done.stdout,
+    )
+    assert f"Nothing found. {SCOPE}" in done.stdout
 
 
 def test_numba_need_not_be_there(call, tmp_path):

@@ -158,7 +158,9 @@ def test_large_arguments_are_not_kept_and_an_error_says_what_to_write(monkeypatc
 
 
 def test_a_kernel_that_was_not_launched():
-    with pytest.raises(MMSimError, match=r"'turn' hasn't been launched yet; .*turn\.player\(\)"):
+    with pytest.raises(
+        MMSimError, match=r"'turn' hasn't been launched yet; launch it as turn\[grid, block\]"
+    ):
         kernel().player()
 
 

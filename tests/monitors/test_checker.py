@@ -802,12 +802,29 @@ def test_every_kind_has_a_title_and_advice_and_every_action_its_words():
     assert set(DOES) == set(get_args(Action))
 
 
+def test_nothing_found_says_what_was_looked_for_under_which_schedule_and_what_was_not():
+    lock_step = check(copy, zeros(8), zeros(8)).looked_for
+    assert lock_step.startswith("Looked for in lock step (synchronous schedule): data races within")
+    assert 'run independently, as on a GPU: pass schedule="asynchronous"; other' in lock_step
+    independent = check(copy, zeros(8), zeros(8), schedule="asynchronous").looked_for
+    assert "independently (asynchronous schedule): data races between warps and" in independent
+    assert "missing syncs between the lanes of a warp" in independent
+    assert "as on a GPU" not in independent
+    for scope in (lock_step, independent):
+        assert "deadlocks. Not looked for: " in scope
+        assert "other arguments, other numbers of threads, and paths that were not taken" in scope
+
+
 def test_a_report_says_how_much_was_found():
     report = check(copy, zeros(8), zeros(8))
     assert str(report) == repr(report)
-    assert str(report) == (
+    head, scope = str(report).splitlines()
+    assert head == (
         "copy on DMM(width=4, latency=3), 8 threads in blocks of 8, synchronous: nothing found"
     )
+    assert scope == report.looked_for
+    assert scope in report._repr_html_().replace("&quot;", '"')
+    assert json.loads(report.to_json())["looked_for"] == scope
     report = check(fold, zeros(8), 3, schedule="asynchronous")
     head, *numbered = str(report).splitlines()
     assert head.endswith(f"asynchronous: {len(report.findings)} findings")

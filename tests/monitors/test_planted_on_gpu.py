@@ -136,13 +136,13 @@ def test_shared_arrays_are_not_cleared():
 
 
 def test_a_gpu_can_have_nearly_all_programs():
-    assert set(left_out()) == {"fraction_lost, bug"}
+    assert set(left_out()) == {"fraction_lost, bug", "one_block_for_the_grid, bug"}
     assert left_out()["fraction_lost, bug"].endswith("or give the array a float type")
 
 
 def test_the_most_useful_runs_come_first_and_each_comes_once():
     todo = tasks()
-    assert len({str(task) for task in todo}) == len(todo) == len(TOOLS) * (2 * len(PAIRS) - 1)
+    assert len({str(task) for task in todo}) == len(todo) == len(TOOLS) * (2 * len(PAIRS) - 2)
     first = sum(task.of_its_kind for task in todo)
     assert all(task.of_its_kind for task in todo[:first])
     assert first == 2 * sum(tool_for(pair) is not None for pair in PAIRS)
@@ -305,7 +305,7 @@ def test_the_page_names_every_difference():
         )
     )
     assert "| `synccheck` | 13 | 11 | 1 | 1 | 13 | 13 | 0 |" in differing
-    assert "| `racecheck` | 56 | 56 | 0 | 0 | 56 | 55 | 1 |" in differing
+    assert "| `racecheck` | 58 | 58 | 0 | 0 | 58 | 57 | 1 |" in differing
     prose = " ".join(differing.split())
     assert "the tool of their kind doesn't: 2. - `half_a_warp` under synccheck (silent)" in prose
     assert "`where_positive` under synccheck (hangs)" in prose
@@ -320,6 +320,8 @@ def test_what_was_not_run_is_marked():
     part = Record("planted", whole.facts, whole.rows[:3])
     text = page(Kept(part))
     assert "**synccheck**: not run, twin not run" in text
+    (cell,) = [line for line in text.splitlines() if line.startswith("| `one_block_for_the_grid`")]
+    assert cell.endswith("| clean | not run |")
 
 
 def test_a_bug_that_is_missed_and_a_false_alarm_show_in_the_table(monkeypatch):

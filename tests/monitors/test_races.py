@@ -468,7 +468,10 @@ def test_a_run_shows_its_findings(check):
     assert r"<b>\x1b[0] of block 7" in repr(two)
     assert r"&lt;b&gt;\x1b[0] of block 7" in two._repr_html_()
     clean = check(DMM, fold, zeros(8), 8)
-    assert repr(clean).splitlines()[0].endswith("time units, nothing found")
+    head, *_, scope = repr(clean).splitlines()
+    assert head.endswith("time units, nothing found")
+    assert scope.startswith("Looked for ")
+    assert "which write wins, deadlocks (machine.check does); other arguments" in scope
     assert "nothing found" not in repr(replace(clean, findings=None))
 
 

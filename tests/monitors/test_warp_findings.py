@@ -8,6 +8,7 @@ import pytest
 import mmsim as mm
 
 SCHEDULES = ("synchronous", "asynchronous")
+ENGINES = ("events", "array")
 
 
 def check(function, *arrays, schedule="asynchronous", machine=None, threads=8, **options):
@@ -433,6 +434,65 @@ def test_masks_of_too_many_lanes_are_found_before_the_run():
     assert found.kind == "type"
 
 
+# ------------------------------------------------------------------ in one run, by each engine
+
+
+def apart_in_warps(T, a, b):
+    """Warps differ in what they do, so that the array engine runs each by itself."""
+    for k in range(T.warp + 1):
+        a[T.id] += k
+        if T.warp % 2 == 0:
+            mm.warp.sync()
+        b[T.id] = a[T.id ^ 1]
+        if T.lane < 4:
+            mm.warp.sync()
+
+
+def half_of_a_warp(T, a, b):
+    a[T.id] = T.id
+    if T.lane < 4:
+        mm.warp.sync()
+    b[T.id] = a[T.id ^ 1] + a[T.id ^ 4]
+    T.barrier()
+    a[T.id] = b[T.id]
+
+
+def barrier_of_the_first(T, a, b):
+    a[T.id] = T.id
+    if T.warp == 0:
+        T.barrier()
+    b[T.id] = a[T.id ^ 1]
+
+
+ONE_RUN = [neighbours, synced, behind_a_barrier, rotated, rotated_through_a_variable]
+ONE_RUN += [rotated_by_two_halves, reset, seen_before_atomics, atomics_after_a_write]
+ONE_RUN += [the_last_sums_up, apart_in_warps, half_of_a_warp, barrier_of_the_first]
+
+
+@pytest.mark.parametrize("function", ONE_RUN)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_one_run_finds_the_same_missing_syncs_as_a_check(function, engine):
+    program, machine = mm.program(function), mm.HMM(2, 8, 5)
+    how = {"threads": 36, "block_size": 8, "schedule": "asynchronous"}
+    arrays = np.arange(64) % 20 + 1, ints(64)
+    report = machine.check(program, *arrays, **how)
+    run = machine.run(program, *arrays, **how, engine=engine, trace=False, check=True)
+
+    def syncs(findings):
+        return [one for one in findings if one.kind == "warp-sync"]
+
+    assert syncs(run.findings) == syncs(report.findings)
+
+
+def test_missing_syncs_are_found_in_many_warps_together():
+    program = mm.program(neighbours)
+    how = {"threads": 1 << 12, "block_size": 8, "schedule": "asynchronous", "check": True}
+    run = mm.HMM(2, 8, 5).run(program, ints(1 << 12), ints(1 << 12), **how)
+    (found,) = run.findings
+    assert (run.engine, found.kind, found.elements) == ("array", "warp-sync", 1 << 12)
+    assert (found.index, found.copy, found.threads) == ((0,), 0, (0, 7))
+
+
 # ------------------------------------------------------------------ barriers of the grid
 
 HMM = mm.HMM(2, 4, 5)
@@ -455,6 +515,65 @@ def test_a_barrier_of_the_grid_orders_different_blocks():
     assert not check(passed_on, ints(8), ints(8), **TWO)
     (found,) = check(not_passed_on, ints(8), ints(8), **TWO)
     assert (found.kind, found.scope) == ("race", "blocks")
+
+
+def first_block_alone(T, a):
+    if T.block != 0:
+        return
+    T.grid_barrier()
+    a[T.id] = 1
+
+
+def first_threads_leave(T, a):
+    if T.index == 0:
+        return
+    T.grid_barrier()
+    a[T.id] = 1
+
+
+def others_leave(T, a):
+    if T.index != 0:
+        return
+    T.grid_barrier()
+    a[T.id] = 1
+
+
+def leaves_behind_the_barrier(T, a):
+    T.grid_barrier()
+    if T.block != 0:
+        return
+    T.grid_barrier()
+    a[T.id] = 1
+
+
+def next_to_a_barrier_of_the_block(T, a):
+    if T.index == 0:
+        return
+    T.barrier()
+    a[T.id] = 1
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(
+    ("program", "threads", "count"),
+    [
+        # On an H100 the first and the third hang, and blocks pass the second without waiting.
+        (first_block_alone, (0, 4), 2),
+        (first_threads_leave, (5, 0), 3),
+        (leaves_behind_the_barrier, (0, 4), 2),
+        (others_leave, (), 0),
+        (next_to_a_barrier_of_the_block, (), 0),
+    ],
+)
+def test_a_block_whose_first_thread_has_returned_is_missing_at_a_barrier_of_the_grid(
+    program, threads, count, schedule
+):
+    found = check(program, ints(12), **{**TWO, "threads": 12}, schedule=schedule)
+    assert len(found) == bool(count)
+    for one in found:
+        assert (one.kind, one.threads, one.elements) == ("barrier", threads, count)
+        assert kinds_of(one) == ("barrier", "end")
+        assert "let the first thread of every block come to the barrier" in one.advice
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)

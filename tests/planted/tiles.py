@@ -369,6 +369,38 @@ def gather_in_place_mended(T, a, p):
 
 SHUFFLE = (np.arange(64) * 33) % 64  # even numbers stay, odd ones move by 32
 
+
+@mm.program
+def barriers_around_the_loop(T, a, sums):
+    """The barriers of a tree reduction stand around its loop instead of in it."""
+    s = mm.shared(T.block_size, dtype=int)
+    s[T.index] = a[T.id]
+    T.barrier()
+    k = T.block_size // 2
+    while k > 0:
+        if T.index < k:
+            s[T.index] += s[T.index + k]
+        k //= 2
+    T.barrier()
+    if T.index == 0:
+        sums[T.block] = s[0]
+
+
+@mm.program
+def barriers_around_the_loop_mended(T, a, sums):
+    s = mm.shared(T.block_size, dtype=int)
+    s[T.index] = a[T.id]
+    T.barrier()
+    k = T.block_size // 2
+    while k > 0:
+        if T.index < k:
+            s[T.index] += s[T.index + k]
+        k //= 2
+        T.barrier()
+    if T.index == 0:
+        sums[T.block] = s[0]
+
+
 PAIRS = [
     pair(
         tile_reversed,
@@ -541,5 +573,15 @@ PAIRS = [
         np.arange(64),
         SHUFFLE,
         finds=race("a[1]", (33, "read", "a[T.id] =", 6), (1, "write", "a[T.id] =", 10), 32),
+    ),
+    pair(
+        barriers_around_the_loop,
+        barriers_around_the_loop_mended,
+        np.arange(256),
+        zeros(2),
+        machine=HMM,
+        threads=256,
+        block_size=128,
+        finds=race("s[32] of 0", (0, "read", "s[T.index] +="), (32, "write", "s[T.index] +="), 64),
     ),
 ]

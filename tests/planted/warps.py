@@ -100,6 +100,40 @@ def block_for_the_grid_mended(T, a, b):
     b[T.id] = a[T.count - 1 - T.id]
 
 
+@mm.program
+def tile_of_a_warp(T, a, b):
+    """Each warp turns a tile of its own around, and its lanes don't wait for each other."""
+    s = mm.shared((2, 8, 4), dtype=int)
+    s[T.warp, T.lane // 4, T.lane % 4] = a[T.id]
+    b[T.id] = s[T.warp, T.lane % 8, T.lane // 8]
+
+
+@mm.program
+def tile_of_a_warp_mended(T, a, b):
+    s = mm.shared((2, 8, 4), dtype=int)
+    s[T.warp, T.lane // 4, T.lane % 4] = a[T.id]
+    mm.warp.sync()
+    b[T.id] = s[T.warp, T.lane % 8, T.lane // 8]
+
+
+@mm.program
+def one_block_for_the_grid(T, a, b):
+    """All blocks but one return before the barrier of the grid, to which that one comes."""
+    a[T.id] = T.id
+    if T.block != 0:
+        return
+    T.grid_barrier()
+    b[T.id] = a[T.id]
+
+
+@mm.program
+def one_block_for_the_grid_mended(T, a, b):
+    a[T.id] = T.id
+    T.grid_barrier()
+    if T.block == 0:
+        b[T.id] = a[T.id]
+
+
 PAIRS = [
     pair(
         next_lane,
@@ -162,6 +196,33 @@ PAIRS = [
         **TWO,
         finds=race(
             "a[0]", (0, "write", "a[T.id] = T.id"), (127, "read", "b[T.id] ="), 128, "blocks"
+        ),
+    ),
+    pair(
+        tile_of_a_warp,
+        tile_of_a_warp_mended,
+        zeros(64),
+        zeros(64),
+        finds=found(
+            "warp-sync",
+            "s[0,0,1] of 0",
+            (1, "write", "s[T.warp, T.lane // 4, T.lane % 4] ="),
+            (8, "read", "b[T.id] ="),
+            elements=60,
+        ),
+    ),
+    pair(
+        one_block_for_the_grid,
+        one_block_for_the_grid_mended,
+        zeros(128),
+        zeros(128),
+        machine=HMM,
+        **TWO,
+        finds=found(
+            "barrier",
+            "",
+            (0, "barrier", "T.grid_barrier()"),
+            (64, "end", "a[T.id] = T.id"),
         ),
     ),
 ]

@@ -31,6 +31,7 @@ from mmsim.host.cores import on_all_cores
 from mmsim.host.progress import Progress
 from mmsim.ir.atomics import UFUNCS
 from mmsim.ir.nodes import BarrierOp
+from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import in_lock_step, tests_of, together
 from mmsim.meaning.frame import Frame, Request, Waiting
 from mmsim.meaning.jumps import Steps
@@ -278,6 +279,7 @@ class Interpreted:
         """The program over all threads; barriers do nothing, or are noted in `operations`."""
         frame = self.launch.frame(None)
         frame.watched = self.step
+        frame.synced = self.hears_of_syncs(frame, 0)
         steps = self.launch.meaning.start(frame)
         values: Any = None
         try:
@@ -375,7 +377,15 @@ class Interpreted:
     def start(self, warp: int) -> tuple[Frame, Steps]:
         """A warp's own sequencer."""
         frame = self.launch.frame(warp)
+        frame.synced = self.hears_of_syncs(frame, self.grid.warp_threads(warp).start)
         return frame, self.launch.meaning.start(frame)
+
+    def hears_of_syncs(self, frame: Frame, begin: int) -> Callable[[Mask], None] | None:
+        """What a frame whose lanes begin with such a thread calls at each sync within warps."""
+        monitors, lanes = self.monitors, frame.lanes
+        if monitors is None:
+            return None
+        return lambda here: monitors.synced(begin + np.flatnonzero(np.broadcast_to(here, lanes)))
 
     def given(
         self, running: dict[int, tuple[Frame, Steps]], waiting: dict[int, Waiting]

@@ -205,8 +205,10 @@ class Warp(Job):
 
     def synced(self, lanes: Mask) -> None:
         """Lanes have come to `mm.warp.sync()`."""
+        begin = self.driver.grid.warp_threads(self.warp).start
+        threads = begin + np.flatnonzero(np.broadcast_to(lanes, self.frame.lanes))
         for listener in self.driver.listeners:
-            listener.synced(self.warp, lanes)
+            listener.synced(threads)
 
     def end(self) -> None:
         """Nothing is left to do."""
