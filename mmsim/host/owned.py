@@ -22,7 +22,7 @@ class NotOwnError(Exception):
 def check_folder(folder: Path, make: bool = False) -> None:
     """Raise `NotOwnError` if another user can write to a folder, or put another in its place.
 
-    With `make`, what the path lacks is made, for this user alone. Raises OSError if it is no folder.
+    With `make`, what the path lacks is made, for this user alone. OSError if it is no folder.
     """
     if sys.platform == "win32":
         if make:

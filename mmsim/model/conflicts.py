@@ -22,6 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
+MANY_BANKS = 64
+"""For so many banks a request, or more, only those are counted that are asked for."""
 
 
 @dataclass(frozen=True)
@@ -244,8 +246,14 @@ class Banks(Conflict):
     def _loads(self, addresses: Integers, warps: Integers, count: int) -> Integers:
         """The most addresses of each warp in one bank."""
         width = self.width
-        loads = np.bincount(warps * width + self.cells(addresses), minlength=count * width)
-        most: Integers = loads.reshape(count, width).max(axis=1)
+        banks = warps * width + self.cells(addresses)
+        most: Integers
+        if count * width <= MANY_BANKS * len(addresses):
+            most = np.bincount(banks, minlength=count * width).reshape(count, width).max(axis=1)
+            return most
+        banks, loads = np.unique(banks, return_counts=True)  # only those that are asked for
+        most = np.zeros(count, dtype=np.int64)
+        np.maximum.at(most, banks // width, loads)
         return most
 
     def of_atomics(self) -> Conflict:
