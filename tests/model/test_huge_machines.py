@@ -12,6 +12,7 @@ from mmsim.engines.array.fused.execute import CannotFuse
 from mmsim.errors import FormatError
 from mmsim.model.machines import LARGEST
 from mmsim.results import trace as traces
+from mmsim.view.player import TooLargeError
 from paths import SCHEDULES, outcome, run_along
 
 HUGE = mm.HMM(2**31 - 1, 4, 5)
@@ -197,6 +198,23 @@ def test_a_run_costs_what_it_uses_of_a_machine(kind, name, schedule):
     assert found["array"].cache == found["events"].cache
     assert found["array"].arrays["b"].tolist() == list(range(16))
     assert found["array"].arrays["c"].tolist() == [16]
+
+
+@pytest.mark.parametrize("machine", [mm.DMM(LARGEST, 5), mm.UMM(LARGEST, 5), mm.DMM(4, LARGEST)])
+def test_what_is_too_large_to_draw_is_refused_before_it_takes_room(machine):
+    run = machine.run(copy, *arguments(), threads=8, schedule="asynchronous", trace=True)
+
+    def work():
+        with pytest.raises(TooLargeError, match=r"2147483647 .* at most 1000000; run it smaller"):
+            run.trace.player()
+        if machine.width == 4:
+            with pytest.raises(mm.MMSimError, match="too many for this figure"):
+                mm.figures.pipeline(run)
+            with pytest.raises(mm.MMSimError, match="2147483647 pipeline registers are too many"):
+                mm.figures.pipeline(run, 0, 10)
+
+    assert peak_of(work) < 1 << 22
+    assert run.profile()
 
 
 @mm.program
