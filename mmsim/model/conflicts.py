@@ -247,13 +247,13 @@ class Banks(Conflict):
         """The most addresses of each warp in one bank."""
         width = self.width
         banks = warps * width + self.cells(addresses)
-        most: Integers
-        if count * width <= MANY_BANKS * len(addresses):
-            most = np.bincount(banks, minlength=count * width).reshape(count, width).max(axis=1)
-            return most
-        banks, loads = np.unique(banks, return_counts=True)  # only those that are asked for
-        most = np.zeros(count, dtype=np.int64)
-        np.maximum.at(most, banks // width, loads)
+        if count * width > MANY_BANKS * len(addresses):
+            asked, of_asked = np.unique(banks, return_counts=True)
+            found = np.zeros(count, dtype=np.int64)
+            np.maximum.at(found, asked // width, of_asked)
+            return found
+        loads = np.bincount(banks, minlength=count * width)
+        most: Integers = loads.reshape(count, width).max(axis=1)
         return most
 
     def of_atomics(self) -> Conflict:
