@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, count, pairwise, takewhile
 from typing import Any
 
 from mmsim.api.report import Report
@@ -417,17 +417,24 @@ class Cached(HMM):
         elif self.clusters is not None:
             check_numbers(self, "clusters", most=self.dmms)
         if self.half_of is not None:
-            check_halves(self.half_of, len(self.cluster_sizes), self.halves)
+            number = self.dmms if self.clusters is None else self.clusters
+            number = len(number) if isinstance(number, tuple) else number
+            check_halves(self.half_of, number, self.halves)
 
-    @cached_property
-    def cluster_sizes(self) -> tuple[int, ...]:  # type: ignore[override]
-        """The DMMs of each cluster; of a number of them, DMM x of d is in ⌊x · clusters / d⌋."""
+    def clusters_of(self, dmms: int) -> tuple[int, ...]:
+        """As any machine's; of a number of clusters, DMM x of d is in ⌊x · clusters / d⌋.
+
+        >>> Cached(5, 4, 10, clusters=2).clusters_of(5), Cached(5, 4, 10, clusters=2).clusters_of(4)
+        ((3, 2), (3, 1))
+        """
         if self.clusters is None:
-            return (1,) * self.dmms
+            return (1,) * dmms
         if isinstance(self.clusters, tuple):
-            return self.clusters
-        firsts = [-(-one * self.dmms // self.clusters) for one in range(self.clusters + 1)]
-        return tuple(end - first for first, end in pairwise(firsts))
+            ends: Iterable[int] = accumulate(self.clusters)
+        else:
+            ends = (-(-one * self.dmms // self.clusters) for one in count(1))
+        firsts = pairwise((0, *takewhile(lambda end: end < dmms, ends), dmms))
+        return tuple(end - first for first, end in firsts)
 
     @property
     def _line(self) -> int:

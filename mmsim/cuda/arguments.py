@@ -25,7 +25,7 @@ class ArgHint:
     def to_device(self, retr: Afterwards, stream: Any = 0) -> Any:
         """The array of the device for it; `retr` gets what is to be done after the launch."""
         device, new = auto_device(self.value, stream, self.copies_in)
-        if new and self.copies_out:
+        if new and self.copies_out and not is_read_only(self.value):
             retr.append(lambda: device.copy_to_host(self.value, stream))
         return device
 
@@ -60,10 +60,14 @@ def prepared(value: Any, afterwards: Afterwards) -> Any:
     """What the kernel gets for an argument: arrays as NumPy's, in the memory that they lie in.
 
     An array of the host is not copied: what the kernel writes is seen in it after the launch, as
-    if it were copied back.
+    if it were copied back. What is read-only on the host is so in the kernel.
     """
     if isinstance(value, ArgHint):
-        return prepared(value.to_device(afterwards), afterwards)
+        memory = prepared(value.to_device(afterwards), afterwards)
+        if is_read_only(value.value):
+            memory = memory.view()
+            memory.flags.writeable = False
+        return memory
     if isinstance(value, tuple):
         return tuple_like(value, [prepared(part, afterwards) for part in value])
     if is_type(value):
@@ -75,6 +79,11 @@ def prepared(value: Any, afterwards: Afterwards) -> Any:
     if hasattr(value, "__cuda_array_interface__"):
         return auto_device(value)[0].gpu_data
     return value
+
+
+def is_read_only(value: Any) -> bool:
+    """Whether a value is an array, or a record, that must not be written."""
+    return isinstance(value, np.ndarray | np.void) and not value.flags.writeable
 
 
 def tuple_like(model: tuple[Any, ...], items: Iterable[Any]) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ import builtins
 import inspect
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Literal, cast
@@ -16,12 +16,13 @@ import numpy as np
 from mmsim.api.machines import Machine
 from mmsim.api.run import Run
 from mmsim.cuda import clock, machines
-from mmsim.cuda.arguments import Afterwards, prepared
+from mmsim.cuda.arguments import Afterwards, is_read_only, prepared
 from mmsim.cuda.devices import Device
-from mmsim.errors import LaunchError, ProgramError, RaisedError
+from mmsim.errors import LaunchError, ProgramError, RaisedError, TypeFault
 from mmsim.frontend.numba_kernel import NumbaProgram
 from mmsim.frontend.program import Program
 from mmsim.ir import nodes as ir
+from mmsim.ir.walk import accesses, written_arrays
 from mmsim.model.threads import Shape
 
 Extents = tuple[int, int, int]
@@ -102,6 +103,7 @@ def launch(kernel: NumbaProgram, args: tuple[Any, ...], configuration: Configura
     kernel = kernel.with_shared(configuration.shared_bytes)
     program, flat = kernel.specialized(given)
     _refuse_sizes(program, configuration)
+    _refuse_read_only(program, flat)
     before = _copied(flat)
     try:
         run = _run(program, flat, configuration)
@@ -142,6 +144,22 @@ def of_kernel(error: RaisedError, function: FunctionType, asked: Configuration) 
             except Exception:  # its constructor takes other arguments than a message
                 return error
     return error
+
+
+def _refuse_read_only(program: Program, args: Sequence[Any]) -> None:
+    """Refuse read-only arrays of the host that a kernel may write: the writes would be lost."""
+    parameters = zip(program.code.parameters, args, strict=True)
+    read_only = {parameter.name for parameter, value in parameters if is_read_only(value)}
+    if not read_only.isdisjoint(written_arrays(program.code.body)):
+        for one in accesses(program.code.body):
+            if one.array in read_only and written_arrays((one,)):
+                raise TypeFault(
+                    f"{one.array!r} is written here, but the array that was given for it is "
+                    "read-only (by setflags(write=False) or np.broadcast_to); give a copy of it",
+                    program=program.name,
+                    place=one.place,
+                    array=one.array,
+                )
 
 
 def _refuse_sizes(program: Program, asked: Configuration) -> None:

@@ -7,12 +7,16 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.host.memory_budget import SMALL
 from mmsim.ir.needs import needs
 from mmsim.meaning.launch import Launch
 from mmsim.model import cache
 from mmsim.model.cache import Numbers, State
 from mmsim.model.machines import Machine
 from mmsim.model.sectors import Asked
+
+OF_A_SECTOR = 1000
+"""Bytes of what dicts hold of a sector, its line and its row, in both halves."""
 
 
 def asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
@@ -27,7 +31,8 @@ def asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
         assert numbers is not None
         sizes = [launch.arrays[site.array].dtype.itemsize for site in launch.meaning.sites]
         place = math.gcd(numbers.sector, *map(machine.room, sizes))
-        numbers = numbers._replace(sector=numbers.sector // place)
+        dmms = launch.grid.dmms_used
+        numbers = numbers._replace(sector=numbers.sector // place, dmms=dmms)
         ways = tuple(
             Asked.by(machine, numbers, place, site.kind, size)
             for site, size in zip(launch.meaning.sites, sizes, strict=True)
@@ -38,7 +43,53 @@ def asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
 
 def new_state(numbers: Numbers, machine: Machine, sectors: int = 1 << 62) -> State:
     """An empty cache of a machine, see `mmsim.model.cache.new_state`."""
-    return cache.new_state(numbers, machine.cluster_sizes, machine.half_of or (), sectors)
+    sizes = machine.clusters_of(numbers.dmms)
+    return cache.new_state(numbers, sizes, machine.half_of or (), sectors)
+
+
+def plain_state(launch: Launch) -> State:
+    """What an earlier launch left, or an empty cache, for Python.
+
+    It is in lists, or in dicts where lists would be far larger than needed.
+    """
+    numbers, _ = asked(launch)
+    machine = launch.machine
+    if sparse(launch):
+        sizes = machine.clusters_of(numbers.dmms)
+        return cache.sparse_state(numbers, sizes, machine.half_of or ())
+    return cache.listed(launch.left or new_state(numbers, machine))
+
+
+def sparse(launch: Launch) -> bool:
+    """Whether a machine's tables are large, and larger than the arrays of a launch.
+
+    Then only that is kept which the launch uses of them, in Python.
+    """
+    if launch.left is not None:  # an earlier launch has left its tables
+        return False
+    arrays = launch.arrays.values()
+    held = sum(array.size * len(array.bases) * array.dtype.itemsize for array in arrays)
+    return tables(launch) > max(SMALL, held)
+
+
+def tables(launch: Launch) -> int:
+    """Bytes of a machine's tables: what the cache holds, and what is counted of each access."""
+    numbers, ways = asked(launch)
+    counts = cache.counters(numbers, numbers.dmms) * len(ways)
+    return cache.numbers_bytes(numbers) + 2 * 8 * counts
+
+
+def last_sector(launch: Launch) -> int:
+    """No array of a launch reaches so far."""
+    numbers, ways = asked(launch)
+    ends = [array.bases.item(-1) + array.words for array in launch.arrays.values()]
+    return max(ends, default=1) * max((way.size for way in ways), default=1) // numbers.sector
+
+
+def bytes_of_tables(launch: Launch) -> int:
+    """Bytes of what is kept of the tables, at most."""
+    whole = tables(launch)
+    return min(whole, OF_A_SECTOR * (1 + last_sector(launch))) if sparse(launch) else whole
 
 
 def needed(launch: Launch) -> npt.NDArray[np.bool_]:

@@ -6,11 +6,13 @@ from operator import add
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mmsim.engines.busiest import on_busiest
+from mmsim.engines.cached import asked, sparse
 from mmsim.meaning.frame import Site
 from mmsim.meaning.launch import Launch
-from mmsim.model.cache import COUNTS, SECTORS, counters
+from mmsim.model.cache import COUNTS, SECTORS, Numbers, Sparse, counters
 from mmsim.model.machines import Unit
 from mmsim.results import AccessRow, RoundRow, Run
 from mmsim.results.cache import CacheRow, merged
@@ -28,9 +30,12 @@ class Tally:
         self.requests = [0] * len(launch.meaning.sites)
         self.stages = [0] * len(launch.meaning.sites)
         self.least = [0] * len(launch.meaning.sites)
-        numbers, dmms = launch.machine.cache, min(launch.grid.dmms, launch.grid.blocks)
-        columns = 0 if numbers is None else counters(numbers, dmms)
-        self.taken = np.zeros((len(launch.meaning.sites), columns), np.int64)
+        sites, columns = len(launch.meaning.sites), 0
+        self.taken: npt.NDArray[np.int64] | list[Sparse] = [Sparse(0) for _ in range(sites)]
+        if launch.machine.cache is None or not sparse(launch):
+            if launch.machine.cache is not None:
+                columns = counters(launch.machine.cache, launch.grid.dmms_used)
+            self.taken = np.zeros((sites, columns), np.int64)
         """Of each access what its requests took of a memory with sectors and a cache."""
 
     def count(self, site: Site, requests: int, stages: int, least: int) -> None:
@@ -91,18 +96,18 @@ class Tally:
 
     def cache_rows(self) -> tuple[CacheRow, ...]:
         """What each line's accesses to one array took of a memory with sectors and a cache."""
-        numbers = self.launch.machine.cache
-        if numbers is None:
+        if self.launch.machine.cache is None:
             return ()
-        asked = [site for site in self.launch.meaning.sites if self.taken[site.number, SECTORS]]
-        of = [site.number for site in asked]
+        numbers, taken = self._taken()
+        asking = [site for site in self.launch.meaning.sites if taken[site.number, SECTORS]]
+        of = [site.number for site in asking]
         on = on_busiest(
             numbers,
-            self.taken[of],
-            [(site.place.file, site.place.line) for site in asked],
-            [site.kind for site in asked],
+            taken[of],
+            [(site.place.file, site.place.line) for site in asking],
+            [site.kind for site in asking],
         )
-        counts = np.hstack((np.array(self.stages)[of, None], self.taken[of, :COUNTS], on))
+        counts = np.hstack((np.array(self.stages)[of, None], taken[of, :COUNTS], on))
         return merged(
             CacheRow(
                 site.place.function,
@@ -112,8 +117,20 @@ class Tally:
                 site.kind,
                 *own,
             )
-            for site, own in zip(asked, counts.tolist(), strict=True)
+            for site, own in zip(asking, counts.tolist(), strict=True)
         )
+
+    def _taken(self) -> tuple[Numbers, npt.NDArray[np.int64]]:
+        """`taken` as an array, and the rule's numbers, without the slices that had nothing."""
+        numbers, _ = asked(self.launch)
+        if isinstance(self.taken, np.ndarray):
+            return numbers, self.taken
+        ends = COUNTS, COUNTS + numbers.slices
+        slices = sorted({at for row in self.taken for at in row if ends[0] <= at < ends[1]})
+        dmms = range(ends[1], counters(numbers, numbers.dmms))
+        columns = [*range(COUNTS), *slices, *dmms]
+        table = np.array([row[at] for row in self.taken for at in columns], np.int64)
+        return numbers._replace(slices=len(slices)), table.reshape(-1, len(columns))
 
     def _row(self, site: Site, requests: int, stages: int, least: int) -> AccessRow:
         unit = unit_of(self.launch, site.array)

@@ -9,7 +9,7 @@ from typing import Any
 from mmsim.errors import Place
 from mmsim.frontend.dialect import Joint, Maker
 from mmsim.frontend.function import Function
-from mmsim.frontend.numba_names import name_of, type_name
+from mmsim.frontend.numba_names import name_of, name_of_object, type_name
 from mmsim.frontend.scope import Entity, Value
 from mmsim.frontend.source import FunctionText, written
 from mmsim.ir import nodes as ir
@@ -70,7 +70,10 @@ class NumbaDialect:
         return None
 
     def remedy(self, node: ast.expr, function: Function) -> str | None:
-        """None: the words of numba.cuda are those of the dialect."""
+        """What makes an array is called where its name is given; all else is the dialect's."""
+        if name_of(node, function) in (*MAKERS, "const.array_like"):
+            called = written(node)
+            return f"give the array a name of its own, as in s = {called}(...), and use that"
         return None
 
     def maker(self, called: Any) -> Maker | None:
@@ -78,7 +81,9 @@ class NumbaDialect:
         return None
 
     def helper(self, called: Any) -> types.FunctionType | None:
-        """A plain function, or one that was given to `cuda.jit`."""
+        """A plain function, or one that was given to `cuda.jit`; none of numba.cuda's own."""
+        if type(called) is types.FunctionType and name_of_object(called):
+            return None
         return python_function(called)
 
     def element_type(self, given: Any) -> str:

@@ -95,6 +95,8 @@ class Flattened:
     def put_back(self) -> None:
         """Write what stands in the copies of records into the records."""
         for record, copy in self.records:
+            if not copy.flags.writeable:
+                continue
             for name in copy.dtype.names or ():
                 record[name] = copy[name]
 
@@ -108,6 +110,8 @@ class Flattened:
             return TupleKind(tuple(inside), names)
         if isinstance(value, np.void) and value.dtype.names:
             copy = np.array(value)
+            if not value.flags.writeable:
+                copy.flags.writeable = False
             self.records.append((value, copy))
             return self._array(copy, where)
         if isinstance(value, np.ndarray):

@@ -1,7 +1,8 @@
 """Numba's compiler; the machine code that it makes is kept in a directory of mmsim's own.
 
 Importing this file loads Numba. What is kept changes only the speed: code that cannot
-be kept, or was kept and cannot be read, is compiled again in every process.
+be kept, or was kept and cannot be read, is compiled again in every process. What is kept is
+executed when it is loaded, so nothing is loaded that another user can have written.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ import os
 import pickle
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
+
+from mmsim.host import owned
 
 # Any, for mypy: what Numba declares of its types differs between versions.
 numba: Any = import_module("numba")
@@ -74,15 +79,39 @@ def kept(name: str) -> Iterator[Path]:
             yield from directory.glob(f"{name}.*.code")
 
 
-def _directory() -> Path | None:
+def _directory(make: bool = False) -> Path | None:
+    """The directory for this version of Numba; None where there is none that is the user's own."""
     directory = cache_directory()
-    return directory and directory / f"numba-{numba.__version__}"
+    if directory is None:
+        return None
+    directory /= f"numba-{numba.__version__}"
+    try:
+        owned.check_folder(directory, make)
+    except owned.NotOwnError as error:
+        _warn(str(error))
+        return None
+    except OSError:  # it is not there yet, or can't be made
+        return None
+    return directory
+
+
+@cache
+def _warn(reason: str) -> None:
+    """Say once why machine code is not loaded."""
+    warnings.warn(
+        f"mmsim loads no machine code from {cache_directory()} and compiles again, which takes "
+        f"seconds: {reason}. Whoever can write there could have code executed. Name a folder of "
+        "your own in MMSIM_CACHE_DIR, or see to it that only you can write there.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 class _Kept(NullCache):  # type: ignore[misc]  # a class of Any
     """The machine code of a function on the disk, a file for each choice of argument types.
 
-    A file holds a SHA-256 and what it is of, a pickle. A damaged file is ignored.
+    A file holds a SHA-256 and what it is of, a pickle. A file that is damaged, or that another user
+    can have written, is ignored.
     """
 
     def __init__(self, function: Callable[..., object], source: str) -> None:
@@ -90,8 +119,8 @@ class _Kept(NullCache):  # type: ignore[misc]  # a class of Any
         self.name = f"{Path(code.co_filename).stem}.{code.co_name}"
         self.source = f"{source} {code.co_firstlineno} {code.co_code.hex()}"
 
-    def _file(self, types: object, codegen: Any) -> Path | None:
-        directory = _directory()
+    def _file(self, types: object, codegen: Any, make: bool = False) -> Path | None:
+        directory = _directory(make)
         if directory is None:
             return None
         python = sys.version_info[:2]
@@ -103,7 +132,10 @@ class _Kept(NullCache):  # type: ignore[misc]  # a class of Any
         target_context.refresh()
         file = self._file(sig, target_context.codegen())
         try:
-            data = file.read_bytes() if file else b""
+            data = owned.read(file) if file else b""
+        except owned.NotOwnError as error:
+            _warn(str(error))
+            return None
         except OSError:
             return None
         body = data[DIGEST:]
@@ -116,12 +148,13 @@ class _Kept(NullCache):  # type: ignore[misc]  # a class of Any
 
     def save_overload(self, sig: object, data: Any) -> None:
         """Keep the code for such arguments, if that can be done."""
-        file = self._file(sig, data.codegen)
-        if file is None or data.library.has_dynamic_globals:
+        file = None
+        if not data.library.has_dynamic_globals:
+            file = self._file(sig, data.codegen, make=True)
+        if file is None:
             return
         body: bytes = dumps(data._reduce())
-        with suppress(OSError):  # the disk is full, or another user's
-            file.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):  # the disk is full, or can't be written
             descriptor, name = tempfile.mkstemp(dir=file.parent, suffix=".tmp")
             try:
                 with open(descriptor, "wb") as new:

@@ -190,7 +190,6 @@ def new_state(
     are asked for, and they are small, narrow types hold them.
     """
     sizes = sizes or (1,) * numbers.dmms
-    half_of = half_of or [home_of(one, numbers.halves) for one in range(len(sizes))]
     slots = numbers.halves * numbers.sets * numbers.ways
     narrow = sectors < 1 << 29 and numbers.sectors <= BITS and numbers.sector <= BITS
     return State(
@@ -200,10 +199,49 @@ def new_state(
         np.full(numbers.channels * numbers.banks, -1, np.int64),
         np.full(numbers.dmms * known(numbers), -1, np.int64),
         cluster_of_each(sizes),
-        np.array(half_of, np.int64),
+        np.array(_halves(numbers, sizes, half_of), np.int64),
         np.zeros(RESOURCES + OF_A_DMM * numbers.dmms + numbers.slices, np.int64),
         np.zeros(2, np.int64),
         np.zeros(COUNTS + 1, np.int64),
+    )
+
+
+def _halves(numbers: Numbers, sizes: Sequence[int], half_of: Sequence[int]) -> list[int]:
+    """The half of each cluster."""
+    if half_of:
+        return [*half_of[: len(sizes)]]
+    return [home_of(one, numbers.halves) for one in range(len(sizes))]
+
+
+class Sparse(dict[int, int]):
+    """Numbers of which only those are kept that were set; the others are all the same.
+
+    >>> numbers = Sparse(-1)
+    >>> numbers[10**9] += 3
+    >>> numbers[10**9], numbers[5], len(numbers)
+    (2, -1, 1)
+    """
+
+    def __init__(self, usual: int) -> None:
+        self.usual = usual
+
+    def __missing__(self, _: int) -> int:
+        return self.usual
+
+
+def sparse_state(numbers: Numbers, sizes: Sequence[int], half_of: Sequence[int] = ()) -> State:
+    """As `new_state`, for a cache of any size: it takes as much memory as is used of it."""
+    return State(
+        Sparse(-1),
+        Sparse(0),
+        Sparse(0),
+        Sparse(-1),
+        Sparse(-1),
+        cluster_of_each(sizes).tolist(),
+        _halves(numbers, sizes, half_of),
+        Sparse(0),
+        [0, 0],
+        [0] * (COUNTS + 1),
     )
 
 
@@ -261,7 +299,7 @@ def slot_of(tags: Any, first: int, ways: int, line: int) -> int:
     >>> slot_of([7, 9, 5, 9], 1, 3, 9), slot_of([7, 9, 5, 9], 1, 3, 7)
     (1, -1)
     """
-    for slot in range(first, first + ways):
+    for slot in range(first, first + min(ways, len(tags) + 1)):  # a sparse set is short
         if tags[slot] == line:
             return slot
     return -1
@@ -460,10 +498,11 @@ def translate(numbers: Numbers, state: State, dmm: int, page: int) -> None:
     first = dmm * numbers.pages
     end = first + numbers.pages
     at = first
-    while at < end and state.known[at] != page:
+    while at < end and state.known[at] != page and state.known[at] >= 0:
         at += 1
-    if at == end:
-        at -= 1
+    if at == end or state.known[at] < 0:
+        if at == end:
+            at -= 1
         state.items[TRANSLATIONS] += 1
     while at > first:
         state.known[at] = state.known[at - 1]
@@ -556,14 +595,18 @@ def serve(
     return done + numbers.latency - 1
 
 
-def counters(numbers: Numbers, dmms: int) -> int:
-    """How many counts an access by so many DMMs has.
+def apart(numbers: Numbers) -> bool:
+    """Whether items on each slice, and on the port and the wire of each DMM, are counted.
 
-    Items on each slice, and on the port and the wire of each DMM, are counted if any of them takes
-    time: one of them may bind.
+    They are if any of them takes time: one of them may bind.
     """
     times = numbers.port_time + numbers.wire_time + numbers.write_port_time
-    if times + numbers.write_wire_time + numbers.atomic_time == 0:
+    return times + numbers.write_wire_time + numbers.atomic_time > 0
+
+
+def counters(numbers: Numbers, dmms: int) -> int:
+    """How many counts an access by so many DMMs has."""
+    if not apart(numbers):
         return COUNTS
     return COUNTS + numbers.slices + OF_A_DMM * dmms
 
@@ -581,7 +624,7 @@ def add_counts(
     """Add what the request that was served last took to the counts of its access."""
     for one in range(COUNTS):
         counts[one] += state.items[one]
-    if len(counts) == COUNTS:
+    if not apart(numbers):
         return
     own = COUNTS + numbers.slices + OF_A_DMM * dmm
     counts[own + PORT] += state.items[ASKED]
@@ -621,6 +664,7 @@ PARTS = (
     translate,
     passed,
     serve,
+    apart,
     add_counts,
     write_other,
 )

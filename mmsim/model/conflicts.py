@@ -22,6 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
+MANY_BANKS = 64
+"""For so many banks a request, or more, only those are counted that are asked for."""
 
 
 @dataclass(frozen=True)
@@ -244,7 +246,13 @@ class Banks(Conflict):
     def _loads(self, addresses: Integers, warps: Integers, count: int) -> Integers:
         """The most addresses of each warp in one bank."""
         width = self.width
-        loads = np.bincount(warps * width + self.cells(addresses), minlength=count * width)
+        banks = warps * width + self.cells(addresses)
+        if count * width > MANY_BANKS * len(addresses):
+            asked, of_asked = np.unique(banks, return_counts=True)
+            found = np.zeros(count, dtype=np.int64)
+            np.maximum.at(found, asked // width, of_asked)
+            return found
+        loads = np.bincount(banks, minlength=count * width)
         most: Integers = loads.reshape(count, width).max(axis=1)
         return most
 

@@ -105,8 +105,6 @@ class Machine(ABC):
     """The bytes of a bank; None where a word holds an element, whatever its bytes."""
     cache: Numbers | None = None
     """The rule of a memory that knows sectors and a cache; None without."""
-    cluster_sizes: tuple[int, ...] = ()
-    """How many DMMs each cluster has, which take turns at the global memory; else each DMM does."""
     half_of: tuple[int, ...] | None = None
     """Of each cluster its half of the cache; None where that is the half of its number."""
     under_way: int = 1
@@ -151,6 +149,13 @@ class Machine(ABC):
             found[: len(units.before)] = [unit.latency for unit in units.before[:count]]
             return found
         return np.array([unit.latency for unit in units[:count]], dtype=np.int64)
+
+    def clusters_of(self, dmms: int) -> tuple[int, ...]:
+        """How many of the first `dmms` DMMs each cluster has; clusters take turns at the memory.
+
+        Empty where there are no clusters: then the DMMs do.
+        """
+        return ()
 
     @property
     def pipelined(self) -> bool:

@@ -121,6 +121,11 @@ class Grid:
         """Number of blocks."""
         return -(-self.threads // self.block_size)
 
+    @property
+    def dmms_used(self) -> int:
+        """How many DMMs hold a block: the first ones do."""
+        return min(self.dmms, self.blocks)
+
     @cached_property
     def warps_per_block(self) -> int:
         """Warps of a full block."""

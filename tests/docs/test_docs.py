@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+import mmsim as mm
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(
@@ -86,3 +88,18 @@ def test_verdicts_in_the_readme_are_those_of_verification():
         grid = claim.cases()
         verdict = verify_claim(replace(claim, grid=lambda grid=grid: some(grid)))
         assert (verdict.statement, len(grid), verdict.result) == (formula, int(cases), result)
+
+
+def test_the_page_of_limits_names_what_there_is():
+    text = (ROOT / "docs" / "explanation" / "limits.md").read_text(encoding="utf-8")
+    (first,) = re.findall(r"^- A program is one function.*", text, re.MULTILINE)
+    assert re.findall(r"\bno (\w+)", first) == ["pointers", "recursion"]
+    for owner, names in (
+        (mm, ("atomic", "warp", "vector")),
+        (mm.Cached, ("sectors", "under_way", "resident")),
+        (mm.HMM, ("bank_bytes",)),
+    ):
+        for name in names:
+            assert hasattr(owner, name), name
+    for said in ("`mm.Cached` has a second-level cache", "`mm.Cached` has sectors", "`under_way`"):
+        assert said in text

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import mmsim as mm
 from draws import draws
+from mmsim.engines import cached
 from mmsim.engines.array import cached_time
 from mmsim.errors import LaunchError, VectorError
 from mmsim.results.roofline import roofline
@@ -72,15 +73,15 @@ def test_without_more_it_is_the_hmm(case, schedule, bank_bytes):
     spec = case.machine_spec
     numbers = spec.dmms, spec.width, spec.global_latency, spec.shared_latency
     hmm = mm.HMM(*numbers, bank_bytes=bank_bytes)
-    cached = mm.Cached(*numbers, bank_bytes=bank_bytes)
+    machine = mm.Cached(*numbers, bank_bytes=bank_bytes)
     expected = run(hmm, case, schedule, engine="events", check=True)
-    found = run(cached, case, schedule, engine="events", check=True)
+    found = run(machine, case, schedule, engine="events", check=True)
     assert found.cache or not any(row.space == "global" for row in found.accesses)
     assert outcome(replace(found, cache=())) == outcome(expected)
     assert found.findings == expected.findings
     assert played(found.trace) == played(expected.trace)
     if schedule == "synchronous" or not races(expected):
-        assert outcome(run(cached, case, schedule)) == outcome(found)
+        assert outcome(run(machine, case, schedule)) == outcome(found)
 
 
 @st.composite
@@ -93,7 +94,7 @@ def cached_machines(draw, spec):
     sets = draw(st.integers(0, 3)) if line // sectors <= 32 else 0
     times = st.integers(0, 4)
     clusters = draw(st.sampled_from([None, 1, (1, spec.dmms - 1)][: 2 + (spec.dmms > 1)]))
-    number = len(mm.Cached(spec.dmms, 1, 1, clusters=clusters).cluster_sizes)
+    number = len(mm.Cached(spec.dmms, 1, 1, clusters=clusters).clusters_of(spec.dmms))
     return mm.Cached(
         spec.dmms,
         spec.width,
@@ -189,6 +190,18 @@ def test_the_compiled_player_agrees(schedule, compile, monkeypatch):
     slow = MACHINE.run(many_ways, *args, **how, engine="events")
     assert outcome(fast) == outcome(slow)
     assert min(sum(getattr(row, name) for row in fast.cache) for name in COUNTS) > 0
+
+
+@both_schedules
+@many
+@given(drawn=cached_cases())
+def test_tables_that_keep_only_what_is_used_give_the_same(drawn, schedule):
+    """As of a machine whose tables would take more memory than there is."""
+    case, machine = drawn
+    expected = run(machine, case, schedule, engine="array")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cached, "tables", lambda launch: 1 << 60)
+        assert outcome(run(machine, case, schedule, engine="array")) == outcome(expected)
 
 
 COUNTS = (

@@ -99,6 +99,54 @@ def test_what_another_build_of_numba_kept_does_no_harm(cache):
     assert doubled()
 
 
+class Plant:
+    """A pickle that makes a file where it is read."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return open, (str(self.mark), "w")
+
+
+ALLOWING = {
+    "the folder": lambda cache: next(cache.glob("numba-*")),
+    "the folder around it": lambda cache: cache,
+    "the files": None,
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such modes")
+@pytest.mark.parametrize("which", [None, *ALLOWING])
+def test_nothing_is_executed_that_another_user_can_have_written(
+    cache, tmp_path, monkeypatch, which
+):
+    mark = tmp_path / "ran"
+    body = pickle.dumps(Plant(mark))
+    files = kept_files(cache)
+    for file in files:
+        file.write_bytes(hashlib.sha256(body).digest() + body)
+    compiler._warn.cache_clear()
+    if which is None:  # what the user's own folder holds is executed, as guarantees.md says
+        assert doubled()
+        assert mark.exists()
+        return
+    find = ALLOWING[which]
+    for path in files if find is None else [find(cache)]:
+        path.chmod(0o777 if path.is_dir() else 0o666)
+    with pytest.warns(RuntimeWarning, match=f"no machine code from {cache}.*MMSIM_CACHE_DIR") as at:
+        assert doubled()
+    assert not mark.exists()
+    assert "other users can write to" in str(at[0].message)
+    if find is None:  # compiled again, and kept
+        assert not any(file.stat().st_mode & 0o022 for file in files if "program_" in file.name)
+    else:  # said once, and left alone
+        assert len(at) == 1
+        assert [file.read_bytes()[32:] for file in files] == [body] * len(files)
+        kernel = execute.Execution(launched(double, np.arange(8), threads=8), None).text.kernel
+        assert not build.is_kept(kernel)
+
+
 @pytest.mark.parametrize("where", ["file", "file/below", "folder"])
 def test_without_a_place_to_keep_programs_they_run_all_the_same(where, tmp_path, monkeypatch):
     (tmp_path / "file").touch()

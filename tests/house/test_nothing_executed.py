@@ -3,8 +3,8 @@
 The one exception is the point of it: `mmsim run FILE.py:NAME` imports that file, as Python would.
 What mmsim itself executes is text that it wrote from a program's representation, so that no name,
 string or comment of a program can get into it. Numba keeps what it compiled of that in the user's
-own cache directory, in a form that is executed when it is read again; no other user must be able to
-write there.
+own cache directory, in a form that is executed when it is read again; where another user can write
+there, it is not (`tests/host/test_owned.py`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ALLOWED = {
     ("mmsim/engines/array/fused/writer.py", "compile"),
     # How long Python takes for that text, to know how long Numba will; executes nothing.
     ("mmsim/engines/array/fused/worth.py", "compile"),
-    # Machine code that mmsim kept in the user's own cache directory (docs/fuzzing.md).
+    # Machine code in the user's own cache directory, where no one else can write (docs/fuzzing.md).
     ("mmsim/host/compiler.py", "pickle"),
     # Compiles the file that holds a function, to see if it still says what runs; executes nothing.
     ("mmsim/frontend/codes.py", "compile"),
@@ -63,7 +63,8 @@ ALLOWED = {
     ("mmsim/cuda/replacing.py", "import_module"),
     # The modules that a sweep's function imports itself when it runs, to see if they changed.
     ("mmsim/sweeps/functions.py", "import_module"),
-    # A sweep's workers: what travels to them is made and read by joblib, never by way of a file.
+    # A sweep's workers: what travels to them is made and read by joblib, large arrays by way of
+    # files in a folder that joblib makes for this user alone.
     ("mmsim/sweeps/work.py", "joblib"),
     ("mmsim/sweeps/work.py", "joblib.externals.loky.process_executor"),
     ("mmsim/sweeps/work.py", "joblib.parallel"),

@@ -178,7 +178,7 @@ def test_how_many_clusters_have_which_sizes():
         ((2, 1), 3, (2, 1)),
     ):
         one = machine(dmms=dmms, clusters=clusters)
-        assert one.cluster_sizes == sizes
+        assert one.clusters_of(one.dmms) == sizes
         of_each = cache.cluster_of_each(sizes).tolist()
         if isinstance(clusters, int):
             assert of_each == [x * clusters // dmms for x in range(dmms)]

@@ -155,3 +155,15 @@ def test_the_papers_rules_are_asked_without_lanes():
     assert not Banks(4).by_lane
     assert not Groups(4).by_lane
     assert InParts(2, Banks(4)).by_lane
+
+
+@pytest.mark.parametrize("rule", [Banks(10**6), Banks(10**6).of_atomics(), Banks(3)])
+def test_stages_of_few_lanes_at_many_banks_are_those_of_each_warp(rule):
+    """There only the banks are counted that are asked for."""
+    random = np.random.RandomState(0)
+    for lanes in (1, 5, 200):
+        warps = np.sort(random.randint(0, 40, lanes))
+        addresses = random.choice([0, 7, rule.width, 5 * rule.width + 7], lanes)
+        found = rule.stage_counts(addresses, warps, 40).tolist()
+        asked = [addresses[warps == warp].tolist() for warp in range(40)]
+        assert found == [rule.stages(one) if one else 0 for one in asked]

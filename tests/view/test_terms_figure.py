@@ -5,6 +5,7 @@ import pytest
 import mmsim as mm
 from mmsim.claims.fit import fit_numbers
 from mmsim.errors import LaunchError, MMSimError
+from mmsim.view.figures.described import described
 
 CASES = [{"n": n, "w": w, "l": l} for n in (16, 32, 64) for w in (2, 4, 8) for l in (1, 3, 4, 9)]
 
@@ -26,13 +27,22 @@ def heights(area):
 def test_terms_are_areas_of_their_shares():
     axes = mm.figures.terms(GOOD, "n", (16, 64, 256), w=4, l=6)
     names = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert names == ["n/w", "2*l"]  # -2 is no part of a time
+    assert names == ["n/w", "2*l"]
     first, second = axes.collections
     assert heights(first)[-1] == pytest.approx(100 * 4 / (4 + 12))
     assert heights(second)[-1] == pytest.approx(100)
-    assert axes.get_ylabel() == "share of the time (%)"
+    assert axes.get_ylabel() == "share of the time without -2 (%)"
     assert axes.get_xlabel() == "n"
     assert first.get_hatch() != second.get_hatch()
+
+
+def test_shares_are_of_the_time_only_if_all_terms_are_drawn():
+    """Of n - l = 20 time units at n = 21 the term n is not 100%, and so it doesn't say so."""
+    whole, rest = (found(lambda n, w, l, by=by: n + by * l) for by in (1, -1))
+    for fit, said in ((whole, "the time"), (rest, "the time without -l")):
+        axes = mm.figures.terms(fit, "n", (21, 42), w=4, l=1)
+        assert axes.get_ylabel() == f"share of {said} (%)"
+        assert described(axes.figure).startswith(f"share of {said} against n, from 21 to 42: ")
 
 
 def test_formulas_lie_over_each_other():

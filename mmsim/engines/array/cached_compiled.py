@@ -131,7 +131,7 @@ def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -
             home = home_of(line, numbers.halves)
             for half in range(numbers.halves):
                 slot = (half * numbers.sets + place) * numbers.ways
-                for one in range(slot, slot + numbers.ways, LINE):
+                for one in range(slot, slot + min(numbers.ways, len(cache.tags) + 1), LINE):
                     seen += cache.tags[one]
                     if half == home:
                         seen += cache.valid[one]

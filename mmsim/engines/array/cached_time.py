@@ -16,7 +16,15 @@ from mmsim.engines.array import asynchronous_time as plain_time
 from mmsim.engines.array import cached_compiled as player
 from mmsim.engines.array import turns_compiled
 from mmsim.engines.array.cold import Cold
-from mmsim.engines.cached import asked, needed, new_state
+from mmsim.engines.cached import (
+    asked,
+    bytes_of_tables,
+    last_sector,
+    needed,
+    new_state,
+    plain_state,
+    sparse,
+)
 from mmsim.host.cores import cores, in_thread, on_all_cores
 from mmsim.host.progress import Progress
 from mmsim.meaning.launch import Launch
@@ -36,6 +44,9 @@ COLD = Cold("cached_compiled.play", 1_000_000)
 OF_A_REQUEST = 60
 """Bytes of a request, besides its sectors."""
 OF_A_NOTE = 600
+OF_A_PLACE = 12
+FEW_PLACES = 64
+"""Bytes of a place for a request of a warp under way; so many are asked for in advance."""
 
 
 def gather_all(
@@ -285,10 +296,8 @@ class Requests:
 
     def new_state(self, sectors: int) -> rule.State:
         """An empty cache for so many requests of sectors, in arrays."""
-        ends = [array.bases.item(-1) + array.words for array in self.launch.arrays.values()]
-        rooms = [way.size for way in self.ways] or [1]
-        last = max(ends, default=1) * max(rooms) // self.numbers.sector
-        return new_state(self.numbers, self.launch.machine, max(sectors, last))
+        most = max(sectors, last_sector(self.launch))
+        return new_state(self.numbers, self.launch.machine, most)
 
     def pays(self, work: int) -> bool:
         """Whether to take compiled functions for so many sectors more."""
@@ -301,9 +310,17 @@ class Requests:
         return compiler.enabled()
 
     def asynchronous(
-        self, operations: Numeric, start: Integers, progress: Progress, counts: Integers
+        self,
+        operations: Numeric,
+        start: Integers,
+        progress: Progress,
+        counts: Integers | list[rule.Sparse],
     ) -> int:
         """The finishing time; `counts` gets what the requests of each access took."""
+        if isinstance(counts, list):
+            launch, state = self._prepared(operations, start, False, np.zeros(0, np.int64))
+            plain = player.State._make(part.tolist() for part in state)._replace(counts=counts)
+            return player.play(launch, plain, self.numbers, plain_state(self.launch), [0, 0])
         compile = self.pays(self.sectors)
         cached = self.launch.left or self.new_state(self.sectors)
         self.launch.left = cached
@@ -339,10 +356,14 @@ class Requests:
         """What the player is given; the notes are dropped."""
         launch, grid = self.launch, self.launch.grid
         machine = launch.machine
-        dmms = min(grid.dmms, grid.blocks)
+        dmms = grid.dmms_used
         blocks, size = grid.blocks, grid.warps_per_block
         warps = blocks * size
-        places = machine.under_way
+        # No more requests are under way than a warp has.
+        places = min(machine.under_way, max(int(np.diff(start).max()), 1))
+        if places > FEW_PLACES:
+            more = OF_A_PLACE * warps * places
+            self.growth.need(2 * self.held + OF_A_REQUEST * self.count + more, self.held)
         sites = [np.full(len(note.stages), note.site, np.int32) for note in self.notes]
         stages = [note.stages for note in self.notes]
         ends = [np.zeros(1, np.int64)]
@@ -359,8 +380,9 @@ class Requests:
         before = np.arange(blocks) * grid.block_size
         threads = np.minimum(grid.block_size, grid.threads - before)
         kinds = np.array([rule.KIND[site.kind] for site in launch.meaning.sites], np.int64)
+        sizes = machine.clusters_of(dmms)
         arrays = (
-            np.cumsum((0, *machine.cluster_sizes)),
+            np.cumsum((0, *sizes)),
             operations.astype(np.int64),
             threads,
             needed(launch),
@@ -380,7 +402,6 @@ class Requests:
         sequences[: grid.warps, 0] = start[:-1]
         sequences[: grid.warps, 1] = start[1:]
         words = plain_time.words_for(warps)
-        sizes = machine.cluster_sizes
         clusters, of_clusters = (plain_time.words_for(most) for most in (len(sizes), max(sizes)))
         resident = grid.threads if machine.resident is None else machine.resident
         state = player.State(
@@ -416,20 +437,23 @@ class Rounds:
 
     def __init__(self, requests: Requests) -> None:
         self.requests = requests
-        self.state = requests.new_state(1 << 62)
-        self.plain: rule.State | None = rule.listed(self.state)
+        self.sparse = sparse(requests.launch)
+        self.plain: rule.State | None = plain_state(requests.launch)
+        if not self.sparse:
+            self.state = requests.new_state(1 << 62)
 
-    def serve(self, note: Note, start: int, dmms: Integers, counts: Integers) -> int:
+    def serve(self, note: Note, start: int, dmms: Integers, counts: Integers | rule.Sparse) -> int:
         """When a round that begins at `start` ends; `counts` gets what it took."""
         numbers, kind = self.requests.numbers, self.requests.ways[note.site].kind
         table = dmms, note.stages, np.append(0, note.ends), note.sectors, note.touched
         if self.plain is not None:
-            if not self.requests.pays(len(note.sectors)):
-                own = counts.tolist()
+            if self.sparse or not self.requests.pays(len(note.sectors)):
+                own: Any = counts.tolist() if isinstance(counts, np.ndarray) else counts
                 own_dmms, stages, ends, sectors, touched = (array.tolist() for array in table)
                 given = kind, own_dmms, stages, ends, sectors, touched, own
                 time = player.serve_round(numbers, self.plain, start, *given)
-                counts[:] = own
+                if isinstance(counts, np.ndarray):
+                    counts[:] = own
                 return time
             arrays = zip(self.plain, self.state, strict=True)
             self.state = rule.State._make(np.array(new, old.dtype) for new, old in arrays)
@@ -442,14 +466,12 @@ def bytes_played(launch: Launch) -> int:
     """What the schedule takes, besides the requests."""
     grid, machine = launch.grid, launch.machine
     assert machine.cache is not None
-    dmms = min(grid.dmms, grid.blocks)
-    of_warps = grid.warps * (100 + 12 * machine.under_way)
+    dmms = grid.dmms_used
+    of_warps = grid.warps * (100 + OF_A_PLACE * min(machine.under_way, FEW_PLACES))
     of_warps += 2 * 8 * dmms * plain_time.words_for(grid.blocks * grid.warps_per_block)
-    columns = rule.counters(machine.cache, dmms)
-    sizes = machine.cluster_sizes
+    sizes = machine.clusters_of(dmms)
     of_clusters = 8 * len(sizes) * (plain_time.words_for(max(sizes)) + 4)
-    of_sites = len(launch.meaning.sites) * 2 * 8 * columns
-    return of_warps + of_clusters + of_sites + rule.numbers_bytes(machine.cache)
+    return of_warps + of_clusters + bytes_of_tables(launch)
 
 
 def narrow(most: int) -> type[np.int32 | np.int64]:

@@ -94,8 +94,8 @@ class Asynchronous(Driver):
     def turns(self, unit: Unit) -> Turns:
         machine = self.launch.machine
         if machine.shared and unit.dmm is None:
-            if machine.cluster_sizes:
-                clusters = cluster_of_each(machine.cluster_sizes)
+            if sizes := machine.clusters_of(self.grid.dmms_used):
+                clusters = cluster_of_each(sizes)
                 return ClustersInTurn(self.dmm_of_warp, clusters.tolist())
             return DMMsInTurn(self.dmm_of_warp)
         return WarpsInTurn()
@@ -272,20 +272,24 @@ class Ahead(Warp):
     def __init__(self, driver: Asynchronous, number: int) -> None:
         super().__init__(driver, number)
         self.places = driver.launch.machine.under_way
-        self.times, self.sites = [0] * self.places, [0] * self.places
+        self.times, self.sites = [0], [0]
         self.knows = False
 
     def served(self, delay: int) -> None:
         now, needs = self.driver.now, self.driver.needs
-        sent(self.times, self.sites, 0, self.places, self.request.site.number, now + delay)
+        places = len(self.times)
+        sent(self.times, self.sites, 0, places, self.request.site.number, now + delay)
+        if places < self.places and min(self.times) > now:  # another place, when it is needed
+            self.times.append(0)
+            self.sites.append(0)
         if not self.work():
             return
         self.knows = True
         if isinstance(self.want, Request):
             needed = needs[self.want.site.number]
-            time = next_request(self.times, self.sites, 0, self.places, needed, now)
+            time = next_request(self.times, self.sites, 0, len(self.times), needed, now)
         else:
-            time = all_done(self.times, 0, self.places)
+            time = all_done(self.times, 0, len(self.times))
         self.after(time - now, COMPLETION)
 
     def happen(self, _: Event) -> None:

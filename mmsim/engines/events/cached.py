@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from simpy import Environment
 
-from mmsim.engines.cached import asked, new_state
+from mmsim.engines.cached import asked, plain_state
 from mmsim.engines.events.units import Job, MemoryUnit
 from mmsim.engines.tally import Tally
 from mmsim.meaning.launch import Launch
@@ -31,7 +31,7 @@ class CachedUnit(MemoryUnit):
         super().__init__(env, unit, turns)
         self.launch = launch
         self.numbers, self.asked = asked(launch)
-        self.state = cache.listed(launch.left or new_state(self.numbers, launch.machine))
+        self.state = plain_state(launch)
         self.dmm_of_warp = dmm_of_warp
         self.taken = tally.taken
 

@@ -19,8 +19,7 @@ class Residency:
 
     def __init__(self, grid: Grid, resident: int | None) -> None:
         self.grid = grid
-        used = min(grid.dmms, grid.blocks)
-        self.room = [grid.threads if resident is None else resident] * used
+        self.room = [grid.threads if resident is None else resident] * grid.dmms_used
         self.dmm: list[int] = []
         """Of each block that has begun its DMM."""
 

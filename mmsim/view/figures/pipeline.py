@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mmsim.errors import MMSimError
 from mmsim.host.guesses import advised
 from mmsim.results import Dispatch, Run
+from mmsim.results.trace import TracedUnit
 from mmsim.view.figures.described import counted, describe
 from mmsim.view.figures.paper import (
     COLUMN,
@@ -28,15 +29,20 @@ NAMES, DIGIT, MARGIN = 72, 4.6, 1.6
 """Widths in points: of the registers' names, of a digit, of the gap between two numbers."""
 
 
+def units_used(run: Run) -> list[TracedUnit]:
+    """The units that dispatched something, in the order of the figure."""
+    used = {dispatch.unit for dispatch in run.trace.dispatches}
+    return [unit for unit in run.trace.units if unit.name in used]
+
+
+def depth(run: Run) -> int:
+    """How many pipeline registers a run used."""
+    return sum(unit.latency for unit in units_used(run))
+
+
 def registers(run: Run) -> list[tuple[str, int]]:
     """The pipeline registers that a run used, as (unit, register), in the order of the figure."""
-    used = {dispatch.unit for dispatch in run.trace.dispatches}
-    return [
-        (unit.name, register)
-        for unit in run.trace.units
-        if unit.name in used
-        for register in range(unit.latency)
-    ]
+    return [(unit.name, one) for unit in units_used(run) for one in range(unit.latency)]
 
 
 def fits(run: Run, width: float) -> int:
@@ -76,18 +82,18 @@ def pipeline(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | N
     check_run(run)
     trace = run.trace
     start, end = window(run, start, end)
-    rows = registers(run)
     longest = fits(run, PAGE)
     if end - start > longest:
         raise MMSimError(
             f"{end - start} time units are too many for this figure ({longest}): give start and "
             "end, or draw warps(run) or banks(run)"
         )
-    if len(rows) > DEEPEST:
+    if depth(run) > DEEPEST:
         raise MMSimError(
-            f"{len(rows)} pipeline registers are too many for this figure ({DEEPEST}): lower the "
+            f"{depth(run)} pipeline registers are too many for this figure ({DEEPEST}): lower the "
             "latency, or draw warps(run)"
         )
+    rows = registers(run)
     width = COLUMN if end - start <= fits(run, COLUMN) else PAGE
     with drawing(axes, width, 0.5 + 0.17 * len(rows)) as drawn:
         for dispatch in trace.dispatches:

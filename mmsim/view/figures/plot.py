@@ -8,7 +8,7 @@ from mmsim.host.guesses import advised
 from mmsim.results import Run
 from mmsim.view.figures.lines import lines
 from mmsim.view.figures.paper import PAGE, check_run
-from mmsim.view.figures.pipeline import fits, pipeline, registers
+from mmsim.view.figures.pipeline import depth, fits, pipeline
 from mmsim.view.figures.rounds import rounds
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def plot(run: Run, *, axes: Axes | None = None) -> Axes:
     """
     check_run(run)
     short = run.record is not None and 0 < run.time <= min(SHORT, fits(run, PAGE))
-    if short and len(registers(run)) <= FLAT:
+    if short and depth(run) <= FLAT:
         return pipeline(run, axes=axes)
     if 0 < len(run.rounds) <= FEW:
         return rounds(run, axes=axes)

@@ -37,7 +37,8 @@ def terms(
 ) -> Axes:
     """Draw which share of the time each term of a formula has, over a parameter.
 
-    It shows where which term dominates. Terms with a negative coefficient are left out.
+    It shows where which term dominates. A term with a negative coefficient is no part of the time:
+    then these are shares of the other terms' sum, and the vertical axis says what is left out.
 
     Parameters
     ----------
@@ -68,7 +69,9 @@ def terms(
         _named(factor, term): [float(factor * term.value(one)) for one in cases]
         for factor, term in added
     }
-    return areas(heights, over, values, axes=axes)
+    left = [f"-{_named(-factor, term)}" for factor, term in fit.terms if factor < 0]
+    whole = short(f"the time without {', '.join(left)}") if left else "the time"
+    return areas(heights, over, values, axes=axes, whole=whole)
 
 
 def areas(
@@ -77,6 +80,7 @@ def areas(
     values: Sequence[int],
     *,
     axes: Axes | None = None,
+    whole: str = "the time",
 ) -> Axes:
     """Draw the share that each of several parts has of their sum, over a parameter.
 
@@ -88,6 +92,8 @@ def areas(
         The parameter of the horizontal axis, and its values.
     axes
         Where to draw.
+    whole
+        What their sum is.
 
     Examples
     --------
@@ -99,7 +105,7 @@ def areas(
         raise MMSimError(f"{len(heights)} terms, and {len(COLOURS)} can be distinguished")
     sums = [sum(column) for column in zip(*heights.values(), strict=True)]
     shares = [
-        [100 * part / whole for part, whole in zip(row, sums, strict=True)]
+        [100 * part / total for part, total in zip(row, sums, strict=True)]
         for row in heights.values()
     ]
     with drawing(axes, COLUMN, 2.2) as drawn:
@@ -115,11 +121,11 @@ def areas(
             area.set_hatch(hatch)
         _axis(drawn, over, values)
         drawn.set_ylim(0, 100)
-        drawn.set_ylabel("share of the time (%)")
+        drawn.set_ylabel(words(f"share of {whole} (%)"))
         legend_above(drawn, columns=3)
         describe(
             drawn,
-            f"share of the time against {over}, from {values[0]} to {values[-1]}",
+            f"share of {whole} against {over}, from {values[0]} to {values[-1]}",
             (
                 f"{name} from {row[0]:.0f}% to {row[-1]:.0f}%"
                 for name, row in zip(heights, shares, strict=True)

@@ -88,7 +88,13 @@ def run_data(
     }
 
 
-ALWAYS = ("words of memory", "pipeline registers", "warps", "variables of threads")
+ALWAYS = (
+    "words of memory",
+    "columns of memory",
+    "pipeline registers",
+    "warps",
+    "variables of threads",
+)
 """What a page has of a run, whatever window of it is shown."""
 
 
@@ -97,6 +103,7 @@ def _counts(trace: Trace, start: int, end: int) -> Counter[str]:
     grid = trace.grid
     always = (
         sum(array.data.size for array in trace.arrays),
+        trace.machine.width,
         sum(unit.latency for unit in trace.units),
         grid.warps,
         grid.threads * sum(one.elements for one in trace.variables),
@@ -280,7 +287,7 @@ def _within(index: tuple[int, ...], shape: tuple[int, ...]) -> bool:
 def _refuse_too_large(counts: Counter[str], time: int) -> None:
     for what, count in counts.items():
         if count > MOST:
-            advice = "run it smaller"
+            advice = "run it smaller, or on a smaller machine"
             if what not in ALWAYS:
                 advice = (
                     f"take a window of the time units 0 to {time}: player(start=..., end=...), "

@@ -42,6 +42,8 @@ SMALL = 1 << 16
 FEW = 1 << 10
 """Bytes of counts, and accesses, up to which an outcome is kept for the next launch."""
 MOST_READY = 256
+WIDEST = 1 << 12
+"""The widest warps whose tables take little memory: some 1.5 KiB for each lane, on each core."""
 
 
 class _Own(threading.local):
@@ -94,6 +96,8 @@ class Execution:
     def __init__(self, launch: Launch, progress: Progress) -> None:
         if launch.machine.cache is not None:
             raise CannotFuse("a fused program doesn't note the sectors of its requests")
+        if launch.machine.width > WIDEST:
+            raise CannotFuse("a fused program has tables for all lanes of a warp, used or not")
         self.launch = launch
         self.grid = launch.grid
         self.progress = progress

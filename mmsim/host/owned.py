@@ -1,0 +1,118 @@
+"""Whether only this user can have written a file, before mmsim executes what it holds.
+
+The rule is OpenSSH's for a user's keys: the file, its folder, and every folder and link on the way
+to it belong to this user or to root, and no one else can write to them. A folder on the way may be
+sticky, as /tmp is, where a user can move only what is the user's own. Windows has no such owners
+and modes; nothing is checked there.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from functools import cache
+from pathlib import Path
+
+
+class NotOwnError(Exception):
+    """Another user can have written what stands at a path; says which, and why."""
+
+
+def check_folder(folder: Path, make: bool = False) -> None:
+    """Raise `NotOwnError` if another user can write to a folder, or put another in its place.
+
+    With `make`, what the path lacks is made, for this user alone. OSError if it is no folder.
+    """
+    if sys.platform == "win32":
+        if make:
+            folder.mkdir(parents=True, exist_ok=True)
+        return
+    here = Path("/")
+    left = [*reversed((Path.cwd() / folder).parts)]
+    links = 0
+    while left:
+        there = here / left.pop()
+        if there.name == "..":  # `here` has no links in it
+            here = here.parent
+            continue
+        if make:
+            _make(there)
+        about = os.lstat(there)
+        if stat.S_ISLNK(about.st_mode):
+            _check_owner(there, about)
+            links += 1
+            if links > 40:  # as Linux has it
+                raise OSError(f"too many links on the way to {folder}")
+            left += reversed(Path(os.readlink(there)).parts)
+            continue
+        if not stat.S_ISDIR(about.st_mode):
+            raise NotADirectoryError(f"{there} is not a folder")
+        _check_owner(there, about)
+        if not (left and about.st_mode & stat.S_ISVTX):
+            _check_mode(there, about)
+        here = there
+
+
+def read(file: Path) -> bytes:
+    """What a file in a checked folder holds. Raises OSError, and `NotOwnError` if it isn't ours."""
+    with open(file, "rb", opener=_without_links) as opened:
+        about = os.fstat(opened.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            raise OSError(f"{file} is not a file")
+        if sys.platform != "win32":
+            _check_owner(file, about)
+            _check_mode(file, about)
+        return opened.read()
+
+
+def _without_links(path: str, flags: int) -> int:
+    # A pipe is opened without waiting for its other end.
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+
+
+def _make(folder: Path) -> None:
+    if not os.path.lexists(folder):
+        folder.mkdir(mode=0o700, exist_ok=True)  # another process may do this at the same time
+
+
+def _check_owner(path: Path, about: os.stat_result) -> None:
+    if about.st_uid not in (0, os.getuid()):
+        raise NotOwnError(
+            f"{path} belongs to user {about.st_uid}, and this process to user {os.getuid()}"
+        )
+
+
+def _check_mode(path: Path, about: os.stat_result) -> None:
+    mode = about.st_mode
+    if mode & stat.S_IWOTH or (mode & stat.S_IWGRP and not _mine_alone(path, about.st_gid)):
+        raise NotOwnError(
+            f"other users can write to {path}, whose mode is {stat.filemode(mode)} "
+            f"(chmod go-w {path})"
+        )
+
+
+def _mine_alone(path: Path, group: int) -> bool:
+    """Whether what a group may do here only this user may: no list of access names others.
+
+    Where such a list is there, the mode's bits of the group stand for all that it names.
+    """
+    if sys.platform != "linux":
+        return False
+    try:
+        return "system.posix_acl_access" not in os.listxattr(path) and _is_own(group)
+    except OSError:
+        return False
+
+
+@cache
+def _is_own(group: int) -> bool:
+    """Whether a group is the one that Linux makes for each user, and still has no other member."""
+    import grp
+    import pwd
+
+    try:
+        me, it = pwd.getpwuid(os.getuid()), grp.getgrgid(group)
+    except KeyError:  # without a name
+        return False
+    return it.gr_gid == me.pw_gid and it.gr_name == me.pw_name and not {*it.gr_mem} - {me.pw_name}
