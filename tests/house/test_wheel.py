@@ -6,7 +6,6 @@ It is built by the backend that is installed here, without a network.
 import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -14,13 +13,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
+from course.wheel import build_wheel
 
 import mmsim_algorithms
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("mmsim", "algorithms", "pyproject.toml", "README.md", "LICENSE")
 PIP = [sys.executable, "-m", "pip", "install", "-qq", "--no-index", "--no-deps"]
-BUILD = "import sys; from setuptools import build_meta as b; print(b.build_wheel(sys.argv[1]))"
 
 
 def cannot_build():
@@ -37,22 +35,10 @@ def cannot_build():
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel of a copy of the sources: building writes next to them."""
+    """The wheel, as `make course` builds it for students."""
     if why := cannot_build():
         pytest.skip(why)
-    place = tmp_path_factory.mktemp("wheel")
-    sources = place / "sources"
-    sources.mkdir()
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / part, sources / part, ignore=ignored)
-        else:
-            shutil.copy(ROOT / part, sources)
-    command = [sys.executable, "-c", BUILD, str(place)]
-    subprocess.run(command, cwd=sources, capture_output=True, check=True)
-    (built,) = place.glob("*.whl")
-    return built
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 def test_the_wheel_has_every_file_under_our_names(wheel):
