@@ -380,8 +380,8 @@ for name, make in permutations.NAMED.items():
 answer_3 = ...
 
 # %%
-run = scheduled(mm.HMM(2, 4, 10), np.arange(64), plan(permutations.random(64, 0), 4))
-kinds = [row.kind for row in run.rounds if row.space == "global"]
+small_run = scheduled(mm.HMM(2, 4, 10), np.arange(64), plan(permutations.random(64, 0), 4))
+kinds = [row.kind for row in small_run.rounds if row.space == "global"]
 check(answer_3, (kinds.count("read"), kinds.count("write")))
 
 # %% [markdown]

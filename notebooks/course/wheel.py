@@ -27,6 +27,8 @@ def build_wheel(folder: Path) -> Path:
             else:
                 shutil.copy(ROOT / part, place)
         command = [sys.executable, "-c", BUILD, str(folder.resolve())]
-        subprocess.run(command, cwd=place, stdout=subprocess.DEVNULL, check=True)
+        done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"the wheel of mmsim was not built:\n{done.stderr}")
     (built,) = folder.glob("*.whl")
     return built

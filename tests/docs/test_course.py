@@ -123,23 +123,26 @@ def answers(path):
     """The expressions that compute a right answer: those of the solutions and of the checks.
 
     Of a check those count that it compares with, not those of a function that looks at an answer.
-    A name or a number alone may stand anywhere.
+    Without what a question shows, and a name or a number alone.
     """
-    found = set()
+    found, shown = set(), ""
     right = solutions(path)
     for part in parts(read(path)):
         if part.role is Role.CHECK:
             source = python(part.cell.source)
             *before, last = ast.parse(source).body
-            if not any(isinstance(one, ast.FunctionDef) for one in before):
+            compared = last.value.args[1]
+            functions = [one.name for one in before if isinstance(one, ast.FunctionDef)]
+            if getattr(compared, "id", "") not in functions:
                 values = [one.value for one in before if isinstance(one, ast.Assign)]
-                found |= {
-                    ast.get_source_segment(source, one) for one in [*values, last.value.args[1]]
-                }
+                found |= {ast.get_source_segment(source, one) for one in [*values, compared]}
             solution = right[part.exercise]
             *_, last = ast.parse(solution).body
             found.add(ast.get_source_segment(solution, last.value))
-    return {squashed(one) for one in found if re.search(r"[(\[]", one) or " " in one}
+        else:
+            shown += squashed(part.cell.source)
+    compound = {squashed(one) for one in found if re.search(r"[(\[ ]", one)}
+    return {one for one in compound if one not in shown}
 
 
 def test_what_students_get_holds_no_answer(course, site):
