@@ -82,7 +82,7 @@ test-pythons: $(VENV)/.testable ## run the fast tests on every Python found, wit
 	$(BIN)/python tests/pythons.py --jobs $(JOBS) $(CHOICE)
 
 bare: $(VERSIONS) ## run the first program and the commands as an unknown user without a home; needs root
-	$(BIN)/python tests/bare_container.py
+	PYTHONPATH=notebooks $(BIN)/python tests/bare_container.py
 
 # Pytest exits with status 5 when no test is marked long; that is not a failure here.
 test-long: $(VENV)/.testable ## compare the engines and the reference at length, and run the long tests

@@ -7,7 +7,8 @@ of textbook programs has no claims. The folder's own name hands on what is wante
 `mmsim_algorithms.transpose:diagonal`.
 
 What measures and prints stands apart: `reports` has the papers' tables and the ledger, `drawings`
-their figures, `bench` the simulator's speed, `gpu` a real GPU. A module registers by being there.
+their figures, `bench` the simulator's speed, `gpu` a real GPU. A module registers itself: no
+list names it.
 """
 
 from __future__ import annotations

@@ -79,7 +79,8 @@ napoleon_preprocess_types = False
 # The ledger's verdicts: what `mmsim verify --json` saved, as `make ledger` keeps it.
 ledger_verdicts = os.environ.get("MMSIM_VERDICTS", str(ROOT / "docs" / "verdicts.json"))
 
-# Whether the notebooks show what their readers are to predict, folded; the course's site doesn't.
+# Whether the notebooks show what their readers are to predict, folded, and the checks of their
+# exercises. The course's site shows neither.
 notebook_answers = True
 
 # The kernel that the code cells run in needs no set-up and prints nothing.

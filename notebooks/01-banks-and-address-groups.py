@@ -25,14 +25,19 @@
 # 20, strides 20, who wins 10, exercises 25.
 
 # %%
+try:
+    from classroom import check, predicted
+
+    import mmsim as mm
+except ModuleNotFoundError as error:
+    needed = "mmsim installed, and classroom.py and sealed.py in its folder"
+    raise ImportError(f"{error}: this notebook needs {needed}") from None
+
 # %matplotlib inline
 # %config InlineBackend.figure_formats = ["svg"]
 from math import gcd
 
 import numpy as np
-from classroom import check, predicted
-
-import mmsim as mm
 
 # %% [markdown]
 # ## 1. One memory, seen in two ways
@@ -153,11 +158,11 @@ on_banks.trace.player()
 # and the time on the UMM, as a pair.
 
 # %% name="1" tags=["exercise"]
-answer = ...  # (on the DMM, on the UMM)
+answer_1 = ...  # (on the DMM, on the UMM)
 
 # %%
 figure_3 = ([7, 5, 15, 0], [10, 11, 12, 9])
-check(answer, (time(ask(mm.DMM(4, 5), *figure_3)), time(ask(mm.UMM(4, 5), *figure_3))))
+check(answer_1, (time(ask(mm.DMM(4, 5), *figure_3)), time(ask(mm.UMM(4, 5), *figure_3))))
 
 # %% [markdown]
 # ## 3. Asking for the same
@@ -201,7 +206,7 @@ print(ask(mm.UMM(4, 3), [4, 9, 14, 3]))
 # width 4. Not the ones from above.
 
 # %% name="2" tags=["exercise"]
-answer = ...  # a list of four addresses
+answer_2 = ...  # a list of four addresses
 
 
 # %%
@@ -214,7 +219,7 @@ def easy_on_banks_only(wanted):
     return None if found == [1, 4] else f"{wanted} take {found[0]} and {found[1]} stages"
 
 
-check(answer, easy_on_banks_only)
+check(answer_2, easy_on_banks_only)
 
 # %% [markdown]
 # ### Exercise 3
@@ -223,13 +228,13 @@ check(answer, easy_on_banks_only)
 # on the DMM? The machine tries *all* requests of three threads for nine words, $w = 3$.
 
 # %% name="3" tags=["exercise"]
-answer = ...  # True or False
+answer_3 = ...  # True or False
 
 # %%
 everything = np.stack(np.meshgrid(*[range(9)] * 3), axis=-1).reshape(-1, 3)
 banks = np.array(stages(ask(mm.DMM(3, 1), *everything)))
 groups = np.array(stages(ask(mm.UMM(3, 1), *everything)))
-check(answer, bool(np.any((groups == 1) & (banks > 1))))
+check(answer_3, bool(np.any((groups == 1) & (banks > 1))))
 
 # %% [markdown]
 # ## 4. Strides
@@ -294,11 +299,11 @@ for s in (1, 2, 3, 31, 32, 33):
 # the access conflict-free?
 
 # %% name="4" tags=["exercise"]
-answer = ...  # words in a row, at least 12
+answer_4 = ...  # words in a row, at least 12
 
 # %%
 shortest = next(row for row in range(12, 99) if with_stride(mm.DMM(8, 1), row).time == 1)
-check(answer, shortest, unit="words")
+check(answer_4, shortest, unit="words")
 
 # %% [markdown]
 # ## 5. Who wins?
@@ -375,7 +380,7 @@ def padded_sums(T, a, b, total):
         total[T.id] = x
 
 
-answer = ...  # write padded_sums here, when you are done
+answer_5 = ...  # write padded_sums here, when you are done
 
 
 # %%
@@ -392,7 +397,7 @@ def adds_with_padding(program):
     return what_is_wrong(machine.run(program, a, spare, total, threads=64))
 
 
-check(answer, adds_with_padding)
+check(answer_5, adds_with_padding)
 
 # %% [markdown]
 # ### Exercise 6
@@ -410,7 +415,7 @@ def rotated_sums(T, a, total):
     total[T.id] = x
 
 
-answer = ...  # write rotated_sums here, when you are done
+answer_6 = ...  # write rotated_sums here, when you are done
 
 
 # %%
@@ -418,7 +423,7 @@ def adds_in_turn(program):
     return what_is_wrong(machine.run(program, a, np.zeros(8, dtype=int), threads=8))
 
 
-check(answer, adds_in_turn)
+check(answer_6, adds_in_turn)
 
 # %% [markdown]
 # ## What to take home

@@ -25,14 +25,20 @@
 # exercises 15 (the last one for home).
 
 # %%
+try:
+    from classroom import check, predicted
+
+    import mmsim as mm
+except ModuleNotFoundError as error:
+    needed = "mmsim installed, and classroom.py and sealed.py in its folder"
+    raise ImportError(f"{error}: this notebook needs {needed}") from None
+
 # %matplotlib inline
 # %config InlineBackend.figure_formats = ["svg"]
 from collections import Counter
 
 import numpy as np
-from classroom import check, predicted
 
-import mmsim as mm
 from mmsim_algorithms.access import contiguous, stride
 
 # %% [markdown]
@@ -88,10 +94,10 @@ for p in (4, 8, 16, 40, 400):
 # long does it take?
 
 # %% name="1" tags=["exercise"]
-answer = ...  # time units
+answer_1 = ...  # time units
 
 # %%
-check(answer, read(mm.DMM(32, 100), n=1024, p=1024).time, unit="time units")
+check(answer_1, read(mm.DMM(32, 100), n=1024, p=1024).time, unit="time units")
 
 # %% [markdown]
 # ## 2. Lock step
@@ -148,12 +154,12 @@ axes.figure
 # two* $p$ with which the time is at most $2n/w$?
 
 # %% name="2" tags=["exercise"]
-answer = ...  # threads
+answer_2 = ...  # threads
 
 # %%
 powers = [2**k for k in range(3, 13)]
 few = next(p for p in powers if read(large, 4096, p, trace=False).time <= 2 * 4096 // 8)
-check(answer, few, unit="threads")
+check(answer_2, few, unit="threads")
 
 # %% [markdown]
 # ## 3. Every warp on its own
@@ -209,11 +215,11 @@ print("on their own", waiting(own))
 # = 60$). How long does it take? Draw it, if you like, as above.
 
 # %% name="3" tags=["exercise"]
-answer = ...  # time units
+answer_3 = ...  # time units
 
 # %%
 three = read(mm.DMM(4, 7), n=60, p=12, schedule="asynchronous")
-check(answer, three.time, unit="time units")
+check(answer_3, three.time, unit="time units")
 
 # %% [markdown]
 # ## 4. Enough warps
@@ -282,11 +288,11 @@ mm.figures.pipeline(conflicts).figure
 # the warps wait longest, all together: `"turn"` or `"latency"`?
 
 # %% name="4" tags=["exercise"]
-answer = ...  # "turn" or "latency"
+answer_4 = ...  # "turn" or "latency"
 
 # %%
 waits = waiting(read(machine, n=240, p=60, schedule="asynchronous"))
-check(answer, max(waits, key=waits.get))
+check(answer_4, max(waits, key=waits.get))
 
 # %% [markdown]
 # ## 5. Waiting for each other
@@ -362,10 +368,10 @@ for schedule in ("synchronous", "asynchronous"):
 # 32 threads?
 
 # %% name="5" tags=["exercise"]
-answer = ...  # time units
+answer_5 = ...  # time units
 
 # %%
-check(answer, machine.run(tree, a[:64], threads=32).time, unit="time units")
+check(answer_5, machine.run(tree, a[:64], threads=32).time, unit="time units")
 
 # %% [markdown]
 # ### Exercise 6
@@ -386,7 +392,7 @@ def quick(T, a):
     # and here comes the tree
 
 
-answer = ...  # write quick here, when you are done
+answer_6 = ...  # write quick here, when you are done
 
 # %%
 wide = mm.DMM(width=8, latency=10)
@@ -403,7 +409,7 @@ def adds_quickly(program):
     return None if run.time <= limit else f"it takes {run.time}, and may take {limit:.0f}"
 
 
-check(answer, adds_quickly)
+check(answer_6, adds_quickly)
 
 # %% [markdown]
 # ## What to take home

@@ -26,14 +26,20 @@
 # 15, shared memory 15, exercises 20.
 
 # %%
+try:
+    from classroom import check, predicted
+
+    import mmsim as mm
+except ModuleNotFoundError as error:
+    needed = "mmsim installed, and classroom.py and sealed.py in its folder"
+    raise ImportError(f"{error}: this notebook needs {needed}") from None
+
 # %matplotlib inline
 # %config InlineBackend.figure_formats = ["svg"]
 from math import gcd
 
 import numpy as np
-from classroom import check, predicted
 
-import mmsim as mm
 from mmsim.claims import registered, verify_claim
 from mmsim_algorithms.access import copy
 from mmsim_algorithms.transpose import diagonal, straightforward
@@ -143,10 +149,10 @@ for s in (32, 33, 64):
 # does the plain transpose take? (Rounds, stages, latencies.)
 
 # %% name="1" tags=["exercise"]
-answer = ...  # time units
+answer_1 = ...  # time units
 
 # %%
-check(answer, move(straightforward, dmm, square(128)).time, unit="time units")
+check(answer_1, move(straightforward, dmm, square(128)).time, unit="time units")
 
 # %% [markdown]
 # ## 3. First way out: the diagonal, on the DMM
@@ -210,11 +216,11 @@ print(move(diagonal, umm))
 # and a matrix of 12 by 12, 36 threads: how many stages does the worst request of `diagonal` take?
 
 # %% name="2" tags=["exercise"]
-answer = ...  # stages
+answer_2 = ...  # stages
 
 # %%
 odd = move(diagonal, mm.DMM(9, 1), square(12), p=36, trace=True)
-check(answer, max(one.stage_count for one in odd.trace.dispatches), unit="stages")
+check(answer_2, max(one.stage_count for one in odd.trace.dispatches), unit="stages")
 
 # %% [markdown]
 # ## 4. Second way out: registers, on the UMM
@@ -259,12 +265,12 @@ print("the paper's own program:", papers_own.time)
 # units?
 
 # %% name="3" tags=["exercise"]
-answer = ...  # time units
+answer_3 = ...  # time units
 
 # %%
 large = square(256)
 run = umm_transpose.transpose(umm, large, threads=large.size // w, program=umm_transpose.direct)
-check(answer, run.time, unit="time units")
+check(answer_3, run.time, unit="time units")
 
 # %% [markdown]
 # ## 5. Third way out: shared memory, on the HMM
@@ -331,11 +337,11 @@ watched.trace.player()
 # transpose through shared memory take?
 
 # %% name="4" tags=["exercise"]
-answer = ...  # time units
+answer_4 = ...  # time units
 
 # %%
 eight = hmm_transpose.transposed(mm.HMM(8, 32, 100), square(128))
-check(answer, eight.time, unit="time units")
+check(answer_4, eight.time, unit="time units")
 
 # %% [markdown]
 # ## 6. All together
@@ -377,7 +383,7 @@ def padded(T, a, b, w):
     b[J * w + i, I * w + j] = alpha[j, i]
 
 
-answer = ...  # write padded here, when you are done
+answer_5 = ...  # write padded here, when you are done
 
 
 # %%
@@ -399,7 +405,7 @@ def transposes_in_tiles(program):
     return f"the {casual[0].kind} of {casual[0].array} has conflicts" if casual else None
 
 
-check(answer, transposes_in_tiles)
+check(answer_5, transposes_in_tiles)
 
 # %% [markdown]
 # ### Exercise 6
@@ -417,7 +423,7 @@ def in_place(T, a):
     a[j, k] = a[k, j]  # right in lock step only, and with conflicts
 
 
-answer = ...  # write in_place here, when you are done
+answer_6 = ...  # write in_place here, when you are done
 
 
 # %%
@@ -432,7 +438,7 @@ def transposes_in_place(program):
     return f"the {casual[0].kind} of line {casual[0].line} has conflicts" if casual else None
 
 
-check(answer, transposes_in_place)
+check(answer_6, transposes_in_place)
 
 # %% [markdown]
 # ## What to take home

@@ -28,13 +28,19 @@
 # they give (20), exercises (20; the last one for home).
 
 # %%
+try:
+    from classroom import check, predicted
+
+    import mmsim as mm
+except ModuleNotFoundError as error:
+    needed = "mmsim installed, and classroom.py and sealed.py in its folder"
+    raise ImportError(f"{error}: this notebook needs {needed}") from None
+
 # %matplotlib inline
 # %config InlineBackend.figure_formats = ["svg"]
 import matplotlib.pyplot as plt
 import numpy as np
-from classroom import check, predicted
 
-import mmsim as mm
 from mmsim_algorithms import permutations
 from mmsim_algorithms.colouring import check_colouring, colour, colour_by_matchings, schedules
 from mmsim_algorithms.dmm_permutation import permute
@@ -134,11 +140,11 @@ for name, make in permutations.NAMED.items():
 # transpose of the 8 × 8 matrix?
 
 # %% name="1" tags=["exercise"]
-answer = ...  # time units
+answer_1 = ...  # time units
 
 # %%
 moved = permute(mm.DMM(8, 3), "S-designated", permutations.transpose(64))
-check(answer, moved.time, unit="time units")
+check(answer_1, moved.time, unit="time units")
 
 # %% [markdown]
 # Neither way is safe: transpose and bit-reversal are as bad as can be, all words of a warp in one
@@ -295,7 +301,7 @@ for i, target in enumerate(small):
     print(f"   {i}: {i % 4}, {target % 4}")
 
 # %% name="2" tags=["exercise"]
-answer = ...
+answer_2 = ...
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -306,7 +312,7 @@ def wrong_colours(answer):
         return str(error)
 
 
-check(answer, wrong_colours)
+check(answer_2, wrong_colours)
 
 # %% [markdown]
 # ### Exercise 3
@@ -316,7 +322,7 @@ check(answer, wrong_colours)
 # places.
 
 # %% name="3" tags=["exercise"]
-answer = ...
+answer_3 = ...
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -331,7 +337,7 @@ def wrong_permutation(answer):
     return None if found == (16, 4) else f"C(P) and C(P⁻¹) are {found}"
 
 
-check(answer, wrong_permutation)
+check(answer_3, wrong_permutation)
 
 # %% [markdown]
 # ## 4. A colour is a warp
@@ -442,7 +448,7 @@ print("S⁻¹(D(i)) = P(i) for all i:", np.array_equal(back[D], some))
 # which destination-designated takes *no longer* than conflict-free?
 
 # %% name="4" tags=["exercise"]
-answer = ...  # a latency
+answer_4 = ...  # a latency
 
 # %%
 P = permutations.random(1024, 0)
@@ -451,7 +457,7 @@ times = {
     for l in range(1, 101)
 }
 first = next(l for l, (there, free) in times.items() if there <= free)
-check(answer, first, unit="time units")
+check(answer_4, first, unit="time units")
 
 # %% [markdown]
 # ### Exercise 5
@@ -469,7 +475,7 @@ def transposed(T, a, b):
     b[j, i] = a[i, j]
 
 
-answer = ...  # when it is done: transposed
+answer_5 = ...  # when it is done: transposed
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -482,7 +488,7 @@ def wrong_program(program):
     return f"it wastes {wasted} stages" if wasted else None
 
 
-check(answer, wrong_program)
+check(answer_5, wrong_program)
 
 # %% [markdown]
 # ### Exercise 6
@@ -499,7 +505,7 @@ def shared_out(T, a, b, s, d):
         b[d[i]] = a[s[i]]
 
 
-answer = ...  # when it is done: shared_out
+answer_6 = ...  # when it is done: shared_out
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -515,7 +521,7 @@ def wrong_shares(program):
             return f"with {p} threads there are conflicts"
 
 
-check(answer, wrong_shares)
+check(answer_6, wrong_shares)
 # %% [markdown]
 # ## What to take home
 #

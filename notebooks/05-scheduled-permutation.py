@@ -29,13 +29,19 @@
 # (20), the sum and who wins (15), exercises (15; the last one for home).
 
 # %%
+try:
+    from classroom import check, predicted
+
+    import mmsim as mm
+except ModuleNotFoundError as error:
+    needed = "mmsim installed, and classroom.py and sealed.py in its folder"
+    raise ImportError(f"{error}: this notebook needs {needed}") from None
+
 # %matplotlib inline
 # %config InlineBackend.figure_formats = ["svg"]
 import matplotlib.pyplot as plt
 import numpy as np
-from classroom import check, predicted
 
-import mmsim as mm
 from mmsim_algorithms import permutations
 from mmsim_algorithms.colouring import schedules
 from mmsim_algorithms.dmm_permutation import permute
@@ -187,7 +193,7 @@ print("step 1 gave each column each shade once, step 2 each row its own shade")
 # column once, and in each column the words must go to different rows.
 
 # %% name="1" tags=["exercise"]
-answer = ...
+answer_1 = ...
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -204,7 +210,7 @@ def wrong_plan(answer):
             return f"in column {column} two words go to one row"
 
 
-check(answer, wrong_plan)
+check(answer_1, wrong_plan)
 
 # %% [markdown]
 # ## 3. A row in shared memory
@@ -291,7 +297,7 @@ def in_one_array(T, a, b, s, d):
     b[i, j] = alpha[j]
 
 
-answer = ...  # when it is done: in_one_array
+answer_2 = ...  # when it is done: in_one_array
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -317,7 +323,7 @@ def wrong_rows(program):
     return f"{wasted} stages are wasted" if wasted else None
 
 
-check(answer, wrong_rows)
+check(answer_2, wrong_rows)
 
 # %% [markdown]
 # ## 4. A column is a row of the transpose
@@ -371,12 +377,12 @@ for name, make in permutations.NAMED.items():
 # are writes to it? A pair of numbers.
 
 # %% name="3" tags=["exercise"]
-answer = ...
+answer_3 = ...
 
 # %%
-run = scheduled(mm.HMM(2, 4, 10), np.arange(64), plan(permutations.random(64, 0), 4))
-kinds = [row.kind for row in run.rounds if row.space == "global"]
-check(answer, (kinds.count("read"), kinds.count("write")))
+small_run = scheduled(mm.HMM(2, 4, 10), np.arange(64), plan(permutations.random(64, 0), 4))
+kinds = [row.kind for row in small_run.rounds if row.space == "global"]
+check(answer_3, (kinds.count("read"), kinds.count("write")))
 
 # %% [markdown]
 # **Predict**: for the transpose, w = 8 and any n, L and d: does the scheduled permutation ever
@@ -442,11 +448,11 @@ plt.show()
 # scheduled permutation the faster one for the first time?
 
 # %% name="4" tags=["exercise"]
-answer = ...
+answer_4 = ...
 
 # %%
 wins = (s for s in (64, 128, 256, 512) if three_steps(s**2, 32, 1000, 4) < casual(s**2, 32, 1000))
-check(answer, next(wins))
+check(answer_4, next(wins))
 
 # %% [markdown]
 # ### Exercise 5
@@ -456,7 +462,7 @@ check(answer, next(wins))
 # time?
 
 # %% name="5" tags=["exercise"]
-answer = ...
+answer_5 = ...
 
 
 # %%
@@ -465,7 +471,7 @@ def share(d):
     return sum(row.time for row in run.rounds if row.space == "shared") / run.time
 
 
-check(answer, next(d for d in (1, 2, 4, 8, 16, 32) if share(d) < 0.1))
+check(answer_5, next(d for d in (1, 2, 4, 8, 16, 32) if share(d) < 0.1))
 
 # %% [markdown]
 # ### Exercise 6
@@ -484,7 +490,7 @@ def rotate(T, a, b, k):
     b[(i + k) % a.size] = a[i]
 
 
-answer = ...  # when it is done: rotate
+answer_6 = ...  # when it is done: rotate
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -510,7 +516,7 @@ def wrong_rotation(program):
                 return f"for k = {k} the {row.kind} of {row.array} wastes {row.wasted} stages"
 
 
-check(answer, wrong_rotation)
+check(answer_6, wrong_rotation)
 
 # %% [markdown]
 # ## What to take home

@@ -29,6 +29,14 @@
 # an adversary and more dimensions (15), exercises (15).
 
 # %%
+try:
+    from classroom import check, predicted
+
+    import mmsim as mm
+except ModuleNotFoundError as error:
+    needed = "mmsim installed, and classroom.py and sealed.py in its folder"
+    raise ImportError(f"{error}: this notebook needs {needed}") from None
+
 # %matplotlib inline
 # %config InlineBackend.figure_formats = ["svg"]
 from itertools import permutations, product
@@ -36,9 +44,7 @@ from math import log
 
 import matplotlib.pyplot as plt
 import numpy as np
-from classroom import check, predicted
 
-import mmsim as mm
 from mmsim_algorithms.rap import diagonal, stride
 from mmsim_algorithms.rap.cases import stages
 from mmsim_algorithms.rap.higher import ACCESSES as HIGHER_ACCESSES
@@ -156,10 +162,10 @@ transpose(mm.layout.RAP(4, seed=0), 4, 3, trace=True).trace.player()
 # How long does `crsw` take under RAP for w = 16 and l = 7?
 
 # %% name="1" tags=["exercise"]
-answer = ...  # time units
+answer_1 = ...  # time units
 
 # %%
-check(answer, transpose(mm.layout.RAP(16, seed=5), 16, 7).time, unit="time units")
+check(answer_1, transpose(mm.layout.RAP(16, seed=5), 16, 7).time, unit="time units")
 
 # %% [markdown]
 # ## 2. Why a permutation
@@ -211,7 +217,7 @@ for access in (stride, diagonal):
 # each i, all the elements (j, (i - j) mod 8) lie in one bank. A list of 8 shifts.
 
 # %% name="2" tags=["exercise"]
-answer = ...
+answer_2 = ...
 
 
 # %%
@@ -230,7 +236,7 @@ def wrong_shifts(answer):
     return None if reached == 64 else f"the 8 requests take {reached} stages, not 64"
 
 
-check(answer, wrong_shifts)
+check(answer_2, wrong_shifts)
 
 # %% [markdown]
 # ## 3. Balls in bins
@@ -279,7 +285,7 @@ print(f"never more than {max(found.max() for found in drawn.values())} of {w} in
 # or a decimal number. (The check looks at all 4⁴ shifts.)
 
 # %% name="3" tags=["exercise"]
-answer = ...
+answer_3 = ...
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -291,7 +297,7 @@ def chance():
     return free / 4**4
 
 
-check(answer, chance(), atol=5e-4)
+check(answer_3, chance(), atol=5e-4)
 
 # %% [markdown]
 # Now all four accesses of the paper, with its Table II and the simulated values. *Random* access
@@ -342,11 +348,11 @@ plt.show()
 # on average under RAP? To the nearest 10. (All 64 requests have the same expected value.)
 
 # %% name="4" tags=["exercise"]
-answer = ...
+answer_4 = ...
 
 # %%
 (cell,) = (c for c in table_2(20_000, (32,)) if (c.access, c.layout) == ("diagonal", "RAP"))
-check(answer, round(64 * (cell.mean - 1), -1), unit="stages")
+check(answer_4, round(64 * (cell.mean - 1), -1), unit="stages")
 # %% [markdown]
 # ## 4. An adversary, and more dimensions
 #
@@ -364,7 +370,7 @@ r = mm.layout.RAP(8, seed=3).offsets((8, 8))[:, 0] % 8
 print("r =", r.tolist())
 
 # %% name="5" tags=["exercise"]
-answer = ...
+answer_5 = ...
 
 
 # %%
@@ -383,7 +389,7 @@ def wrong_attack(answer):
     return None if reached == 8 else f"the congestion is {reached}"
 
 
-check(answer, wrong_attack)
+check(answer_5, wrong_attack)
 
 # %% [markdown]
 # Arrays with four indices are harder: w × w × w × w elements, whose rows (i, j, k) are to be
@@ -441,7 +447,7 @@ def by_hand(T, a, b, r):
     b[j, i] = a[i, j]
 
 
-answer = ...  # when it is done: by_hand
+answer_6 = ...  # when it is done: by_hand
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -460,7 +466,7 @@ def wrong_by_hand(program):
     return f"{wasted} stages are wasted" if wasted else None
 
 
-check(answer, wrong_by_hand)
+check(answer_6, wrong_by_hand)
 
 # %% [markdown]
 # ## What to take home

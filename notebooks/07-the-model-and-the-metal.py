@@ -24,23 +24,32 @@
 # [notebooks 1](01-banks-and-address-groups.ipynb) and [2](02-latency-and-warps.ipynb)), the
 # permutations of [notebooks 4](04-conflict-free-permutation.ipynb) and
 # [5](05-scheduled-permutation.ipynb) and the transposes of [notebook
-# 6](06-random-address-permute-shift.ipynb). No GPU: the results are kept in the repository
-# (`benchmarks/results/gpu`), so open this notebook from a checkout. Where there is a GPU with
-# CuPy, section 3 measures it too. The tables, the figures and some paragraphs are those of [the
-# page about the model and the metal](../docs/metal.md), made here from the results.
+# 6](06-random-address-permute-shift.ipynb). You need no GPU: the results of one are kept in
+# the repository (`benchmarks/results/gpu`), and the archive of the course has a copy in the folder
+# `results`. Where there is a GPU with CuPy, section 3 measures it too. The tables, the figures and
+# some paragraphs are those of [the page about the model and the metal](../docs/metal.md), made here
+# from the results.
 #
 # About 90 minutes: the machine and its numbers (15), shared memory (25), global memory (25), what
 # is left out (10), exercises (15).
 
 # %%
+try:
+    from classroom import check, predicted
+
+    import mmsim as mm
+except ModuleNotFoundError as error:
+    needed = "mmsim installed, and classroom.py and sealed.py in its folder"
+    raise ImportError(f"{error}: this notebook needs {needed}") from None
+
 # %matplotlib inline
 # %config InlineBackend.figure_formats = ["svg"]
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import numpy as np
-from classroom import check, predicted
 from IPython.display import Markdown
 
-import mmsim as mm
 from mmsim.gpu import NoGPU, replay
 from mmsim.gpu.shared import repetition
 from mmsim.reports.plots_gpu import STYLE
@@ -63,10 +72,12 @@ from mmsim_algorithms.gpu.page_figures import draw
 from mmsim_algorithms.gpu.page_rows import LARGE
 from mmsim_algorithms.gpu.permuting import SEVERAL
 
+# %%
 plt.rcParams.update(STYLE)  # letters as large as in the page's figures
 
-assert FOLDER.is_dir(), "no kept results: open this notebook from a checkout of the repository"
-kept = Results.read()
+folder = FOLDER if FOLDER.is_dir() else Path("results")  # of a checkout, or of the archive
+assert folder.is_dir(), "the folder `results` is missing; it is in this notebook's archive"
+kept = Results.read(folder)
 for record in kept.records.values():
     print(f"{record.experiment:15} {record.facts['device']}, {record.facts['date'][:10]}")
 
@@ -99,10 +110,10 @@ predicted(guess, round(card.global_latency * card.group_ps / 1000, -1))
 # `card.group_ps`? To one decimal.
 
 # %% name="1" tags=["exercise"]
-answer = ...
+answer_1 = ...
 
 # %%
-check(answer, round(128 / card.group_ps, 1), unit="TB/s")
+check(answer_1, round(128 / card.group_ps, 1), unit="TB/s")
 
 # %% [markdown]
 # ## 2. The same program, as CUDA
@@ -191,11 +202,11 @@ print(f"the model is too fast in {sum(off < 0 for off in errors(cells))} of them
 # `card.cycles_per_stage`. The check allows 2% of what the card took.
 
 # %% name="2" tags=["exercise"]
-answer = ...  # cycles
+answer_2 = ...  # cycles
 
 # %%
 (row,) = pick(kept["CFP-T2"].rows, type="float", permutation="transpose", algorithm="S-designated")
-check(answer, number(row, "measured"), unit="cycles", rtol=0.02)
+check(answer_2, number(row, "measured"), unit="cycles", rtol=0.02)
 
 # %% [markdown]
 # ### Exercise 3
@@ -217,10 +228,10 @@ print(
 )
 
 # %% name="3" tags=["exercise"]
-answer = ...  # stages
+answer_3 = ...  # stages
 
 # %%
-check(answer, repetition(read, np.zeros(1024), 4, threads=32).stages, unit="stages")
+check(answer_3, repetition(read, np.zeros(1024), 4, threads=32).stages, unit="stages")
 
 # %% [markdown]
 # ### One multiprocessor at a time
@@ -342,12 +353,12 @@ Markdown(page_winners.section(table))
 # the model*? A list, the smallest first.
 
 # %% name="4" tags=["exercise"]
-answer = ...
+answer_4 = ...
 
 # %%
 sides = values(table, "sqrt n")
 model = page_winners.winners(table, lambda row: row["predicted"])
-check(answer, [side for side in sides if model["float", "random", side] == "scheduled"])
+check(answer_4, [side for side in sides if model["float", "random", side] == "scheduled"])
 
 # %% [markdown]
 # ## 6. Not only time
@@ -377,7 +388,7 @@ def padded(T, a, b):
     b[i, j] = a[i, j]
 
 
-answer = ...  # when it is done: padded
+answer_5 = ...  # when it is done: padded
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -390,7 +401,7 @@ def wrong_padded(program):
     return f"it would take {cycles:.1f} cycles; 64 are enough" if cycles > 64 else None
 
 
-check(answer, wrong_padded)
+check(answer_5, wrong_padded)
 
 # %% [markdown]
 # ### Exercise 6
@@ -409,7 +420,7 @@ def corrected(row):
     return machine.milliseconds(groups, launches=1)
 
 
-answer = ...  # when it is done: corrected
+answer_6 = ...  # when it is done: corrected
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -421,7 +432,7 @@ def wrong_corrected(function):
             return f"for {where} it gives {mine}"
 
 
-check(answer, wrong_corrected)
+check(answer_6, wrong_corrected)
 
 # %% [markdown]
 # Does that explain the card? This time by the measured one, bold where it is near:

@@ -30,12 +30,18 @@
 # doesn't report (25), step by step and whole programs (10), exercises (15).
 
 # %%
+try:
+    from classroom import check, predicted
+
+    import mmsim as mm
+except ModuleNotFoundError as error:
+    needed = "mmsim installed, and classroom.py and sealed.py in its folder"
+    raise ImportError(f"{error}: this notebook needs {needed}") from None
+
 from textwrap import fill
 
 import numpy as np
-from classroom import check, predicted
 
-import mmsim as mm
 from mmsim import cuda
 from mmsim.errors import ProgramError
 
@@ -125,7 +131,7 @@ print(padded.profile())
 # words, of 36 and of 48. A list of three numbers.
 
 # %% name="1" tags=["exercise"]
-answer = ...
+answer_1 = ...
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -140,7 +146,7 @@ def column_stages(length):
     return next(row.stages for row in cuda.last.accesses if row.array == "tile")
 
 
-check(answer, [column_stages(length) for length in (34, 36, 48)])
+check(answer_1, [column_stages(length) for length in (34, 36, 48)])
 
 # %% [markdown]
 # ## 2. What did it cost?
@@ -204,7 +210,7 @@ print(simple.profile())
 # group begins.
 
 # %% name="2" tags=["exercise"]
-answer = ...  # groups
+answer_2 = ...  # groups
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -216,7 +222,7 @@ def first_coordinates(points, xs):
 
 first_coordinates[1, 32](np.zeros(96, np.float32), np.zeros(32, np.float32))
 groups = next(row.stages for row in cuda.last.accesses if row.array == "points")
-check(answer, groups, unit="groups")
+check(answer_2, groups, unit="groups")
 
 # %% [markdown]
 # ## 3. Mistakes that a GPU doesn't report
@@ -325,7 +331,7 @@ def corrected(a, out):
         out[0] = part[0]
 
 
-answer = ...  # when it is done: corrected
+answer_3 = ...  # when it is done: corrected
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -338,7 +344,7 @@ def wrong_sum(kernel):
     return str(report.findings[0].kind) if report.findings else None
 
 
-check(answer, wrong_sum)
+check(answer_3, wrong_sum)
 
 # %% [markdown]
 # ## 4. Step by step
@@ -439,7 +445,7 @@ def better(a, out):
         out[cuda.blockIdx.x] = part[0]
 
 
-answer = ...  # when it is done: better
+answer_4 = ...  # when it is done: better
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -455,7 +461,7 @@ def wrong_sums(kernel):
     return str(report.findings[0].kind) if report.findings else None
 
 
-check(answer, wrong_sums)
+check(answer_4, wrong_sums)
 
 # %% [markdown]
 # ### Exercise 5
@@ -475,7 +481,7 @@ def staged(a, b):
     b[t] = part[t % 48]
 
 
-answer = ...  # when it is done: staged
+answer_5 = ...  # when it is done: staged
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -490,7 +496,7 @@ def wrong_staging(kernel):
     return str(report.findings[0].kind) if report.findings else None
 
 
-check(answer, wrong_staging)
+check(answer_5, wrong_staging)
 
 # %% [markdown]
 # ## What to take home

@@ -29,10 +29,16 @@
 # search (15).
 
 # %%
-import numpy as np
-from classroom import check, predicted
+try:
+    from classroom import check, predicted
 
-import mmsim as mm
+    import mmsim as mm
+except ModuleNotFoundError as error:
+    needed = "mmsim installed, and classroom.py and sealed.py in its folder"
+    raise ImportError(f"{error}: this notebook needs {needed}") from None
+
+import numpy as np
+
 from mmsim.errors import LayoutError
 from mmsim.model.questions import question
 from mmsim.model.searches import padding, swizzles
@@ -118,10 +124,10 @@ predicted(guess, mm.conflicts(mm.layout.Padded(1), column, (64, 64), bytes=2).st
 # numbers.
 
 # %% name="1" tags=["exercise"]
-answer = ...
+answer_1 = ...
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
-check(answer, [padding([question(column, (64, 64), size=size)]) for size in (1, 2, 4, 8)])
+check(answer_1, [padding([question(column, (64, 64), size=size)]) for size in (1, 2, 4, 8)])
 
 # %% [markdown]
 # ## 3. Vectors and phases
@@ -182,11 +188,11 @@ except LayoutError as error:
 # free of conflicts?
 
 # %% name="2" tags=["exercise"]
-answer = ...  # floats
+answer_2 = ...  # floats
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 of_vectors = question(column_of_vectors, (32, 32), vector=4, values=8)
-check(answer, padding([of_vectors]), unit="floats")
+check(answer_2, padding([of_vectors]), unit="floats")
 
 # %% [markdown]
 # ## 4. Swizzles
@@ -214,7 +220,7 @@ def place(i, j):
     return 32 * i + j
 
 
-answer = ...  # when it is done: place
+answer_3 = ...  # when it is done: place
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -239,7 +245,7 @@ def wrong_place(place):
     return None
 
 
-check(answer, wrong_place)
+check(answer_3, wrong_place)
 
 # %% [markdown]
 # CUTLASS writes a swizzle as `Swizzle<B, M, S>`: B bits of an element's offset, from bit M + S on,
@@ -267,7 +273,7 @@ for layout in (RAW, *(mm.layout.Swizzle.of_bytes(row, 2) for row in (32, 64, 128
 # of four numbers.
 
 # %% name="4" tags=["exercise"]
-answer = ...
+answer_4 = ...
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -277,7 +283,7 @@ def fragment(thread, value):
 
 layouts = (RAW, *(mm.layout.Swizzle.of_bytes(row, 2) for row in (32, 64, 128)))
 check(
-    answer,
+    answer_4,
     [mm.conflicts(one, fragment, (64, 64), bytes=2, vector=2).stages for one in layouts],
 )
 
@@ -314,7 +320,7 @@ rows = question(
     lambda thread, value: (value, 2 * thread), (64, 64), size=2, vector=2, kind="write", values=64
 )
 columns = question(lambda thread, value: (thread, value), (64, 64), size=2, values=64)
-answer = ...
+answer_5 = ...
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -327,7 +333,7 @@ def wrong_swizzle(numbers):
     return None
 
 
-check(answer, wrong_swizzle)
+check(answer_5, wrong_swizzle)
 
 # %% [markdown]
 # The same from the command line, with an exit status for scripts:

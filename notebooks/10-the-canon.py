@@ -27,12 +27,18 @@
 # program 10. Logarithms are to the base 2.
 
 # %%
+try:
+    from classroom import check, predicted
+
+    import mmsim as mm
+except ModuleNotFoundError as error:
+    needed = "mmsim installed, and classroom.py and sealed.py in its folder"
+    raise ImportError(f"{error}: this notebook needs {needed}") from None
+
 # %matplotlib inline
 # %config InlineBackend.figure_formats = ["svg"]
 import numpy as np
-from classroom import check, predicted
 
-import mmsim as mm
 from mmsim.claims import registered
 from mmsim_algorithms.prefix_sums.programs import by_doubling, by_tree
 from mmsim_algorithms.sorting import bitonic_without_conflicts, merge_sorted, worst
@@ -40,6 +46,7 @@ from mmsim_algorithms.sorting.claims import merging_stages, moving_stages
 from mmsim_algorithms.sums import columns, strided_tree, tree
 from mmsim_algorithms.sums.programs import numbers
 
+# %%
 claims = {claim.id: claim for claim in registered()}
 
 
@@ -124,10 +131,10 @@ for name in ("SUM-strided", "SUM-tree", "SUM-columns"):
 # which have more?)
 
 # %% name="1" tags=["exercise"]
-answer = ...  # time units
+answer_1 = ...  # time units
 
 # %%
-check(answer, measure("SUM-tree", on="DMM", n=4096, p=256, w=16, l=10))
+check(answer_1, measure("SUM-tree", on="DMM", n=4096, p=256, w=16, l=10))
 
 # %% [markdown]
 # ### Columns
@@ -178,14 +185,14 @@ print(times)
 # is best?
 
 # %% name="2" tags=["exercise"]
-answer = ...  # threads
+answer_2 = ...  # threads
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 best = {
     p: measure("SUM-columns", on="DMM", n=65536, p=p, w=32, l=10)
     for p in (2**k for k in range(5, 14))
 }
-check(answer, min(best, key=best.get))
+check(answer_2, min(best, key=best.get))
 
 # %% [markdown]
 # ### On the HMM
@@ -271,7 +278,7 @@ mm.figures.formulas(scans, "n", [2**k for k in range(6, 17, 2)], w=32, l=5).figu
 # the smallest power of two $n$ from 8 on for which the tree is faster?
 
 # %% name="3" tags=["exercise"]
-answer = ...  # numbers
+answer_3 = ...  # numbers
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -280,7 +287,7 @@ def tree_wins(n, w=4, l=1):
     return measure("SCAN-tree", on="DMM", n=n, p=n // 2, w=w, l=l) < simple
 
 
-check(answer, next(n for n in (2**k for k in range(3, 12)) if tree_wins(n)))
+check(answer_3, next(n for n in (2**k for k in range(3, 12)) if tree_wins(n)))
 
 # %% [markdown]
 # ### Exercise 4
@@ -306,7 +313,7 @@ def running(T, a, b):
         h = 2 * h
 
 
-answer = ...  # when it is done: running
+answer_4 = ...  # when it is done: running
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -321,7 +328,7 @@ def wrong_maxima(program):
     return None
 
 
-check(answer, wrong_maxima)
+check(answer_4, wrong_maxima)
 
 # %% [markdown]
 # ## 3. The product
@@ -369,11 +376,11 @@ for name in ("MATMUL-HMM.global", "MATMUL-HMM.tiled", "MATMUL-HMM.RAW", "MATMUL-
 # it gets 33024.)
 
 # %% name="5" tags=["exercise"]
-answer = ...  # requests
+answer_5 = ...  # requests
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 tiled = claims["MATMUL-HMM.tiled"].run(schedule="synchronous", n=64 * 64, **hmm)
-check(answer, sum(row.requests for row in tiled.accesses if row.space == "global"))
+check(answer_5, sum(row.requests for row in tiled.accesses if row.space == "global"))
 
 # %% [markdown]
 # ## 4. Sorting
@@ -433,10 +440,10 @@ for name, a in inputs.items():
 # many stages do its 224 merging reads take?
 
 # %% name="6" tags=["exercise"]
-answer = ...  # stages
+answer_6 = ...  # stages
 
 # %%
-check(answer, measure("SORT-merge.worst", n=224, w=16, E=7, run=112, l=5))
+check(answer_6, measure("SORT-merge.worst", n=224, w=16, E=7, run=112, l=5))
 
 # %% [markdown]
 # ## 5. Eleven others
@@ -615,7 +622,7 @@ def largest(T, a, c):
 
 
 # found = mm.fit(largest, ..., machine=..., arguments=...)
-answer = ...  # when both are done: (largest, found)
+answer_7 = ...  # when both are done: (largest, found)
 
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -634,7 +641,7 @@ def wrong_largest(both):
     return None if found.unique else "the formula is not the only one: vary more"
 
 
-check(answer, wrong_largest)
+check(answer_7, wrong_largest)
 
 # %% [markdown]
 # A formula from runs is a conjecture. The next steps are [a claim](../docs/how-to/claim.md) with

@@ -12,6 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from course.wheel import copy_sources
+
 import installing
 from installing import ROOT
 from pythons import version
@@ -47,7 +49,7 @@ def main() -> int:
 def _main(place: Path) -> int:
     place.chmod(0o755)
     environment, sources, work = place / "venv", place / "sources", place / "work"
-    installing.copy_sources(sources)
+    copy_sources(sources)
     subprocess.run([_open_to_all(), "-m", "venv", environment], check=True)
     python = environment / "bin" / "python"
     pip = [python, "-m", "pip", "--disable-pip-version-check", "-qq", "install", sources]

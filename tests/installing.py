@@ -1,14 +1,12 @@
-"""For tests of an installation: the sources of a wheel, and the commands that README.md lists."""
+"""For tests of an installation: the commands that README.md lists."""
 
 from __future__ import annotations
 
 import re
 import shlex
-import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("mmsim", "algorithms", "benchmarks/results/gpu", "pyproject.toml", "README.md", "LICENSE")
 
 CHEAPER = {
     "mmsim verify --claim SMM-L5.1": "mmsim verify --claim SMM-ROT",
@@ -38,17 +36,6 @@ a = np.arange(64)
 double[2, 32](a)
 assert a[63] == 126
 """
-
-
-def copy_sources(place: Path) -> None:
-    """Copy what a wheel is built of: building writes next to it."""
-    place.mkdir()
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / part, place / part, ignore=ignored)
-        else:
-            shutil.copy(ROOT / part, place)
 
 
 def listed() -> list[str]:

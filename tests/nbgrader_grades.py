@@ -2,7 +2,7 @@
 
 `make nbgrader` runs this on build/course. nbgrader is installed into an environment of its own,
 which sees the libraries of .venv. It has to make the very copies that the course gives to students,
-and give all points to right answers and none to wrong or missing ones.
+and give all points to right answers and none to wrong or missing ones, nor to a cell that raises.
 """
 
 import argparse
@@ -20,8 +20,8 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "notebooks"), str(ROOT / "tests" / "docs")]
 
 from course.reading import FOLDER, solutions  # noqa: E402
+from test_notebooks import raising, spoilt  # noqa: E402
 from test_notebooks import solutions as cells_of_solutions  # noqa: E402
-from test_notebooks import spoilt  # noqa: E402
 
 NEEDED = "nbgrader==0.9.6"
 GRADES = """\
@@ -47,12 +47,13 @@ def environment(folder: Path) -> Path:
     return python
 
 
-def submit(copy: Path, target: Path, answers: dict[str, str]) -> None:
-    """Hand in a copy with these answers, by exercise."""
+def submit(copy: Path, target: Path, answers: dict[str, str | None]) -> None:
+    """Hand in a copy with these answers, by exercise; None is a cell that raises."""
     notebook = nbformat.read(copy, as_version=4)
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("solution"):
-            cell.source += answers.get(cell.metadata.name, "")
+            answer = answers.get(cell.metadata.name, "")
+            cell.source = raising(cell.source) if answer is None else cell.source + answer
     shutil.copytree(copy.parent, target)
     nbformat.write(notebook, target / copy.name)
 
@@ -82,9 +83,16 @@ def grade(python: Path, course: Path, work: Path, name: str) -> None:
     nbgrader("generate_assignment", name)
     assert same_cells(work / "release" / name / path.name, copy), "nbgrader makes another copy"
     right = solutions(path)
+    points = {
+        about.grade_id.removeprefix("check-"): about.points
+        for cell in nbformat.read(copy, as_version=4).cells
+        if (about := cell.metadata.get("nbgrader")) and about.grade
+    }
     wrong = {one: "\n".join(found) for one, found in cells_of_solutions(path, "mistake").items()}
-    wrong = {one: wrong.get(one) or spoilt(right[one], "answer") for one in right}
-    for student, answers in (("right", right), ("wrong", wrong), ("empty", {})):
+    wrong = {one: wrong.get(one) or spoilt(right[one], f"answer_{one}") for one in right}
+    by_turns = {one: right[one] if number % 2 else None for number, one in enumerate(right)}
+    hand_ins = {"right": right, "wrong": wrong, "empty": {}, "raising": dict.fromkeys(right)}
+    for student, answers in (hand_ins | {"by turns": by_turns}).items():
         submit(copy, work / "submitted" / student / name, answers)
     nbgrader("autograde", name)
     shown = subprocess.run(
@@ -93,7 +101,8 @@ def grade(python: Path, course: Path, work: Path, name: str) -> None:
     grades = {student: (score, most) for student, score, most in json.loads(shown.stdout)}
     print(name, {student: f"{score:g} of {most:g}" for student, (score, most) in grades.items()})
     assert grades["right"][0] == grades["right"][1] > 0
-    assert grades["wrong"][0] == grades["empty"][0] == 0
+    assert grades["wrong"][0] == grades["empty"][0] == grades["raising"][0] == 0
+    assert grades["by turns"][0] == sum(points[one] for one in right if by_turns[one])
 
 
 def main() -> None:

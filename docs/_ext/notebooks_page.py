@@ -9,10 +9,14 @@ import filecmp
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 
+import nbformat
 from alt_texts import name_picture
 from sphinx.application import Sphinx
+
+sys.path.append(str(Path(__file__).parents[2] / "notebooks"))
 
 PAGE = "notebooks"
 NAMES = "[0-9]*.ipynb"
@@ -52,14 +56,18 @@ def put_in_place(app: Sphinx, document: str, source: list[str]) -> None:
 
 
 def leave_out_answers(app: Sphinx, document: str, source: list[str]) -> None:
-    """Where answers aren't to be shown, take the folded outputs out of a notebook."""
+    """Where answers aren't to be shown, take out folded outputs and the checks of exercises."""
     if app.config.notebook_answers or not document.startswith("notebooks/"):
         return
-    notebook = json.loads(source[0])
-    for cell in notebook["cells"]:
-        if "hide-output" in cell["metadata"].get("tags", []):
-            cell["outputs"] = []
-    source[0] = json.dumps(notebook)
+    from course.reading import Role, parts  # needs Jupytext, which the other site doesn't
+
+    notebook = nbformat.reads(source[0], as_version=4)
+    shown = [part for part in parts(notebook) if part.role is not Role.CHECK]
+    for part in shown:
+        if part.role is Role.REVEAL:
+            part.cell.outputs = []
+    notebook.cells = [part.cell for part in shown]
+    source[0] = nbformat.writes(notebook)
 
 
 def name_pictures(app: Sphinx, document: str, source: list[str]) -> None:

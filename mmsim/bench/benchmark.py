@@ -1,4 +1,4 @@
-"""What a benchmark is, what it is asked for, and what came of it."""
+"""A benchmark, its options and its result."""
 
 from __future__ import annotations
 

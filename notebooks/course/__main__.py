@@ -21,19 +21,26 @@ from course.printing import print_pages
 from course.reading import FOLDER, notebooks, read, solutions
 from course.sealing import sealed_answers
 from course.slides import slides
+from course.wheel import build_wheel
 from course.worksheets import worksheet
 
 NEEDED = ("classroom.py", "sealed.py", "matplotlibrc")
 """What a notebook needs in its folder."""
+RECORDS = FOLDER.parent / "benchmarks" / "results" / "gpu"
+"""What a notebook needs in `results` that reads the records kept of a GPU."""
 REVEAL = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The date in every archive, so that the same files make the same archive."""
 README = """\
 # The notebooks of the course
 
-They need Python 3.11 or newer, mmsim (your teacher says where to get it) and Jupyter
-(`pip install jupyterlab`). Open the notebook of a folder and keep its name. Before you hand it in,
-choose "Restart Kernel and Run All Cells": below each exercise that you have done it prints "Right."
+They need Python 3.11 or newer, Jupyter, and mmsim, which is the file `{wheel}`:
+
+    pip install jupyterlab {wheel}
+
+Open the notebook of a folder, leave the other files of the folder where they are, and keep the
+notebook's name. Before you hand it in, choose "Restart Kernel and Run All Cells": below each
+exercise that you have done it prints "Right."
 """
 GRADER = """\
 c = get_config()
@@ -50,12 +57,13 @@ def make(folder: Path, chosen: list[Path]) -> None:
     for old in (student / "slides", student / "worksheets", student / "notebooks", teacher):
         shutil.rmtree(old, ignore_errors=True)
     copy_reveal(student / "reveal")
+    wheel = build_wheel(student / "notebooks")
+    write(student / "notebooks" / "README.md", README.format(wheel=wheel.name))
     for number, path in enumerate(chosen, 1):
         print(f"{number} of {len(chosen)}: {path.stem}", flush=True)
         make_pages(path, student, teacher)
         make_copies(path, student / "notebooks", teacher / "nbgrader" / "source")
     write(teacher / "nbgrader" / "nbgrader_config.py", GRADER)
-    write(student / "notebooks" / "README.md", README)
     archive(student / "notebooks.zip", student / "notebooks", (student / "notebooks").rglob("*"))
     printed = print_pages(sorted((student / "worksheets").glob("*.html")))
     if not printed:
@@ -85,7 +93,9 @@ def make_copies(path: Path, student: Path, source: Path) -> None:
         write(place / path.stem / path.name, nbformat.writes(made) + "\n")
         for name in NEEDED:
             shutil.copy(FOLDER / name, place / path.stem)
-    files = (student / path.stem).iterdir()
+        if any('Path("results")' in cell.source for cell in made.cells):
+            shutil.copytree(RECORDS, place / path.stem / "results")
+    files = [*student.iterdir(), *(student / path.stem).rglob("*")]
     archive(student.parent / "downloads" / f"{path.stem}.zip", student, files)
 
 

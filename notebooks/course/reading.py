@@ -14,7 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 
 FOLDER = Path(__file__).parents[1]
-SETUP = (ast.Import, ast.ImportFrom)
+SETUP = (ast.Import, ast.ImportFrom, ast.Try)
 
 
 class Role(Enum):
@@ -22,7 +22,7 @@ class Role(Enum):
 
     TEXT = auto()
     SETUP = auto()
-    """Imports and commands of IPython only."""
+    """Imports, the first of them tried, and commands of IPython only."""
     CODE = auto()
     GUESS = auto()
     """Has a line `guess = None`, for the reader's prediction."""

@@ -25,13 +25,17 @@ def slides(notebook: NotebookNode, *, answers: bool) -> NotebookNode:
     """A notebook cut into slides.
 
     With answers, what was to be predicted appears when a key is pressed; without, it is left out.
-    Imports and checks are always left out.
+    Imports and checks are always left out. The text after a question explains its answer, so it
+    begins a new slide.
     """
     made = nbformat.v4.new_notebook(metadata=deepcopy(notebook.metadata))
-    room, section = 0.0, ""
+    room, section, before = 0.0, "", Role.TEXT
     for cell, role in pieces(notebook):
         if role is Role.REVEAL and not answers:
             continue
+        if before in (Role.GUESS, Role.EXERCISE) and role is not Role.REVEAL:
+            room = 0
+        before = role
         height = height_of(cell)
         heading = re.match(r"(#+) (.*)", cell.source) if cell.cell_type == "markdown" else None
         section = heading[2] if heading else section

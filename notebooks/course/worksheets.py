@@ -17,7 +17,7 @@ from course.slides import BLANK
 QUESTIONS = (Role.GUESS, Role.EXERCISE)
 LINK = re.compile(r"\[([^]]*)\]\((?!\w+:)[^)]*\)")
 """A link to another file: paper has no others, and a printed one would name this computer's."""
-COMMENT = re.compile(r"^(?:guess|answer) = (?:None|\.\.\.)\s*#\s*(.*)", re.MULTILINE)
+COMMENT = re.compile(r"^(?:guess|answer_\w+) = (?:None|\.\.\.)\s*#\s*(.*)", re.MULTILINE)
 
 
 def worksheet(notebook: NotebookNode) -> NotebookNode:
@@ -77,7 +77,7 @@ def asked(text: str, answered: bool, question: bool) -> str:
 def bare(cell: NotebookNode) -> NotebookNode:
     """A cell's code without the line that holds the place of a prediction or an answer."""
     source = "\n".join(line for line in cell.source.splitlines() if not COMMENT.match(line))
-    source = re.sub(r"^(?:guess|answer) = (?:None|\.\.\.)$", "", source, flags=re.MULTILINE)
+    source = re.sub(r"^(?:guess|answer_\w+) = (?:None|\.\.\.)$", "", source, flags=re.MULTILINE)
     return nbformat.v4.new_code_cell(source.strip())
 
 

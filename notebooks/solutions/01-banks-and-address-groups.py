@@ -5,22 +5,22 @@
 
 # %% name="1"
 # DMM: 7 and 15 are in bank 3, so 2 + 1 stages, and 4 more. UMM: 3 + 2 groups, and 4 more.
-answer = (2 + 1 + 5 - 1, 3 + 2 + 5 - 1)
+answer_1 = (2 + 1 + 5 - 1, 3 + 2 + 5 - 1)
 
 # %% name="2"
-answer = [0, 5, 10, 15]  # a diagonal: every bank once, every group once
+answer_2 = [0, 5, 10, 15]  # a diagonal: every bank once, every group once
 
 # %% name="2" tags=["mistake"]
-answer = [0, 4, 8, 12]  # a column: four groups, but one bank
+answer_2 = [0, 4, 8, 12]  # a column: four groups, but one bank
 
 # %% name="2" tags=["mistake"]
-answer = [-4, 1, 6, 11]
+answer_2 = [-4, 1, 6, 11]
 
 # %% name="3"
-answer = False  # different words of one group are in different banks
+answer_3 = False  # different words of one group are in different banks
 
 # %% name="4"
-answer = 13  # the first length from 12 on that is odd, so that gcd(13, 8) = 1
+answer_4 = 13  # the first length from 12 on that is odd, so that gcd(13, 8) = 1
 
 
 # %% name="5"
@@ -35,7 +35,7 @@ def padded_sums(T, a, b, total):
         total[T.id] = x
 
 
-answer = padded_sums
+answer_5 = padded_sums
 
 
 # %% name="5" tags=["mistake"]
@@ -51,7 +51,7 @@ def padded_sums(T, a, b, total):
         total[T.id] = x
 
 
-answer = padded_sums
+answer_5 = padded_sums
 
 
 # %% name="5" tags=["mistake"]
@@ -67,7 +67,7 @@ def padded_sums(T, a, b, total):
         total[T.id] = x
 
 
-answer = padded_sums
+answer_5 = padded_sums
 
 
 # %% name="6"
@@ -79,7 +79,7 @@ def rotated_sums(T, a, total):
     total[T.id] = x
 
 
-answer = rotated_sums
+answer_6 = rotated_sums
 
 
 # %% name="6" tags=["mistake"]
@@ -92,4 +92,4 @@ def rotated_sums(T, a, total):
     total[T.id] = x
 
 
-answer = rotated_sums
+answer_6 = rotated_sums

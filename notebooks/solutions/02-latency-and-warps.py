@@ -4,34 +4,34 @@
 # Cells tagged "mistake" are likely wrong answers, which the check refuses.
 
 # %% name="1"
-answer = 1024 // 32 + 100 - 1
+answer_1 = 1024 // 32 + 100 - 1
 
 # %% name="2"
 # n/w + n(l - 1)/p <= 2n/w, so p >= w(l - 1) = 152.
-answer = 256
+answer_2 = 256
 
 # %% name="2" tags=["mistake"]
-answer = 128
+answer_2 = 128
 
 # %% name="3"
 # Warp 0 sends at 0, 7, 14, 21, 28; the other two follow it in turn.
-answer = 5 * 7 + 3 - 1
+answer_3 = 5 * 7 + 3 - 1
 
 # %% name="3" tags=["mistake"]
-answer = 5 * (3 + 7 - 1)  # in lock step
+answer_3 = 5 * (3 + 7 - 1)  # in lock step
 
 # %% name="4"
 # After its request of 5 time units a warp stands in the queue until the other 14 had their turns.
-answer = "turn"
+answer_4 = "turn"
 
 # %% name="4" tags=["mistake"]
-answer = "latency"
+answer_4 = "latency"
 
 # %% name="5"
-answer = sum(3 * (-(-k // 4) + 5 - 1) for k in (32, 16, 8, 4, 2, 1))
+answer_5 = sum(3 * (-(-k // 4) + 5 - 1) for k in (32, 16, 8, 4, 2, 1))
 
 # %% name="5" tags=["mistake"]
-answer = sum(2 * (-(-k // 4) + 5 - 1) for k in (32, 16, 8, 4, 2, 1))  # two reads and one write
+answer_5 = sum(2 * (-(-k // 4) + 5 - 1) for k in (32, 16, 8, 4, 2, 1))  # two reads and one write
 
 
 # %% name="6"
@@ -50,7 +50,7 @@ def quick(T, a):
         k //= 2
 
 
-answer = quick
+answer_6 = quick
 
 
 # %% name="6" tags=["mistake"]
@@ -70,7 +70,7 @@ def quick(T, a):
         k //= 2
 
 
-answer = quick
+answer_6 = quick
 
 
 # %% name="6" tags=["mistake"]
@@ -91,7 +91,7 @@ def quick(T, a):
         k //= 2
 
 
-answer = quick
+answer_6 = quick
 
 
 # %% name="6" tags=["mistake"]
@@ -110,4 +110,4 @@ def quick(T, a):
         k //= 2
 
 
-answer = quick
+answer_6 = quick

@@ -5,25 +5,25 @@
 
 # %% name="1"
 # 16 steps; in each 32 requests of 32 stages to read, 32 of one stage to write, two latencies.
-answer = 16 * (32 * 32 + 9 + 32 + 9)
+answer_1 = 16 * (32 * 32 + 9 + 32 + 9)
 
 # %% name="1" tags=["mistake"]
-answer = 16 * (32 * 32 + 32 + 9)  # one latency
+answer_1 = 16 * (32 * 32 + 32 + 9)  # one latency
 
 # %% name="2"
 # The third warp ends one diagonal at (11, 0) and begins the next at (0, 2): a[8, 9], a[11, 0] and
 # a[1, 3], the words 105, 132 and 15, are all in bank 6.
-answer = 3
+answer_2 = 3
 
 # %% name="3"
 # p = 2048, so p/w = 64 requests a round; n/p = 32 words for each thread, read and written.
-answer = 2 * (64 + 10 - 1) * 32
+answer_3 = 2 * (64 + 10 - 1) * 32
 
 # %% name="4"
-answer = 2 * 512 + 2 * 512 // 8 + 2 * 100 - 2
+answer_4 = 2 * 512 + 2 * 512 // 8 + 2 * 100 - 2
 
 # %% name="4" tags=["mistake"]
-answer = 2 * 512 // 8 + 2 * 512 // 8 + 2 * 100 - 2  # there is only one global memory
+answer_4 = 2 * 512 // 8 + 2 * 512 // 8 + 2 * 100 - 2  # there is only one global memory
 
 
 # %% name="5"
@@ -37,7 +37,7 @@ def padded(T, a, b, w):
     b[J * w + i, I * w + j] = alpha[j, i]
 
 
-answer = padded
+answer_5 = padded
 
 
 # %% name="5" tags=["mistake"]
@@ -52,7 +52,7 @@ def padded(T, a, b, w):
     b[J * w + i, I * w + j] = alpha[j, i]
 
 
-answer = padded
+answer_5 = padded
 
 
 # %% name="5" tags=["mistake"]
@@ -66,7 +66,7 @@ def padded(T, a, b, w):
     b[J * w + i, I * w + j] = alpha[j, i]
 
 
-answer = padded
+answer_5 = padded
 
 
 # %% name="6"
@@ -79,7 +79,7 @@ def in_place(T, a):
     a[k, (j + k) % rows] = x
 
 
-answer = in_place
+answer_6 = in_place
 
 
 # %% name="6" tags=["mistake"]
@@ -91,7 +91,7 @@ def in_place(T, a):
     a[k, (j + k) % rows] = a[(j + k) % rows, k]
 
 
-answer = in_place
+answer_6 = in_place
 
 
 # %% name="6" tags=["mistake"]
@@ -105,4 +105,4 @@ def in_place(T, a):
     a[j, k] = x
 
 
-answer = in_place
+answer_6 = in_place

@@ -5,27 +5,27 @@
 # The reads of `q` and the writes of `b` take 8 + 2 time units each, the casual reads 64 + 2.
 
 # %% name="1"
-answer = (8 + 2) + (64 + 2) + (8 + 2)
+answer_1 = (8 + 2) + (64 + 2) + (8 + 2)
 
 # %% [markdown]
 # Follow a circuit and give its edges the two colours in turn.
 
 # %% name="2"
-answer = [0, 1, 0, 0, 1, 0, 1, 1]
+answer_2 = [0, 1, 0, 0, 1, 0, 1, 1]
 
 # %% [markdown]
 # Word j of warp g goes to bank g, so that the warp is as bad as can be; its row (j + g) mod 4 is
 # chosen so that each row takes its words from four different banks.
 
 # %% name="3"
-answer = [(j + g) % 4 * 4 + g for g in range(4) for j in range(4)]
+answer_3 = [(j + g) % 4 * 4 + g for g in range(4) for j in range(4)]
 
 
 # %% [markdown]
 # Conflict-free takes longer by 2n/w + l - 1 - C, so l = C - 2n/w + 1.
 
 # %% name="4"
-answer = permutations.congestion(permutations.random(1024, 0), 32) - 2 * 1024 // 32 + 1
+answer_4 = permutations.congestion(permutations.random(1024, 0), 32) - 2 * 1024 // 32 + 1
 
 # %% [markdown]
 # A warp takes a diagonal: its elements lie in different columns, and in different rows.
@@ -39,7 +39,7 @@ def transposed(T, a, b):
     b[j, (i + j) % w] = a[(i + j) % w, j]
 
 
-answer = transposed
+answer_5 = transposed
 
 
 # %% [markdown]
@@ -54,4 +54,4 @@ def shared_out(T, a, b, s, d):
         b[d[i]] = a[s[i]]
 
 
-answer = shared_out
+answer_6 = shared_out

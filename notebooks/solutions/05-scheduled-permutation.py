@@ -5,7 +5,7 @@
 # Diagonals again: word (i, j) travels in column (i + j) mod 4.
 
 # %% name="1"
-answer = [[(i + j) % 4 for j in range(4)] for i in range(4)]
+answer_1 = [[(i + j) % 4 for j in range(4)] for i in range(4)]
 
 # %% [markdown]
 # All threads have to read before the first one writes, so the word waits in a variable meanwhile:
@@ -26,7 +26,7 @@ def in_one_array(T, a, b, s, d):
     b[i, j] = alpha[j]
 
 
-answer = in_one_array
+answer_2 = in_one_array
 
 
 # %% name="2" tags=["mistake"]
@@ -42,26 +42,26 @@ def in_one_array(T, a, b, s, d):
     b[i, j] = alpha[j]
 
 
-answer = in_one_array
+answer_2 = in_one_array
 
 # %% [markdown]
 # Each of the three row-wise permutations reads the matrix and two tables and writes once; each of
 # the two transposes reads once and writes once.
 
 # %% name="3"
-answer = (3 * 3 + 2, 3 + 2)
+answer_3 = (3 * 3 + 2, 3 + 2)
 
 # %% [markdown]
 # It wins where n (1 - 14/w - 16/(dw)) > 13 (L - 1), that is where n > 29 684: √n = 172.3.
 
 # %% name="4"
-answer = 256
+answer_4 = 256
 
 # %% [markdown]
 # 16n/(dw) is 8192/d, the rest 16 (512 + 99) = 9776; so d has to be more than 7.5.
 
 # %% name="5"
-answer = 8
+answer_5 = 8
 
 
 # %% [markdown]
@@ -83,7 +83,7 @@ def rotate(T, a, b, k):
     b[T.id] = alpha[first - group + T.index]
 
 
-answer = rotate
+answer_6 = rotate
 
 
 # %% name="6" tags=["mistake"]
@@ -93,7 +93,7 @@ def rotate(T, a, b, k):
     b[T.id] = a[(T.id - k) % a.size]
 
 
-answer = rotate
+answer_6 = rotate
 
 
 # %% name="6" tags=["mistake"]
@@ -110,4 +110,4 @@ def rotate(T, a, b, k):
     b[T.id] = alpha[first - group + T.index]
 
 
-answer = rotate
+answer_6 = rotate

@@ -5,26 +5,26 @@
 # A byte in a picosecond is a terabyte in a second.
 
 # %% name="1"
-answer = round(128 / card.group_ps, 1)
+answer_1 = round(128 / card.group_ps, 1)
 
 # %% [markdown]
 # Two rounds of 32 stages and one of 1024; with so many warps the latency is hidden.
 
 # %% name="2"
-answer = (32 + 1024 + 32) * card.cycles_per_stage
+answer_2 = (32 + 1024 + 32) * card.cycles_per_stage
 
 # %% name="2" tags=["mistake"]
-answer = (32 + 32 + 32) * card.cycles_per_stage
+answer_2 = (32 + 32 + 32) * card.cycles_per_stage
 
 # %% [markdown]
 # Sixteen threads, four words apart: they meet four banks, four words in each. Two halves: eight
 # stages.
 
 # %% name="3"
-answer = 8
+answer_3 = 8
 
 # %% name="4"
-answer = [2048, 4096, 8192]
+answer_4 = [2048, 4096, 8192]
 
 # %% [markdown]
 # Word (j, i) lies at 33 j + i, in bank j + i modulo 32: another for each j.
@@ -37,7 +37,7 @@ def padded(T, a, b):
     b[j, i] = a[i, j]
 
 
-answer = padded
+answer_5 = padded
 
 
 # %% name="6"
@@ -48,7 +48,7 @@ def corrected(row):
     return machine.milliseconds(groups, launches=1)
 
 
-answer = corrected
+answer_6 = corrected
 
 
 # %% name="6" tags=["mistake"]
@@ -57,4 +57,4 @@ def corrected(row):
     return machine.milliseconds(n / 32 + n / 32 + n / 4, launches=1)
 
 
-answer = corrected
+answer_6 = corrected

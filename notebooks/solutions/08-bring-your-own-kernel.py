@@ -5,16 +5,16 @@
 
 # %% name="1"
 # gcd(length, 32) words of a column share a bank: only an odd length is free of conflicts.
-answer = [2, 4, 16]
+answer_1 = [2, 4, 16]
 
 # %% name="1" tags=["mistake"]
-answer = [1, 1, 1]
+answer_1 = [1, 1, 1]
 
 # %% name="2"
-answer = 3  # 32 numbers over 96 words: three groups of 32 words
+answer_2 = 3  # 32 numbers over 96 words: three groups of 32 words
 
 # %% name="2" tags=["mistake"]
-answer = 32
+answer_2 = 32
 
 
 # %% name="3"
@@ -34,7 +34,7 @@ def corrected(a, out):
         out[0] = part[0]
 
 
-answer = corrected
+answer_3 = corrected
 
 
 # %% name="3" tags=["mistake"]
@@ -55,7 +55,7 @@ def corrected(a, out):
         out[0] = part[0]
 
 
-answer = corrected
+answer_3 = corrected
 
 
 # %% name="4"
@@ -76,7 +76,7 @@ def better(a, out):
         out[cuda.blockIdx.x] = part[0]
 
 
-answer = better
+answer_4 = better
 
 
 # %% name="4" tags=["mistake"]
@@ -97,7 +97,7 @@ def better(a, out):
         out[cuda.blockIdx.x] = part[0] + 1
 
 
-answer = better
+answer_4 = better
 
 
 # %% name="5"
@@ -111,7 +111,7 @@ def staged(a, b):
     b[t] = part[t % 48]
 
 
-answer = staged
+answer_5 = staged
 
 
 # %% name="5" tags=["mistake"]
@@ -125,4 +125,4 @@ def staged(a, b):
     b[t] = part[t % 48]
 
 
-answer = staged
+answer_5 = staged

@@ -6,24 +6,24 @@
 # %% name="1"
 # Steps with 2048, 1024, ..., 1 pairs: 8 + 4 + 2 + 1 rounds for those with more than 256, then 8
 # steps of one. Their stages: 128 + 64 + ... + 1, then 4 steps of fewer than 16 pairs.
-answer = 3 * (255 + 4 + (15 + 8) * 9)
+answer_1 = 3 * (255 + 4 + (15 + 8) * 9)
 
 # %% name="1" tags=["mistake"]
-answer = 255 + 4 + (15 + 8) * 9  # two reads and a write: three accesses
+answer_1 = 255 + 4 + (15 + 8) * 9  # two reads and a write: three accesses
 
 # %% name="2"
 # What depends on p, 9n/p + 18 log p + 3p/w: 852 for 1024 threads, 678 for 2048, 744 for 4096.
-answer = 2048
+answer_2 = 2048
 
 # %% name="2" tags=["mistake"]
-answer = 8192
+answer_2 = 8192
 
 # %% name="3"
 # 12 (n/w - 1) + 7 log w against (3 log n - 1) n/w + 1: 50 and 45 for n = 16, 98 and 113 for 32.
-answer = 32
+answer_3 = 32
 
 # %% name="3" tags=["mistake"]
-answer = 16
+answer_3 = 16
 
 
 # %% name="4"
@@ -43,7 +43,7 @@ def running(T, a, b):
         h = 2 * h
 
 
-answer = running
+answer_4 = running
 
 
 # %% name="4" tags=["mistake"]
@@ -61,21 +61,21 @@ def running(T, a, b):
         h = 2 * h
 
 
-answer = running
+answer_4 = running
 
 # %% name="5"
 # Each thread reads a word of A and one of B for each of 4 pairs of tiles, and writes a word of C: 9
 # accesses of 256 warps.
-answer = 9 * 4096 // 16
+answer_5 = 9 * 4096 // 16
 
 # %% name="5" tags=["mistake"]
-answer = 8 * 4096 // 16  # the product is written, too
+answer_5 = 8 * 4096 // 16  # the product is written, too
 
 # %% name="6"
-answer = 224 * 7 // 16  # 14 reads for each of 16 words, with 7 stages each
+answer_6 = 224 * 7 // 16  # 14 reads for each of 16 words, with 7 stages each
 
 # %% name="6" tags=["mistake"]
-answer = 224 // 16  # without conflicts
+answer_6 = 224 // 16  # without conflicts
 
 
 # %% name="7"
@@ -101,7 +101,7 @@ found = mm.fit(
     machine=lambda w: mm.DMM(w, 100),
     arguments=lambda n, p: (numbers(n), np.zeros(p, int)),
 )
-answer = (largest, found)
+answer_7 = (largest, found)
 
 
 # %% name="7" tags=["mistake"]
@@ -122,7 +122,7 @@ def largest(T, a, c):
         h = h // 2
 
 
-answer = (largest, by_columns)
+answer_7 = (largest, by_columns)
 
 
 # %% name="7" tags=["mistake"]
@@ -147,4 +147,4 @@ found = mm.fit(
     lambda n, w: mm.DMM(w, 100).run(largest, numbers(n), np.zeros(n // 2, int), threads=n // 2),
     {"n": [256, 512, 1024, 2048], "w": [4, 8, 16, 32]},
 )
-answer = (largest, found)
+answer_7 = (largest, found)

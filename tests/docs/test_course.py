@@ -7,6 +7,7 @@ import ast
 import html
 import io
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -24,10 +25,11 @@ from course import printing
 from course.copies import checksum, names
 from course.pages import described
 from course.reading import FOLDER, Role, notebooks, parts, python, read, solutions
+from course.slides import slides
 from execute import kernel
 from sealed import FINENESS, canonical, seal
+from test_notebooks import raising, spoilt
 from test_notebooks import solutions as cells_of_solutions
-from test_notebooks import spoilt
 from test_site import loads
 
 
@@ -43,6 +45,27 @@ def course(request, tmp_path_factory):
     return folder, chosen
 
 
+@pytest.fixture(scope="module")
+def site(course, tmp_path_factory):
+    """The folder of the notebooks' pages on the course's site, as the Makefile makes them."""
+    _, chosen = course
+    place = tmp_path_factory.mktemp("site")
+    docs = place / "docs"
+    for name in ("_ext", "_static"):
+        shutil.copytree(FOLDER.parent / "docs" / name, docs / name)
+    shutil.copy(FOLDER.parent / "docs" / "conf.py", docs)
+    (place / "notebooks").mkdir()
+    for path in [*chosen, FOLDER / "README.md"]:
+        shutil.copy(path, place / "notebooks")
+    (place / "notebooks" / "course").symlink_to(FOLDER / "course")
+    (docs / "notebooks.md").touch()
+    (docs / "index.md").write_text("# A course\n\n```{toctree}\nnotebooks\n```\n")
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-D", "notebook_answers=0"]
+    made = subprocess.run([*command, docs, place / "html"], capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    return place / "html"
+
+
 def documents(folder):
     """The text of each page and notebook of a folder and of its archives, by its place there."""
     for path in sorted(folder.rglob("*")):
@@ -51,19 +74,17 @@ def documents(folder):
             with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as packed:
                 for name in packed.namelist():
                     if name.endswith(".ipynb"):
-                        yield f"{place}: {name}", shown(packed.read(name).decode())
+                        yield f"{place}: {name}", seen(packed.read(name).decode())
         elif path.suffix in (".html", ".ipynb"):
-            yield place, shown(path.read_text("utf-8"))
+            yield place, seen(path.read_text("utf-8"))
 
 
-def shown(text):
-    """The lines of a page or of a notebook's file, as their readers see them."""
+def seen(text):
+    """The text of a page or of a notebook's file, as their readers see it."""
     if text.startswith("{"):
         cells = nbformat.reads(text, as_version=4).cells
-        text = "\n".join([*(cell.source for cell in cells), *map(printed, cells)])
-    else:
-        text = html.unescape(re.sub(r"<[^>]*>", "", text))
-    return {line.strip() for line in text.splitlines()}
+        return "\n".join([*(cell.source for cell in cells), *map(printed, cells)])
+    return html.unescape(re.sub(r"<[^>]*>", "", text))
 
 
 def printed(cell):
@@ -94,23 +115,78 @@ def folded(path):
     return {line.removesuffix(f" {UNGUESSED}") for line in hidden} | hidden
 
 
-def test_what_students_get_holds_no_answer(course):
+def squashed(text):
+    return re.sub(r"\s+", "", text)
+
+
+def answers(path):
+    """The expressions that compute a right answer: those of the solutions and of the checks.
+
+    Of a check those count that it compares with, not those of a function that looks at an answer.
+    Without what a question shows, and a name or a number alone.
+    """
+    found, shown = set(), ""
+    right = solutions(path)
+    for part in parts(read(path)):
+        if part.role is Role.CHECK:
+            source = python(part.cell.source)
+            *before, last = ast.parse(source).body
+            compared = last.value.args[1]
+            functions = [one.name for one in before if isinstance(one, ast.FunctionDef)]
+            if getattr(compared, "id", "") not in functions:
+                values = [one.value for one in before if isinstance(one, ast.Assign)]
+                found |= {ast.get_source_segment(source, one) for one in [*values, compared]}
+            solution = right[part.exercise]
+            *_, last = ast.parse(solution).body
+            found.add(ast.get_source_segment(solution, last.value))
+        else:
+            shown += squashed(part.cell.source)
+    compound = {squashed(one) for one in found if re.search(r"[(\[ ]", one)}
+    return {one for one in compound if one not in shown}
+
+
+def test_what_students_get_holds_no_answer(course, site):
     folder, chosen = course
     found = dict(documents(folder / "student"))
     assert len(found) == 5 * len(chosen) + 2  # and the index, and Reveal's page for a speaker
-    for name, lines in found.items():
+    pages = {f"site: {name}": text for name, text in documents(site)}
+    assert all(f"site: notebooks/{path.stem}.html" in pages for path in chosen)
+    for name, text in (found | pages).items():
+        lines, whole = stripped([text]), squashed(text)
         for path in chosen:
             assert not secrets(path) & lines, name
             assert not folded(path) & lines, name
+            assert not [one for one in answers(path) if one in whole], name
 
 
 def test_an_answer_in_what_students_get_would_be_seen(course):
     folder, chosen = course
     found = dict(documents(folder / "teacher"))
     for path in chosen:
+        teachers = found[f"nbgrader/source/{path.stem}/{path.name}"]
         assert secrets(path)
-        assert secrets(path) <= found[f"nbgrader/source/{path.stem}/{path.name}"]
-        assert len(folded(path) & found[f"slides/{path.stem}.html"]) >= 3
+        assert secrets(path) <= stripped([teachers])
+        assert len(folded(path) & stripped([found[f"slides/{path.stem}.html"]])) >= 3
+        whole = squashed(teachers + seen(path.read_text("utf-8")))
+        assert len(answers(path)) >= 3
+        assert all(one in whole for one in answers(path))
+
+
+@pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.stem)
+def test_on_slides_nothing_follows_a_question_before_a_key_is_pressed(path):
+    for shown in (False, True):
+        made = slides(read(path), answers=shown).cells
+        asked = [
+            number
+            for number, cell in enumerate(made)
+            if re.search(r"^(guess = None|answer_\w+ = \.\.\.)", cell.source, re.MULTILINE)
+        ]
+        assert len(asked) >= 7
+        for number in asked:
+            about = made[number + 1].metadata
+            revealed = shown and "hide-output" in about.get("tags", ())
+            kinds = {"slide", "subslide"} | ({"fragment"} if revealed else set())
+            assert about.slideshow.slide_type in kinds, made[number].source
 
 
 def test_a_students_copy_has_neither_outputs_nor_what_works_an_answer_out(course):
@@ -151,29 +227,55 @@ def test_right_answers_get_the_points_and_wrong_or_missing_ones_none(course):
     folder, chosen = course
     for path in chosen:
         place = folder / "student" / "notebooks" / path.stem
+        names_of = list(solutions(path))
+        before = dict(zip(names_of, ["0", *names_of], strict=False))
         right, wrong = cells_of_solutions(path), cells_of_solutions(path, "mistake")
         notebook = read(place / path.name)
         total, exercise = 0, None
         with kernel(notebook, place) as client:
 
             def run(source, client=client):
-                return client.execute_cell(nbformat.v4.new_code_cell(source), 0).outputs
+                cell = nbformat.v4.new_code_cell(source, metadata={"tags": ["raises-exception"]})
+                return client.execute_cell(cell, 0).outputs
 
             for cell in code(notebook):
                 marks = cell.metadata.get("nbgrader", {})
+                if marks.get("solution"):
+                    exercise, asked = cell.metadata.name, cell.source
+                    continue
                 if not marks.get("grade"):
-                    run(cell.source)
-                    exercise = cell.metadata.get("name", exercise)
+                    assert not any(one.output_type == "error" for one in run(cell.source))
                     continue
                 (solution,) = right[exercise]
-                mistakes = wrong.get(exercise) or [spoilt(solution, "answer")]
-                for answer in ["", *mistakes]:
+                # The exercise before may have had the same answer.
+                name, former = (f"answer_{one}" for one in (exercise, before[exercise]))
+                run(re.sub(rf"^{name} =", f"{former} =", solution, flags=re.MULTILINE))
+                mistakes = wrong.get(exercise) or [spoilt(solution, name)]
+                for answer in [raising(asked), asked, *mistakes]:
                     run(answer)
                     assert points(run(cell.source), marks.points) == 0, (path.stem, answer)
                 run(solution)
                 assert points(run(cell.source), marks.points) == marks.points, solution
                 total += marks.points
         assert total >= len(right)
+
+
+def test_an_archive_has_all_that_its_notebook_needs(course, tmp_path, monkeypatch):
+    """The wheel, too: the notebook runs with the mmsim of the archive and no checkout."""
+    folder, chosen = course
+    for path in chosen:
+        place = tmp_path / path.stem
+        shutil.unpack_archive(folder / "student" / "downloads" / f"{path.stem}.zip", place)
+        (wheel,) = place.glob("*.whl")
+        assert wheel.name in (place / "README.md").read_text("utf-8")
+        shutil.unpack_archive(wheel, place / "installed", "zip")
+        monkeypatch.setenv("PYTHONPATH", str(place / "installed"))
+        notebook = read(place / path.stem / path.name)
+        with kernel(notebook, place / path.stem) as client:
+            where = nbformat.v4.new_code_cell("import mmsim; print(mmsim.__file__)")
+            for cell in [where, *code(notebook)]:
+                client.execute_cell(cell, 0)
+        assert where.outputs[0].text.startswith(str(place / "installed"))
 
 
 def test_nbgrader_knows_what_each_cell_is_for(course):

@@ -6,11 +6,13 @@ What an author does wrong here is fixed by `make notebooks`, except the question
 import ast
 import json
 import re
+import sys
 from pathlib import Path
 
 import jupytext
 import nbformat
 import pytest
+from course.reading import python
 from execute import kernel
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
@@ -58,6 +60,11 @@ def spoilt(source, name):
         function.body = [ast.Pass()]
     other = f"{name} = (__import__('numpy').asarray({name}) + 1).tolist()"
     return ast.unparse(tree) if functions else f"{source}\n{other}"
+
+
+def raising(source):
+    """A cell whose answer raises instead of getting a value."""
+    return source.replace(" = ...", " = 1 / 0")
 
 
 def printed(outputs):
@@ -125,13 +132,23 @@ def test_it_asks_for_predictions_and_folds_what_is_shown(path):
 
 
 @each
+@pytest.mark.parametrize("absent", ["classroom", "sealed", "mmsim"])
+def test_opened_alone_it_says_what_it_needs(path, absent, monkeypatch):
+    monkeypatch.delitem(sys.modules, "classroom", raising=False)
+    monkeypatch.setitem(sys.modules, absent, None)  # an import of it fails
+    imports = ast.Module([ast.parse(python(code(path)[0].source)).body[0]], [])
+    with pytest.raises(ImportError, match=rf"{absent}.*: .*needs mmsim installed.*classroom\.py"):
+        exec(compile(imports, path.name, "exec"), {})
+
+
+@each
 def test_every_exercise_has_a_check_and_a_solution(path):
     exercises = [number for number, cell in enumerate(code(path)) if is_exercise(cell)]
     assert len(exercises) >= 4
     for number in exercises:
         exercise, after = code(path)[number : number + 2]
         name = checked(after.source)
-        assert name, "the next code cell ends with its check"
+        assert name == f"answer_{exercise.metadata.name}", "the next code cell ends with its check"
         assert re.search(rf"^{name} = \.\.\.", exercise.source, re.MULTILINE)
     names = [code(path)[number].metadata.name for number in exercises]
     assert sorted(names) == sorted(set(names)) == sorted(solutions(path))

@@ -40,6 +40,12 @@ EVERYWHERE = [
     r"\blacks its argument\b",
     r"\bbeside ours\b",
     r"\bto read on\b",
+    r"\bby being there\b(?! together)",
+    r"\bwhat came of it\b",
+    r"\bthat \w+ goes along with\b",
+    r"\bof one \w+ the value is\b",
+    r"\bthose for which the \w+ of\b",
+    r"\bin closed form, which\b",
 ]
 PROSE = [r"\btold\b", r"\btells?\b"]  # good names of variables in a test
 
@@ -57,7 +63,9 @@ def test_every_folder_is_looked_at():
     assert len(TEXTS) > 500
 
 
-@pytest.mark.parametrize("word", ["alike", "tells", "One after\n# the other", "leaves with 1"])
+@pytest.mark.parametrize(
+    "word", ["alike", "tells", "One after\n# the other", "leaves with 1", "by being\nthere"]
+)
 def test_a_word_is_found(word, tmp_path, monkeypatch):
     monkeypatch.setattr("test_plain_words.ROOT", tmp_path)
     page = tmp_path / "page.md"

@@ -19,6 +19,7 @@ from importlib.metadata import (
 from pathlib import Path
 
 import pytest
+from course.wheel import build_wheel
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -27,7 +28,6 @@ import mmsim_algorithms
 
 ROOT = Path(__file__).parents[2]
 PIP = [sys.executable, "-m", "pip", "install", "-qq", "--no-index", "--no-deps"]
-BUILD = "import sys; from setuptools import build_meta as b; print(b.build_wheel(sys.argv[1]))"
 
 
 def cannot_build():
@@ -44,16 +44,10 @@ def cannot_build():
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel of a copy of the sources: building writes next to them."""
+    """The wheel, as `make course` builds it for students."""
     if why := cannot_build():
         pytest.skip(why)
-    place = tmp_path_factory.mktemp("wheel")
-    sources = place / "sources"
-    installing.copy_sources(sources)
-    command = [sys.executable, "-c", BUILD, str(place)]
-    subprocess.run(command, cwd=sources, capture_output=True, check=True)
-    (built,) = place.glob("*.whl")
-    return built
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 def test_the_wheel_has_every_file_under_our_names(wheel):

@@ -9,7 +9,7 @@ under a mutant of each it must fall, or `explained_claims.toml` says why it can'
 
     python tests/mutation/mutate_claims.py                 # all of the five papers
     python tests/mutation/mutate_claims.py CFP-A SMM-ST    # some claims
-    python tests/mutation/mutate_claims.py --save FILE     # and keep what came of it
+    python tests/mutation/mutate_claims.py --save FILE     # and keep the results
 
 A claim that falls in none of these cases is tried again in all the cases of its grid. Nothing that
 holds a rule is compiled: cases run interpreted, or on the event engine where a claim wants a trace.
@@ -103,7 +103,7 @@ def try_claim(claim: Any, whole: bool, before: dict[str, Any] | None) -> dict[st
 
 
 def child(name: str, ids: Sequence[str], whole: bool, before: Path | None, out: Path) -> None:
-    """Try claims under a mutant ("" for none), and write down what came of it.
+    """Try claims under a mutant ("" for none), and write down the result.
 
     Exits with an error if the mutant is not the same in both engines, or makes no difference to
     the sample of runs.
@@ -213,7 +213,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("claims", nargs="*", help="as of `mmsim verify`; default: all")
     parser.add_argument("--jobs", type=int, default=1, help="mutants tried in parallel")
-    parser.add_argument("--save", type=Path, metavar="FILE", help="keep what came of it, as JSON")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="keep the results, as JSON")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     for name in ("--out", "--before"):
         parser.add_argument(name, type=Path, help=argparse.SUPPRESS)

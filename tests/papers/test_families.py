@@ -1,4 +1,4 @@
-"""The house of `algorithms/`: families register by being there, imports run in no circle."""
+"""The house of `algorithms/`: families register themselves, imports run in no circle."""
 
 import ast
 import importlib
