@@ -61,8 +61,9 @@ def _main(place: Path) -> int:
     first.chmod(0o644)
     bare = {"PATH": f"{environment / 'bin'}:/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": str(work)}
     failed = []
-    for line in ["python first.py", "mmsim --help", *installing.listed()]:
-        command = installing.ready(line, work)
+    listed = installing.listed()
+    for line in ["python first.py", "mmsim --help", *listed]:
+        command = installing.ready(line, work) if line in listed else line.split()
         command[0] = str(environment / "bin" / command[0])
         done = subprocess.run(
             command,
