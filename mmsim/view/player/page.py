@@ -37,7 +37,8 @@ def origin() -> dict[str, str]:
 class Player:
     """A run to step through. A notebook shows it, `save` writes it to a file.
 
-    Of a run of several launches it takes the traces of all, in order.
+    Of a run of several launches it takes the traces of all, in order. `looked_for` is what a check
+    without findings says.
     """
 
     def __init__(
@@ -46,9 +47,12 @@ class Player:
         start: int = 0,
         end: int | None = None,
         findings: Sequence[Finding] = (),
+        looked_for: str = "",
     ) -> None:
         launches = [traces] if isinstance(traces, Trace) else traces
         self.data = {**run_data(launches, start, end, findings), **origin()}
+        if looked_for:
+            self.data["looked_for"] = looked_for
 
     def __repr__(self) -> str:
         data = self.data
