@@ -54,7 +54,8 @@ class Report(report.Report):
         """A page to step through what happened, with the findings marked; see `Trace.player`."""
         from mmsim.view.player import Player
 
-        return Player(self.trace, start, end, self.findings)
+        scope = self.looked_for if self.ok else ""
+        return Player(self.trace, start, end, self.findings, scope)
 
     def to_json(self) -> str:
         """The report as JSON text; `Report.from_json` gives an equal one."""

@@ -142,8 +142,10 @@ def test_the_page_shows_what_happened_and_what_was_found(call, tmp_path, capsys)
     finding = capsys.readouterr().out.splitlines()[1]
     (advice,) = re.findall("; (put .*)", finding)
     assert advice in page.read_text(encoding="utf-8")
+    assert "Looked for" not in page.read_text(encoding="utf-8")
     assert main([*call, "--html", str(page)]) == 0
     assert advice not in page.read_text(encoding="utf-8")
+    assert "Looked for in lock step (synchronous schedule)" in page.read_text(encoding="utf-8")
 
 
 def test_where_nothing_ran_there_is_no_page(call, tmp_path, capsys):

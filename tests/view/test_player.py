@@ -966,6 +966,14 @@ def test_a_finding_leads_to_its_accesses(show):
         assert found.element in page.locator("#follow option:checked").inner_text()
 
 
+def test_a_check_without_findings_says_what_it_looked_for(show):
+    report = mm.DMM(4, 3).check(neighbours, np.arange(8), np.zeros(8), threads=8, trace=True)
+    page = show(report.player())
+    assert page.locator("#findings-heading").inner_text() == "Nothing found"
+    assert page.locator("#findings-panel p").inner_text() == report.looked_for
+    assert page.locator("#found-name").is_hidden()
+
+
 def test_without_findings_there_is_no_list(show):
     page = show(a_copy().trace.player())
     assert page.locator("#findings-panel").is_hidden()

@@ -1,9 +1,14 @@
 /* What a check found: a list whose buttons go to each access. */
 
-/** Fill the list of findings; without any there is none. */
+/** Fill the list of findings; where a check found none, say what it looked for. */
 function buildFindings(player) {
-  const { findings } = player.data; // a check is of one launch
-  player.part("findings-panel").hidden = player.part("found-name").hidden = findings.length === 0;
+  const { findings, looked_for: scope } = player.data; // a check is of one launch
+  player.part("found-name").hidden = findings.length === 0;
+  player.part("findings-panel").hidden = findings.length === 0 && !scope;
+  if (scope) {
+    player.part("findings-heading").textContent = "Nothing found";
+    player.part("findings").replaceWith(make("p", "", scope));
+  }
   for (const finding of findings) {
     const item = make("li");
     item.append(make("strong", "", finding.title + (finding.element ? `, ${finding.element}` : "")));

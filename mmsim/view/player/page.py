@@ -37,7 +37,13 @@ def origin() -> dict[str, str]:
 class Player:
     """A run to step through. A notebook shows it, `save` writes it to a file.
 
-    Of a run of several launches it takes the traces of all, in order. The page begins with `note`.
+        note: str = "",
+        looked_for: str = "",
+    ) -> None:
+        launches = [traces] if isinstance(traces, Trace) else traces
+        self.data = {**run_data(launches, start, end, findings), **origin(), "note": note}
+        if looked_for:
+            self.data["looked_for"] = looked_for
     """
 
     def __init__(
@@ -47,9 +53,12 @@ class Player:
         end: int | None = None,
         findings: Sequence[Finding] = (),
         note: str = "",
+        looked_for: str = "",
     ) -> None:
         launches = [traces] if isinstance(traces, Trace) else traces
         self.data = {**run_data(launches, start, end, findings), **origin(), "note": note}
+        if looked_for:
+            self.data["looked_for"] = looked_for
 
     def __repr__(self) -> str:
         data = self.data
