@@ -159,9 +159,13 @@ def test_unwritten_reads_are_those_of_the_trace(schedule, case):
 @many
 @given(case=orderly_cases())
 def test_orderly_programs_have_no_finding_but_reads_of_nothing(schedule, case):
-    """Nothing races in them and all come to their barriers; shared arrays may be read too early."""
+    """Nothing races in them and all come to their barriers; shared arrays may be read too early.
+
+    Lanes of a warp may lack a sync, which only a GPU needs.
+    """
     run = run_case(case, schedule, check=True)
-    assert {finding.kind for finding in run.findings} <= {"unwritten", "lost-update"}
+    within_a_warp = {"warp-sync"} if schedule == "asynchronous" else set()
+    assert {one.kind for one in run.findings} <= {"unwritten", "lost-update", *within_a_warp}
     unwritten = [finding for finding in run.findings if finding.kind == "unwritten"]
     assert all(finding.copy is not None for finding in unwritten)
 
