@@ -55,7 +55,7 @@ class Report(report.Report):
         from mmsim.view.player import Player
 
         scope = self.looked_for if self.ok else ""
-        return Player(self.trace, start, end, self.findings, scope)
+        return Player(self.trace, start, end, self.findings, looked_for=scope)
 
     def to_json(self) -> str:
         """The report as JSON text; `Report.from_json` gives an equal one."""

@@ -37,13 +37,8 @@ def origin() -> dict[str, str]:
 class Player:
     """A run to step through. A notebook shows it, `save` writes it to a file.
 
-        note: str = "",
-        looked_for: str = "",
-    ) -> None:
-        launches = [traces] if isinstance(traces, Trace) else traces
-        self.data = {**run_data(launches, start, end, findings), **origin(), "note": note}
-        if looked_for:
-            self.data["looked_for"] = looked_for
+    Of a run of several launches it takes the traces of all, in order. The page begins with `note`;
+    `looked_for` is what a check without findings says.
     """
 
     def __init__(
@@ -56,9 +51,8 @@ class Player:
         looked_for: str = "",
     ) -> None:
         launches = [traces] if isinstance(traces, Trace) else traces
-        self.data = {**run_data(launches, start, end, findings), **origin(), "note": note}
-        if looked_for:
-            self.data["looked_for"] = looked_for
+        texts = {"note": note, "looked_for": looked_for}
+        self.data = {**run_data(launches, start, end, findings), **origin(), **texts}
 
     def __repr__(self) -> str:
         data = self.data

@@ -30,8 +30,8 @@ SCRIPTS = (
 )
 """The files of the script, in the order in which they are joined."""
 
-COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
-"""A line with nothing but a comment: a page doesn't need it."""
+UNNEEDED = re.compile(r"^ *//.*\n|^ +", re.MULTILINE)
+"""A line with nothing but a comment, and the space before any other: a page doesn't need them."""
 ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
 
 
@@ -43,9 +43,8 @@ def script() -> str:
         "STYLE": part("player.css") + part("lecture.css") + _warp_rules(),
         "COLOURS": list(WARPS),
     }
-    constants = [f"const {name} = {as_json(value)};\n" for name, value in values.items()]
-    text = "".join(constants)
-    text += COMMENT.sub("", "\n".join(part(f"{name}.js") for name in SCRIPTS))
+    text = "".join(f"const {name} = {as_json(value)};\n" for name, value in values.items())
+    text += UNNEEDED.sub("", "\n".join(part(f"{name}.js") for name in SCRIPTS))
     # A browser decodes a large page almost three times as fast where all of it is ASCII.
     return "".join(letter if letter.isascii() else f"\\u{ord(letter):04x}" for letter in text)
 
