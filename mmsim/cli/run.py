@@ -33,11 +33,9 @@ arguments after T, in order, each a number or an array:
 Without arguments the program's own example is run, at --size and --seed."""
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(add: Any) -> None:
     parser = program_parser(
-        commands,
-        "run",
-        help="run a program on a machine",
+        add,
         description="Run a program and print its time and its accesses. A module or a file without "
         ":NAME lists its programs.",
     )
@@ -57,10 +55,12 @@ def add_parser(commands: Any) -> None:
     parser.set_defaults(command=command)
 
 
-def program_parser(commands: Any, name: str, **words: str) -> argparse.ArgumentParser:
+def program_parser(add: Any, description: str) -> argparse.ArgumentParser:
     """A command on one program, with the options that say which it is, on what it runs, and how."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name, epilog=ARRAYS, formatter_class=argparse.RawDescriptionHelpFormatter, **words
+    parser: argparse.ArgumentParser = add(
+        description=description,
+        epilog=ARRAYS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "program", help="MODULE:NAME or FILE.py:NAME, as mmsim_algorithms.transpose:diagonal"

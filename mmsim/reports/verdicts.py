@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mmsim.claims.verify import Verdict
 from mmsim.printable import printable
-from mmsim.view.curves import curve_svg
+from mmsim.view.figures.curves import curve_svg
 from mmsim.view.tables import Column, rich_rows, rich_text, words
 
 if TYPE_CHECKING:

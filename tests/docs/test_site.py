@@ -268,7 +268,7 @@ def test_every_public_name_has_a_reference_entry(site):
 
 
 def test_every_command_and_option_is_in_the_reference(site):
-    from mmsim.cli.main import make_parser
+    from mmsim.cli.commands import make_parser
 
     shown = text_of(site / "reference" / "commands.html")
     for parser in parsers(make_parser()):
