@@ -24,10 +24,10 @@ def verdicts_table(verdicts: Sequence[Verdict]) -> Table:
     columns = (
         Column("claim", numbers=False, whole=True),
         words("source"),
-        Column("formula", numbers=False, share=3),
+        words("formula"),
         Column("cases"),
-        Column("worst case", numbers=False, share=3),
-        Column("async/sync", whole=True),
+        words("worst case"),
+        Column("async/sync"),
         Column("verdict", numbers=False, whole=True),
     )
     table = rich_rows(columns, map(_cells, verdicts))
