@@ -49,7 +49,8 @@ class FittingTable(Table):
             if row:
                 yield Text()
             shown = Table.grid(padding=(0, 2))
-            shown.add_column(no_wrap=True, style="table.header")
+            width = longest(title for title, *_ in columns)
+            shown.add_column(no_wrap=True, min_width=width, style="table.header")
             shown.add_column(overflow="fold")
             for title, *cells in columns:
                 if cells[row].plain:
