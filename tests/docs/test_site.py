@@ -162,6 +162,44 @@ def test_a_browser_shows_the_players_and_asks_for_files_only(site, browser):
     assert [url for url in asked if not url.startswith(("file:", "about:", "data:"))] == []
 
 
+ANSWERS = {
+    "bank conflict": "explanation/rules.html",
+    "race condition": "checker.html",
+    "deadlock": "checker.html",
+    "profile my kernel": "how-to/profile.html",
+    "step through": "how-to/step.html",
+    "compare two runs": "player.html",
+    "warp divergence": "machines.html",
+    "A100": "how-to/gpu.html",
+    "colab": "how-to/colab.html",
+    "install": "tutorial/first-program.html",
+}
+"""What people search for, and the page that answers."""
+
+
+def test_a_search_finds_the_page_that_answers_first(site, browser):
+    page = browser.new_page()
+    for words, answer in ANSWERS.items():
+        page.goto(f"{(site / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
+        first = page.locator("#search-results ul.search li a").first
+        first.wait_for(timeout=20_000)
+        found, _, place = first.get_attribute("href").partition("#")
+        assert found == answer, words
+        page.goto((site / answer).as_uri() + f"#{place}")
+        section = page.locator(f"#{place}").locator("xpath=following::p[1]")
+        assert section.inner_text(), words  # the anchor leads to the answer's section
+    page.close()
+
+
+def test_the_first_screen_says_what_it_runs_and_how_to_install_it(site, browser):
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto((site / "index.html").as_uri())
+    for text in ("CUDA kernels written in Python", "numba.cuda", "pip install ."):
+        box = page.get_by_text(text).first.bounding_box()
+        assert box["y"] + box["height"] < 800, text
+    page.close()
+
+
 def test_every_picture_says_what_is_seen(site):
     """Not the name of its file, nor that nothing is known of it."""
     pictures = [
