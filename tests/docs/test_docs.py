@@ -70,7 +70,7 @@ def test_the_readme_begins_with_what_it_is_and_how_to_install_it():
     assert len(lines) <= 120
     assert lines.index("pip install .") < 25
     said = [text.index(f"*{word}*") for word in ("request", "stages")]
-    assert max(said) < text.index("wastes 3968 stages")
+    assert max(said) < text.index("4480 stages")
 
 
 def test_tests_that_the_pages_name_are_there():
