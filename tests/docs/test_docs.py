@@ -63,7 +63,8 @@ def test_padding_frees_the_readmes_kernel_of_conflicts(capsys):
 def test_the_readme_begins_with_what_it_is_and_how_to_install_it():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     _, purpose, audience, *rest = text.split("\n\n")
-    assert purpose.startswith("mmsim ") and purpose.count(".") == 1  # one sentence
+    assert purpose.startswith("mmsim ")
+    assert purpose.count(".") == 1
     assert not re.search(r"[DUH]MM", purpose + audience)
     assert rest[0] == "## Install"
     lines = text.splitlines()
