@@ -13,113 +13,26 @@ the time unit what its memory accesses cost:
 74
 """
 
-from numpy import (
-    complex64,
-    complex128,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
+TYPE_CHECKING = False  # without loading `typing`
+if TYPE_CHECKING:
+    from mmsim.names import *  # noqa: F403
+    from mmsim.names import __all__ as __all__
+    from mmsim.names import __version__ as __version__
+else:
 
-from mmsim.api.compare import compare
-from mmsim.api.conflicts import conflicts
-from mmsim.api.machines import DMM, HMM, UMM, Cached, Machine
-from mmsim.api.program import Program, program
-from mmsim.api.run import Run, total
-from mmsim.claims.fit import fit
-from mmsim.errors import LanguageError, MMSimError, ProgramError
-from mmsim.frontend import atomic, warp
-from mmsim.frontend.intrinsics import brev, clz, ffs, fma, popc
-from mmsim.frontend.names import Array, Thread, registers, shared, vector
-from mmsim.frontend.program import Example
-from mmsim.host.guesses import guessed_in as _guessed_in
-from mmsim.host.version import VERSION
-from mmsim.model import layout
-from mmsim.model.conflicts import Banks, Conflict, Groups, InParts
-from mmsim.model.layout import place
-from mmsim.model.machines import Schedule, Unit
-from mmsim.sweeps import sweep
-from mmsim.view import figures
+    def __getattr__(name):
+        """Load all names when the first is asked for: `mmsim --help` needs none of them."""
+        if name in ("__all__", "__version__") or not name.startswith("__"):
+            import mmsim.names as names
 
-__version__ = VERSION
+            public = ("__all__", "__version__", *names.__all__)
+            globals().update({one: getattr(names, one) for one in public})
+            if name in globals():  # a package that they have loaded is one, too
+                return globals()[name]
+            if not name.startswith("_"):
+                return getattr(names, name)  # says what to write instead
+        raise AttributeError(f"module 'mmsim' has no attribute {name!r}", name=name)
 
-__all__ = [
-    "DMM",
-    "HMM",
-    "UMM",
-    "Array",
-    "Banks",
-    "Cached",
-    "Conflict",
-    "Example",
-    "Groups",
-    "InParts",
-    "LanguageError",
-    "MMSimError",
-    "Machine",
-    "Program",
-    "ProgramError",
-    "Run",
-    "Schedule",
-    "Thread",
-    "Unit",
-    "atomic",
-    "brev",
-    "clz",
-    "compare",
-    "complex64",
-    "complex128",
-    "conflicts",
-    "ffs",
-    "figures",
-    "fit",
-    "float32",
-    "float64",
-    "fma",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "layout",
-    "place",
-    "popc",
-    "program",
-    "registers",
-    "shared",
-    "sweep",
-    "total",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "vector",
-    "warp",
-]
-
-_guessed_in(
-    __name__,
-    "mmsim",
-    __all__,
-    {
-        "jit kernel": "@mm.program, or from mmsim import cuda and @cuda.jit",
-        "GPU gpu device": "mm.HMM(dmms, width, global_latency)",
-        "run simulate launch": "machine.run(program, ..., threads=)",
-        "check racecheck": "machine.check(program, ..., threads=)",
-        "syncthreads barrier": "T.barrier() in a program",
-        "plot show": "run.plot(), or a function of mm.figures",
-        "Layout layouts": "mm.layout",
-        "claims Claim verify verify_claim": "from mmsim.claims import Claim, verify_claim",
-        "cuda": "from mmsim import cuda",
-        "local": "mm.registers",
-        "trace": "machine.run(program, ..., threads=, trace=True).trace",
-        "profile": "machine.run(program, ..., threads=).profile()",
-        "save": "mm.figures.save(axes, path)",
-    },
-)
+    def __dir__():
+        __getattr__("__all__")
+        return sorted(globals())

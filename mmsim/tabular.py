@@ -1,17 +1,30 @@
 """Results that show themselves as tables: as text, in a notebook, and printed by Rich.
 
 The rooms below know no tables. `mmsim.view` enters in `FORMS` the functions that make them when it
-is loaded, which it is with mmsim.
+is loaded, which it is with the names of `mmsim`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, SupportsIndex, TypeVar, overload
 
 from mmsim.errors import CallError
 
-FORMS: dict[str, Callable[[Any], Any]] = {}
+
+class Entered(dict[str, Callable[..., Any]]):
+    """Functions that a room above enters here. If one is missing, the names of `mmsim` are loaded.
+
+    Someone may have imported a room alone, as `mmsim.sweeps`.
+    """
+
+    def __missing__(self, name: str) -> Callable[..., Any]:
+        dir(sys.modules["mmsim"])
+        return dict(self)[name]
+
+
+FORMS = Entered()
 """What makes the text, the HTML and the Rich of a result, by these names."""
 
 Row = TypeVar("Row")

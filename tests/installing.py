@@ -1,4 +1,4 @@
-"""For tests of an installation: the commands that README.md lists."""
+"""For tests of an installation: the commands that the pages list."""
 
 from __future__ import annotations
 
@@ -39,8 +39,10 @@ assert a[63] == 126
 
 
 def listed() -> list[str]:
-    """The commands of mmsim in the README's blocks of the shell, without comments."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
+    """The commands of mmsim in the blocks of the shell of two pages, without comments."""
+    pages = ("README.md", "docs/reference/commands.md")
+    text = "\n".join((ROOT / page).read_text("utf-8") for page in pages)
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)
     lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
     return [shlex.join(shlex.split(line, comments=True)) for line in lines if line[:6] == "mmsim "]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sphinx.application import Sphinx
 
-from mmsim.cli.main import make_parser
+from mmsim.cli.commands import make_parser
 
 MARK = "<!-- commands -->"
 WIDTH = 88

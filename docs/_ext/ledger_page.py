@@ -18,7 +18,7 @@ from mmsim.claims.provenance import Provenance, provenance_from_json
 from mmsim.claims.verify import from_json
 from mmsim.reports.ledger import said_of
 from mmsim.reports.verdicts import asynchronous, growth, own_size, summary, worst_case
-from mmsim.view.curves import curve_svg
+from mmsim.view.figures.curves import curve_svg
 from mmsim_algorithms import claims
 from mmsim_algorithms.papers import ABBREVIATIONS, titled
 from mmsim_algorithms.reports.ledger import CHOICES

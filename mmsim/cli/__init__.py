@@ -1,4 +1,4 @@
-"""The command line: `mmsim verify`, `mmsim run`, `mmsim bench`."""
+"""The command line: `main` runs a command, each of which has a module."""
 
 from mmsim.cli.main import main
 

@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from mmsim.bench import Result
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "bench",
-        help="measure the simulator's speed",
+def add_parser(add: Any) -> None:
+    parser = add(
         description="Measure the simulator and something else, alternately in the same run, and "
         "print medians and ranges. Ctrl-C prints what there is so far. Exit status 1 if a "
         "benchmark can't be finished.",

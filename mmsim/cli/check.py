@@ -11,11 +11,9 @@ from mmsim.cli.output import complain, console, named, save
 from mmsim.cli.run import program_call, program_parser
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(add: Any) -> None:
     parser = program_parser(
-        commands,
-        "check",
-        help="report what is wrong with a program; status 1 if anything",
+        add,
         schedule="asynchronous for a kernel of numba.cuda, else synchronous",
         description="Look for data races, reads of uninitialized memory, divergent "
         "barriers, deadlocks, results that depend on a winner, and arrays without room.",

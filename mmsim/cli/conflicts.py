@@ -38,10 +38,8 @@ ASKED = {
 }
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "conflicts",
-        help="say whether a tile in shared memory is free of bank conflicts",
+def add_parser(add: Any) -> None:
+    parser = add(
         description="Say, phase by phase, what one warp's accesses to a tile in shared memory "
         "cost under a layout, or search for layouts that are free of conflicts.",
         epilog="An ACCESS is 'rows', 'columns', or a thread-value layout of CuTe; each option may "

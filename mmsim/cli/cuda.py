@@ -14,10 +14,8 @@ from mmsim.cli.run import MACHINE, add_machine_options
 from mmsim.cli.trial import machine_named
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "cuda",
-        help="run a Python program that uses numba.cuda, without a GPU",
+def add_parser(add: Any) -> None:
+    parser = add(
         description="Run a Python program with mmsim in the place of numba.cuda, and print for "
         "each of its kernels the launches, threads, time units, stages and wasted stages. "
         "Options stand before the program's name; what follows it is passed to the program.",

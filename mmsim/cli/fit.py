@@ -19,10 +19,8 @@ SYMBOLS = {
 """The parameters of `mmsim sweep` by the letters of formulas."""
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "fit",
-        help="find the formulas that the times of runs follow",
+def add_parser(add: Any) -> None:
+    parser = add(
         description="Find the formula that the times in a sweep's file follow; without a file, "
         "find the formulas of the exact claims from runs alone. Exit status 1 if a formula that "
         "was found is not the claim's, or if a file's times follow none.",

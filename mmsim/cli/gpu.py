@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from mmsim.gpu.record import Record
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "gpu",
-        help="run programs on a real GPU and compare it with the models",
+def add_parser(add: Any) -> None:
+    parser = add(
         description="What can be done with a real GPU. Without a command, say which GPU there is, "
         "or what is missing, and list the commands.",
     )
@@ -28,7 +26,7 @@ def add_parser(commands: Any) -> None:
     subcommands = parser.add_subparsers(title="commands", metavar="COMMAND")
     parser.set_defaults(listed=subcommands)
     text = "compare the GPU's counters of memory accesses with the models' stages"
-    counted = add(subcommands, "counters", text, counters)
+    counted = add_command(subcommands, "counters", text, counters)
     counted.add_argument(
         "programs",
         nargs="*",
@@ -41,15 +39,17 @@ def add_parser(commands: Any) -> None:
         help="instead of programs, count patterns of addresses for each kind and width of access",
     )
     text = "measure the machines that stand for this GPU"
-    calibrated = add(subcommands, "calibrate", text, calibrate)
+    calibrated = add_command(subcommands, "calibrate", text, calibrate)
     calibrated.add_argument(
         "--cache",
         action="store_true",
         help="instead of these machines, measure the second-level cache and the memory",
     )
-    add(subcommands, "atomics", "compare what atomics take with the model's stages", atomics)
+    add_command(
+        subcommands, "atomics", "compare what atomics take with the model's stages", atomics
+    )
     text = "measure a paper's table or figure again, and predict it by the calibrated model"
-    again = add(subcommands, "reproduce", text, reproduce)
+    again = add_command(subcommands, "reproduce", text, reproduce)
     again.add_argument("experiment", nargs="?", metavar="TABLE", help="as CFP-T2 (default: list)")
     again.add_argument(
         "--calibration",
@@ -65,7 +65,7 @@ def add_parser(commands: Any) -> None:
     again.add_argument("--most", type=int, metavar="N", help="the largest sqrt n of ICPP's tables")
 
 
-def add(subcommands: Any, name: str, text: str, command: Callable[..., int]) -> Any:
+def add_command(subcommands: Any, name: str, text: str, command: Callable[..., int]) -> Any:
     """A command of `mmsim gpu`; all can save their results."""
     parser = subcommands.add_parser(name, help=text, description=f"{text}.")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the results as JSON")

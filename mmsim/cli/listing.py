@@ -10,10 +10,8 @@ from mmsim.cli.output import complain, console
 from mmsim.errors import MMSimError
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "list",
-        help="list the installed programs",
+def add_parser(add: Any) -> None:
+    parser = add(
         description="List the programs of all installed packages that `mmsim run` runs without "
         "arguments: the machines that they are for, the time that a claim gives them, and what "
         "they do. Exit status 1 if a package's programs or claims can't be loaded.",

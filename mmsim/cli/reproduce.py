@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from mmsim.gpu.record import Record
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "reproduce",
-        help="make a paper's table or figure again",
+def add_parser(add: Any) -> None:
+    parser = add(
         description="Compute a table of a paper again, print it next to the paper's, with the "
         "differences, and where the paper measured times, those kept of a GPU and the model's; or "
         "draw a figure of a paper again, from runs of the programs, and save it. "

@@ -36,11 +36,9 @@ MACHINE = {"machine": "dmm", "width": 32, "latency": 5, "shared_latency": 1, "dm
 """What the options that say which machine are by default."""
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(add: Any) -> None:
     parser = program_parser(
-        commands,
-        "run",
-        help="run a program on a machine",
+        add,
         description="Run a program and print its time and its accesses. A module or a file without "
         ":NAME lists its programs.",
     )
@@ -61,11 +59,13 @@ def add_parser(commands: Any) -> None:
 
 
 def program_parser(
-    commands: Any, name: str, *, schedule: str = "synchronous", **words: str
+    add: Any, description: str, *, schedule: str = "synchronous"
 ) -> argparse.ArgumentParser:
     """A command on one program, with the options that say which it is, on what it runs, and how."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name, epilog=ARRAYS, formatter_class=argparse.RawDescriptionHelpFormatter, **words
+    parser: argparse.ArgumentParser = add(
+        description=description,
+        epilog=ARRAYS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "program", help="MODULE:NAME or FILE.py:NAME, as mmsim_algorithms.transpose:diagonal"

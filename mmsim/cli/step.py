@@ -12,11 +12,9 @@ from mmsim.cli.run import program_parser, run_program
 from mmsim.printable import printable
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(add: Any) -> None:
     parser = program_parser(
-        commands,
-        "step",
-        help="write a page that steps through a run, one time unit at a time",
+        add,
         description="Run a program and write a page that shows the run, one time unit at a "
         "time: source, pipelines, memory, waiting warps, timeline. It needs no network.",
     )

@@ -21,15 +21,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TextIO
 
+from mmsim.cli.interrupts import ENDING, STATUS, raise_when_loaded
 from mmsim.cli.output import complain
 
 GRACE = 1.3
 """Seconds between a signal and the end of all processes."""
 CLEARING = 0.3
 """Of these, the seconds for what the worker's own processes do after its end."""
-ENDING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
-STATUS = 128
-"""Of a command that a signal has ended, the exit status less the signal's number."""
 SET_CHILD_SUBREAPER = 36
 """Linux's prctl(2)."""
 
@@ -94,7 +92,7 @@ def _become_worker(signals: list[signal.Signals], alive: int) -> None:
     os.setpgid(0, 0)
     for one in signals:
         signal.signal(one, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    raise_when_loaded()
     for one in (signal.SIGTTOU, signal.SIGTTIN):  # it isn't the terminal's group, and may print
         signal.signal(one, signal.SIG_IGN)
 

@@ -51,10 +51,8 @@ OPTIONAL = (*SIZES, "size", "layout")
 """Parameters that a case has only if they were given."""
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "sweep",
-        help="run programs over a grid of parameters, into a file",
+def add_parser(add: Any) -> None:
+    parser = add(
         description="Run programs over a grid of parameters, in parallel, into a file. Exit "
         "status 1 if a case failed; its row says why.",
         epilog=USAGE,

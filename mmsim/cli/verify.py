@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from mmsim.claims import Claim, Verdict
 
 
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "verify",
-        help="check the papers' claims",
+def add_parser(add: Any) -> None:
+    parser = add(
         description="Check the claims of all installed algorithms under both schedules. Exit "
         "status 1 if a claim fails, a misprint isn't refuted or claims can't be loaded.",
     )

@@ -1,18 +1,20 @@
 """Objects with a method `plot`, which passes them to the function in `mmsim.view` that draws them.
 
 The model knows no figures. `mmsim.view.figures` enters its functions in `FIGURES` when it is
-loaded, which it is with mmsim.
+loaded, which it is with the names of `mmsim`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mmsim.tabular import Entered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FIGURES: dict[str, Callable[..., Any]] = {}
+FIGURES = Entered()
 """The functions that draw, by what they draw."""
 
 BANKS = 32

@@ -19,8 +19,8 @@ def fits_table(found: Sequence[Fitted]) -> Table:
     """A row for each claim: its formula, the one found, the outcome."""
     columns = (
         Column("claim", numbers=False, whole=True),
-        Column("claimed", numbers=False, share=2),
-        Column("found from runs", numbers=False, share=3),
+        words("claimed"),
+        words("found from runs"),
         Column("cases"),
         words("outcome"),
     )

@@ -46,7 +46,7 @@ def catalogue(programs: Iterable[Program], bounds: Mapping[str, str]) -> Table:
     columns = (
         Column("program", numbers=False, whole=True),
         words("machine"),
-        Column("time", numbers=False, share=1),
-        Column("what it does", numbers=False, share=1),
+        words("time"),
+        words("what it does"),
     )
     return rich_rows(columns, rows)

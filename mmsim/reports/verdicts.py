@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mmsim.claims.verify import Verdict
 from mmsim.printable import printable
-from mmsim.view.curves import curve_svg
+from mmsim.view.figures.curves import curve_svg
 from mmsim.view.tables import Column, rich_rows, rich_text, words
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ def verdicts_table(verdicts: Sequence[Verdict]) -> Table:
     columns = (
         Column("claim", numbers=False, whole=True),
         words("source"),
-        Column("formula", numbers=False, share=3),
+        words("formula"),
         Column("cases"),
-        Column("worst case", numbers=False, share=3),
-        Column("async/sync", whole=True),
+        words("worst case"),
+        Column("async/sync"),
         Column("verdict", numbers=False, whole=True),
     )
     table = rich_rows(columns, map(_cells, verdicts))

@@ -48,14 +48,13 @@ COUNT_TITLES = {
 class Column:
     """A column's title, and whether it holds numbers (set to the right) or text.
 
-    What is `whole` is never broken over lines. A column with a `share` takes that part of the room
-    which the others leave.
+    Numbers and what is `whole` are never broken over lines on a terminal. `code` is a program's.
     """
 
     title: str
     numbers: bool = True
     whole: bool = False
-    share: int | None = None
+    code: bool = False
 
 
 def words(title: str) -> Column:
@@ -348,7 +347,7 @@ def profile_table(profile: Profile) -> Table:
         (
             *map(Column, columns),
             *((Column("sectors"), Column("bound by", numbers=False)) if cached else ()),
-            Column("source", numbers=False, whole=True),
+            Column("source", numbers=False, code=True),
         ),
         rows,
         most=len(rows),
@@ -424,7 +423,7 @@ def table_html(table: Table) -> str:
     for row in table.rows:
         body.write("<tr>")
         for cell, column, side in zip(row, table.columns, sides, strict=True):
-            shown = f'<pre style="{CODE}">{escape(cell)}</pre>' if column.whole else escape(cell)
+            shown = f'<pre style="{CODE}">{escape(cell)}</pre>' if column.code else escape(cell)
             body.write(f'<td style="{side}">{shown}</td>')
         body.write("</tr>")
     return f"{body.getvalue()}</tbody></table>{note}"
@@ -452,21 +451,25 @@ def rich_rows(
     note: str = "",
 ) -> RichTable:
     """The same of cells that may have several lines, and colours: those are made by `rich_text`."""
-    from rich.table import Table as RichTable
+    from mmsim.view.terminal import FittingTable, longest
 
-    shown = RichTable(
-        title=rich_text(caption),
+    titles = tuple(columns)
+    shown = FittingTable(
+        title=rich_text(caption) if caption else None,
         title_justify="left",
-        caption=rich_text(note),
+        caption=rich_text(note) if note else None,
         caption_justify="left",
     )
-    for column in columns:
+    texts = [[rich_text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    for place, column in enumerate(titles):
         shown.add_column(
             rich_text(column.title),
             justify="right" if column.numbers else "left",
-            no_wrap=column.whole,
-            ratio=column.share,
+            min_width=longest(row[place] for row in texts)
+            if column.numbers or column.whole
+            else None,
+            overflow="fold",
         )
-    for row in rows:
-        shown.add_row(*(rich_text(cell) if isinstance(cell, str) else cell for cell in row))
+    for row in texts:
+        shown.add_row(*row)
     return shown

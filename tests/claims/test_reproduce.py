@@ -9,7 +9,7 @@ from mmsim.claims.contents import registered_contents
 from mmsim.claims.drawing import registered_drawings
 from mmsim.claims.table import registered_tables
 from mmsim.cli import main
-from mmsim.cli.main import make_parser
+from mmsim.cli.commands import make_parser
 from mmsim.gpu.experiment import registered_experiments
 from mmsim.reports.contents import reproductions
 from mmsim.reports.papertables import verdict_of_table

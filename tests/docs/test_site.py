@@ -153,14 +153,56 @@ def test_a_browser_shows_the_players_and_asks_for_files_only(site, browser):
         page.goto((site / name).as_uri())
         frame = page.frame_locator("iframe[title^='player of']")
         frame.get_by_text(re.compile("^Time 0 of")).first.wait_for(timeout=20_000)
-        if name == "index.html":  # Space plays without a click, and does not scroll
+        if name == "index.html":  # in sight, Space plays without a click, and does not scroll
+            page.locator("iframe[title^='player of']").evaluate(
+                "frame => frame.scrollIntoView({ behavior: 'instant' })"
+            )
+            before = page.evaluate("scrollY")
             page.keyboard.press(" ")
             frame.get_by_text("Pause", exact=True).wait_for(timeout=20_000)
-            assert page.evaluate("scrollY") == 0
+            assert page.evaluate("scrollY") == before
     page.goto((site / "ledger.html").as_uri())
     page.close()
     assert asked
     assert [url for url in asked if not url.startswith(("file:", "about:", "data:"))] == []
+
+
+ANSWERS = {
+    "bank conflict": "explanation/rules.html",
+    "race condition": "checker.html",
+    "deadlock": "checker.html",
+    "profile my kernel": "how-to/profile.html",
+    "step through": "how-to/step.html",
+    "compare two runs": "player.html",
+    "warp divergence": "machines.html",
+    "A100": "how-to/gpu.html",
+    "colab": "how-to/colab.html",
+    "install": "tutorial/first-program.html",
+}
+"""What people search for, and the page that answers."""
+
+
+def test_a_search_finds_the_page_that_answers_first(site, browser):
+    page = browser.new_page()
+    for words, answer in ANSWERS.items():
+        page.goto(f"{(site / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
+        first = page.locator("#search-results ul.search li a").first
+        first.wait_for(timeout=20_000)
+        found, _, place = first.get_attribute("href").partition("#")
+        assert found == answer, words
+        page.goto((site / answer).as_uri() + f"#{place}")
+        section = page.locator(f"#{place}").locator("xpath=following::p[1]")
+        assert section.inner_text(), words  # the anchor leads to the answer's section
+    page.close()
+
+
+def test_the_first_screen_says_what_it_runs_and_how_to_install_it(site, browser):
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto((site / "index.html").as_uri())
+    for text in ("CUDA kernels written in Python", "numba.cuda", "pip install ."):
+        box = page.locator("article").get_by_text(text).first.bounding_box()
+        assert box["y"] + box["height"] < 800, text
+    page.close()
 
 
 def test_every_picture_says_what_is_seen(site):
@@ -269,7 +311,7 @@ def test_every_public_name_has_a_reference_entry(site):
 
 
 def test_every_command_and_option_is_in_the_reference(site):
-    from mmsim.cli.main import make_parser
+    from mmsim.cli.commands import make_parser
 
     shown = text_of(site / "reference" / "commands.html")
     for parser in parsers(make_parser()):

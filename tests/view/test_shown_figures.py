@@ -13,7 +13,7 @@ import mmsim as mm
 from mmsim.claims import Claim
 from mmsim.claims.fit import fit_numbers
 from mmsim.results.curve import Curve, Series
-from mmsim.view.curves import curve_svg, draw_curve
+from mmsim.view.figures.curves import curve_svg, draw_curve
 from mmsim.view.figures.described import MOST, described
 from mmsim.view.figures.paper import DARK_FIRST
 

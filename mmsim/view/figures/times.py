@@ -15,7 +15,7 @@ from mmsim.host.guesses import advised
 from mmsim.printable import printable
 from mmsim.results import Run
 from mmsim.results.curve import Curve, Series
-from mmsim.view.curves import draw_curve
+from mmsim.view.figures.curves import draw_curve
 from mmsim.view.figures.paper import COLUMN, RING, drawing, legend_above
 
 if TYPE_CHECKING:

@@ -1,0 +1,117 @@
+"""The commands by name, and how one of them is called: a module for each, loaded if it is used."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from mmsim.cli.interrupts import end_by_signals
+from mmsim.cli.output import (
+    STANDARD_OUTPUT,
+    abandon,
+    check_target,
+    close_output,
+    complain,
+    open_output,
+)
+from mmsim.errors import MMSimError
+from mmsim.host.version import VERSION
+
+COMMANDS = {
+    "verify": "check the papers' claims",
+    "reproduce": "make a paper's table or figure again",
+    "list": "list the installed programs",
+    "run": "run a program on a machine",
+    "check": "report what is wrong with a program; status 1 if anything",
+    "sweep": "run programs over a grid of parameters, into a file",
+    "fit": "find the formulas that the times of runs follow",
+    "step": "write a page that steps through a run, one time unit at a time",
+    "conflicts": "say whether a tile in shared memory is free of bank conflicts",
+    "cuda": "run a Python program that uses numba.cuda, without a GPU",
+    "bench": "measure the simulator's speed",
+    "gpu": "run programs on a real GPU and compare it with the models",
+}
+MODULES = {"list": "listing"}
+"""The modules that aren't called as their commands are."""
+LONG = ("verify", "reproduce", "sweep", "fit", "bench")
+"""Commands that may work for minutes; the others end as any Python program does."""
+PIPE_CLOSED = 141
+"""What a shell reports of a program that the closed pipe ended: 128 and the signal's number, 13."""
+TARGETS = ("json", "html", "csv", "plot", "chrome")
+"""The options that name a file to write, besides the sweep's, which it looks at itself."""
+
+
+def make_parser(argv: Sequence[str] | None = None) -> argparse.ArgumentParser:
+    """The parser of the command line; the site's reference is made from it too.
+
+    With `argv` only the command that is called there has its own arguments: help on all of them
+    loads none.
+    """
+    parser = argparse.ArgumentParser(
+        prog="mmsim",
+        description="Simulate the memory machine models DMM, UMM and HMM to the time unit.",
+    )
+    parser.add_argument("--version", action="version", version=f"mmsim {VERSION}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, text in COMMANDS.items():
+        add = partial(commands.add_parser, name, help=text)
+        if argv is None or called(argv) == name:
+            importlib.import_module(f"mmsim.cli.{MODULES.get(name, name)}").add_parser(add)
+        else:
+            add()
+    return parser
+
+
+def called(argv: Sequence[str]) -> str:
+    """The name of the command that is called, "" without one."""
+    return next((word for word in argv if not word.startswith("-")), "")
+
+
+def run_command(argv: Sequence[str] | None) -> int:
+    """What `main` does but for Ctrl-C."""
+    try:
+        open_output()
+        try:
+            return _command(argv)
+        finally:
+            close_output()
+    except MMSimError as error:
+        complain(str(error))
+        return 2
+    except BrokenPipeError as error:
+        if error.filename in (None, STANDARD_OUTPUT):
+            abandon(sys.stdout)
+        return PIPE_CLOSED
+    except OSError as error:
+        if error.filename == STANDARD_OUTPUT and sys.stdout is not None:
+            abandon(sys.stdout)
+        where = f"{error.filename}: " if error.filename else ""
+        complain(f"{where}{error.strerror or error}")
+        return 2
+    except MemoryError as error:
+        complain(f"this needs more memory than there is ({error})")
+        return 2
+
+
+def _command(argv: Sequence[str] | None) -> int:
+    words = sys.argv[1:] if argv is None else argv
+    parser = make_parser(words)
+    if not words:
+        parser.print_help(sys.stderr)
+        return 2
+    arguments = parser.parse_args(words)
+    for name in TARGETS:
+        path = getattr(arguments, name, None)
+        if path is not None:
+            check_target(path)
+    command: Callable[[argparse.Namespace], int] = arguments.command
+    if argv is None and called(words) in LONG:
+        from mmsim.cli.supervise import supervised
+
+        return supervised(lambda: command(arguments))
+    if argv is None:
+        end_by_signals()
+    return command(arguments)

@@ -1,0 +1,106 @@
+"""Ctrl-C and other signals that end a command, from its first module to Python's own end."""
+
+from __future__ import annotations
+
+import atexit
+import math
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from types import FrameType
+
+STATUS = 128
+"""Of a command that a signal has ended, the exit status less the signal's number."""
+ENDING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
+IMPORTS = "<frozen importlib._bootstrap>"
+"""The file of each frame that loads a module."""
+PATIENCE = 1.5
+"""Seconds that Ctrl-C waits for a module, which may be a user's and compute for hours."""
+AGAIN = 0.001
+"""Seconds until it looks again."""
+HAS_TIMER = hasattr(signal, "setitimer")
+"""Not on Windows."""
+
+
+class Interruptible:
+    """`with Interruptible(alone):` around a command; `alone` if the process is there for it only.
+
+    A signal that the process ignores stays ignored, as under nohup.
+    """
+
+    def __init__(self, alone: bool) -> None:
+        self.alone = alone
+
+    def __enter__(self) -> None:
+        if not self.alone:
+            return
+        for number in _signals(signal.SIG_DFL):
+            signal.signal(number, _leave)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            raise_when_loaded(PATIENCE)
+            # A command has its status when Python's last functions run.
+            atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+
+    def __exit__(self, *error: object) -> None:
+        if self.alone and callable(signal.getsignal(signal.SIGINT)):
+            signal.signal(signal.SIGINT, _leave)
+            if HAS_TIMER:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def raise_when_loaded(patience: float = math.inf) -> None:
+    """Make Ctrl-C a `KeyboardInterrupt`, but not before a module that is loading has loaded.
+
+    Python drops one that is raised where the lock of a module is released, and a module written in
+    C may print its traceback and go on, or raise another error. A module that takes more seconds
+    than `patience` ends the process, and so does a second Ctrl-C.
+    """
+    signal.signal(signal.SIGINT, _Interrupt(patience))
+
+
+def end_by_signals() -> None:
+    """From here on the signals but Ctrl-C end the process whatever it does, without Python."""
+    for number in _signals(_leave):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def _signals(handler: object) -> list[signal.Signals]:
+    """The signals but Ctrl-C that are handled like this, of those that the system has."""
+    known = [getattr(signal, name) for name in ENDING[1:] if hasattr(signal, name)]
+    return [number for number in known if signal.getsignal(number) == handler]
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    """End the process immediately."""
+    with suppress(Exception):  # closed, or no file
+        sys.stdout.flush()
+    with suppress(OSError):
+        os.write(2, b"mmsim: interrupted\n")
+    os._exit(STATUS + number)
+
+
+class _Interrupt:
+    """What Ctrl-C calls, and from then on a timer, as long as a module is loading."""
+
+    def __init__(self, patience: float) -> None:
+        self.patience = patience
+        self.end: float | None = None
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if not _is_loading(frame) or not HAS_TIMER:
+            raise KeyboardInterrupt
+        if self.end is None:
+            self.end = time.monotonic() + self.patience
+            signal.signal(signal.SIGALRM, self)
+        elif number == signal.SIGINT or time.monotonic() > self.end:
+            _leave(signal.SIGINT, frame)
+        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+
+
+def _is_loading(frame: FrameType | None) -> bool:
+    """Whether a module is loading in a frame, or further out."""
+    while frame is not None and frame.f_code.co_filename != IMPORTS:
+        frame = frame.f_back
+    return frame is not None
