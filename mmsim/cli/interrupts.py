@@ -60,6 +60,14 @@ def raise_when_loaded(patience: float = math.inf) -> None:
     signal.signal(signal.SIGINT, _Interrupt(patience))
 
 
+def raise_waiting() -> None:
+    """Raise a Ctrl-C that still waits for a module: where a process forks it would be lost."""
+    waiting = signal.getsignal(signal.SIGALRM) if HAS_TIMER else None
+    if isinstance(waiting, _Interrupt) and waiting.end is not None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        raise KeyboardInterrupt
+
+
 def end_by_signals() -> None:
     """From here on the signals but Ctrl-C end the process whatever it does, without Python."""
     for number in _signals(_leave):

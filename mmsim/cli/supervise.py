@@ -21,7 +21,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TextIO
 
-from mmsim.cli.interrupts import ENDING, STATUS, raise_when_loaded
+from mmsim.cli.interrupts import ENDING, STATUS, raise_waiting, raise_when_loaded
 from mmsim.cli.output import complain
 
 GRACE = 1.3
@@ -53,6 +53,7 @@ def supervised(work: Callable[[], int]) -> int:
     """
     if not hasattr(os, "fork"):
         return work()
+    raise_waiting()
     global _left
     signals, heard = _listen()
     _left = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  open as long as both

@@ -9,6 +9,9 @@ import time
 import pytest
 from test_interrupts import hearing
 
+from mmsim.cli import interrupts
+from mmsim.cli.supervise import supervised
+
 HOOK = """\
 import atexit, os, signal, sys
 
@@ -122,6 +125,17 @@ def test_ctrl_c_a_moment_after_the_start(start, call, seconds):
     (said,) = end(process)
     assert said.startswith("mmsim: interrupted")
     assert process.returncode == 130
+
+
+def test_an_interrupt_that_waits_for_a_module_comes_before_a_process_forks():
+    waiting = interrupts._Interrupt(1)
+    waiting.end = time.monotonic() + 60
+    before = signal.signal(signal.SIGALRM, waiting)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            supervised(lambda: 0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_sigterm_while_modules_load(start):

@@ -4,18 +4,28 @@ By all kinds of accesses (reads, writes, atomics, compare and swap) to words of 
 of one word, of words side by side, by all lanes or by some.
 """
 
+import copy
 from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 import mmsim as mm
+from draws import draws
+from mmsim.engines.array import engine as array_engine
+from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.engines.array.fused.counters import counted
+from mmsim.frontend.numba_kernel import numba_program
+from mmsim.meaning.launch import Launch
 from mmsim.model.byte_banks import InPairs, Packed, Twice
 from mmsim.model.conflicts import Banks, InParts
+from mmsim.model.threads import asked
 from paths import agrees
+from random_numba import numba_cases
 
 CARD = mm.HMM(3, 8, 9, 2, bank_bytes=4)
+SMALL = mm.HMM(2, 4, 5, 3, bank_bytes=4)
 SHORT = ("bool", "int8", "uint16", "float32", "int64", "float64", "complex128")
 ATOMIC = ("int32", "uint32", "int64")
 
@@ -131,3 +141,27 @@ def test_every_rule_of_a_card_has_a_counter():
     assert not counted(None, 2, 4)
     assert counted(Twice(2, InParts(2, Banks(2))), 4, 4)
     assert not counted(Packed(4, Banks(4).of_atomics(), 2), 4, 4)
+
+
+@settings(
+    max_examples=draws(15),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
+@given(numba_cases())
+def test_engines_and_paths_count_the_same_on_banks_of_4_bytes(case):
+    program = numba_program(case.python)
+    for schedule in ("asynchronous", "synchronous"):
+        run = SMALL.run(
+            program, *copy.deepcopy(case.args), **case.sizes, schedule=schedule, engine="events"
+        )
+        for path in ("interpreted", "plain"):
+            threads, block_size, shape = asked(**case.sizes)
+            special, args = program.specialized(copy.deepcopy(case.args))
+            bound = Launch(SMALL, special, args, threads, block_size, schedule, 10**6, shape)
+            try:
+                found = array_engine.run(bound, path=path)
+            except CannotFuse:
+                continue
+            assert (found.time, found.accesses) == (run.time, run.accesses), (path, schedule)

@@ -210,8 +210,8 @@ def test_what_a_card_makes_of_doubles_can_be_looked_at():
         "B[3]",
     ]
     data = run_data([run.trace])
-    assert data["units"][0]["title"] == "8 banks"
-    assert data["arrays"][0]["table"] == {"columns": [0, 1, 2, 3, 0, 1, 2, 3], "rows": False}
+    assert data["units"][0]["title"] == "8 banks of 4 bytes"
+    assert data["arrays"][0]["table"] == {"columns": [0, 1, 2, 3], "rows": False}
     assert data["dispatches"]["phases"] == [2, 2, 2, 2]
     assert data["lanes"]["phase"] == [0, 0, 0, 0, 1, 1, 1, 1] * 4
 

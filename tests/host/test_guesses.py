@@ -107,7 +107,7 @@ GUESSES = [
     ("run.profile().to_csv('x.csv')", "write run.to_csv(path)"),
     ("run.timeline()", "write run.player()"),
     ("run.compare(other)", "write run.diff(other) for a table"),
-    ("other.player()", "run it with engine='events', or with trace=True"),
+    ("other.player()", "run it with trace=True"),
     ("run.trace.plot()", "write run.plot()"),
     ("mm.total(run, other)", "write mm.total([first, second])"),
     ("report.ok", None),
