@@ -41,6 +41,7 @@ EVERYWHERE = [
     r"\bbeside ours\b",
     r"\bto read on\b",
     r"\bby being there\b(?! together)",
+    r"\b\w+'s business\b",
     r"\bwhat came of it\b",
     r"\bthat \w+ goes along with\b",
     r"\bof one \w+ the value is\b",
@@ -64,7 +65,15 @@ def test_every_folder_is_looked_at():
 
 
 @pytest.mark.parametrize(
-    "word", ["alike", "tells", "One after\n# the other", "leaves with 1", "by being\nthere"]
+    "word",
+    [
+        "alike",
+        "tells",
+        "One after\n# the other",
+        "leaves with 1",
+        "by being\nthere",
+        "the array's business",
+    ],
 )
 def test_a_word_is_found(word, tmp_path, monkeypatch):
     monkeypatch.setattr("test_plain_words.ROOT", tmp_path)

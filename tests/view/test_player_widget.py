@@ -53,7 +53,7 @@ def test_page_and_widget_have_one_script(widget, run):
 
 def test_without_anywidget_the_error_says_what_to_install(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
-    with pytest.raises(mm.MMSimError, match=r"install memory-machine-simulator\[notebook\]"):
+    with pytest.raises(mm.MMSimError, match="write pip install anywidget"):
         run.trace.player().widget()
 
 

@@ -86,8 +86,8 @@ class Player:
             import anywidget  # noqa: F401
         except ImportError:
             raise MMSimError(
-                "the widget needs anywidget, which isn't installed; install "
-                "memory-machine-simulator[notebook], or show the player without widget()"
+                "the widget needs anywidget, which isn't installed; write pip install anywidget, "
+                "or show the player without widget()"
             ) from None
         from mmsim.view.player.widget import PlayerWidget
 
