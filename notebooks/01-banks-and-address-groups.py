@@ -58,10 +58,10 @@ print("address group 2:", addresses[2])
 # - The **DMM** serves in one time unit one word of *each bank*, wherever it lies in it.
 # - The **UMM** serves in one time unit *one address group*, all of its words.
 #
-# Threads come in *warps* of $w$, and the threads of a warp ask at the same time. What the memory
-# can't serve together it serves in several *stages*, in turn: as many as there are
-# different words in the fullest bank (the *congestion*), or as many as there are different groups.
-# (SMM, *Simple Memory Machine Models*, section 2.)
+# Threads come in *warps* of $w$, and the threads of a warp ask at the same time. If the memory
+# can't serve them together, it serves them in several *stages*, in turn. On the DMM the number of
+# stages is that of the different words in the fullest bank (the *congestion*). On the UMM it is
+# the number of different groups. (SMM, *Simple Memory Machine Models*, section 2.)
 #
 # ## 2. A request
 #
@@ -116,8 +116,8 @@ on_banks = ask(mm.DMM(width=4, latency=3), *figure_4)
 predicted(guess, time(on_banks))
 
 # %% [markdown]
-# In the drawing a column is a bank and a row an address group; below stand the stages in the order
-# in which they enter. T2 and T3 want two words of one bank, so one of them has to wait.
+# In the drawing a column is a bank and a row an address group. Below are the stages in the order
+# of their entry. T2 and T3 want two words of one bank, so one of them has to wait.
 
 # %%
 print("stages of each warp:", stages(on_banks))
@@ -141,7 +141,7 @@ mm.figures.access(on_groups, requests(on_groups)).figure
 # %% [markdown]
 # See it happen: step with the arrow keys (click into the player first), and watch the stages move
 # through the pipeline registers. The player's clock ends at 9, not at 5, because it also shows how
-# the program gets its addresses: in the first 4 time units the two warps read the list, and in the
+# the program gets its addresses. In the first 4 time units the two warps read the list. In the
 # other 5 they send the requests that you know.
 
 # %%
@@ -276,10 +276,9 @@ axes = mm.figures.times(strides, runs, lambda s: gcd(s, 32), symbol="s", name=r"
 axes.figure
 
 # %% [markdown]
-# The addresses $0, s, 2s, \dots$ come back to the bank in which they began after $w / \gcd(s, w)$
-# steps. So only so many banks are in use, with $\gcd(s, w)$ words in each. On the UMM it is
-# simpler: the further apart, the more groups, until every word has its own. (SMM, section 3,
-# Theorem 3.1.)
+# The addresses $0, s, 2s, \dots$ come back to their first bank after $w / \gcd(s, w)$ steps. So
+# only so many banks are in use, with $\gcd(s, w)$ words in each. On the UMM it is simpler: the
+# further apart, the more groups, until every word has its own. (SMM, section 3, Theorem 3.1.)
 
 # %%
 for s in range(1, 65):
@@ -294,8 +293,8 @@ for s in (1, 2, 3, 31, 32, 33):
 #
 # ### Exercise 4
 #
-# A matrix has rows of 12 words. A warp reads a column of it, on a DMM with $w = 8$. If some words
-# at the end of each row are left empty (*padding*), what is the shortest length of a row that makes
+# A matrix has rows of 12 words. A warp reads a column of it, on a DMM with $w = 8$. Leave some
+# words at the end of each row empty (*padding*). What is the shortest length of a row that makes
 # the access conflict-free?
 
 # %% name="4" tags=["exercise"]

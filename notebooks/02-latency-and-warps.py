@@ -44,9 +44,9 @@ from mmsim_algorithms.access import contiguous, stride
 # %% [markdown]
 # ## 1. One round
 #
-# All programs of the first half do nothing but read, and without any conflict: at step $t$ thread
-# $i$ of $p$ reads word $tp + i$ of $n$. This is the papers' *contiguous access* (SMM, *Simple
-# Memory Machine Models*, section 3).
+# All programs of the first half only read, without any conflict: at step $t$ thread $i$ of $p$
+# reads word $tp + i$ of $n$. This is the papers' *contiguous access* (SMM, *Simple Memory Machine
+# Models*, section 3).
 
 
 # %%
@@ -79,7 +79,7 @@ predicted(guess, one_round.time)
 mm.figures.pipeline(one_round).figure
 
 # %% [markdown]
-# So a *round*, in which $p/w$ warps send one conflict-free request each, takes
+# In a *round* $p/w$ warps send one conflict-free request each. So a round takes
 #
 # $$\frac{p}{w} + l - 1.$$
 
@@ -261,9 +261,9 @@ for k, run in zip(warps, runs, strict=True):
 axes.figure
 
 # %% [markdown]
-# And no program at all, on either machine, that needs $n$ words can be faster than $\max(n/w + l -
-# 1,\; nl/p)$: the *bandwidth limitation* and the *latency limitation* (SMM, Theorem 4.1). We are at
-# most $p/w - 1$ above it:
+# On either machine no program that needs $n$ words can be faster than $\max(n/w + l - 1,\; nl/p)$:
+# the *bandwidth limitation* and the *latency limitation* (SMM, Theorem 4.1). We are at most
+# $p/w - 1$ above it:
 
 # %%
 for k, run in zip(warps, runs, strict=True):

@@ -16,8 +16,8 @@
 # %% [markdown]
 # # Can any permutation be done without one bank conflict?
 #
-# Every word of an array moves to a place of its own, and you know beforehand which. Some orders
-# of moving are cheap, others wait at one bank all the time. There is always one that waits
+# Every word of an array moves to its own place, and you know the places beforehand. Some
+# orders of moving are cheap, others wait at one bank all the time. There is always one that waits
 # nowhere, and a theorem of 1916, about graphs, finds it.
 #
 # You need banks and congestion ([notebook 1](01-banks-and-address-groups.ipynb)), rounds and
@@ -119,7 +119,7 @@ predicted(guess, permutations.congestion(permutations.shuffle(n), w))
 # %% [markdown]
 # One may also let thread `i` *fetch* the word that belongs in place `i`: `b[i] = a[q[i]]`, where
 # `q` is the inverse of `P`. CFP calls the two *destination-designated* and *source-designated*.
-# Then the read is what may have conflicts, and its congestion is that of `q`.
+# Then the read may have conflicts, and its congestion is that of `q`.
 
 # %%
 print("permutation     C(P)  C(P inverse)   time D-designated, S-designated")
@@ -219,9 +219,9 @@ predicted(guess, np.bincount(some % w).tolist())
 # Each bank holds n/w of the words before and after, so every node has $n/w$ edges, whatever P is:
 # the graph is *regular*, of degree $D = n/w$.
 #
-# What a warp may move without conflict is w edges of which no two meet: a *perfect matching*. We
-# want to split all edges into D of them. Give each matching a colour, and this is an **edge
-# colouring**: edges that meet differ in colour.
+# A warp moves w edges without conflict if no two of them meet: a *perfect matching*. We want to
+# split all edges into D of them. Give each matching a colour, and this is an **edge colouring**:
+# edges that meet differ in colour.
 #
 # ### First come, first served?
 #

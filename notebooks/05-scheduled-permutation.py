@@ -56,9 +56,9 @@ from mmsim_algorithms.hmm_permutation import (
 # %% [markdown]
 # ## 1. Casual access is expensive
 #
-# The machine is an HMM now: d DMMs, each with a shared memory of its own (w banks, latency 1),
-# and one global memory (address groups of w words, latency L). A warp's request to the global
-# memory takes a stage for each address group that it touches.
+# The machine is an HMM now: d DMMs, each with its own shared memory (w banks, latency 1), and one
+# global memory (address groups of w words, latency L). A warp's request to the global memory takes
+# a stage for each address group that it touches.
 #
 # A round is *coalesced* if each warp touches one group only, and *casual* if some warp touches
 # several. Let thread i write `b[p[i]] = a[i]` in the global memory, with n = 1024 words, w = 8
@@ -133,8 +133,8 @@ print(wanted)
 #
 # So begin with a move *within the rows* that makes them all 1: spread the words such that each
 # column holds one word for each row. That is an edge colouring again. A word is an edge from its
-# row to the row where it is going; its colour is the column in which it travels. Words that start
-# in one row get different columns, and so do words that end in one row.
+# row to its target row. It travels in the column of its colour. Words that start in one row get
+# different columns, and so do words that end in one row.
 #
 # **Predict**: how many colours are needed for the 8 × 8 matrix?
 

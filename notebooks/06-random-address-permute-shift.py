@@ -74,7 +74,7 @@ def crsw(T, a, b):
 # the right:
 #
 # - **RAW**, row-major: $r_i = 0$.
-# - **RAS**, random address shift: each $r_i$ is a random number of its own.
+# - **RAS**, random address shift: each $r_i$ is a separate random number.
 # - **RAP**, random address permute-shift: r is one random *permutation* of 0 .. w - 1.
 #
 # Here is an 8 × 8 matrix under each. A column of the drawing is a bank; column 2 of the matrix,

@@ -85,9 +85,9 @@ for record in kept.records.values():
 # ## 1. A machine that stands for the card
 #
 # The model has few numbers: a width (32 on this card), the number of DMMs, two latencies, and how
-# long a time unit lasts. Three small programs measure them: a chain of accesses in which each
-# waits for the last (latency), one with few and with many conflicts (a stage), one that copies a
-# long array (an address group). Nothing is fitted to what is to be predicted.
+# long a time unit lasts. Three small programs measure them: a chain of accesses that wait for each
+# other (latency), one with few and with many conflicts (a stage), one that copies a long array (an
+# address group). Nothing is fitted to what is to be predicted.
 
 # %%
 card = kept.card
@@ -118,7 +118,7 @@ check(answer_1, round(128 / card.group_ps, 1), unit="TB/s")
 # %% [markdown]
 # ## 2. The same program, as CUDA
 #
-# What runs on the card is written from the very program that the model runs. Here is the
+# The code for the card is generated from the same program that the model runs. Here is the
 # transpose CRSW of notebook 6, its two matrices in the shared memory of one block.
 
 # %%
@@ -376,9 +376,9 @@ Markdown(page_counts.verdicts(kept["counters"]))
 #
 # ### Exercise 5
 #
-# CUDA programmers transpose in shared memory with *padding*: rows of 33 words, of which the last
-# is unused. Here `a` and `b` are such matrices, 32 × 33, without any layout. Write the transpose
-# of the 32 × 32 words in use, and see what the model predicts for the card.
+# CUDA programmers transpose in shared memory with *padding*: rows of 33 words, the last one
+# unused. Here `a` and `b` are such matrices, 32 × 33, without any layout. Write the transpose of
+# the 32 × 32 words in use, and see what the model predicts for the card.
 
 
 # %% name="5" tags=["exercise"]
@@ -456,7 +456,7 @@ Markdown(page_casual.with_sectors(table, machine))
 #   a warp wants half a group. For short arrays it is too slow.
 # - Casual access costs another price on the card, with sectors and caches; there it is not a
 #   prediction.
-# - What it keeps is what a programmer can act on: conflicts, coalescing, latency.
+# - It keeps the parts that a programmer can change: conflicts, coalescing, latency.
 #
 # *Sources.* All of these figures, with how they were measured, are on [the page about the model
 # and the metal](../docs/metal.md). The tables are CFP Table II and Figure 7, RAP Table III, ICPP

@@ -99,9 +99,9 @@ print(cuda.last)
 print(transpose.profile())
 
 # %% [markdown]
-# Both accesses of global memory are coalesced; the tile is written without a conflict. Its read
-# is the worst that there is: the 32 threads of a warp read a column, and rows are 32 words long,
-# so all of the column lies in one bank.
+# Both accesses of global memory are coalesced; the tile is written without a conflict. Its read is
+# the worst possible: the 32 threads of a warp read a column, and rows are 32 words long, so all of
+# the column lies in one bank.
 #
 # The fix is as old as CUDA: one more word in each row, which is never used.
 
@@ -169,8 +169,8 @@ predicted(guess, round(time(transpose, 64) / time(padded, 64), 1))
 
 # %% [markdown]
 # Next to nothing: there are four blocks, on four of 132 multiprocessors, and nearly all of the
-# time is the latency of the global memory. 1024 × 1024 keep all of them busy, but then the one
-# global memory is what they wait for:
+# time is the latency of the global memory. 1024 × 1024 keep all of them busy, but then they all
+# wait for the one global memory:
 
 # %%
 for side in (64, 256, 1024):
@@ -302,7 +302,7 @@ predicted(guess, bool(out[0] == 32640))
 # %% [markdown]
 # It is, and it always is on this machine: its warps take turns, so warp 0 reads `part[32]` long
 # after warp 1 has written it. Nothing in the kernel says so, and on a GPU warp 1 may come later.
-# `check` looks for pairs of accesses that nothing orders, whatever came out this time:
+# `check` looks for pairs of accesses that nothing orders, whatever the result was this time:
 
 # %%
 machine = mm.HMM(132, 32, global_latency=11031, shared_latency=29, bank_bytes=4)
@@ -505,7 +505,7 @@ check(answer_5, wrong_staging)
 #   price.
 # - A conflict in shared memory costs stages; whether it costs time depends on what else is waited
 #   for.
-# - What a GPU does silently is an error or a finding here: indices out of range, divergent
+# - Silent mistakes on a GPU are errors or findings here: indices out of range, divergent
 #
 #   barriers, races.
 # - A right result doesn't prove anything: the race was there all the time.

@@ -414,9 +414,9 @@ print("bitonic sort:", measure("SORT-bitonic", on="UMM", **case), " with the tri
 #
 # GPU libraries sort by merging: each thread finds by a search where its $E$ words begin in two
 # sorted runs, and then merges them word by word. Which banks it asks depends on the data. For a
-# random input there are some conflicts. But an input can be made for which $E$ threads of a warp go
-# side by side through the same banks: then each of $E$ reads has $E$ stages, and of the warp's $w$
-# threads only about $w/E$ get their word in a stage.
+# random input there are some conflicts. But for some inputs $E$ threads of a warp go side by side
+# through the same banks. Then each of $E$ reads has $E$ stages, and only about $w/E$ of the warp's
+# $w$ threads get their word in a stage.
 #
 # One can also avoid all conflicts, for every input, if the second run of each pair lies downwards
 # and $\gcd(E, w) = 1$ ([how](../docs/algorithms/sorting.md)).
@@ -482,10 +482,9 @@ guess = None  # time units with 9 words in a row
 predicted(guess, measure("SPMV-threads.DMM", on="DMM", k=9, **case))
 
 # %% [markdown]
-# ELLPACK stores the first nonzero word of every row, then the second of every row: column by column
-# again. So it is with the **stencil** (each word becomes the sum of itself and its four neighbours)
-# and with a **list** that lies in $f$ fragments: threads next to each other take words next to each
-# other.
+# ELLPACK stores the first nonzero word of every row, then the second of every row: column by
+# column again. The same is true of the **stencil** (each word becomes the sum of itself and its
+# four neighbours) and of a **list** in $f$ fragments: adjacent threads take adjacent words.
 
 
 # %%
@@ -543,11 +542,11 @@ compared(
 )
 
 # %% [markdown]
-# The **summed area table** has in each place the sum of everything above it and to its left. Four
-# programs are named after how often they read and write a word of the global memory. 1R1W has the
+# The **summed area table** has in each place the sum of everything above it and to its left. The
+# names of four programs give their reads and writes of a word of the global memory. 1R1W has the
 # fewest accesses, but it takes the tiles in $2\sqrt n/w - 1$ waves, and each waits for the latency
-# six times. **Predict**: is it faster than 2R1W for 64 × 64 words? And for 128 × 128? ($w = d = 4$,
-# $L = 50$.) Write the two faster ones down.
+# six times. **Predict**: is it faster than 2R1W for 64 × 64 words? And for 128 × 128?
+# ($w = d = 4$, $L = 50$.) Write the two faster ones down.
 
 # %%
 guess = None  # such as ["1R1W", "2R1W"], for 64 × 64 and for 128 × 128
@@ -603,9 +602,9 @@ compared(
 #
 # A researcher does not know the formula yet. Then `mm.fit` gives a conjecture: a formula that is
 # exact in all cases of a grid, or what is left over ([how it works](../docs/how-to/bound.md)). It
-# has at most six terms. So keep fixed what you do not ask about, as $l = 100$ above, and vary what
-# you do ask about, each parameter by itself: with $p = n/2$ in all cases it is unknown whether a
-# term is $n$ or $2p$.
+# has at most six terms. So fix the parameters that you do not ask about, as $l = 100$ above, and
+# vary the others one by one: with $p = n/2$ in all cases it is unknown whether a term is $n$ or
+# $2p$.
 #
 # ### Exercise 7
 #
