@@ -122,8 +122,8 @@ RING: Any = {
     "color": "black",
     "markeredgewidth": 0.8,
 }
-"""The style of a formula's values: a ring around a run that agrees. No line joins them, as the formula
-may not hold between them (as where w must divide n)."""
+"""The style of a formula's values: a ring around a run that agrees. No line joins them: a formula
+may not hold between them, as where w must divide n."""
 
 
 def legend_above(axes: Axes, columns: int) -> None:

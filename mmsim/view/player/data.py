@@ -47,7 +47,7 @@ def run_data(
     end: int | None = None,
     findings: Sequence[Finding] = (),
 ) -> dict[str, Any]:
-    """Return the data of a run (one or several launches) from time unit `start` to `end`, inclusive.
+    """The data of a run of one or several launches, from time unit `start` to `end`, inclusive.
 
     `findings` are those of a check of a launch.
 
