@@ -1,7 +1,7 @@
-"""What can go wrong, one class for each kind of mistake.
+"""The errors of mmsim, one class for each kind of mistake.
 
-Every error of mmsim is an `MMSimError`. Its text says where (program, file, line, array, thread,
-index), what is wrong and what to do; the same facts are attributes, so that a tool can use them.
+Every error of mmsim is an `MMSimError`. Its text says where the mistake is (program, file, line,
+array, thread, index), what is wrong and what to do. Tools read the same facts from attributes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class MMSimError(Exception):
     """The base of every error that mmsim raises on purpose."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython and notebooks show of this error; they call a method of this name."""
+        """Return the lines that IPython and notebooks show; they call a method of this name."""
         place = getattr(self, "place", None)
         return shown_by_ipython(self, None if place is None else place.file)
 
@@ -34,8 +34,7 @@ class MMSimError(Exception):
 class Brief:
     """Lets an error of mmsim leave `with Brief():` without the frames of the code inside.
 
-    It stands in the functions that users call and that go deep. An exception of another kind keeps
-    its frames, for it is a bug.
+    Functions that users call use it. Any other exception is a bug, and keeps its frames.
     """
 
     def __enter__(self) -> None:
@@ -49,7 +48,7 @@ class Brief:
     ) -> None:
         if isinstance(error, MMSimError) and not sys.flags.dev_mode:
             error.__traceback__ = None
-            if error.__cause__ is None:  # the inner error that it was made of is not its cause
+            if error.__cause__ is None:  # an error that this one replaces is not its cause
                 error.__suppress_context__ = True
 
 
@@ -87,7 +86,7 @@ class FormatError(MMSimError, ValueError):
 
 
 def shown(value: object) -> str:
-    """A value in a message: what is long, or can't be printed, in short.
+    """Return a value as text for a message; a long or unprintable value is shortened.
 
     >>> shown(2**63), shown(2**20_000)
     ('9223372036854775808', 'of 20001 bits')
@@ -120,9 +119,9 @@ class Place:
         return f"{self.function}, line {self.line}"
 
     def excerpt(self) -> str:
-        """The source line with carets under the text that is meant, each on a line of its own.
+        """Return the source line, and below it a line with carets under the text.
 
-        Nothing where the text isn't known.
+        Empty if the text isn't known.
         """
         if not self.text:
             return ""
@@ -153,8 +152,8 @@ def thread_named(thread: int, position: Position | None) -> str:
 class LanguageError(MMSimError, SyntaxError):
     """Python that isn't in the language of programs, refused when the program is decorated.
 
-    It is a `SyntaxError`, so that Python, IPython and notebooks show file, line and caret the way
-    they show any other syntax error. `advice` says what to write instead.
+    It is a `SyntaxError`, so Python, IPython and notebooks show file, line and caret. `advice` says
+    what to write instead.
     """
 
     def __init__(self, message: str, place: Place, advice: str = "") -> None:
@@ -184,12 +183,11 @@ class LanguageError(MMSimError, SyntaxError):
 
 
 class ProgramError(MMSimError):
-    """A program that went wrong while it ran, with the place and, where known, the thread.
+    """A failure of a program while it ran, with the place and, if known, the thread.
 
     Attributes: `program`, `place` (function, file, line), `array`, `thread`, `other` (the second
-    thread concerned), `index`, `position` (threadIdx and blockIdx of the thread, where the launch
-    has extents along y or z); each is None where it does not apply. The caller's arrays are as they
-    were before the run.
+    thread concerned), `index`, `position` (threadIdx and blockIdx of the thread, if the launch has
+    extents along y or z). Each is None if it does not apply. The caller's arrays are unchanged.
     """
 
     def __init__(
@@ -237,7 +235,7 @@ class AddressError(ProgramError, IndexError):
 
 
 class VectorError(ProgramError):
-    """A vector that is not aligned, or that is longer than what one access takes."""
+    """A vector that is not aligned, or is too long for one access."""
 
 
 class BarrierError(ProgramError):
@@ -245,11 +243,11 @@ class BarrierError(ProgramError):
 
 
 class ExchangeError(ProgramError):
-    """A lane that asks another lane for a value, but that lane takes no part in the exchange."""
+    """A lane that asks for the value of a lane outside of the exchange."""
 
 
 class EndlessError(ProgramError):
-    """A program that went past its bound on accesses and loop iterations."""
+    """A program that exceeded its bound on accesses and loop iterations."""
 
 
 class ArithmeticFault(ProgramError, ArithmeticError):
@@ -261,7 +259,7 @@ class UnassignedError(ProgramError, NameError):
 
 
 class RaisedError(ProgramError):
-    """An exception that a kernel raises itself, or an assertion of it that doesn't hold.
+    """An exception that a kernel raises, or a failed assertion of the kernel.
 
     `message` begins with the exception's name.
     """

@@ -1,4 +1,4 @@
-"""The names of `mmsim`, which hands them on when the first of them is asked for."""
+"""The names of `mmsim`. It loads them when the first of them is used."""
 
 from numpy import (
     complex64,

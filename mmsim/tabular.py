@@ -1,7 +1,7 @@
 """Results that show themselves as tables: as text, in a notebook, and printed by Rich.
 
-The rooms below know no tables. `mmsim.view` enters in `FORMS` the functions that make them when it
-is loaded, which it is with the names of `mmsim`.
+Lower rooms know no tables. `mmsim.view` enters the functions that make tables in `FORMS`. The names
+of `mmsim` load it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from mmsim.errors import CallError
 
 
 class Entered(dict[str, Callable[..., Any]]):
-    """Functions that a room above enters here. If one is missing, the names of `mmsim` are loaded.
+    """Functions that higher rooms enter here. If one is missing, the names of `mmsim` are loaded.
 
-    Someone may have imported a room alone, as `mmsim.sweeps`.
+    A user may have imported one room alone, such as `mmsim.sweeps`.
     """
 
     def __missing__(self, name: str) -> Callable[..., Any]:
@@ -25,7 +25,7 @@ class Entered(dict[str, Callable[..., Any]]):
 
 
 FORMS = Entered()
-"""What makes the text, the HTML and the Rich of a result, by these names."""
+"""The functions that make the text, the HTML and the Rich form of a result, by name."""
 
 Row = TypeVar("Row")
 
@@ -46,7 +46,7 @@ class Tabular:
 
 
 class Rows(Tabular, tuple[Row, ...]):
-    """Rows of one table, as a tuple; a part of them is such a tuple too."""
+    """Rows of one table, as a tuple; a slice of them is such a tuple too."""
 
     __slots__ = ()
 

@@ -1,5 +1,5 @@
 """The names that users type: machines that run programs, results that show themselves.
 
-The floors below know machines and results as plain data. The classes here are those, and can do
-what only a higher floor knows how to do: run, draw, print, step through, save.
+Lower floors define machines and results as plain data. The classes here add what needs a higher
+floor: run, draw, print, step through, save.
 """

@@ -21,9 +21,9 @@ def compare(
     start: int = 0,
     end: int | None = None,
 ) -> Comparison:
-    """Two runs with traces side by side, to step through both at the same time.
+    """Return two runs with traces side by side, to step through both at the same time.
 
-    They may be of any machines, programs and schedules, and of several launches (`mm.total`). A
+    The runs may have any machines, programs and schedules, and several launches (`mm.total`). A
     notebook shows the page, `save` writes it, `widget()` makes a widget, `plot()` a figure.
 
     Parameters
@@ -31,9 +31,9 @@ def compare(
     first, second
         Runs made with trace=True.
     names
-        What they are called (default: what they differ in).
+        Their names. Default: the settings in which they differ.
     start, end
-        The time units that are shown, both included.
+        The first and the last time unit to show.
 
     Examples
     --------

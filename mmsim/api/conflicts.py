@@ -1,4 +1,4 @@
-"""The question "is my tile free of conflicts?", answered without a program and without a GPU."""
+"""Answer "is my tile free of conflicts?" without a program and without a GPU."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ def conflicts(
     threads: int = 32,
     values: int = 1,
 ) -> Conflicts:
-    """What the accesses of one warp to a tile in shared memory cost, phase by phase.
+    """Return the cost of one warp's accesses to a tile in shared memory, phase by phase.
 
     Parameters
     ----------
     layout
-        Where the elements of the tile lie: one of `mmsim.layout`'s, your own object with a
-        method `offsets(shape)`, or what CuTe prints.
+        The places of the tile's elements: a layout of `mmsim.layout`, your own object with a method
+        `offsets(shape)`, or a layout as CuTe prints it.
     access
-        Which element a thread accesses: a function of the thread (0 to `threads` - 1) and of the
-        number of its value (0 to `values` - 1) that gives an index, or a number in row-major order,
-        or None where the thread takes no part. Or a thread-value layout of CuTe, or what CuTe
-        prints of one: its first axis counts threads, its second values, and it numbers the elements
-        of the tile with its first axis fastest.
+        The element that a thread accesses: a function, or a thread-value layout of CuTe (as
+        printed, too). The function takes the thread (0 to `threads` - 1) and the number of its
+        value (0 to `values` - 1). It returns an index, a number in row-major order, or None for an
+        inactive thread. The layout has threads along its first axis, values along its second, and
+        numbers the elements of the tile with the tile's first axis fastest.
     shape
-        The tile's extents. Those of `layout`, where it says them.
+        The extents of the tile. Default: those of `layout`, if it has them.
     bytes
         The bytes of an element: 1, 2, 4, 8 or 16.
     vector
-        How many adjacent elements a thread accesses together, from the one that `access` gives on;
-        together at most 16 bytes. They lie side by side, from a multiple of `vector` on, along the
-        tile's last axis or along its first. A thread-value layout names all of them.
+        The number of adjacent elements that a thread accesses together, at most 16 bytes. `access`
+        gives the first one. They are adjacent along the tile's last or first axis, and begin at a
+        multiple of `vector`. A thread-value layout names all of them.
     kind
-        "read" or "write"; "atomic", or "cas" for a compare and swap, of 4 or 8 bytes; "ldmatrix" or
-        "stmatrix", where `threads` is 8 (.x1), 16 (.x2) or 32 (.x4), and each thread gives the
-        first element of a row of 16 bytes.
+        "read" or "write"; "atomic" or "cas" (compare and swap), of 4 or 8 bytes; "ldmatrix" or
+        "stmatrix". For a matrix, `threads` is 8 (.x1), 16 (.x2) or 32 (.x4), and each thread gives
+        the first element of a row of 16 bytes.
 
-    Banks are 32 of 4 bytes, by the rule measured on an NVIDIA H200 (docs/machines.md). Values are
-    accessed in order, each by one instruction. Raises `LayoutError` for anything that is not an
-    access to the tile.
+    There are 32 banks of 4 bytes, by the rule measured on an NVIDIA H200 (docs/machines.md). One
+    instruction accesses one value of each thread, in order. Raises `LayoutError` if the arguments
+    don't describe an access to the tile.
 
     >>> print(conflicts("(32,32):(32,1)", lambda thread, value: (thread, value)))
     read of 4 bytes a thread: 1 request, 1 phase, 32 stages, 31 beyond the least
@@ -92,10 +92,10 @@ def conflicts(
 def along(
     shape: Shape, way: str, vector: int = 1, threads: int = 32
 ) -> tuple[Callable[[int, int], tuple[int, int] | None], int]:
-    """The access to a whole tile by "rows" or "columns", and how many values each thread has.
+    """Return the access to a whole tile by "rows" or "columns", and the number of values a thread.
 
-    Along rows the threads take consecutive vectors; along columns, vectors one below the other.
-    Threads that are left over in the last value take no part in it.
+    Along rows the threads take consecutive vectors; along columns, vectors one below the other. In
+    the last value, surplus threads take no part.
 
     >>> by_columns, values = along((32, 32), "columns")
     >>> by_columns(3, 1), values

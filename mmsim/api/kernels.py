@@ -25,10 +25,10 @@ def kernel(
     clear_shared: bool = True,
     lock_step: bool = False,
 ) -> Kernel:
-    """Write a program as a CUDA kernel; needs no GPU. `Program.cuda` says what the options mean.
+    """Write a program as a CUDA kernel, without a GPU. `Program.cuda` explains the options.
 
-    Raises `LaunchError` where a GPU can't run it so, and what `Machine.run` raises for arguments
-    that don't fit the program.
+    Raises `LaunchError` if a GPU can't run the kernel in this way, and the errors of `Machine.run`
+    if the arguments don't fit the program.
     """
     one_of("space", space, ("global", "shared"))
     clear_shared = yes_or_no("clear_shared", clear_shared)

@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def as_kind(kind: type[T], plain: object) -> T:
-    """The same content, of a class derived from that of `plain`; nothing is copied."""
+    """Return the content of `plain` as a class derived from its own; nothing is copied."""
     made = object.__new__(kind)
     made.__dict__.update(plain.__dict__)
     return made

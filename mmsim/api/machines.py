@@ -41,11 +41,11 @@ INSTEAD = instead(
         "profile": "machine.run(program, ..., threads=).profile()",
     }
 )
-"""What is written in papers and other tools, and what to write of a machine."""
+"""Names from papers and other tools, with a machine's name for each."""
 
 
 class Machine(machines.Machine, Guessed):
-    """What DMM, UMM and HMM have in common: a width, memory units, `run` and `check`.
+    """The base of DMM, UMM and HMM: a width, memory units, `run` and `check`.
 
     Your own machine is a frozen dataclass derived from it (docs/machines.md).
     """
@@ -74,38 +74,39 @@ class Machine(machines.Machine, Guessed):
         program
             A function decorated with `mmsim.program`.
         *args
-            Its arguments after T, in order: arrays (NumPy or `mmsim.place`d) and numbers. They are
-            copied; the results are in `Run.arrays`.
+            The program's arguments after T, in order: arrays (NumPy or `mmsim.place`d) and numbers.
+            They are copied; the results are in `Run.arrays`.
         threads, block_size
-            p, and the threads of a block (default: one block of all threads).
+            The number of threads, p, and the threads of a block (default: one block of all
+            threads).
         grid, block
-            Instead of these, the extents of the grid in blocks and of a block in threads: each a
-            number, or up to three along x, y and z.
+            In place of `threads` and `block_size`, the extents of the grid in blocks and of a block
+            in threads. Each is a number, or up to three numbers along x, y and z.
         schedule
             "synchronous" (lock step, what the papers' formulas count) or "asynchronous" (every
             warp runs as soon as it can).
         engine
-            "array" runs all warps together, at any scale, and is exact for every program without a
-            data race; "events", the discrete-event engine, is exact for any program and the only
-            one that traces. Default: "events" where a trace is asked for, else "array".
+            "array" runs all warps together, at any scale. It is exact for every program without a
+            data race. "events", the discrete-event engine, is exact for any program. Only "events"
+            records traces. Default: "events" with a trace, else "array".
         trace
-            Record every dispatch, stage, completion and wait in `Run.trace`. Default: yes when
-            `engine="events"` is named, else no.
+            Record every dispatch, stage, completion and wait in `Run.trace`. Default: True with
+            `engine="events"`, else False.
         max_accesses
-            Accesses plus loop iterations after which one sequencer (a warp, or under the
-            synchronous schedule the program) is taken to run forever.
+            The bound on accesses plus loop iterations of a warp, or of the program under the
+            synchronous schedule. A program that exceeds it is taken to run forever.
         check
-            Look for data races, reads of uninitialized memory, and divergent barriers,
-            and report them in `Run.findings`. The run is the same otherwise; `Machine.check` looks
-            for more.
+            Look for data races, reads of uninitialized memory, and divergent barriers, and report
+            them in `Run.findings`. The result is the same without it. `Machine.check` looks for
+            more.
 
         Raises
         ------
         LaunchError
             Arguments that don't fit the program or each other.
         ProgramError
-            The program went wrong: an index out of range, a barrier that part of a warp reaches,
-            a division by zero, no end. Arrays given by the caller are unchanged.
+            The program failed: an index out of range, a barrier that only part of a warp reaches, a
+            division by zero, no end. The caller's arrays are unchanged.
 
         Examples
         --------
@@ -143,29 +144,29 @@ class Machine(machines.Machine, Guessed):
         unset: str | Collection[str] = (),
         trace: bool = False,
     ) -> Report:
-        """Run `program` and report what is wrong with it, instead of what it computes.
+        """Run `program` and report its errors instead of its results.
 
-        Looks for data races under the schedule asked for (a program can be right in lock step and
-        racy without), reads of uninitialized memory, divergent
-        barriers, deadlocks, results that depend on which of several concurrent writes stays (it
-        runs again with another one), layouts for another width than the machine's, and shared
-        arrays for which there is no room. What `run` raises as a `ProgramError` is a finding too.
+        Looks for data races under the given schedule, reads of uninitialized memory, divergent
+        barriers, deadlocks, layouts for another width than the machine's, and shared arrays that
+        don't fit. A second run, in which another one of several concurrent writes stays, finds
+        results that depend on it. A program may be correct in lock step and have a data race
+        without it. A `ProgramError` of `run` is a finding too.
 
         Parameters
         ----------
         program, args, threads, block_size, grid, block, max_accesses
             As for `run`.
         schedule
-            As for `run`. Default: "asynchronous" for a kernel of numba.cuda, as a GPU runs it,
+            As for `run`. Default: "asynchronous" for a kernel of numba.cuda, as on a GPU;
             "synchronous" for any other program.
         shared_words
-            The words of shared memory of one DMM, to be checked against what its blocks need; on a
-            DMM or UMM, of all blocks. Default: any number.
+            The size of one DMM's shared memory in words. The shared arrays of its blocks must fit;
+            on a DMM or UMM, those of all blocks. Default: no limit.
         unset
-            A name, or names, of array parameters whose first contents mean nothing: reading those
-            before they are written is a mistake.
+            The name or names of array parameters that are uninitialized at the start. A read before
+            the first write is a finding.
         trace
-            Record what happens, for `Report.trace` and `Report.player`.
+            Record the run, for `Report.trace` and `Report.player`.
 
         Raises
         ------
@@ -212,8 +213,8 @@ class Machine(machines.Machine, Guessed):
 class DMM(Machine):
     """Discrete Memory Machine of `width` banks and `latency` time units (SMM section 2).
 
-    A word holds an element, unless `bank_bytes` says how many bytes a bank has, as 4 on a GPU: then
-    an element takes its own bytes, and long ones are served in parts (docs/machines.md).
+    A word holds an element. With `bank_bytes`, the bytes of a bank (4 on a GPU), an element takes
+    its own bytes, and long elements are served in parts (docs/machines.md).
 
     >>> DMM(width=32, latency=5)
     DMM(width=32, latency=5)
@@ -265,9 +266,9 @@ class UMM(Machine):
 class HMM(Machine):
     """Hierarchical Memory Machine: `dmms` DMMs on one UMM (ICPP section II).
 
-    Array parameters lie in the global memory (address groups, `global_latency`), `mm.shared` arrays
-    in the shared memory (banks, `shared_latency`) of the DMM that the block lives on. With
-    `bank_bytes` elements take their own bytes in both: an address group has as many bytes as all
+    Array parameters lie in the global memory (address groups, `global_latency`). `mm.shared` arrays
+    lie in the shared memory (banks, `shared_latency`) of their block's DMM. With `bank_bytes`,
+    elements take their own bytes in both memories, and an address group has as many bytes as all
     banks together.
 
     >>> HMM(dmms=2, width=32, global_latency=300)
@@ -307,48 +308,48 @@ class HMM(Machine):
 class Cached(HMM):
     """An HMM whose global memory has sectors, a cache, rates, and requests under way.
 
-    The rule is in docs/machines.md, *Sectors, a cache, and several requests*. Without any of the
-    numbers below it is the HMM. A place is a word, or with `bank_bytes` a byte.
+    The rule is in docs/machines.md, *Sectors, a cache, and several requests*. Without the numbers
+    below, it is the HMM. A place is a word; with `bank_bytes`, a byte.
 
     Parameters
     ----------
     dmms, width, global_latency, shared_latency, bank_bytes
         As for `HMM`.
     sectors
-        Sectors of an address group, which is a line of the cache.
+        Sectors of an address group. An address group is a line of the cache.
     tag_time, write_time, sector_time, cross_time, memory_time, fill_time, row_time
-        Time units that each tag request of a read, one of a write or an atomic (default: the same),
-        sector, crossing between the halves, sector from or to memory, fill of a sector written in
-        part, and opened row occupies its resource.
+        Time units for which each of these occupies its resource: a tag request of a read; one of a
+        write or an atomic (default: the same); a sector; a crossing between the halves; a sector
+        from or to memory; a fill of a sector written in part; an opened row.
     page, pages, page_time
-        Places of a page, a multiple of a line (0: there are none), the pages that a DMM knows, and
-        the time units that each page that it has to ask for occupies its resource.
+        Places of a page, a multiple of a line (0: no pages); pages that a DMM knows; time units for
+        which the request for an unknown page occupies its resource.
     port_time, wire_time
-        Time units that each tag request, without those that the cache adds, and each sector
-        occupies its DMM's own way to the cache.
+        Time units for which each tag request and each sector occupies its DMM's own way to the
+        cache. Tag requests that the cache adds don't count.
     write_port_time, write_wire_time
-        Those of a write or an atomic. Default: the same.
+        The same for a write or an atomic. Default: `port_time` and `wire_time`.
     clusters
-        Clusters of the DMMs, which take turns and of which each belongs to one half: how many, or
-        a tuple of their sizes, of consecutive DMMs, `dmms` together. Default: each DMM is one.
+        The number of clusters of consecutive DMMs, or a tuple of their sizes (sum: `dmms`).
+        Clusters take turns, and each belongs to one half. Default: each DMM is a cluster.
     half_of
-        A tuple of the half of each cluster, 0 or 1. Default: that of its number.
+        The half of each cluster, 0 or 1, as a tuple. Default: given by the cluster's number.
     slices, atomic_time
-        Slices of the cache, and the time units that each sector of an atomic occupies the slice of
-        its line.
+        Slices of the cache; time units for which each sector of an atomic occupies its line's
+        slice.
     shared_time
-        Time units that a stage of a shared memory takes.
+        Time units of a stage of a shared memory.
     miss_latency, cross_latency
-        How much later a request completes that read from memory, or else from the other half.
+        The delay of a request that read from memory, or else from the other half.
     capacity, ways, halves, fetch
-        Places of the cache (0: there is none), lines of a set, 1 or 2 halves, and the sectors that
-        a miss fetches.
+        Places of the cache (0: no cache), lines of a set, halves (1 or 2), sectors that a miss
+        fetches.
     channels, banks, row
         Channels of the memory, banks of a channel, lines of a row.
     under_way
-        Requests of a warp that may be on their way, under the asynchronous schedule.
+        Requests that a warp may have under way, under the asynchronous schedule.
     resident
-        Threads that a DMM holds at a time, under that schedule. Default: any number.
+        Threads that a DMM holds at a time, under the asynchronous schedule. Default: no limit.
 
     >>> import numpy as np, mmsim as mm
     >>> @mm.program
@@ -422,7 +423,7 @@ class Cached(HMM):
             check_halves(self.half_of, number, self.halves)
 
     def clusters_of(self, dmms: int) -> tuple[int, ...]:
-        """As any machine's; of a number of clusters, DMM x of d is in ⌊x · clusters / d⌋.
+        """The sizes of the clusters. With a number of them, DMM x of d is in ⌊x · clusters / d⌋.
 
         >>> Cached(5, 4, 10, clusters=2).clusters_of(5), Cached(5, 4, 10, clusters=2).clusters_of(4)
         ((3, 2), (3, 1))

@@ -25,16 +25,16 @@ INSTEAD = instead(
         "ptx": "program.cuda(..., threads=) for CUDA C",
     }
 )
-"""What kernels of other tools have, and what to write of a program."""
+"""Names of kernels of other tools, with a program's name for each."""
 
 
 class Program(plain.Program, Guessed):
     """A program in the language of docs/language.md. Made by `mm.program`, run by a machine.
 
-    A function that returns a value is not a program but a helper, which programs call.
+    A function that returns a value is a helper, not a program. Programs call helpers.
 
     `name` is the function's name, `code` its intermediate representation. A program can be pickled;
-    what travels is the code.
+    the pickle holds the code.
     """
 
     _instead = INSTEAD
@@ -51,13 +51,12 @@ class Program(plain.Program, Guessed):
         clear_shared: bool = True,
         lock_step: bool = False,
     ) -> str:
-        """The CUDA C of this program for these arguments, written to be read. It needs no GPU.
+        """Return this program as readable CUDA C for these arguments. It needs no GPU.
 
-        The text is for arguments of these shapes, types and layouts, for these numbers and for so
-        many threads. A program must be right before it is written: run it on a machine first. A GPU
-        checks no index and no division, and of several lanes that write one word in one instruction
-        any may win; where the lanes of a warp exchange words without a barrier, the model keeps
-        them in step and a GPU may not.
+        The text is valid for arguments of these shapes, types and layouts, for these numbers and
+        for this number of threads. Run the program on a machine first: a GPU checks no index and no
+        division. If several lanes write one word in one instruction, any lane may win. If the lanes
+        of a warp exchange words without a barrier, the model keeps them in step and a GPU may not.
 
         Parameters
         ----------
@@ -69,10 +68,10 @@ class Program(plain.Program, Guessed):
             and the program runs `repeat` times between two readings of the clock.
         clear_shared
             Fill `mm.shared` arrays with 0 first, as the simulator does. A program that writes
-            before it reads doesn't need it, and without it the only accesses are its own.
+            before it reads doesn't need it. Without it, all accesses are the program's own.
         lock_step
-            Let all threads of the one block wait for each other after every access, as under the
-            synchronous schedule, for programs that rely on it. All must take the same branches.
+            Let all threads of the one block wait for each other after every access. Programs that
+            rely on the synchronous schedule need it. All threads must take the same branches.
 
         See Also
         --------
@@ -125,25 +124,25 @@ class Program(plain.Program, Guessed):
         grid: Given | None = None,
         block: Given | None = None,
     ) -> Registers:
-        """How many registers a thread needs: the most words that it holds at a memory access.
+        """Return the registers that a thread needs: the most words that it holds at an access.
 
-        SMM gives a thread r registers "to store words of data". A *word* is a value that a read
-        gave, or that was computed from one; what is computed from T, the arguments and constants
-        alone costs nothing and isn't counted. A thread holds a word at an access if the access or a
-        later statement may use it. A live `mm.registers` array counts whole, and every branch may
-        be taken, so a run may hold fewer words, and never more.
+        SMM gives a thread r registers "to store words of data". A *word* is the result of a read,
+        or is computed from one. Values computed from T, the arguments and constants alone don't
+        count. A thread holds a word at an access if the access or a later statement may use it. A
+        live `mm.registers` array counts whole, and every branch counts as taken. So a run may hold
+        fewer words, but never more.
 
         Parameters
         ----------
         *args, threads, block_size, grid, block
-            As for `Machine.run`: the sizes of `mm.registers` arrays may depend on them. The threads
-            may be left out where no size depends on T.
+            As for `Machine.run`; the sizes of `mm.registers` arrays may depend on them. The threads
+            may be omitted if no size depends on T.
 
         Returns
         -------
         Registers
-            `words`: all of them. `data`: those that may be written to memory again, which the
-            paper's r counts; the others are addresses, or decide a branch.
+            `words`: all words. `data`: the words that may be written to memory again; the paper's r
+            counts these. The other words are addresses, or decide a branch.
 
         Raises `LaunchError` for arguments that don't fit the program.
 
@@ -180,8 +179,8 @@ class Program(plain.Program, Guessed):
 def program(function: Callable[..., Any]) -> Program:
     """Decorate a plain function of a thread T and its arguments as a per-thread program.
 
-    It is parsed here, once. Python that isn't in the language is refused with a `LanguageError`
-    that names file and line, points at the text and says what to write instead.
+    The function is parsed once, here. Python outside the language raises a `LanguageError`. It
+    names file and line, points at the text and says what to write instead.
 
     >>> import mmsim as mm
     >>> @mm.program

@@ -21,13 +21,13 @@ class Report(report.Report):
     Attributes
     ----------
     findings
-        A `Finding` for each thing that is wrong; none, and `ok`, if nothing was found.
+        A `Finding` for each mistake. If there is none, `ok` is True.
     run
-        The run, None where an error of the program ended it.
+        The run; None if an error of the program ended it.
     time
         Time units until the program ended, or until its error.
     machine, program, threads, block_size, schedule
-        What was checked.
+        The launch that was checked.
     """
 
     run: Run | None = None
@@ -35,7 +35,7 @@ class Report(report.Report):
 
     @classmethod
     def of(cls, plain: report.Report) -> Report:
-        """The report that the checker returned, with all that users can do with it."""
+        """Return the checker's report, with the methods for users."""
         made = as_kind(cls, plain)
         if plain.run is not None:
             made.__dict__["run"] = Run.of(plain.run)
@@ -45,27 +45,27 @@ class Report(report.Report):
 
     @property
     def trace(self) -> Trace:
-        """What happened, up to the error if there was one. Raises `MMSimError` without one."""
+        """The trace, up to the error if there was one. Raises `MMSimError` if there is no trace."""
         found = super().trace
         assert isinstance(found, Trace)
         return found
 
     def player(self, *, start: int = 0, end: int | None = None) -> Player:
-        """A page to step through what happened, with the findings marked; see `Trace.player`."""
+        """Return a page to step through the check, with findings marked; see `Trace.player`."""
         from mmsim.view.player import Player
 
         scope = self.looked_for if self.ok else ""
         return Player(self.trace, start, end, self.findings, looked_for=scope)
 
     def to_json(self) -> str:
-        """The report as JSON text; `Report.from_json` gives an equal one."""
+        """Return the report as JSON text; `Report.from_json` returns an equal report."""
         from mmsim.results.codec import dump
 
         return dump(self, looked_for=self.looked_for)
 
     @classmethod
     def from_json(cls, text: str) -> Report:
-        """The report that `to_json` wrote. Raises `FormatError` for anything else."""
+        """Return the report that `to_json` wrote. Raises `FormatError` for any other text."""
         from mmsim.results.codec import load
 
         return load(text, cls, (Run, Trace))

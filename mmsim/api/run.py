@@ -33,23 +33,23 @@ class Run(run.Run):
     time
         Time units until all requests have completed.
     arrays
-        Every array parameter by name, as it stood at the end, in logical order. One of more than
-        64 KiB that the program doesn't write is a read-only view of the argument, not a copy.
+        The final contents of every array parameter by name, in logical order. A parameter of more
+        than 64 KiB that the program doesn't write is a read-only view of the argument, not a copy.
     accesses
         An `AccessRow` for each source line, array and read or write, in the order of the program.
     rounds
         Under the synchronous schedule a `RoundRow` for each round, else empty.
     findings
-        With `check=True` what the check found: a `Finding` for each data race, read of
-        uninitialized memory, and divergent barrier. None: not checked.
+        With `check=True`, a `Finding` for each data race, read of uninitialized memory, and
+        divergent barrier. None: not checked.
     cache
-        On a `Cached` machine a `CacheRow` for each source line, array and kind of access to the
-        global memory, else empty: what it took of the cache and of memory.
+        The use of the cache and of memory on a `Cached` machine: a `CacheRow` for each source line,
+        array and kind of access to the global memory. Empty on any other machine.
     registers
-        How many registers a thread needs (`Registers`), of several launches the most; None in a run
-        that was saved before they were counted.
+        The registers that a thread needs (`Registers`), the most of several launches. None in a run
+        that an earlier mmsim saved without them.
     machine, program, threads, block_size, schedule, engine, sources
-        What was run, and the text of its functions.
+        The launch, and the text of the program's functions.
     """
 
     record: Trace | None = field(default=None, repr=False)
@@ -57,7 +57,7 @@ class Run(run.Run):
 
     @classmethod
     def of(cls, plain: run.Run) -> Run:
-        """The run that an engine returned, with all that users can do with it."""
+        """Return an engine's run, with the methods for users."""
         made = as_kind(cls, plain)
         if plain.record is not None:
             made.__dict__["record"] = Trace.of(plain.record)
@@ -72,9 +72,9 @@ class Run(run.Run):
         return found
 
     def player(self, *, start: int = 0, end: int | None = None) -> Player:
-        """A page to step through the run, all of its launches in order.
+        """Return a page to step through the run, all of its launches in order.
 
-        See `Trace.player`. The run needs a trace, or one of each of its launches (trace=True).
+        See `Trace.player`. Each launch of the run needs a trace (trace=True).
         """
         from mmsim.view.player import Player
 
@@ -93,7 +93,7 @@ class Run(run.Run):
 
     @advised("Path(path).write_text(run.to_json())")
     def to_json(self) -> str:
-        """The run as JSON text; `Run.from_json` gives an equal run."""
+        """Return the run as JSON text; `Run.from_json` returns an equal run."""
         from mmsim.results.codec import dump
 
         return dump(self)
@@ -102,8 +102,8 @@ class Run(run.Run):
     def to_csv(self, path: str | Path, rows: Literal["accesses", "rounds"] = "accesses") -> None:
         """Write `accesses` or `rounds` to a file of comma-separated values.
 
-        The columns are the fields of `AccessRow` or `RoundRow`, and `wasted`. A text that begins
-        as a formula does has an apostrophe before it.
+        The columns are the fields of `AccessRow` or `RoundRow`, and `wasted`. A text that a
+        spreadsheet would take for a formula gets an apostrophe in front.
         """
         from mmsim.results.sheets import save_csv
 
@@ -111,9 +111,9 @@ class Run(run.Run):
 
     @advised("run.to_dataframe().to_csv(path), or run.to_csv(path)")
     def to_dataframe(self, rows: Literal["accesses", "rounds"] = "accesses") -> Any:
-        """`accesses` or `rounds` as a `pandas.DataFrame`, with the columns of `to_csv`.
+        """Return `accesses` or `rounds` as a `pandas.DataFrame`, with the columns of `to_csv`.
 
-        Raises `MMSimError` where pandas is missing, which mmsim itself doesn't need.
+        Raises `MMSimError` if pandas is missing; mmsim itself doesn't need it.
 
         >>> import numpy as np, mmsim as mm
         >>> @mm.program
@@ -130,10 +130,10 @@ class Run(run.Run):
 
     @advised("first.diff(second)")
     def diff(self, other: run.Run) -> Difference:
-        """What this run and another differ in, by line and array: requests, stages, waste, time.
+        """Compare this run with another, by line and array: requests, stages, waste, time.
 
-        Where they differ, a cell has both numbers. Lines have times where both runs are in lock
-        step. `mm.compare` steps through two runs.
+        A cell has both numbers if they differ. Lines have times if both runs are in lock step.
+        `mm.compare` steps through two runs.
 
         >>> import numpy as np, mmsim as mm
         >>> @mm.program
@@ -151,7 +151,7 @@ class Run(run.Run):
 
     @classmethod
     def from_json(cls, text: str) -> Run:
-        """The run that `to_json` wrote. Raises `FormatError` for anything else."""
+        """Return the run that `to_json` wrote. Raises `FormatError` for any other text."""
         from mmsim.results.codec import load
 
         return load(text, cls, (Trace,))
@@ -166,12 +166,12 @@ class Run(run.Run):
 
 @advised("mm.total([first, second])")
 def total(runs: Iterable[run.Run]) -> Run:
-    """Several launches as one run: in sequence, each begun when the one before has completed.
+    """Return several launches as one run. Each begins when the previous one has completed.
 
-    Times, accesses and rounds add up; of an array name that several
-    launches share, the last one's contents are kept, copied or, if larger than 64 KiB, shared.
-    Where every launch has a trace, `Run.traces` has them all, and `Run.player` steps through them.
-    Raises `LaunchError` for no runs, or runs on different machines or schedules.
+    Times, accesses and rounds add up. If several launches have an array of the same name, the last
+    launch's contents are kept: as a copy or, above 64 KiB, shared. If every launch has a trace,
+    `Run.traces` has all of them, and `Run.player` steps through them. Raises `LaunchError` for no
+    runs, or runs on different machines or schedules.
 
     >>> import numpy as np, mmsim as mm
     >>> @mm.program

@@ -14,29 +14,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace(trace.Trace):
-    """The record of a run, with what shows and saves it."""
+    """The record of a run, with methods to show and save it."""
 
     @classmethod
     def of(cls, plain: trace.Trace) -> Trace:
-        """The trace that an engine recorded, with all that users can do with it."""
+        """Return an engine's trace, with the methods for users."""
         made = cls.later(plain.made)
         assert isinstance(made, Trace)
         return made
 
     def to_chrome(self, path: str | Path) -> None:
-        """Write the trace as Chrome's trace events (JSON), which https://ui.perfetto.dev opens.
+        """Write the trace as Chrome's trace events (JSON). Open it with https://ui.perfetto.dev.
 
-        A time unit shows as a microsecond. There is a track for each warp, with its requests and
-        its waits, and one for each memory unit, with the stages that it takes.
+        A time unit shows as a microsecond. Each warp has a track with its requests and waits. Each
+        memory unit has a track with its stages.
         """
         from mmsim.results.chrome import save_chrome
 
         save_chrome(self, path)
 
     def player(self, *, start: int = 0, end: int | None = None) -> Player:
-        """A page to step through the run in a browser or a notebook, from `start` to `end`.
+        """Return a page to step through the run in a browser or notebook, from `start` to `end`.
 
-        Raises `mmsim.view.player.TooLargeError` for more than a page can draw; take a window then.
+        Raises `mmsim.view.player.TooLargeError` if a page can't draw so much. Choose a smaller
+        window.
 
         >>> import numpy as np, mmsim as mm
         >>> @mm.program

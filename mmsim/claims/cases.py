@@ -15,9 +15,9 @@ from mmsim.tabular import FORMS, Rows
 
 @dataclass(frozen=True)
 class CaseRow:
-    """One case: what is measured under both schedules, and what is claimed, exactly.
+    """One case: the values measured under both schedules, and the exact claimed value.
 
-    Of a bound, `claimed` is the bound: the formula times its constant.
+    For a bound, `claimed` is the formula times its constant.
     """
 
     case: dict[str, Any]
@@ -28,7 +28,7 @@ class CaseRow:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The parameters, then what is measured and claimed, by name."""
+        """The parameters, then the measured and the claimed values, by name."""
         results = {"measured": self.measured, "asynchronous": self.asynchronous}
         return {**self.case, **results, "claimed": self.claimed}
 
@@ -39,7 +39,7 @@ class CaseRows(Rows[CaseRow]):
     __slots__ = ()
 
     def to_latex(self) -> str:
-        """The table as a `tabular` of LaTeX, which needs no package; numbers are exact."""
+        """Return the table as a `tabular` of LaTeX, with exact numbers; it needs no package."""
         return str(FORMS["latex"](self))
 
     def to_csv(self, path: str | PathLike[str]) -> None:

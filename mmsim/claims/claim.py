@@ -28,16 +28,16 @@ AnyRun = TypeVar("AnyRun", bound=Run)
 
 
 class Timed(Protocol):
-    """What a claim's `run` returns: a `Run`, or anything else that was measured."""
+    """The result of a claim's `run`: a `Run`, or any other measured thing."""
 
     @property
     def time(self) -> int:
-        """Time units it took, 0 if no machine ran."""
+        """Its time units; 0 if no machine ran."""
         ...
 
 
 class ClaimError(MMSimError):
-    """A claim that is defined wrongly, or a run that computed a wrong result."""
+    """A wrong definition of a claim, or a run with a wrong result."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,15 @@ class Precondition:
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """Why no constant satisfies an O(): the ratio of its cases has no bound along a parameter.
+    """The reason why no constant satisfies an O(): along a parameter, the ratio has no bound.
 
     Parameters
     ----------
     along
         The name of the parameter that increases from case to case.
     ratio
-        The quotient of the measured quantity and the formula in closed form, exact, as a function
-        of `along` and of parameters that are the same in all cases. It works on numbers and SymPy
+        A function: the quotient of the measured quantity and the formula, in closed form and exact.
+        It takes `along` and parameters that are the same in all cases, as numbers and as SymPy
         symbols.
     """
 
@@ -67,12 +67,12 @@ class Growth:
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        """The names of the parameters that the ratio is made of."""
+        """The names of the ratio's parameters."""
         return tuple(inspect.signature(self.ratio).parameters)
 
 
 NEEDS = {"formula": " n, w", "grid": "", "measure": " run"}
-"""What the functions of a claim take, as an example."""
+"""The parameters of a claim's functions, as an example."""
 
 INSTEAD = instead(
     {
@@ -81,7 +81,7 @@ INSTEAD = instead(
         "to_csv to_dataframe results": "claim.table(), which has to_csv(path) and to_latex()",
     }
 )
-"""What users look for in a claim, and what to write."""
+"""Names that users look for in a claim, with the claim's name for each."""
 
 
 def _time(run: Timed) -> int:
@@ -91,7 +91,7 @@ def _time(run: Timed) -> int:
 @advised()
 @dataclass(frozen=True, eq=False)
 class Claim(Guessed):
-    """A statement of a paper about what a program costs.
+    """A statement of a paper about the cost of a program.
 
     Parameters
     ----------
@@ -100,37 +100,38 @@ class Claim(Guessed):
     source
         Paper and place, as "SMM, Lemma 5.1".
     title
-        What it is about, in words.
+        Its subject, in words.
     formula
-        The claimed value as a function of the parameters it needs, written so that it works on
-        both numbers and SymPy symbols (use `gcd`, `minimum`, `maximum`, `ceiling`, `root`, `log2`).
+        The claimed value as a function of the parameters it needs. It must work on both numbers and
+        SymPy symbols: use `gcd`, `minimum`, `maximum`, `ceiling`, `root`, `log2`.
     kind
         "exact": the measured quantity equals the formula; "upper" (an O-claim): it is at most
         `constant` times the formula; "lower": at least `constant` times.
     grid
-        Gives the cases: dictionaries of parameters. All must meet `requires`.
+        A function that returns the cases: dictionaries of parameters. All must satisfy `requires`.
     run
-        `run(schedule=..., **case)` does the work and returns the `Run`; it raises if the arrays
-        that the program computed are wrong. Where no machine runs, it returns what was counted.
+        `run(schedule=..., **case)` runs the program and returns the `Run`. It raises an exception
+        if the resulting arrays are wrong. Without a machine, it returns the counts.
     measure
-        What is measured of a run, as `run` returns it; by default its time in time units.
+        A function of the result of `run` that returns the measured quantity. Default: the time in
+        time units.
     quantity
         The symbol of the measured quantity.
     requires
         The claim's preconditions.
     constant
-        c of an O-claim or a lower bound.
+        The constant c of an O-claim or a lower bound.
     printed
-        The claim as the paper misprints it: verification must refute it.
+        True for a misprint of the paper. Verification must refute the claim.
     growth
-        Of a misprinted O(), which names no constant: the growth that refutes it for every one.
+        The growth that refutes a misprinted O() for every constant.
     note
-        What the reader should know; of a misprint, what is wrong.
+        A note for the reader; for a misprint, the mistake.
     curve
-        Gives the claim's curve, where it is one: drawn on the page of verdicts.
+        A function that returns the claim's curve, if it has one, for the page of verdicts.
     own
-        Gives the cases of the paper's own size, where that is too large for the grid. They are
-        run one claim at a time, and skipped where memory is short.
+        A function that returns the cases of the paper's own size, if that is too large for the
+        grid. They are run one claim at a time, and skipped if memory is short.
     """
 
     _instead = INSTEAD
@@ -176,7 +177,7 @@ class Claim(Guessed):
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        """The names of the parameters that the formula is made of."""
+        """The names of the formula's parameters."""
         return tuple(inspect.signature(self.formula).parameters)
 
     @cached_property
@@ -216,7 +217,7 @@ class Claim(Guessed):
         return sympy.sympify(self.formula(**numbers)) * self.constant
 
     def both(self, case: Case) -> tuple[Timed, Timed, Fraction]:
-        """A case run under the synchronous schedule and the other one, and the claimed value."""
+        """Run a case, synchronous first; return the runs of both schedules, and the claimed value."""
         synchronous = self.run(schedule="synchronous", **case)
         asynchronous = self.run(schedule="asynchronous", **case)
         claimed = self.evaluate(case)
@@ -227,9 +228,9 @@ class Claim(Guessed):
     def table(self, **where: Any) -> CaseRows:
         """Run the cases of the grid with these parameters, and return measured and claimed values.
 
-        They are exact, under both schedules; `print` shows a table, `to_latex()` gives it for a
-        paper, `to_csv(path)` writes it. Without parameters it runs the whole grid. Raises
-        `ClaimError` where no case has such parameters.
+        The values are exact, under both schedules. `print` shows a table, `to_latex()` returns it
+        for a paper, `to_csv(path)` writes it. Without parameters, the whole grid runs. Raises
+        `ClaimError` if no case has these parameters.
 
         >>> from mmsim.claims import choose, registered
         >>> claim, *_ = choose(registered(), "SMM-L5.1")
@@ -264,9 +265,9 @@ class Claim(Guessed):
         return cases
 
     def plot(self, over: str, *, axes: Axes | None = None, **where: Any) -> Axes:
-        """Draw the claim over a parameter: what is measured under both schedules, and the claimed.
+        """Draw the claim over a parameter: measured values under both schedules, and claimed ones.
 
-        As `mmsim.figures.claim`, which describes the parameters.
+        `mmsim.figures.claim` describes the parameters.
 
         >>> from mmsim.claims import choose, registered
         >>> claim, *_ = choose(registered(), "SMM-L5.1")
@@ -278,25 +279,25 @@ class Claim(Guessed):
         return drawn
 
     def agrees(self, measured: int, claimed: Any) -> bool:
-        """Whether a measured quantity is what the claim says."""
+        """Whether a measured quantity agrees with the claim."""
         if self.kind == "exact":
             return bool(claimed == measured)
         return bool(measured <= claimed if self.kind == "upper" else measured >= claimed)
 
     def cases(self) -> list[Case]:
-        """The grid; each case must meet the preconditions and occur once."""
+        """The grid; each case must satisfy the preconditions and occur once."""
         cases = self._checked(self.grid())
         if not cases:
             raise ClaimError(f"{self.id}: its grid has no case")
         return cases
 
     def own_cases(self) -> list[Case]:
-        """The cases of the paper's own size, checked likewise; there may be none."""
+        """The cases of the paper's own size, checked in the same way; there may be none."""
         return self._checked(self.own())
 
     @property
     def has_own_size(self) -> bool:
-        """Whether there are cases of the paper's own size; known without making them."""
+        """Whether there are cases of the paper's own size; does not make them."""
         return self.own is not tuple
 
     def _checked(self, cases: Iterable[Case]) -> list[Case]:
@@ -316,7 +317,7 @@ class Claim(Guessed):
 
 
 def correct(run: AnyRun, **expected: npt.ArrayLike) -> AnyRun:
-    """The run, refused with a `ClaimError` unless its arrays hold what is expected."""
+    """Return the run. Raises `ClaimError` unless its arrays have the expected contents."""
     for name, wanted in expected.items():
         if not np.array_equal(run.arrays[name], wanted):
             raise ClaimError(
@@ -326,9 +327,9 @@ def correct(run: AnyRun, **expected: npt.ArrayLike) -> AnyRun:
 
 
 def within(run: AnyRun, registers: int) -> AnyRun:
-    """The run, refused with a `ClaimError` if a thread needs more registers for data than claimed.
+    """Return the run. Raises `ClaimError` if a thread needs more registers for data than claimed.
 
-    It counts what `Run.registers` does: the most words of a thread, read and still to be written.
+    As in `Run.registers`, these are the most words of a thread, read and still to be written.
     """
     needed = run.registers
     if needed is None or needed.data > registers:
@@ -341,7 +342,7 @@ def within(run: AnyRun, registers: int) -> AnyRun:
 
 
 def call_with(function: Callable[..., Any], case: Case) -> Any:
-    """Call a function with those parameters of a case that it names."""
+    """Call a function with the parameters of a case that it names."""
     names = inspect.signature(function).parameters
     return function(**{name: case[name] for name in names})
 

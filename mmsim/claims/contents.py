@@ -1,4 +1,4 @@
-"""All tables and figures that the papers print, whether they are reproduced or left out."""
+"""All printed tables and figures of the papers, reproduced or left out."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class PrintedItem:
     title
         Its caption.
     claims
-        The ids of the claims that reproduce it, if claims do.
+        The ids of the claims that reproduce it, if any.
     omitted
-        Why it is left out, if nothing reproduces it.
+        The reason if nothing reproduces it.
     """
 
     id: str

@@ -26,15 +26,15 @@ class Drawing:
     source
         Paper and place, as "SMM, Figure 5".
     title
-        What it shows, in words.
+        Its subject, in words.
     draw
-        Makes the figure; it raises `ClaimError` where a run contradicts the paper's
+        A function that makes the figure. It raises `ClaimError` if a run contradicts the paper's
         figure.
     made
-        From what: "simulated" (a run of the programs), "counted" (a colouring or a layout),
-        "measured" (kept results of a real GPU), "drawn" (a definition: there is no result).
+        The source: "simulated" (a run of the programs), "counted" (a colouring or a layout),
+        "measured" (kept results of a real GPU), "drawn" (a definition, without a result).
     note
-        Where it differs from the paper's, and why.
+        The differences from the paper's figure, with the reasons.
     """
 
     id: str

@@ -1,8 +1,8 @@
-"""Finding a formula: the terms that the times of many runs are made of.
+"""Finding a formula: a sum of terms that gives the times of many runs.
 
-The terms are products of powers of the parameters. A search keeps the sets of terms that leave the
-least over, from one term to a few; the first set that leaves nothing over, in whole or simple
-coefficients and in exact arithmetic, is the formula.
+The terms are products of powers of the parameters. A search goes from one term to a few. At each
+size it keeps the sets of terms with the least remainder. The formula is the first set without a
+remainder, with whole or simple coefficients, in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -31,34 +31,34 @@ Case = Mapping[str, Any]
 
 MOST_TERMS = 6
 KEPT = 80
-"""Sets of terms of each size that the search goes on with."""
+"""Sets of terms of each size that the search keeps."""
 LOOKED_AT = 250
-"""Cases that the search uses; what it finds is then checked in all."""
+"""Cases that the search uses; its result is then checked in all cases."""
 SIMPLE = 64
 """The largest denominator of a coefficient of a formula."""
 MORE = 3
-"""A formula has to hold for so many more cases than it has terms."""
+"""A formula must hold in this number of cases more than it has terms."""
 ENOUGH = 0.9
-"""A further term has to reduce the remainder to less than this part of it."""
+"""A further term must reduce the remainder to less than this part of it."""
 READABLE = 4
-"""The most complex term of a formula that only comes near."""
+"""The complexity of the most complex term in an inexact formula."""
 GIVEN_UP = ("b", "p", "n", "m", "k", "d")
-"""Parameters that are left out first where one is a product of powers of others."""
+"""Parameters that are left out first if one is a product of powers of others."""
 
 
 class FitError(MMSimError):
-    """Runs that no formula can be found for: too few, or without numbers."""
+    """Too few runs for a formula, or runs without numbers."""
 
 
 @dataclass(frozen=True, repr=False)
 class Fit(Tabular):
-    """What was found of a quantity: a sum of terms with coefficients.
+    """The formula found for a quantity: a sum of terms with coefficients.
 
-    `exact` says whether the sum is the quantity in all `cases`, in whole arithmetic. Otherwise
-    `left_over` is the largest difference, `share` the largest part of the quantity that it is.
-    `tied` are equations that hold in all cases, as p = w: the formula has only the other
-    parameters, and what it would be without them can't be known from these cases. `others` are
-    formulas of as many terms that are exact in all cases as well.
+    `exact` says whether the sum equals the quantity in all `cases`, in exact arithmetic. Otherwise
+    `left_over` is the largest difference, and `share` the largest difference relative to the
+    quantity. `tied` are equations that hold in all cases, as p = w. The formula has only the other
+    parameters; these cases can't show how it depends on the tied ones. `others` are formulas with
+    the same number of terms that are exact in all cases too.
     """
 
     quantity: str
@@ -72,13 +72,13 @@ class Fit(Tabular):
 
     @property
     def parameters(self) -> set[str]:
-        """The names that its terms are made of."""
+        """The names of the parameters in its terms."""
         names = {name for _, term in self.terms for name, _ in term.powers}
         return names | {term.log[0] for _, term in self.terms if term.log}
 
     @property
     def unique(self) -> bool:
-        """Whether it is exact and no other sum of as many terms is."""
+        """Whether it is exact, and no other sum with the same number of terms is."""
         return self.exact and not self.others
 
     def value(self, case: Case) -> Fraction:
@@ -87,7 +87,7 @@ class Fit(Tabular):
 
     @cached_property
     def statement(self) -> Any:
-        """It as a SymPy equation."""
+        """The formula as a SymPy equation."""
         import sympy
 
         symbols = {
@@ -102,7 +102,7 @@ class Fit(Tabular):
 
     @property
     def formula(self) -> str:
-        """The sum as text: coefficients of an inexact one have four digits."""
+        """The sum as text. Coefficients of an inexact sum have four digits."""
         parts = []
         for factor, term in self.terms:
             size = str(abs(factor)) if self.exact else f"{abs(float(factor)):.4g}"
@@ -143,24 +143,24 @@ def fit(
     measure: Callable[[Run], int] | None = None,
     quantity: str = "T",
 ) -> Fit:
-    """Run a program over a grid and find the formula that its time is.
+    """Run a program over a grid and find the formula of its time.
 
     Parameters
     ----------
     program
-        A program; or a function that is called with the parameters of a case by name and returns a
-        `Run`, without `machine` and `arguments`.
+        A program. Or, without `machine` and `arguments`, a function that takes the parameters of a
+        case by name and returns a `Run`.
     machine, arguments
-        Of a program: functions of a case's parameters, by name, that give the machine and the
-        arguments after T. The number of threads is the case's `p`.
+        For a program: functions that take a case's parameters by name, and return the machine and
+        the arguments after T. The number of threads is the case's `p`.
     grid
-        A dictionary with a list of values for each parameter, of which every combination is a case;
-        or the cases themselves. Parameters that are whole numbers may stand in the formula. Give
-        each at least four values, and combinations in which none follows from others.
+        A dictionary with a list of values for each parameter; every combination is a case. Or the
+        cases themselves. The formula uses parameters that are whole numbers. Give each at least
+        four values, and combinations in which none follows from others.
     measure
-        What is measured of a run; its time unless given.
+        A function of a run that returns the measured quantity. Default: the time.
     quantity
-        What the measured quantity is called.
+        The name of the measured quantity.
 
     Returns
     -------
@@ -213,7 +213,7 @@ def _launching(
 
 
 def fit_numbers(cases: Sequence[Case], numbers: Sequence[int], quantity: str = "T") -> Fit:
-    """The formula of a quantity that was measured for some cases.
+    """Find the formula of a quantity measured in some cases.
 
     >>> cases = [{"w": w, "l": l} for w in (2, 4, 8, 16) for l in (1, 2, 3, 5)]
     >>> print(fit_numbers(cases, [case["w"] ** 2 + 2 * case["l"] - 2 for case in cases]))
@@ -257,10 +257,9 @@ def fit_numbers(cases: Sequence[Case], numbers: Sequence[int], quantity: str = "
 
 
 def _near(table: Floats, wanted: Floats, simple: Sequence[int]) -> tuple[list[int], Floats]:
-    """Terms whose sum comes near, each the best to add to those before, and their coefficients.
+    """Terms whose sum comes near, each the best addition to the previous ones, and coefficients.
 
-    The coefficients are positive, as parts of a time are. A further term has to reduce the
-     remainder to
+    The coefficients are positive, like parts of a time. A further term must reduce the remainder to
     less than the part `ENOUGH` of it.
     """
     weights = 1 / np.maximum(np.abs(wanted), 1)
@@ -317,7 +316,7 @@ def _numbers_of(cases: Sequence[Case]) -> dict[str, list[int]]:
 
 
 def _untied(columns: Mapping[str, list[int]]) -> tuple[list[str], tuple[str, ...]]:
-    """The parameters that don't follow from others, and how the others do."""
+    """The parameters that don't follow from others, and equations for the others."""
     names = sorted(columns, key=lambda name: (name not in GIVEN_UP, name))
     names = [name for name in GIVEN_UP if name in columns] + [
         name for name in names if name not in GIVEN_UP
@@ -334,7 +333,7 @@ def _untied(columns: Mapping[str, list[int]]) -> tuple[list[str], tuple[str, ...
 
 
 def _follows(name: str, columns: Mapping[str, list[int]], others: Sequence[str]) -> str:
-    """How a parameter follows from one or two others, "" where it doesn't."""
+    """The equation by which a parameter follows from one or two others, "" if there is none."""
     for count in (1, 2):
         for chosen in combinations(others, count):
             for term in terms_of({other: columns[other] for other in chosen}):
@@ -352,7 +351,7 @@ def _follows(name: str, columns: Mapping[str, list[int]], others: Sequence[str])
 
 
 def _spread(count: int, most: int) -> list[int]:
-    """At most so many of the cases, some of all."""
+    """The numbers of at most so many cases, spread over all."""
     if count <= most:
         return list(range(count))
     chosen = np.random.default_rng(0).choice(count, most, replace=False)
@@ -360,9 +359,9 @@ def _spread(count: int, most: int) -> list[int]:
 
 
 def _search(table: Floats, wanted: Floats) -> Iterator[list[tuple[float, list[int]]]]:
-    """For 1, 2, ... terms: the sets that leave the least over, with what they leave.
+    """For 1, 2, ... terms: the sets with the least remainders, and the remainders.
 
-    What is left over is the root mean square part of what is wanted.
+    The remainder is the root mean square of the parts of the wanted values.
     """
     rows, columns = table.shape
     weights = 1 / np.maximum(np.abs(wanted), 1)
@@ -394,7 +393,7 @@ def _search(table: Floats, wanted: Floats) -> Iterator[list[tuple[float, list[in
 def _exact(
     cases: Sequence[Case], numbers: Sequence[int], terms: Sequence[Term]
 ) -> list[Fraction] | None:
-    """The coefficients with which the sum of terms is the quantity in all cases, if simple."""
+    """The coefficients with which the sum of terms equals the quantity in all cases, if simple."""
     factors = _solved(cases, numbers, terms)
     if factors is None or any(one.denominator > SIMPLE for one in factors):
         return None
@@ -407,7 +406,7 @@ def _exact(
 def _solved(
     cases: Sequence[Case], numbers: Sequence[int], terms: Sequence[Term]
 ) -> list[Fraction] | None:
-    """The coefficients by as many cases as there are terms, by elimination."""
+    """The coefficients by elimination, from one case for each term."""
     rows: list[list[Fraction]] = []
     leading: list[int] = []
     for case, number in zip(cases, numbers, strict=True):
@@ -436,7 +435,7 @@ def _solved(
 
 
 def check_quantity(name: object) -> str:
-    """A name for a quantity."""
+    """Return a valid name for a quantity."""
     if not isinstance(name, str) or not name.isidentifier():
         raise FitError(f"{shown(name)} can't be the name of a quantity; give letters, such as T")
     return name

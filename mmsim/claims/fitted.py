@@ -12,16 +12,16 @@ from mmsim.claims.claim import Claim
 from mmsim.claims.fit import Fit, FitError, fit_numbers
 
 MOST_RUNS = 120
-"""Cases of a claim that are run."""
+"""The most cases of a claim that are run."""
 Outcome = Literal["found", "one of several", "not found", "too few cases", "wrong"]
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was found of an exact claim.
+    """The formula found for an exact claim.
 
-    `outcome` is "found" for the one formula that is exact in all cases that were run, if it agrees
-    with the claim's in all others too; "wrong" if it doesn't. "one of several": these cases
+    `outcome` is "found" if exactly one formula is exact in all cases that were run, and agrees with
+    the claim's in all other cases; "wrong" if it disagrees there. "one of several": these cases
     can't decide between formulas. "too few cases": fewer than a formula needs.
     """
 

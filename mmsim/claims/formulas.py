@@ -1,4 +1,4 @@
-"""Functions of formulas that stay as they are written until their arguments are numbers."""
+"""Functions in formulas. They stay unevaluated until their arguments are numbers."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
 """Growth: whether an O() can have a constant.
 
-An O() says that measured <= c * formula for some c that it does not name. So no single case refutes
-it, and no number of cases proves it. What cases can show is how the least constant that satisfies
-all cases up to a size changes with the size, which is `Trend`.
+An O() says that measured <= c * formula for some unnamed c. So no single case refutes it, and no
+number of cases proves it. But cases can show a `Trend`: how the least constant that satisfies all
+cases up to a size changes with the size.
 
-- A printed O() is refuted by a family of cases for which the ratio measured/formula is derived in
-  closed form (`Growth`): every case has exactly that ratio, and its limit is infinite.
-- An O() that holds names its constant, and must not look like one of those: the least constant may
-  not grow like the power `POWER` of a size, or faster, over the upper half of the sizes.
+- A family of cases (`Growth`) refutes a printed O(). Its ratio measured/formula has a closed form,
+  every case has exactly that ratio, and the limit is infinite.
+- An O() that holds names its constant. Its least constant must not grow like the power `POWER` of a
+  size, or faster, over the upper half of the sizes.
 
-The slowest growth among the refuted claims is just above a fourth root. A ratio that tends to a
-limit grows a little on every finite range; over the upper half of the grids' sizes the fastest of
-those has an exponent of 1/7. `POWER` lies between the two.
+The slowest growth among the refuted claims is just above a fourth root. A ratio with a limit grows
+a little on every finite range. The fastest of these has an exponent of 1/7 over the upper half of
+the grids' sizes. `POWER` lies between the two.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Trend:
 
     @property
     def exponent(self) -> float:
-        """e, where the constant grows like the e-th power of the size over the upper half."""
+        """e, if over the upper half the constant grows like the e-th power of the size."""
         return log(self._factor) / log(self._span)
 
     @property
@@ -76,7 +76,7 @@ class Trend:
 
 
 def trend(along: str, ratios: Iterable[tuple[int, Fraction]]) -> Trend | None:
-    """The trend of ratios measured/formula with their sizes; None for too few sizes.
+    """Return the trend of ratios measured/formula by size; None for too few sizes.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def trend(along: str, ratios: Iterable[tuple[int, Fraction]]) -> Trend | None:
     """
     largest: dict[int, Fraction] = {}
     for size, ratio in ratios:
-        if ratio > 0:  # any constant satisfies a case in which nothing is measured
+        if ratio > 0:  # any constant satisfies a case with a measured 0
             largest[size] = max(ratio, largest.get(size, ratio))
     sizes = tuple(sorted(largest))
     if len(sizes) < SIZES or sizes[-1] < SPAN * sizes[0]:
@@ -104,7 +104,7 @@ def trend(along: str, ratios: Iterable[tuple[int, Fraction]]) -> Trend | None:
 
 
 def steepest(ratios: Sequence[tuple[Case, Fraction]]) -> Trend | None:
-    """Of the trends along all sizes the one with the largest exponent.
+    """Return the trend with the largest exponent, of the trends along all sizes.
 
     A size is a parameter that is a positive integer in every case.
     """
@@ -119,7 +119,7 @@ def _is_size(value: object) -> bool:
 
 
 def refutation(claim: Claim, ratios: Sequence[tuple[Case, Fraction]]) -> tuple[bool, str]:
-    """Whether the family of cases of a claim's `growth` refutes it, and the reason in words.
+    """Whether the family of a claim's `growth` refutes the claim, and the reason in words.
 
     `ratios` are the cases with their ratios measured/formula.
     """
@@ -149,7 +149,7 @@ def refutation(claim: Claim, ratios: Sequence[tuple[Case, Fraction]]) -> tuple[b
 
 
 def curve(claim: Claim, ratios: Sequence[tuple[Case, Fraction]]) -> Curve | None:
-    """The ratios of a claim's family, to be drawn; None for a claim without one."""
+    """The ratios of a claim's family, for drawing; None for a claim without a family."""
     if claim.growth is None:
         return None
     along = claim.growth.along
@@ -159,7 +159,7 @@ def curve(claim: Claim, ratios: Sequence[tuple[Case, Fraction]]) -> Curve | None
 
 
 def _check_family(id_: str, growth: Growth, cases: Sequence[Case]) -> None:
-    """The sizes increase, and nothing else that the ratio is made of changes."""
+    """The sizes increase, and the other parameters of the ratio stay the same."""
     sizes = [case[growth.along] for case in cases]
     if sizes != sorted(set(sizes)):
         raise ClaimError(f"{id_}: the cases of its growth do not increase along {growth.along}")
@@ -178,7 +178,7 @@ def _law(growth: Growth, case: Case) -> tuple[Any, Any]:
 
 
 def _exact(case: Case) -> Case:
-    """A case whose integers are SymPy's, so that a quotient of them is exact."""
+    """A case with SymPy's integers, whose quotients are exact."""
     import sympy
 
     return {

@@ -1,11 +1,10 @@
 """Verifying registered claims on several cores: each process takes a claim at a time.
 
-One process begins with those that go up to their paper's own size and does them all: they share
-what is costly to prepare, and memory never has to hold two of them. Then it helps with the others.
+One process begins with all claims that go up to their paper's own size. They share expensive
+preparations, and memory never has to hold two of them. Then this process helps with the others.
 
-The workers are not joblib's, as those of a sweep are: joblib has no process that is kept for some
-of the tasks while the others return their results as soon as these are known, and a plain install
-lacks it.
+A sweep uses joblib's workers; claims do not. joblib can't reserve a process for some tasks while
+the others return their results immediately, and a plain install lacks it.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ WORTH_A_PROCESS = 8  # claims below which starting processes takes longer than i
 
 
 def worth_processes(claims: Sequence[Claim]) -> bool:
-    """Whether other processes should verify these claims, if only so that Ctrl-C ends them soon.
+    """Whether other processes should verify these claims, for speed or so that Ctrl-C ends them.
 
-    Claims of a paper's own size prepare arguments by searches that can't be interrupted.
+    Claims of a paper's own size prepare arguments by uninterruptible searches.
     """
     if len(claims) >= WORTH_A_PROCESS:
         return True
@@ -36,10 +35,9 @@ def worth_processes(claims: Sequence[Claim]) -> bool:
 def verify_registered(
     ids: Sequence[str], processes: int, done: Callable[[Verdict], None]
 ) -> list[Verdict]:
-    """Verdicts on the registered claims of these ids, in the order given.
+    """Return verdicts on the registered claims of these ids, in the given order.
 
-    `done` is called with each verdict as soon as it is known. An interrupt kills the worker
-    processes.
+    Each verdict is passed to `done` immediately. An interrupt kills the worker processes.
     """
     verdicts: dict[str, Verdict] = {}
     own = {claim.id for claim in registered([]) if claim.has_own_size}
@@ -74,7 +72,7 @@ def verify_registered(
 
 
 def _kill(workers: Sequence[ProcessPoolExecutor]) -> None:
-    """End the processes, which would verify their claims to the end. They keep nothing."""
+    """End the processes, which would verify their claims to the end. No data is lost."""
     processes = [process for one in workers for process in (one._processes or {}).values()]
     for worker in workers:
         worker.shutdown(wait=False, cancel_futures=True)

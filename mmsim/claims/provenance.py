@@ -1,4 +1,4 @@
-"""What verdicts were made of: when, from which sources, about which claims."""
+"""The provenance of verdicts: their time, sources and claims."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from mmsim.host.version import VERSION
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a run of `mmsim verify` was made of.
+    """The provenance of a run of `mmsim verify`.
 
-    `date` is the day and the time when it began, in UTC; `commit` that of the checked out sources
-    (see `mmsim.host.checkout.commit_of`); `version` mmsim's; `claims` the fingerprint of the
-    claims that were verified.
+    `date` is the day and the time of its start, in UTC. `commit` is that of the checked out sources
+    (see `mmsim.host.checkout.commit_of`), `version` is mmsim's, and `claims` is the fingerprint of
+    the verified claims.
     """
 
     date: str
@@ -31,16 +31,16 @@ class Provenance:
 
 
 def provenance(claims: Iterable[Claim]) -> Provenance:
-    """Of verdicts on these claims that are made now."""
+    """The provenance of verdicts on these claims, made now."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return Provenance(now, commit_of(Path(__file__)), VERSION, fingerprint(claims))
 
 
 def fingerprint(claims: Iterable[Claim]) -> str:
-    """A hash of what claims say, and of every case of their grids.
+    """Return a hash of the claims' statements and of every case of their grids.
 
-    It changes when a formula, a condition or a case does. It does not depend on the programs and
-    the engines.
+    It changes with a formula, a condition or a case. It does not depend on the programs and the
+    engines.
 
     >>> from mmsim.claims import Claim
     >>> claim = Claim("X", "a paper", "reading", lambda n: n, "exact", lambda: [{"n": 4}], run=None)

@@ -1,11 +1,11 @@
-"""Which claims there are: every installed package may register its own.
+"""The registered claims: every installed package may register its own.
 
 A package names a function that returns its claims in the entry point group `mmsim.algorithms`:
 
     [project.entry-points."mmsim.algorithms"]
     mine = "my_algorithms:claims"
 
-and one that returns what the short names of its papers stand for in the group `mmsim.papers`.
+and, in the group `mmsim.papers`, one that returns the full names of its papers by short name.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ PAPERS = "mmsim.papers"
 def registered(broken: list[MMSimError] | None = None) -> list[Claim]:
     """All claims of all installed packages, packages in order of name.
 
-    Raises `MMSimError` where a package doesn't load; or adds the error to `broken`, where that is
-    given, and goes on with the others.
+    Raises `MMSimError` if a package doesn't load. With `broken`, it adds the error to this list
+    instead, and goes on with the other packages.
     """
     return unique(registered_in(GROUP, broken))
 
 
 def paper_names(broken: list[MMSimError] | None = None) -> dict[str, str]:
-    """What the short names with which the ids of claims begin stand for; `broken` as above.
+    """The full names of the papers by the short names that begin claims' ids; `broken` as above.
 
     >>> paper_names()["FFT"]
     'the fast Fourier transform'
@@ -40,7 +40,7 @@ def paper_names(broken: list[MMSimError] | None = None) -> dict[str, str]:
 
 
 def unique(claims: Iterable[Claim]) -> list[Claim]:
-    """The claims, refused if two of them share an id."""
+    """Return the claims. Raises `ClaimError` if two of them share an id."""
     found: dict[str, Claim] = {}
     for claim in claims:
         if claim.id in found:
@@ -53,9 +53,9 @@ def unique(claims: Iterable[Claim]) -> list[Claim]:
 
 @advised("choose(registered(), ['SMM-L5.1'])")
 def choose(claims: Iterable[Claim], ids: Iterable[str]) -> list[Claim]:
-    """The claims of the given ids; an id stands for itself and for what follows it after a dot.
+    """Return the claims of the given ids; an id stands for itself and for ids that add a dot to it.
 
-    Raises `ClaimError` for an id that no claim has, with the nearest that exist.
+    Raises `ClaimError` for an unknown id, with the nearest known ones.
     """
     known = list(claims)
     chosen: dict[str, Claim] = {}

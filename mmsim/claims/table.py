@@ -14,15 +14,14 @@ STANDARD_ERRORS = 3
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a table: what the paper prints and what is computed here.
+    """One figure of a table: the paper's and the computed one.
 
-    `printed` is the paper's text, digit by digit; `computed` a number, or text where the paper
-    has text. `error` is the standard error of `computed` where it is the mean of random samples,
-    else 0.
+    `printed` is the paper's text, digit by digit. `computed` is a number, or text if the paper has
+    text. `error` is the standard error of `computed` if it is the mean of random samples, else 0.
 
-    Where the paper prints no figure but a bound or a term, `held_to` says in words what the
-    computed one is held to instead, and `kept` whether it keeps that; None where no outcome could
-    have broken it, so that the figure doesn't count.
+    If the paper prints a bound or a term instead of a figure, `held_to` states the condition on the
+    computed figure, and `kept` says whether it is satisfied. `kept` is None if every outcome
+    satisfies it; then the figure doesn't count.
     """
 
     row: str
@@ -57,7 +56,7 @@ class Figure:
     def agrees(self) -> bool:
         """Whether the computed figure, rounded as the paper rounds, is the paper's, digit by digit.
 
-        Of a figure that is held to something else, whether it keeps that.
+        With `held_to`, whether the computed figure satisfies this condition.
         """
         if self.held_to:
             return self.kept is not False
@@ -67,10 +66,10 @@ class Figure:
 
     @property
     def explained(self) -> bool:
-        """Whether the difference is no more than rounding and chance make it.
+        """Whether rounding and chance explain the difference.
 
-        The printed figure stands for anything that rounds to it, and the computed one is
-        within three standard errors of its expectation.
+        The printed figure stands for any number that rounds to it. The computed figure lies within
+        three standard errors of its expectation.
         """
         if self.agrees or self.difference is None:
             return self.agrees
@@ -79,7 +78,7 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class PaperTable:
-    """A table of a paper: `figures()` computes it again, from what `made` says (see `Drawing`)."""
+    """A table of a paper. `figures()` computes it again; `made` is the source (see `Drawing`)."""
 
     id: str
     source: str

@@ -1,4 +1,4 @@
-"""The terms that a bound may be made of: products of powers of parameters, and of a logarithm."""
+"""The possible terms of a formula: products of powers of parameters, and of a logarithm."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Term:
 
     @property
     def complexity(self) -> int:
-        """How hard it is to read: a simpler term is preferred."""
+        """The complexity of the term: the search prefers a simpler term."""
         return sum(abs(power) for _, power in self.powers) + (2 * self.log[1] if self.log else 0)
 
     def value(self, case: Mapping[str, Any]) -> Fraction:
-        """Its value for a case, exact; a logarithm has to be whole."""
+        """Its exact value for a case; a logarithm must be whole."""
         found = Fraction(1)
         for name, power in self.powers:
             found *= Fraction(int(case[name])) ** power
@@ -48,7 +48,7 @@ class Term:
         return found
 
     def values(self, columns: Mapping[str, npt.NDArray[np.float64]]) -> Any:
-        """Its approximate values for many cases, or 1 for the term 1."""
+        """Its approximate values for many cases; 1 for the term 1."""
         found: Any = 1.0
         for name, power in self.powers:
             found = found * columns[name] ** power
@@ -58,7 +58,7 @@ class Term:
         return found
 
     def expression(self, symbols: Mapping[str, Any]) -> Any:
-        """It in SymPy's symbols."""
+        """The term in SymPy's symbols."""
         found: Any = 1
         for name, power in self.powers:
             found = found * symbols[name] ** power
@@ -80,7 +80,7 @@ def _power(name: str, power: int) -> str:
 
 
 def terms_of(values: Mapping[str, Sequence[int]]) -> list[Term]:
-    """All terms for parameters with such values, the simple ones first.
+    """Return all terms for parameters with such values, simple ones first.
 
     >>> [str(term) for term in terms_of({"n": [1, 2]})], len(terms_of({"n": [2, 4, 8, 16]}))
     (['1', '1/n', 'n'], 12)

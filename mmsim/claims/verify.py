@@ -1,9 +1,9 @@
 """Verifying: every case of a claim's grid, under both schedules, and the verdict.
 
-The claim itself is about the synchronous schedule, which the papers' formulas count. Each case is
-also run under the asynchronous one: its time never exceeds the synchronous one for the papers'
-programs, which is part of the verdict, and of a lower bound the measured quantity must keep to it
-under both. Cases of a paper's own size follow those of the grid.
+The claim is about the synchronous schedule, as the papers' formulas are. Each case also runs under
+the asynchronous schedule. Its time never exceeds the synchronous time for the papers' programs; the
+verdict includes this check. A lower bound must hold under both schedules. Cases of a paper's own
+size follow those of the grid.
 """
 
 from __future__ import annotations
@@ -23,18 +23,17 @@ from mmsim.printable import printable_lines
 from mmsim.results.curve import Curve, Series
 
 LONG = 40
-"""The length in characters from which a claimed fraction is shown rounded."""
+"""From this length in characters on, a claimed fraction is shown rounded."""
 FORMAT = "mmsim verdicts 2"
 Result = Literal["holds", "fails", "refuted", "not refuted"]
 
 
 @dataclass(frozen=True)
 class CaseResult:
-    """One case: what was measured, what was claimed (exact, as text), both schedules' times.
+    """One case: the measured and the claimed value (exact, as text), both schedules' times.
 
-    `measured` is the claim's quantity in the synchronous run; `asynchronous_measured` the same
-    quantity in the asynchronous run where the claim is held to it, which a lower bound is, else
-    None.
+    `measured` is the claim's quantity in the synchronous run. `asynchronous_measured` is the same
+    quantity in the asynchronous run of a lower bound, which must hold there too; else None.
     """
 
     case: Case
@@ -64,14 +63,14 @@ class CaseResult:
 
 @dataclass(frozen=True, repr=False)
 class Verdict(Guessed):
-    """What verification found about a claim; printed, in three lines.
+    """The verdict on a claim; printed, it has three lines.
 
-    `result` is "holds" or "fails"; of a misprint (`printed`) "refuted", with the counterexample, or
-    "not refuted". `worst` is the case that comes nearest to breaking the claim, or breaks it most.
-    `earliest` and `latest` are the cases in which the asynchronous schedule gains most and least.
-    `growth` says of an upper bound how the ratio changes with the size.
-    `reason` says why a claim fails. `own` are the cases of the paper's own size, which count among
-    `cases` like the others; `left_out` says why one of them was not run.
+    `result` is "holds" or "fails"; for a misprint (`printed`), "refuted" (with the counterexample)
+    or "not refuted". `worst` is the case that comes nearest to breaking the claim, or breaks it
+    most. `earliest` and `latest` are the cases with the largest and the smallest gain by the
+    asynchronous schedule. `growth` says how the ratio of an upper bound changes with the size.
+    `reason` says why a claim fails. `own` are the cases of the paper's own size; `cases` counts
+    them too. `left_out` says why one of them was not run.
     """
 
     _instead = instead(
@@ -108,12 +107,12 @@ class Verdict(Guessed):
 
     @property
     def largest_own(self) -> CaseResult | None:
-        """Of the cases of the paper's own size the one with the largest measured quantity."""
+        """The case of the paper's own size with the largest measured quantity."""
         return max(self.own, key=lambda one: one.measured, default=None)
 
     @property
     def good(self) -> bool:
-        """Whether it came out as it must: claims hold, misprints are refuted."""
+        """Whether the verdict is as it must be: claims hold, misprints are refuted."""
         return self.result in ("holds", "refuted")
 
     def __str__(self) -> str:
@@ -136,7 +135,7 @@ def verify(
 ) -> list[Verdict]:
     """Verify claims in order.
 
-    `progress(claim, done, cases)` is called before the first case of a claim and after each.
+    It calls `progress(claim, done, cases)` before the first case of a claim and after each.
     """
     if isinstance(claims, Claim):
         raise ClaimError("verify takes several claims; write verify_claim(claim)")
@@ -148,9 +147,9 @@ def verify_claim(
     progress: Callable[[Claim, int, int], None] | None = None,
     own_size: bool = True,
 ) -> Verdict:
-    """Run every case of a claim under both schedules, and give the verdict.
+    """Run every case of a claim under both schedules, and return the verdict.
 
-    Without `own_size` the cases of the paper's own size are left alone.
+    Without `own_size`, the cases of the paper's own size don't run.
     """
     import sympy
 
@@ -242,7 +241,7 @@ def _run_case(claim: Claim, case: Case) -> CaseResult:
 
 
 def _strain(claim: Claim, one: CaseResult) -> tuple[Fraction, int]:
-    """How near a case comes to breaking a claim; the larger of two equal ones counts more."""
+    """How near a case comes to breaking a claim; of two equal cases the larger counts more."""
     claimed = Fraction(one.claimed)
     if claim.kind == "exact":
         return abs(one.measured - claimed), one.measured
@@ -258,9 +257,9 @@ def _mathml(statement: Any) -> str:
 
 
 def to_json(verdicts: Iterable[Verdict], made: Provenance | None = None) -> str:
-    """Verdicts as JSON, one object and one line each, for other tools.
+    """Return verdicts as JSON for other tools, one object on one line each.
 
-    With `made` the file says when, from which sources and about which claims they were made.
+    With `made`, the file has their time, sources and claims.
     """
     head = {"format": FORMAT} | ({"made": asdict(made)} if made else {})
     lines = ",\n".join(json.dumps(asdict(verdict)) for verdict in verdicts)
@@ -268,7 +267,7 @@ def to_json(verdicts: Iterable[Verdict], made: Provenance | None = None) -> str:
 
 
 def from_json(text: str) -> list[Verdict]:
-    """The verdicts that `to_json` wrote. Raises `FormatError` for anything else."""
+    """Return the verdicts that `to_json` wrote. Raises `FormatError` for any other text."""
     try:
         read = json.loads(text)
         if read["format"] != FORMAT:

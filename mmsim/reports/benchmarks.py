@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def list_of_benchmarks(benchmarks: Iterable[Benchmark]) -> Table:
-    """The benchmarks that there are."""
+    """The available benchmarks."""
     columns = map(words, ("benchmark", "what it compares"))
     return rich_rows(columns, ((one.name, one.title) for one in benchmarks))
 
@@ -31,7 +31,7 @@ def benchmark_table(result: Result) -> Table:
 
 
 def cell(value: Value) -> str:
-    """A value as text; of what was measured alternately the median, and below it the range.
+    """A value as text; for alternating measurements the median, and below it the range.
 
     >>> cell(2**20), cell(1234), cell(0.0123456), cell(Measured((2.0, 1.0, 4.0), "s"))
     ('2^20', '1,234', '0.01235', '2 s\\n1 to 4')
@@ -48,5 +48,5 @@ def cell(value: Value) -> str:
 
 
 def _number(value: float) -> str:
-    """Four digits; of large numbers all before the point."""
+    """A number with four digits, or with all digits before the point if there are more."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -1,4 +1,4 @@
-"""Which tables and figures of the papers are reproduced, from what, and by which command."""
+"""The reproduced tables and figures of the papers, with their sources and commands."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ LEFT_OUT = "left out"
 
 @dataclass(frozen=True)
 class Reproduction:
-    """How a table or a figure is reproduced.
+    """The reproduction of a table or a figure.
 
-    `made` says from what ("simulated", "counted", "measured", "drawn"), or "left out"; `how` is the
-    commands, or why there is none.
+    `made` is the source ("simulated", "counted", "measured", "drawn"), or "left out". `how` has the
+    commands, or the reason why there is none.
     """
 
     id: str
@@ -39,10 +39,10 @@ def reproductions(
     drawings: Iterable[Drawing],
     experiments: Iterable[Experiment],
 ) -> list[Reproduction]:
-    """The papers' contents in order, then what else is registered, as worked examples.
+    """Return the papers' contents in order, then other registered ones, such as worked examples.
 
-    `experiments` are those that `mmsim gpu reproduce` measures; where results are kept, `mmsim
-    reproduce` shows them.
+    `experiments` are the experiments of `mmsim gpu reproduce`. `mmsim reproduce` shows their kept
+    results, if any.
 
     >>> item = PrintedItem("P-F1", "the machine", omitted="it shows no result")
     >>> reproductions([item], [], [], [])
@@ -91,7 +91,7 @@ def list_of_contents(found: Iterable[Reproduction]) -> Table:
 
 
 def missing(wanted: str, found: Iterable[Reproduction], known: Iterable[str]) -> str:
-    """Why there is nothing to reproduce under an id, or the ids that may be meant.
+    """The reason why an id has no reproduction, or the ids that the user may mean.
 
     >>> missing("P-F2", [Reproduction("P-F1", "", "drawn", "mmsim reproduce P-F1")], ["P-F1"])
     "no table or figure has the id 'P-F2'; did you mean P-F1?"

@@ -40,7 +40,7 @@ def fits_table(found: Sequence[Fitted]) -> Table:
 
 
 def fits_summary(found: Sequence[Fitted]) -> str:
-    """How many of the claims were found.
+    """The number of claims whose formulas were found.
 
     >>> fits_summary([])
     '0 exact claims: none found'

@@ -1,4 +1,4 @@
-"""What was measured on a GPU, for the terminal."""
+"""Measurements of a GPU, for the terminal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def counters_table(counters: Counters) -> Table:
 
 
 def _counted(count: Count) -> list[Text]:
-    """A count's cells, red where nothing explains the difference."""
+    """A count's cells, red if nothing explains the difference."""
     wrong = not count.equal and count.why is None
     cells = (
         *(count.program, count.machine, count.memory, count.kind, count.words),
@@ -40,7 +40,7 @@ def _counted(count: Count) -> list[Text]:
 
 
 def counters_summary(counters: Counters) -> str:
-    """How many counts are equal, and how many aren't.
+    """The numbers of equal and of different counts.
 
     >>> from mmsim.gpu.counting import Counters
     >>> counters_summary(Counters((), {}))
@@ -54,7 +54,7 @@ def counters_summary(counters: Counters) -> str:
 
 
 def left_out(counters: Counters) -> list[str]:
-    """A line for each reason why programs were left out."""
+    """A line for each reason to leave programs out."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in counters.left_out.items():
         by_reason.setdefault(reason, []).append(name)
@@ -62,7 +62,7 @@ def left_out(counters: Counters) -> list[str]:
 
 
 def atomics_counts(record: Record) -> Table:
-    """What was counted of atomics, a row for each kind of access."""
+    """The counts of atomics, a row for each kind of access."""
     from mmsim.gpu.atomics import hardware
 
     columns = (
@@ -89,7 +89,7 @@ def atomics_counts(record: Record) -> Table:
 
 
 def atomics_cycles(record: Record) -> Table:
-    """How long a full block's atomics took in shared memory, a row for each access and pattern."""
+    """The time of a full block's atomics in shared memory, a row for each access and pattern."""
     names = ("access", "pattern", "model", "cycles", "low", "high", "equal")
     rows = [row for row in record.rows if row["measure"] == "cycles"]
     columns = [Column(name, name not in ("access", "pattern")) for name in names]
@@ -130,7 +130,7 @@ def _cell(value: object) -> str:
 
 
 def error(row: Row) -> float | None:
-    """(predicted - measured)/measured, the model's relative error; None where one is missing.
+    """(predicted - measured)/measured, the model's relative error; None if one is missing.
 
     >>> error({"measured": 100.0, "predicted": 75.0})
     -0.25
@@ -142,7 +142,7 @@ def error(row: Row) -> float | None:
 
 
 def kept_summary(record: Record) -> str:
-    """Where the times of a kept record come from, and the errors of what is predicted.
+    """The origin of the times of a kept record, and the errors of the predictions.
 
     >>> from mmsim.gpu.record import Record
     >>> facts = {"device": "A GPU", "date": "2026-11-22T18:00:00+00:00", "command": "mmsim gpu"}

@@ -30,9 +30,10 @@ def ledger_page(
     abbreviations: str,
     titled: Callable[[str], str],
 ) -> str:
-    """Verdicts by paper, then what the papers leave open.
+    """Return verdicts by paper, then the questions that the papers leave open.
 
-    `abbreviations` is a paragraph that spells them out; `titled` does so for a paper's short name.
+    `abbreviations` is a paragraph that explains abbreviations; `titled` explains a paper's short
+    name.
     """
     parts = [HEAD.format(made=said_of(made), abbreviations=abbreviations)]
     for paper in dict.fromkeys(verdict.paper for verdict in verdicts):
@@ -49,7 +50,7 @@ def ledger_page(
 
 
 def said_of(made: Provenance) -> str:
-    """A sentence on what verdicts were made of.
+    """A sentence on the provenance of verdicts.
 
     >>> print(said_of(Provenance("2026-11-22T10:00:00+00:00", "1d2e3f", "0.1.0", "ab12")))
     The verdicts are those of a run of `mmsim verify` of 2026-11-22T10:00:00+00:00, by mmsim 0.1.0
@@ -83,7 +84,7 @@ def _table(verdicts: Iterable[Verdict]) -> str:
 
 
 def outcome(verdict: Verdict) -> str:
-    """The verdict as the run gave it; with the case that shows it, unless the claim holds."""
+    """The verdict of the run; unless the claim holds, with the case that shows it."""
     return ": ".join(filter(None, [verdict.result, verdict.reason]))
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def paper_table(table: PaperTable, figures: Sequence[Figure]) -> Table:
-    """Rows and columns as in the paper; in each cell the paper's figure above the computed one."""
+    """Rows and columns as in the paper; each cell has the paper's figure above the computed one."""
     columns = list(dict.fromkeys(figure.column for figure in figures))
     rows = list(dict.fromkeys(figure.row for figure in figures))
     cells = {(figure.row, figure.column): figure for figure in figures}
@@ -46,7 +46,7 @@ def computed(figure: Figure) -> str:
 
 
 def verdict_of_table(figures: Sequence[Figure]) -> str:
-    """How many figures agree with what they are held to, and where the others differ."""
+    """The number of figures that agree, and the places where the others differ."""
     lines = []
     for held_to in dict.fromkeys(figure.held_to for figure in figures if figure.counts):
         held = [figure for figure in figures if figure.counts and figure.held_to == held_to]

@@ -1,7 +1,7 @@
-"""What a GPU measured and what the model predicted, drawn with matplotlib.
+"""Measurements of a GPU and predictions of the model, drawn with matplotlib.
 
 Each function takes rows of an experiment (`mmsim.gpu.record.Record.rows`) and returns the axes.
-What differs in colour also differs in marker.
+Different colours also have different markers.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def predicted_against_measured(
     unit: str = "",
     title: str = "",
 ) -> Axes:
-    """Each row a point at its measured and its predicted time, and the line where they agree.
+    """Draw each row as a point (measured time, predicted time), and the line where they agree.
 
-    Rows of one value of the field `by` share marker and colour. Those for which `hollow` holds are
-    hollow, and `classes` are the names of the filled and of the hollow ones. The title ends with
-    the mean absolute error, of each class where there are two. Both axes are logarithmic.
-    Returns the axes, new ones if none are given.
+    Rows with the same value of the field `by` share marker and colour. Rows that satisfy `hollow`
+    are hollow. `classes` has the names of the filled and of the hollow rows. The title ends with
+    the mean absolute error, of each class if there are two. Both axes are logarithmic. Returns the
+    axes, new ones if none are given.
     """
     shown = [row for row in rows if error(row) is not None]
     suffix = f" [{unit}]" if unit else ""
@@ -64,9 +64,9 @@ def _points(
     kind: str,
     hollow: Callable[[Row], bool] | None,
 ) -> None:
-    """The rows of one kind, those that are to be hollow too, and the kind's name in the legend."""
+    """Draw the rows of one kind, filled and hollow, and the kind's name in the legend."""
     marker, colour = MARKERS[number % len(MARKERS)], DARK_FIRST[number % len(DARK_FIRST)]
-    size = max(2.5, 7 - 1.5 * number)  # so that those before show where points coincide
+    size = max(2.5, 7 - 1.5 * number)  # so that earlier points show where points coincide
     for empty in (False, True):
         own = [row for row in rows if (hollow is not None and hollow(row)) == empty]
         axes.plot(
@@ -90,9 +90,9 @@ def time_of_arrays(
     unit: str = "",
     title: str = "",
 ) -> Axes:
-    """The time of so many arrays, a block each: measured points on the steps that are predicted.
+    """Draw the time of a number of arrays, one block each: measured points on predicted steps.
 
-    Rows of one algorithm share marker, dash and colour. A step is as wide as there are
+    Rows of one algorithm share marker, dash and colour. The width of a step is the number of
     multiprocessors. Returns the axes, new ones if none are given.
     """
     with drawing(ax, COLUMN, HEIGHT) as drawn:
@@ -112,7 +112,7 @@ def time_of_arrays(
 def _steps(
     axes: Axes, rows: Sequence[Row], number: int, algorithm: str, multiprocessors: int
 ) -> None:
-    """The rows of one algorithm: the steps that are predicted, and what was measured."""
+    """Draw the rows of one algorithm: predicted steps and measured points."""
     colour = DARK_FIRST[number % len(DARK_FIRST)]
     heights = {-(-int(_number(row, "arrays")) // multiprocessors): row for row in rows}
     for step, row in sorted(heights.items()):
@@ -136,7 +136,7 @@ def _steps(
 
 
 def svg(draw: Callable[[Figure], object], plots: int = 1, salt: str = "mmsim") -> str:
-    """The figure that `draw` fills, so many plots side by side, as the text of an SVG file."""
+    """Return the figure that `draw` fills, with `plots` plots side by side, as SVG text."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -151,7 +151,7 @@ def _set_title(axes: Axes, *lines: str) -> None:
 
 
 def _identity(ax: Axes, rows: Sequence[Row]) -> None:
-    """Logarithmic axes of equal length, and the line where both times are the same."""
+    """Set logarithmic axes of equal length, and draw the line where both times are equal."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     times = [_number(row, field) for row in rows for field in ("measured", "predicted")]

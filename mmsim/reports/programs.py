@@ -1,4 +1,4 @@
-"""The list of programs: what each is for, and what it takes."""
+"""The list of programs, with their purposes and bounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def name_of(program: Program) -> str:
-    """What `mmsim run` calls a program: by its package, if that hands it on, or by its module."""
+    """The name of a program for `mmsim run`: by its package if that exports it, else its module."""
     module = program.function.__module__
     package = module.rpartition(".")[0]
     if getattr(sys.modules.get(package), program.name, None) is program:
@@ -29,7 +29,7 @@ def line_of(program: Program) -> str:
 
 
 def list_of_programs(programs: Iterable[Program]) -> Table:
-    """Programs of one module, with what they do."""
+    """Programs of one module, with their purposes."""
     return rich_rows(
         map(words, ("program", "what it does")),
         ((program.name, line_of(program)) for program in programs),
@@ -37,7 +37,7 @@ def list_of_programs(programs: Iterable[Program]) -> Table:
 
 
 def catalogue(programs: Iterable[Program], bounds: Mapping[str, str]) -> Table:
-    """Programs with their machines, what they do, and what `bounds` has of their claims."""
+    """Programs with their machines, their purposes, and their claims' `bounds`."""
     rows = []
     for program in programs:
         machines, claim = program.listed

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 FEW = 40
 LONG = 1000
-"""Characters of a message that are printed; its row has all."""
+"""The most characters of a printed message; the row has all of them."""
 SHOWN = ("time", "stages", "least")
 
 
 def sweep_table(rows: Sequence[SweepRow]) -> Table | None:
-    """The parameters in which rows differ, and what came out; None for more than a screen has."""
+    """The parameters in which rows differ, and the results; None if a screen can't show them."""
     if len(rows) > FEW:
         return None
     names = differing(rows)
@@ -40,7 +40,7 @@ def _cells(row: SweepRow, names: Sequence[str]) -> list[str]:
 
 
 def sweep_summary(rows: Sequence[SweepRow], path: Path) -> str:
-    """How many rows there are, which errors, and the first one's message."""
+    """The number of rows, their errors, and the first error's message."""
     text = f"{len(rows)} cases in {path}"
     failed = [row for row in rows if row["error"] is not None]
     if not failed:

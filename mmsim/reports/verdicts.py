@@ -50,7 +50,7 @@ def _cells(verdict: Verdict) -> tuple[str | Text, ...]:
 
 
 def worst_case(verdict: Verdict) -> str:
-    """The case nearest to breaking the claim; for bounds with the ratio measured/claimed."""
+    """The case nearest to breaking the claim; for bounds, with the ratio measured/claimed."""
     if verdict.result in ("fails", "not refuted"):
         return verdict.reason
     text = str(verdict.worst)
@@ -58,12 +58,12 @@ def worst_case(verdict: Verdict) -> str:
 
 
 def growth(verdict: Verdict) -> list[str]:
-    """How the ratio of an upper bound changes with the size, unless `worst_case` says it."""
+    """The change of an upper bound's ratio with the size, unless `worst_case` says it."""
     return [f"growth: {verdict.growth}"] if verdict.growth and verdict.good else []
 
 
 def own_size(verdict: Verdict) -> list[str]:
-    """The largest case of the paper's own size, and why one was left out, if so."""
+    """The largest case of the paper's own size, and the reason if one was left out."""
     lines = []
     if verdict.largest_own is not None:
         more = f" (and {len(verdict.own) - 1} more)" if len(verdict.own) > 1 else ""
@@ -80,7 +80,7 @@ def asynchronous(verdict: Verdict) -> str:
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
-    """One sentence: how many hold, how many misprints are refuted, what is wrong."""
+    """One sentence: the claims that hold, the refuted misprints, and the failures."""
     holding = sum(verdict.result == "holds" for verdict in verdicts)
     refuted = sum(verdict.result == "refuted" for verdict in verdicts)
     bad = [verdict.id for verdict in verdicts if not verdict.good]
@@ -130,7 +130,7 @@ small { opacity: .8 } math { font-size: 1.15em }
 """
 
 
-# A formula that is longer than its column scrolls, by the keyboard too.
+# A formula longer than its column scrolls, by the keyboard too.
 SCRIPT = """
 const reach = () => document.querySelectorAll(".formula").forEach((one) => {
   one.tabIndex = one.scrollWidth > one.clientWidth ? 0 : -1
@@ -141,7 +141,7 @@ reach()
 
 
 def verdicts_page(verdicts: Sequence[Verdict], names: Mapping[str, str] | None = None) -> str:
-    """A page that needs nothing but itself; formulas are MathML, which browsers typeset.
+    """Return a self-contained page; formulas are MathML, which browsers typeset.
 
     `names` spells out the papers' short names in the headings.
     """

@@ -1,4 +1,4 @@
-"""What the accesses of a program took of a memory with sectors and a cache, line by line."""
+"""The use of a memory with sectors and a cache by a program's accesses, line by line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mmsim.results.rows import Kind
 from mmsim.tabular import Rows, Tabular
 
 RESOURCES = ("tags", "sectors", "crossings", "memory", "rows", "pages", "ports", "wires", "slices")
-"""What requests occupy, in the order of `CacheRow.busy`."""
+"""The resources that requests occupy, in the order of `CacheRow.busy`."""
 BUSIEST = ("busiest_port", "busiest_wire", "busiest_slice")
 """The counts of a row for a port, a wire and a slice, see `CacheRow`."""
 OF_RUN = tuple(f"{name}_of_run" for name in BUSIEST)
@@ -21,21 +21,20 @@ OF_RUN = tuple(f"{name}_of_run" for name in BUSIEST)
 class CacheRow(Tabular):
     """All requests that one source line made to one array of the global memory of `mm.Cached`.
 
-    They had `stages` stages, and made `tags` tag requests, those in the other half and others that
-    the cache adds included, for `sectors` sectors. Of
-    reads and atomics `hits` are the sectors that were there where they were looked for, and
-    `misses` those that were brought there, from the other half or from memory. With `fetch` above 1
-    a read doesn't look for what came with a sector that it missed. `memory_reads` and
-    `memory_writes` are the sectors that came from memory and went there, also for lines of others
-    that had to leave the cache; `fills` are those of them that came because they had been written
-    in part. `crossings` are what went from one half to the other, `activations` the rows that
-    memory opened, `translations` the pages that DMMs had to ask for.
+    They took `stages` stages and made `tags` tag requests for `sectors` sectors. `tags` includes
+    the tag requests in the other half and others that the cache adds. For reads and atomics, `hits`
+    counts the sectors found in the cache, and `misses` the sectors fetched from the other half or
+    from memory. With `fetch` above 1, a miss fetches further sectors, and the read doesn't look
+    these up. `memory_reads` and `memory_writes` count the sectors read from and written to memory,
+    also for evicted lines of other accesses. `fills` counts the reads of sectors that had been
+    written in part. `crossings` counts the sectors that moved between the halves, `activations` the
+    rows that memory opened, `translations` the pages that DMMs had to request.
 
-    Of the ports, the wires and the slices, which are several, the busiest one is counted: that
-    which the source line, by all of its accesses, occupies longest. `busiest_port` are the stages
-    there, `busiest_wire` and `busiest_slice` the sectors. `busiest_port_of_run` and so on are those
-    on the one that the whole run occupies longest. What takes no time is 0. Each of several
-    launches has busiest ones of its own, and their counts are added up.
+    There are several ports, wires and slices. `busiest_port` counts the stages on the port that all
+    accesses of the source line occupy longest; `busiest_wire` and `busiest_slice` count the sectors
+    there. `busiest_port_of_run` and so on count on the port that the whole run occupies longest. A
+    resource that takes no time counts 0. Each launch has its own busiest ones, and their counts add
+    up.
     """
 
     function: str
@@ -64,7 +63,8 @@ class CacheRow(Tabular):
     def busy(self, numbers: Numbers, of_run: bool = False) -> tuple[int, ...]:
         """Time units for which the requests occupied each of `RESOURCES`.
 
-        Of ports, wires and slices: the one that the source line occupied longest, or the run.
+        For ports, wires and slices, the one counts that the source line, or the run, occupied
+        longest.
         """
         on_port, on_wire, in_slice = (
             getattr(self, name) for name in (OF_RUN if of_run else BUSIEST)
@@ -86,18 +86,18 @@ class CacheRow(Tabular):
 
 
 class CacheRows(Rows[CacheRow]):
-    """What the lines of a run took of the cache and of memory."""
+    """The use of the cache and of memory by the lines of a run."""
 
     __slots__ = ()
 
 
 NAMED = 5
-"""The fields that say whose counts a row has; the others are counts."""
+"""The number of fields that name the accesses of a row; the other fields are counts."""
 COUNTS = tuple(part.name for part in fields(CacheRow))[NAMED:]
 
 
 def merged(rows: Iterable[CacheRow]) -> CacheRows:
-    """The rows of several launches: those of one line, array and kind as one."""
+    """Merge the rows of several launches: one row for each line, array and kind."""
     found: dict[tuple[object, ...], tuple[int, ...]] = {}
     for row in rows:
         values = astuple(row)
@@ -109,17 +109,18 @@ def merged(rows: Iterable[CacheRow]) -> CacheRows:
 def busy(rows: Iterable[CacheRow], numbers: Numbers, of_run: bool = False) -> tuple[int, ...]:
     """Time units for which all requests of a source line, or of the run, occupied `RESOURCES`.
 
-    Of ports, wires and slices it is the busiest one of the line, or of the run.
+    For ports, wires and slices, the busiest one of the line, or of the run, counts.
     """
     times = [row.busy(numbers, of_run) for row in rows]
     return tuple(map(sum, zip(*times, strict=True))) if times else (0,) * len(RESOURCES)
 
 
 def bound(times: tuple[int, ...], whole: tuple[int, ...], time: int) -> str:
-    """What binds requests that occupied each of `RESOURCES` for so long.
+    """The resource that binds requests, given their time on each of `RESOURCES`.
 
-    That is what they occupied longest; the latency, if no resource was busy for half the `time` of
-    the run, in which all requests occupied them for as long as the `whole`.
+    It is the resource that they occupied longest. It is the latency if no resource was busy for
+    half the `time` of the run; `whole` has the times for which all requests of the run occupied
+    them.
     """
     if 2 * max(whole) < time:
         return "latency"

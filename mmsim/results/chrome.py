@@ -1,7 +1,7 @@
 """A trace as Chrome's trace events, which Perfetto and chrome://tracing show on a time line.
 
 A time unit is shown as a microsecond. The first process has a track for each warp: its requests
-from dispatch to completion and between them its waits. Each memory unit is a process with one
+from dispatch to completion, and its waits between them. Each memory unit is a process with one
 track: the stages that it takes, one in each time unit.
 """
 
@@ -92,7 +92,7 @@ def events(trace: Trace) -> Iterator[Event]:
             {**about, "warp": dispatch.warp, "stages": _stages(dispatch)},
         )
     for wait in trace.waits:
-        if wait.reason != "latency":  # that is the request itself
+        if wait.reason != "latency":  # the request itself shows it
             yield _complete(
                 f"waits: {wait.reason}",
                 "wait",
@@ -114,7 +114,8 @@ def events(trace: Trace) -> Iterator[Event]:
 def round_starts(trace: Trace) -> list[tuple[int, Dispatch]]:
     """The time at which each round of the synchronous schedule begins, and its first dispatch.
 
-    At that time all its warps are ready; whichever isn't dispatched immediately waits for its turn.
+    At that time all its warps are ready. A warp that isn't dispatched immediately waits for its
+    turn.
     """
     if trace.schedule != "synchronous":
         return []
@@ -134,7 +135,7 @@ def _stages(dispatch: Dispatch) -> list[list[int]]:
 
 
 def _names(trace: Trace, tracks: Tracks) -> Iterator[Event]:
-    """What the processes and the tracks are called, and their order."""
+    """The names of the processes and of the tracks, and their order."""
     yield _metadata("process_name", WARPS, 0, {"name": f"warps of {trace.machine}"})
     yield _metadata("process_sort_index", WARPS, 0, {"sort_index": WARPS})
     warps = {dispatch.warp for dispatch in trace.dispatches} | {wait.warp for wait in trace.waits}

@@ -39,7 +39,7 @@ from mmsim.results import (
 FORMAT = "mmsim 1"
 T = TypeVar("T")
 DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-"""The exceptions that a document may cause that only looks like a result."""
+"""The exceptions that a document which only looks like a result may cause."""
 
 CLASSES: dict[str, type] = {
     known.__name__: known
@@ -69,25 +69,25 @@ CLASSES: dict[str, type] = {
 }
 
 OF_SOME = ("records", "cache")
-"""Fields of a run that are left out where they are empty."""
+"""Fields of a run that are omitted if they are empty."""
 
 CONSISTENT: dict[type, Callable[[Any], None]] = {
     trace.Trace: valid_trace.check_trace,
     run.Run: valid_run.check_run,
     report.Report: valid_run.check_report,
 }
-"""The checks that refuse, with a `ValueError`, a result that contradicts itself."""
+"""The checks of results: each raises a `ValueError` for a result that contradicts itself."""
 
 
 def dump(value: object, **about: str) -> str:
-    """A result as JSON text, with what else a reader should know, which `load` passes over."""
+    """Return a result as JSON text; `about` is further information, which `load` ignores."""
     return json.dumps({"format": FORMAT, **about, "value": _encode(value)}, allow_nan=True)
 
 
 def load(text: str, expected: type[T], others: Iterable[type] = ()) -> T:
-    """The result that `dump` wrote, of the expected class. Raises `FormatError` otherwise.
+    """Return the result that `dump` wrote, of the expected class. Raises `FormatError` otherwise.
 
-    `expected` and `others` are made where a document names one of `CLASSES` from which they derive.
+    `expected` and `others` replace those of `CLASSES`, named by a document, that they derive from.
     """
     if not isinstance(text, str):
         raise FormatError(f"this is a {type(text).__name__}, not JSON text")
@@ -137,7 +137,7 @@ def _encode(value: Any) -> Any:
 
 
 def _decode(value: Any, kinds: Mapping[str, type]) -> Any:
-    """A value; where it names a class of `CLASSES`, that of the same name among `kinds`."""
+    """Decode a value. A class of `CLASSES` becomes that of the same name among `kinds`."""
     if isinstance(value, list):
         return tuple(_decode(item, kinds) for item in value)
     if not isinstance(value, dict):
@@ -233,15 +233,15 @@ SIMPLE: dict[Any, Check] = {
     Scalar: _is_number,
     Scalar | None: lambda value: value is None or _is_number(value),
     machines.Machine: lambda value: isinstance(value, machines.Machine),
-    # NumPy's aliases are compared as a whole: what they consist of changes with NumPy.
+    # NumPy's aliases are compared as a whole, as their parts change with NumPy.
     npt.NDArray[Any]: _is_array,
     npt.NDArray[np.int64]: _is_int64_array,
 }
-"""The annotations that consist of no others."""
+"""The checks of annotations without parts."""
 
 
 def check_of(annotation: Any) -> Check:
-    """What a field's annotation demands of a value. Raises `TypeError` for one not known here."""
+    """The check of a value by a field's annotation. Raises `TypeError` for an unknown one."""
     if annotation in SIMPLE:
         return SIMPLE[annotation]
     if annotation in CLASSES.values():
@@ -282,7 +282,7 @@ FIELDS: dict[type, dict[str, Check]] = {known: checks_of(known) for known in CLA
 
 def _check_fields(known: type, content: dict[str, Any]) -> None:
     """Refuse a field whose value is not of the declared class, as far as classes go."""
-    # A machine looks at its fields itself.
+    # A machine checks its fields itself.
     checks = FIELDS.get(known) or {part.name: lambda value: True for part in fields(known)}
     for name, value in content.items():
         if name not in checks:

@@ -1,4 +1,4 @@
-"""A claim that is a curve, as data: what is measured and what is claimed."""
+"""The curve of a claim, as data: measured and claimed values."""
 
 from __future__ import annotations
 

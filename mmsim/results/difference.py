@@ -1,4 +1,4 @@
-"""What two runs differ in, by line and array: plain data."""
+"""The differences of two runs, by line and array: plain data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mmsim.tabular import Tabular
 
 @dataclass(frozen=True)
 class DifferenceRow:
-    """What the accesses of a line to an array cost in two runs; None where one has no such access.
+    """The cost of a line's accesses to an array in two runs; None if a run has no such access.
 
     `times` are the time units of their rounds, None where a run has no rounds.
     """
@@ -25,8 +25,8 @@ class DifferenceRow:
 class Difference(Tabular):
     """Two runs and their accesses side by side; `print` it for a table.
 
-    Accesses of one line, array and kind stand together. What has no such partner, as in runs of two
-    programs, stands with the next access of the same kind to an array of the same name.
+    A row has the accesses of one line, array and kind. An access without such a partner, as in runs
+    of two programs, pairs with the next access of the same kind to an array of the same name.
     """
 
     first: Run
@@ -35,7 +35,7 @@ class Difference(Tabular):
 
 
 def difference(first: Run, second: Run) -> Difference:
-    """What `Run.diff` documents."""
+    """See `Run.diff`."""
     pairs: list[tuple[AccessRow | None, AccessRow | None]] = []
     left, right = list(first.accesses), list(second.accesses)
     for key in (_whole, _place, _name):

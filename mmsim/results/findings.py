@@ -1,8 +1,8 @@
-"""What a check found: plain data that says what is wrong, where, when, and what to do.
+"""The findings of a check: plain data that says what is wrong, where, when, and what to do.
 
-A *data race* is two accesses to one element by threads of different warps, at least one of them a
-write, that nothing orders: their order, and with it what the program computes, depends on chance.
-Two writes of the same value are not a race.
+A *data race* is two unordered accesses to one element by threads of different warps, at least one
+of them a write. Their order depends on chance, and so does the result of the program. Two writes of
+the same value are not a race.
 """
 
 from __future__ import annotations
@@ -100,30 +100,30 @@ OF_THE_GRID = (
     "let the first thread of every block come to the barrier, and skip work by a test: a GPU waits "
     "for blocks that have ended, too"
 )
-"""What to do about a barrier of the grid to which a block doesn't come."""
+"""The advice for a barrier of the grid that a block doesn't reach."""
 
 WORDS: dict[Language, dict[str, str]] = {
     "python": {"barrier": "T.barrier()", "add": "mm.atomic.add", "sync": "mm.warp.sync()"},
     "numba": {"barrier": "cuda.syncthreads()", "add": "cuda.atomic.add", "sync": "cuda.syncwarp()"},
 }
-"""What the words in braces are called in the language of the program."""
+"""The words of the program's language for the words in braces."""
 
 
 RACES: tuple[FindingKind, ...] = ("race", "beside-atomic")
-"""Two accesses that nothing orders."""
+"""Kinds of findings of two unordered accesses."""
 PAIRS: tuple[FindingKind, ...] = (*RACES, "lost-update", "winner")
-"""What two accesses make together."""
+"""Kinds of findings of two accesses."""
 
 
 @dataclass(frozen=True)
 class FoundAccess:
-    """What a thread did, in which line, and at which time unit.
+    """An access or a wait of a thread: its kind, line and time unit.
 
-    `kind` is "read" or "write" for the dispatch of its request, "barrier" where it waits,
-    "elsewhere" and "end" where it did its last access or waited last (at the program's head if
-    nowhere), "waits" where it too goes on reading in a deadlock, "statement" for local work,
-    "declaration" for an array. `time` is None where the engine doesn't know it; equality ignores
-    it. `position` is threadIdx and blockIdx, None in a launch without extents along y and z.
+    `kind` is "read" or "write" (the dispatch of its request), "barrier" (it waits there), "waits"
+    (it too goes on reading in a deadlock), "statement" (local work) or "declaration" (of an array).
+    "elsewhere" and "end" stand for its last access or wait, at the program's head if there is none.
+    `time` is None if the engine doesn't know it; equality ignores it. `position` is threadIdx and
+    blockIdx, None in a launch without extents along y and z.
     """
 
     thread: int
@@ -146,38 +146,36 @@ class FoundAccess:
 
 @dataclass(frozen=True)
 class Finding(Tabular):
-    """Something wrong with a run: of one kind, array and lines, the first element concerned.
+    """A mistake in a run. It names the first element concerned of one kind, array and lines.
 
     Attributes
     ----------
     kind
-        "race": a data race. "beside-atomic": one of a plain access and an atomic. "lost-update":
-        several threads of one request or round change an element that all had read before.
-        "unwritten": a read of uninitialized memory. "barrier": one that only part of a warp's or
-        a block's threads reach. "exchange": a lane that asks an inactive one. "warp-sync": two
-        lanes of a warp that touch an element, one of them writing, with nothing between that a GPU
-        waits for.
-        "winner": several threads of one request write
-        different values to one element, and the results depend on whose stays. "capacity": more
-        shared memory than there is. "placement": a layout of another width than the machine's.
-        "deadlock": a wait that no thread ends. "spin": one for a lock that a thread of the same
-        warp holds. The others are errors of the program:
-        "out-of-range", "endless", "arithmetic", "unassigned", "type".
+        "race": a data race. "beside-atomic": a data race of a plain access and an atomic.
+        "lost-update": several threads of one request or round change an element that all had read
+        before. "unwritten": a read of uninitialized memory. "barrier": only part of a warp's or a
+        block's threads reach a barrier. "exchange": a lane asks an inactive lane. "warp-sync": two
+        lanes of a warp access an element, at least one writes it, and a GPU does not synchronize
+        them. "winner": several threads of one request write different values to one element, and
+        the results depend on the value that stays. "capacity": too little shared memory.
+        "placement": a layout of another width than the machine's. "deadlock": a wait that no thread
+        ends. "spin": a wait for a lock that a thread of the same warp holds. The others are errors
+        of the program: "out-of-range", "endless", "arithmetic", "unassigned", "type".
     array, index, copy
-        The element, by its logical index; `copy` is the block whose `mm.shared` array it is, None
-        for a parameter. None where no array or element is concerned.
+        The element, by its logical index. `copy` is the block of an `mm.shared` array, None for a
+        parameter. All are None if no array or element is concerned.
     accesses
-        The one or two accesses concerned: of a race and of a winner those that meet, of a barrier
-        a thread that waits and one that is elsewhere.
+        The one or two accesses concerned. For a race and a winner: the two accesses. For a barrier:
+        a thread that waits and a thread elsewhere.
     scope
-        Of a race, why nothing orders the two: both lie in one barrier "interval" of their block,
-        they are of different "blocks", or in one "round" of the synchronous schedule.
+        The reason why two accesses of a race have no order: they are in one barrier "interval" of
+        their block, in different "blocks", or in one "round" of the synchronous schedule.
     elements
-        How many elements (of "barrier": how many times a barrier) the same lines concern.
+        The number of elements that the same lines concern; for "barrier", how many times.
     note
-        What else there is to say.
+        Further information.
     language
-        What the program is written for: mmsim itself, or numba.cuda.
+        The language of the program: mmsim's own, or numba.cuda's.
     """
 
     kind: FindingKind
@@ -215,7 +213,7 @@ class Finding(Tabular):
 
     @property
     def element(self) -> str:
-        """The element, or the array, as one would write it; empty if there is none."""
+        """The element, or the array, in the notation of the program; empty if there is none."""
         if self.array is None:
             return ""
         written = printable(self.array)
@@ -225,12 +223,12 @@ class Finding(Tabular):
 
     @property
     def title(self) -> str:
-        """What it is, in words."""
+        """The kind of the finding, in words."""
         return self._worded(TITLES[self.kind])
 
     @property
     def advice(self) -> str:
-        """What to do about it."""
+        """The advice: how to correct the program."""
         if self.kind == "barrier" and len({access.block for access in self.accesses}) > 1:
             return OF_THE_GRID
         return self._worded(ADVICE[self.kind] if self.kind != "race" else self._order())
@@ -239,7 +237,7 @@ class Finding(Tabular):
         return text.format(**WORDS[self.language])
 
     def _order(self) -> str:
-        """What to do about a data race."""
+        """The advice for a data race."""
         first, second = self.accesses
         both_write = first.kind == second.kind == "write"
         if self.scope == "round":
@@ -274,15 +272,15 @@ class Finding(Tabular):
 
 
 class Findings(Rows[Finding]):
-    """What a check found."""
+    """The findings of a check."""
 
     __slots__ = ()
 
 
 def of_launch(findings: Iterable[Finding], grid: Grid, language: Language) -> tuple[Finding, ...]:
-    """The findings of a launch, with its language, and with positions of threads if it has a shape.
+    """Add to findings the launch's language and, if it has a shape, the positions of threads.
 
-    A launch of Numba's kernel always has one.
+    A launch of Numba's kernel always has a shape.
     """
     if grid.shape is None and language == "python":
         return tuple(findings)
@@ -300,9 +298,9 @@ def of_launch(findings: Iterable[Finding], grid: Grid, language: Language) -> tu
 
 
 def merge(launches: Iterable[tuple[Finding, ...] | None]) -> tuple[Finding, ...] | None:
-    """The findings of several launches, those of the same lines as one.
+    """Merge the findings of several launches; findings of the same lines become one.
 
-    None, which means not checked, if nothing was found but not every launch was checked.
+    None (not checked) if there are no findings and not every launch was checked.
     """
     merged: dict[object, Finding] = {}
     checked = True

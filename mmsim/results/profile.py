@@ -1,4 +1,4 @@
-"""A program's source, line by line, with what each line cost."""
+"""A program's source, line by line, with the cost of each line."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from mmsim.tabular import Tabular
 
 @dataclass(frozen=True)
 class ProfileLine:
-    """One source line: `time` is None under the asynchronous schedule, where lines overlap.
+    """One source line. `time` is None under the asynchronous schedule, where lines overlap.
 
-    On a machine with sectors and a cache, `sectors` are those of its requests for global memory,
-    `busy` the time units for which they occupied each of `mmsim.results.cache.RESOURCES` (of ports,
-    wires and slices the busiest one), and `bound` is what binds them: see there.
+    On a machine with sectors and a cache, `sectors` counts the sectors of its requests for global
+    memory. `busy` has the time units for which they occupied each of
+    `mmsim.results.cache.RESOURCES`; of ports, wires and slices, the busiest one. `bound` names the
+    resource that binds them.
     """
 
     function: str
@@ -42,7 +43,7 @@ class ProfileLine:
 
 @dataclass(frozen=True, repr=False)
 class Profile(Tabular, Guessed):
-    """The lines of a program and of the functions that it calls, and the registers it needs."""
+    """The lines of a program and of its functions, and the registers of a thread."""
 
     _instead = instead(
         {

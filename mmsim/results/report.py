@@ -1,4 +1,4 @@
-"""What `Machine.check` found in a program."""
+"""The report of `Machine.check` on a program."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ class Report(Tabular, Guessed):
 
     @property
     def looked_for(self) -> str:
-        """What was looked for under this schedule, and what was not."""
+        """The mistakes that the check looks for under this schedule, and those that it doesn't."""
         return looked_for(self.schedule, thorough=True)
 
     @property
     def trace(self) -> Trace:
-        """What happened, up to the error if there was one. Raises `MMSimError` without one."""
+        """The trace, up to the error if there was one. Raises `MMSimError` if there is no trace."""
         if self.record is None:
             raise MMSimError(
                 f"this check of {self.program!r} has no trace; give it trace=True (an error that "

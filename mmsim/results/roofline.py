@@ -1,8 +1,8 @@
-"""Lower bounds on the time of a run on `mm.Cached`: from each resource by itself, and the latency.
+"""Lower bounds on the time of a run on `mm.Cached`: by each resource alone, and by the latency.
 
-It is the roofline of a run, as times. However the requests are ordered, the run takes as long as
-each resource is occupied, because that serves one item after another, and as long as the latency
-asks for, because only so many requests are under way at a time.
+It is the roofline of a run, as times. A resource serves one item at a time, so the run takes at
+least as long as the requests occupy it, in any order. The number of requests under way is limited,
+so the latency gives a lower bound too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SHARED, LATENCY = "shared memory", "latency"
 
 @dataclass(frozen=True)
 class LowerBound:
-    """The time that a run takes at least because of one resource, line by line.
+    """A lower bound on the time of a run by one resource, line by line.
 
     `parts` has the share of each line of `Roofline.lines`; their sum is the bound.
     """
@@ -35,8 +35,8 @@ class LowerBound:
 
 @dataclass(frozen=True)
 class Roofline:
-    """What bounds a run: its source lines that access memory, a bound for each resource, and what
-    binds the whole run."""
+    """The bounds of a run: its source lines that access memory, a bound for each resource, and the
+    resource that binds the whole run."""
 
     lines: tuple[ProfileLine, ...]
     bounds: tuple[LowerBound, ...]
@@ -46,10 +46,10 @@ class Roofline:
 def roofline(run: Run) -> Roofline | None:
     """The lower bounds on the time of a run; None if its machine has no sectors and no cache.
 
-    Resources that take no time are left out. Of ports, wires and slices the one counts that the run
-    occupied longest; shared memory counts as if its stages were spread evenly over the DMMs. The
-    latency is that of each request, divided by the number of requests that may be under way: a run
-    of several launches doesn't say how many.
+    Resources that take no time are left out. Of ports, wires and slices, only the one counts that
+    the run occupied longest. Stages of shared memory count as spread evenly over the DMMs. The
+    bound by the latency is the sum of the requests' latencies, divided by the number of requests
+    that may be under way. A run of several launches lacks this number, and so this bound.
     """
     numbers = run.machine.cache
     if numbers is None:
@@ -86,10 +86,10 @@ def roofline(run: Run) -> Roofline | None:
 
 
 def under_way(run: Run) -> int:
-    """The most requests that may be under way at a time, of one launch.
+    """The most requests of one launch that may be under way at a time.
 
-    In lock step each warp has one. Else a DMM holds so many blocks, and of their warps each has
-    so many; where the last block is smaller, there may be room for it too.
+    In lock step each warp has one request. Else a DMM holds a limited number of blocks, and each of
+    their warps has a limited number of requests. A smaller last block may fit in addition.
     """
     machine, blocks = run.machine, _blocks(run)
     size = min(run.block_size, run.threads)

@@ -1,9 +1,8 @@
-"""What a run counted, row by row: plain data.
+"""The counts of a run, row by row: plain data.
 
-`least` is the number of stages that the same requests would have taken at best. By the papers'
-rules that is one each, since a warp's request has at most w distinct addresses. It is kept with the
-row because a rule may need more: one that serves a warp in halves takes a stage for each half that
-asks.
+`least` is the least number of stages for the same requests. By the papers' rules it is one for each
+request, as a warp's request has at most w distinct addresses. The row has it because other rules
+may need more: a rule that serves a warp in halves takes a stage for each half with a request.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ class AccessRow(Tabular):
     """All requests that one source line made to one array, reads and writes apart.
 
     `space` is "global" or "shared" on the HMM, "memory" elsewhere. `access_class` is the papers'
-    (ICPP section III): "coalesced" if every request to a memory of address groups went to one
-    group, "conflict-free" if every request to a memory of banks wanted one word of a bank at most,
-    else "casual". The rule of a unit may name the first of these otherwise.
+    (ICPP section III). "coalesced": every request to a memory of address groups went to one group.
+    "conflict-free": every request to a memory of banks had at most one word in each bank. "casual":
+    any other. The rule of a unit may name the first of these otherwise.
     """
 
     function: str

@@ -1,4 +1,4 @@
-"""What a run did: time, arrays, accesses, rounds; several runs as one."""
+"""The result of a run: time, arrays, accesses, rounds; several runs as one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ INSTEAD = instead(
         "savefig": "mm.figures.save(run.plot(), path)",
     }
 )
-"""What results of other tools are called, and what to write for a run."""
+"""Names of other tools' results, with a run's name for each."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +69,7 @@ class Run(Tabular, Guessed):
     cache: tuple[CacheRow, ...] = ()
 
     def __post_init__(self) -> None:
-        # Rows that are tables already stay the objects that they are: `_rows` knows them by that.
+        # Rows that are tables already stay the same objects: `_rows` identifies them by that.
         if type(self.accesses) is tuple:
             object.__setattr__(self, "accesses", AccessRows(self.accesses))
         if type(self.rounds) is tuple:
@@ -100,7 +100,7 @@ class Run(Tabular, Guessed):
         return sum(row.wasted for row in self.accesses)
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """An array parameter as it stood at the end, by name: `run["b"]` is `run.arrays["b"]`.
+        """The final contents of an array parameter, by name: `run["b"]` is `run.arrays["b"]`.
 
         Raises `UnknownNameError`, which is a `KeyError`, for any other name.
         """
@@ -111,7 +111,7 @@ class Run(Tabular, Guessed):
             )
         return self.arrays[name]
 
-    __iter__ = None  # else Python would take what can be indexed for a sequence
+    __iter__ = None  # else Python would take anything with an index for a sequence
 
     @property
     def trace(self) -> Trace:
@@ -134,11 +134,11 @@ class Run(Tabular, Guessed):
 
     @property
     def traces(self) -> tuple[Trace, ...]:
-        """The trace of each launch. Raises `MMSimError` if one of them was not recorded."""
+        """The trace of each launch. Raises `MMSimError` if a launch was not recorded."""
         return self.records or (self.trace,)
 
     def profile(self) -> Profile:
-        """The program's source, line by line, with what each line cost and wasted."""
+        """Return the program's source, line by line, with the cost and the waste of each line."""
         return profile(
             self.program,
             self.sources,
@@ -153,7 +153,7 @@ class Run(Tabular, Guessed):
 
 
 def total(runs: Iterable[Run]) -> Run:
-    """What `mmsim.total` documents."""
+    """See `mmsim.total`."""
     launches = [runs] if isinstance(runs, Run) else several("total takes runs", runs)
     if not launches:
         raise LaunchError("total of no runs; give at least one")
@@ -209,16 +209,16 @@ def _most(needed: list[Registers | None]) -> Registers | None:
 Rows = tuple[tuple[AccessRow, ...], tuple[RoundRow, ...], tuple[Source, ...]]
 FEW = 1 << 8
 MOST_KEPT = 16
-"""Rows up to which those of a total are kept, and of how many totals."""
+"""The most rows of a total that are kept, and the most totals."""
 _kept: dict[tuple[int, ...], tuple[list[object], Rows]] = {}
-"""The rows of totals by the ids of the rows that they add up, which are held: an id stays theirs.
+"""The rows of totals, by the ids of the added rows. These are held, so their ids stay valid.
 """
 
 
 def _rows(launches: list[Run]) -> Rows:
     """The rows and sources of several launches.
 
-    A repeated launch with the same counts has the very row objects that it had before.
+    A repeated launch with the same counts keeps its previous row objects.
     """
     parts: list[object] = []
     for run in launches:

@@ -13,7 +13,7 @@ from mmsim.printable import printable
 from mmsim.results import AccessRow, RoundRow, Run
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-"""What a formula begins with in a spreadsheet, in half and in full width."""
+"""The first characters of a spreadsheet's formulas, in half and in full width."""
 
 
 def save_csv(run: Run, path: str | Path, rows: str = "accesses") -> None:

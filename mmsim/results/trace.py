@@ -1,4 +1,4 @@
-"""Everything that happened in a run, and the machine as it stood at each time unit.
+"""The record of a run, and the state of the machine at each time unit.
 
 The event engine records; `Trace.cycles` replays the record. Nothing here runs a program.
 """
@@ -25,7 +25,7 @@ from mmsim.results.variables import Change, Held, TracedVariable, Variables
 Reason = Literal["turn", "latency", "round", "barrier"]
 
 MANY_UNITS = 1 << 12
-"""Units of a machine above which a trace names only those that the run can reach."""
+"""A trace of a machine with more units names only the units that the run can reach."""
 
 _MAKING = RLock()
 
@@ -37,12 +37,12 @@ class Dispatch:
     A thread that accesses a vector has consecutive entries for its elements.
 
     `elements` are row-major element numbers in the array, `addresses` word addresses, `places` the
-    bank or the address group of each, `stages` the stage in which each travels, counted from 0,
-    `values` what was read or written; of an atomic, what each lane left. `copy` is the block whose
-    shared array it is, else 0.
+    bank or the address group of each, `stages` the stage in which each travels, counted from 0.
+    `values` are the values read or written; for an atomic, the value after each lane. `copy` is the
+    block of a shared array, else 0.
 
-    `phases` are given where the unit's rule serves a request in several phases in turn, as a
-    GPU serves long words: the phase in which each thread's request travels, counted from 0.
+    A unit's rule may serve a request in several phases in turn, as a GPU serves long words.
+    `phases` has the phase in which each thread's request travels, counted from 0.
     """
 
     time: int
@@ -64,12 +64,12 @@ class Dispatch:
 
     @property
     def phase_count(self) -> int:
-        """The phases in which the request is served: 1 where its rule knows none."""
+        """The number of phases of the request: 1 if its rule has no phases."""
         return max(self.phases) + 1 if self.phases else 1
 
     @property
     def vector(self) -> int:
-        """How many adjacent elements each thread accesses together; most often one."""
+        """The number of adjacent elements that each thread accesses together; usually 1."""
         return self.threads.count(self.threads[0])
 
     @property
@@ -78,9 +78,10 @@ class Dispatch:
         return max(self.stages) + 1
 
     def take_effect(self, words: npt.NDArray[Any]) -> None:
-        """Change the words of the array's copy as the request does.
+        """Apply the request to the words of the array's copy.
 
-        Of writes to one element the lowest-numbered thread's stays, of atomics the last lane's.
+        Of several writes to one element, that of the lowest-numbered thread stays; of atomics, that
+        of the last lane.
         """
         if self.kind != "read":
             last = slice(None) if self.kind == "atomic" else slice(None, None, -1)
@@ -91,9 +92,9 @@ class Dispatch:
 class Wait:
     """Warp `warp` waited from `start` up to, not including, `end`.
 
-    `reason` is "turn" (ready, but the unit served others), "latency" (its own request was under
-    way), "round" (lock step: others weren't done) or "barrier". `unit` is the unit waited for, if
-    any, `line` the source line that the warp waited in.
+    `reason` is "turn" (ready, but the unit served other warps), "latency" (its own request was
+    under way), "round" (lock step: other warps weren't done) or "barrier". `unit` is the awaited
+    unit, if any; `line` is the source line of the wait.
     """
 
     warp: int
@@ -125,7 +126,7 @@ class Release:
 
 @dataclass(frozen=True)
 class TracedUnit:
-    """A memory unit as a trace names it: its name, its rule's name, its latency."""
+    """A memory unit in a trace: its name, its rule's name, its latency."""
 
     name: str
     conflict: str
@@ -133,9 +134,9 @@ class TracedUnit:
 
 
 def units_named(machine: Machine, blocks: int) -> int:
-    """How many units the trace of so many blocks names: all of them, idle ones too.
+    """The number of units in the trace of so many blocks: all units, idle ones too.
 
-    Of a machine with thousands of DMMs only those that hold a block, and the memory of all.
+    For a machine with thousands of DMMs: only the DMMs that hold a block, and the memory of all.
     """
     count = len(machine.units)
     return count if count <= MANY_UNITS else min(count, 1 + blocks)
@@ -147,7 +148,7 @@ def traced_units(machine: Machine, blocks: int) -> tuple[TracedUnit, ...]:
 
 
 def as_traced(units: Iterable[Unit]) -> tuple[TracedUnit, ...]:
-    """What a trace says of these units."""
+    """The trace's data of these units."""
     return tuple(TracedUnit(unit.name, unit.conflict.name, unit.latency) for unit in units)
 
 
@@ -169,7 +170,7 @@ class TracedArray:
 
 @dataclass(frozen=True)
 class Stage:
-    """What one pipeline register holds: a stage of a dispatched request.
+    """The contents of one pipeline register: a stage of a dispatched request.
 
     `dispatch` is the number of the dispatch in `Trace.dispatches`; `requests` are the (thread,
     address) pairs that travel in this stage.
@@ -189,24 +190,24 @@ INSTEAD = instead(
         "save": "trace.to_chrome(path), or run.to_json() for all of it as text",
     }
 )
-"""What traces of other tools have, and what to write for this one."""
+"""Names of other tools' traces, with this trace's name for each."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cycle:
     """The machine during one time unit.
 
-    `registers[unit]` are the pipeline registers of a unit, the first one first, None where empty:
-    a stage dispatched at time t is in register j during time unit t + j. `waiting` are the waits
-    that cover this time unit, `dispatched` and `completed` the dispatches that began and completed
-    at its start. `memory[name]` are the contents of each array after the dispatches of this time
-    unit, with one more dimension, the block, for shared arrays.
+    `registers[unit]` are the pipeline registers of a unit in order, None if empty. A stage
+    dispatched at time t is in register j during time unit t + j. `waiting` are the waits that cover
+    this time unit. `dispatched` and `completed` are the dispatches that began and completed at its
+    start. `memory[name]` has the contents of each array after the dispatches of this time unit.
+    Shared arrays have one more dimension, the block.
 
-    `variables[name]` are the threads' own: one value, or one `mm.registers` array, for each thread,
-    masked where the thread hasn't assigned it. They are those after the local work done up to
-    this time, which takes no time: what a thread holds while its warp waits for its turn, for its
-    request or at a barrier. What a request reads is held from its completion on; in lock step,
-    from the end of its round on.
+    `variables[name]` has one value, or one `mm.registers` array, for each thread, masked if the
+    thread hasn't assigned it. These are the values while the warp waits for its turn, for its
+    request or at a barrier, after all local work up to this time; local work takes no time. A
+    thread holds the result of a read from the completion of its request on; in lock step, from the
+    end of its round on.
     """
 
     time: int
@@ -236,11 +237,11 @@ class Cycle:
 
 
 def served_by(conflict: Conflict, size: int, dispatch: Dispatch, grid: Grid) -> Conflict:
-    """The rule of a unit by which a request for words of so many bytes was served.
+    """The rule of a unit for a request for words of so many bytes.
 
-    A dispatch doesn't say which operation an atomic access was; its stages do, where a rule takes
-    more of them for a compare and swap. The entries of a thread show how many adjacent elements
-    a lane accesses together.
+    A dispatch doesn't name the operation of an atomic access. Its stages show it if the rule takes
+    more stages for a compare and swap. The entries of a thread show how many adjacent elements a
+    lane accesses together.
     """
     if dispatch.vector > 1:
         return conflict.of_vectors(size, dispatch.kind, dispatch.vector)
@@ -258,9 +259,9 @@ def served_by(conflict: Conflict, size: int, dispatch: Dispatch, grid: Grid) -> 
 class Trace:
     """The record of a run: dispatches in dispatch order, waits, barriers, memory at the start.
 
-    `rounds` are the time units at which the rounds of the synchronous schedule began, `sources` the
-    texts of the program and of the functions that it calls, `variables` the threads' own, and
-    `changes` all that these came to hold, in the order in which it happened.
+    `rounds` are the time units at which the rounds of the synchronous schedule began. `sources` are
+    the texts of the program and of its functions. `variables` are the threads' variables, and
+    `changes` all of their changes in order.
     """
 
     machine: Machine
@@ -283,22 +284,22 @@ class Trace:
 
     @classmethod
     def later(cls, make: Callable[[], Trace]) -> Trace:
-        """A trace that is made when it is first used: many runs never need theirs."""
+        """A trace that is made at its first use, as many runs never need theirs."""
         trace = object.__new__(cls)
         trace.__dict__["_make"] = make
         return trace
 
     def made(self) -> Trace:
-        """The trace itself, made if it wasn't."""
+        """The trace itself, made if necessary."""
         _ = self.time
         return self
 
     if not TYPE_CHECKING:  # a type checker knows the attributes
 
         def __getattr__(self, name: str) -> Any:
-            """Make the trace; called only for an attribute that isn't there.
+            """Make the trace. Python calls it only for a missing attribute.
 
-            So none of the fields has a default that would be an attribute of the class.
+            So no field has a default, which would be an attribute of the class.
             """
             with _MAKING:
                 make = self.__dict__.pop("_make", None)
@@ -311,7 +312,7 @@ class Trace:
             return self.__dict__[name]
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is copied and pickled: the trace, made."""
+        """The state to copy and to pickle: the trace, made if necessary."""
         return self.made().__dict__
 
     @cached_property
@@ -326,12 +327,12 @@ class Trace:
         return [self.grid.warp_threads(warp) for warp in range(self.grid.warps)]
 
     def conflict(self, unit: str) -> Conflict:
-        """The rule of conflicts of the unit that has a name."""
+        """The rule of conflicts of a unit, by name."""
         number = [one.name for one in self.units].index(unit)
         return self.machine.units[number].conflict
 
     def rule(self, dispatch: Dispatch) -> Conflict:
-        """The rule by which a request was served, for words of its array's size."""
+        """The rule that served a request, for words of its array's size."""
         array = next(one for one in self.arrays if one.name == dispatch.array)
         return served_by(
             self.conflict(dispatch.unit), array.data.dtype.itemsize, dispatch, self.grid
@@ -349,9 +350,9 @@ class Trace:
         )
 
     def cycles(self) -> Iterator[Cycle]:
-        """The machine at time units 0, 1, ..., `time`; at the last all requests have completed.
+        """Yield the machine at time units 0, 1, ..., `time`. At the last, all requests are done.
 
-        Each `Cycle` is plain data of its own.
+        Each `Cycle` is separate plain data.
         """
         memory = {array.name: array.data.copy() for array in self.arrays}
         shapes = {

@@ -1,7 +1,7 @@
-"""Whether a run or a report that was read is valid: whatever its rows and findings name exists.
+"""Whether a run or a report from a file is valid: all that its rows and findings name exists.
 
-What is valid can be shown, drawn and exported. Everything here raises a `ValueError` that says what
-is wrong, and where.
+A valid result can be shown, drawn and exported. Every check here raises a `ValueError` that says
+what is wrong, and where.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def check_report(report: Report) -> None:
 
 
 def _check_launch(result: Run | Report) -> None:
-    """Such threads can be launched, and the schedule and the time can be."""
+    """The threads can be launched, and the schedule and the time are possible."""
     _grid(result)  # or a ValueError
     check_schedule(result.schedule)
     if not 0 <= result.time < LATEST:
@@ -95,7 +95,7 @@ def _check_launch(result: Run | Report) -> None:
 
 
 def _grid(result: Run | Report) -> Grid:
-    """The threads of a launch. What several launches share is no more than their number."""
+    """The threads of a launch. Several launches share only the number of threads."""
     width, shape = result.machine.width, result.shape
     if shape is not None and shape.is_line:
         raise ValueError(f"{shape} needs no shape of its own: it has no extent along y and z")
@@ -110,7 +110,7 @@ def _check_same(part: Run | Trace, whole: Run | Report, what: str) -> None:
 
 
 def _check_record(record: Trace, whole: Run | Report) -> None:
-    """A trace is that of the launch that holds it."""
+    """A trace belongs to the launch that holds it."""
     _check_same(record, whole, "trace")
     if record.time != whole.time:
         raise ValueError(f"its trace takes {record.time} time units, and it {whole.time}")
@@ -149,10 +149,10 @@ def _check_records(run: Run) -> None:
 
 @dataclass(frozen=True)
 class _Rows:
-    """What a row may name.
+    """The names that a row may use.
 
-    `arrays` is None without a trace: nothing else says which arrays there were, as a host program
-    may name those of its result anew.
+    `arrays` is None without a trace: only a trace names the arrays, as a host program may rename
+    those of its result.
     """
 
     units: tuple[Unit, ...]
@@ -187,7 +187,7 @@ class _Rows:
 
 
 def _check_rounds(run: Run, rows: _Rows) -> None:
-    """In lock step rounds follow one another and fill the time; otherwise there are none."""
+    """In lock step, rounds follow each other and fill the time; otherwise there are none."""
     if run.schedule != "synchronous":
         if run.rounds:
             raise ValueError("it has rounds, which only the synchronous schedule has")
@@ -219,7 +219,7 @@ def _lines(sources: Iterable[Source]) -> set[Line]:
 
 @dataclass(frozen=True)
 class _Scene:
-    """What a finding may name; `lines` is None where they are not known, `shapes` are the known."""
+    """The names that a finding may use; `lines` is None if unknown, `shapes` has the known ones."""
 
     grid: Grid
     launches: int

@@ -1,8 +1,8 @@
-"""Whether a trace that was read is valid: whatever it names exists, and nothing contradicts.
+"""Whether a trace from a file is valid: all that it names exists, and nothing contradicts.
 
-A valid trace can be stepped through, drawn and exported. Everything here raises a
-`ValueError` that says what is wrong, and where. A file may hold anything, so every number is
-checked before it is used.
+A valid trace can be stepped through, drawn and exported. Every check here raises a `ValueError`
+that says what is wrong, and where. A file may hold anything, so every number is checked before its
+use.
 """
 
 from __future__ import annotations
@@ -288,7 +288,7 @@ def _overlaps(owner: Integers, start: Integers, end: Integers) -> npt.NDArray[np
 
 
 def _check_waits(trace: Trace) -> None:
-    """Every wait is a warp's, of some time within the run, for a unit and in a line that exist."""
+    """Every wait is of a warp, within the run, for a unit and in a line that exist."""
     waits = trace.waits
     if not waits:
         return
@@ -315,7 +315,7 @@ def _check_waits(trace: Trace) -> None:
 
 
 def _check_barriers(trace: Trace) -> None:
-    """Warps come to barriers of their own block, which let go of warps of that block."""
+    """Warps come to barriers of their own block, and a barrier releases warps of that block."""
     grid = trace.grid
     lines = {line for _, line in _lines(trace.sources)}
     for arrival in trace.arrivals:
@@ -357,7 +357,7 @@ def _check_ascending(times: Sequence[int], what: str) -> None:
 
 
 def _check_variables(trace: Trace) -> None:
-    """Every variable has a name of its own and a type, and there is room for what it holds."""
+    """Every variable has a unique name and a type, and its values fit."""
     if len({one.name for one in trace.variables}) != len(trace.variables):
         raise ValueError("two of its variables have one name")
     for one in trace.variables:
@@ -411,7 +411,7 @@ def _held(values: Sequence[Any], variable: TracedVariable, dtype: np.dtype[Any])
 def _refuser(
     records: Sequence[Any], where: Callable[[Any], str]
 ) -> Callable[[Sequence[bool] | npt.NDArray[np.bool_], str], None]:
-    """Refuses the first record that is marked, by its place and what is wrong with it."""
+    """Refuses the first marked record, with its place and the mistake."""
 
     def refuse(bad: Sequence[bool] | npt.NDArray[np.bool_], what: str) -> None:
         marked = np.flatnonzero(bad)
@@ -456,6 +456,6 @@ def _fit(values: Sequence[Any], dtype: np.dtype[Any]) -> bool:
 
 
 def limits(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """The least and the largest value of an integer type."""
+    """The smallest and the largest value of an integer type."""
     found = np.iinfo(dtype.name)
     return int(found.min), int(found.max)

@@ -1,4 +1,4 @@
-"""What the threads of a run hold in their variables, as a trace records it: by its changes."""
+"""The values of the threads' variables in a run, recorded by a trace as changes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Held = np.ma.MaskedArray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True)
 class TracedVariable:
-    """A variable, or an `mm.registers` array, of which every thread has its own.
+    """A variable, or an `mm.registers` array; every thread has its own.
 
-    `text` is its name in `function`. `name` is unique in the program: it has a number where a
-    parameter has that name too, and where a function is called at several places, each of which has
-    its own variables. `shape` is None except for an `mm.registers` array.
+    `text` is its name in `function`. `name` is unique in the program: it has a number if a
+    parameter has the same name, or if several places call the function, as each place has its own
+    variables. `shape` is None except for an `mm.registers` array.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Change:
     """From `time` on the threads of `warp` hold `values` in a variable, one value for each.
 
     None stands for a thread that hasn't assigned it. `element` is the row-major number of the
-    element of an `mm.registers` array, 0 for a variable. Of several changes at one time the later
+    element of an `mm.registers` array, 0 for a variable. Of several changes at one time, the last
     one stays.
     """
 
@@ -52,7 +52,7 @@ class Change:
 
 
 class Variables:
-    """What all threads hold, change after change; at first nothing in a variable, 0 in registers.
+    """The values of all threads, change by change. At first, registers are 0, and variables unset.
 
     `grid` says which threads a warp has.
     """

@@ -1,4 +1,4 @@
-"""What a check looked for and what it did not, in words: no finding alone clears nothing else."""
+"""The scope of a check in words: the mistakes that it looked for, and those that it didn't."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ OTHERS = "other arguments, other numbers of threads, and paths that were not tak
 
 
 def looked_for(schedule: str, *, thorough: bool) -> str:
-    """What a check under a schedule looked for, and what it did not.
+    """The mistakes that a check under a schedule looked for, and those that it didn't.
 
-    `thorough` is `Machine.check`, else it is one run with `check=True`.
+    `thorough` stands for `Machine.check`, else for one run with `check=True`.
 
     >>> looked_for("asynchronous", thorough=True).partition(". ")[2]
     'Not looked for: other arguments, other numbers of threads, and paths that were not taken.'

@@ -1,7 +1,7 @@
-"""Trees as text that is the same in every process, on every version of Python, however laid out.
+"""Trees as text, the same in every process, on every version of Python, for every layout.
 
-Where a node stands (files, lines, columns, its number) is left out, and so are comments, spaces and
-docstrings: what is left is what runs.
+The text omits the place of a node (files, lines, columns, its number), comments, spaces and
+docstrings. It keeps only the code that runs.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 
 UNREAD = ("kind", "type_comment")
-"""Fields of Python's nodes that no run depends on."""
+"""Fields of Python's nodes without an effect on runs."""
 
 
 def program_text(code: ir.Code) -> str:
-    """A parsed program. The numbers that it captures are part of it, and so are its functions."""
+    """A parsed program, with the numbers that it captures and its functions."""
     return _tree((code.name, code.parameters, code.locals, code.variables, code.body))
 
 
@@ -28,12 +28,12 @@ def python_text(node: ast.AST) -> str:
 
 
 def literal(value: object) -> str:
-    """A number or a text as Python writes it. Of integers any length can be written by base 16."""
+    """A number or a text as Python writes it. Integers have base 16, which allows any length."""
     return hex(value) if type(value) is int else repr(value)
 
 
 def _tree(root: object) -> str:
-    """Every node with its parts after it. Without recursion: how deep a tree is doesn't matter."""
+    """Every node with its parts after it. Without recursion, so a tree may have any depth."""
     parts: list[str] = []
     left: list[Any] = [root]
     while left:

@@ -1,4 +1,4 @@
-"""The cases of a sweep: parameters, how they are written, and the key that distinguishes them."""
+"""The cases of a sweep: parameters, their written form, and the key that distinguishes them."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Grid = Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Case:
-    """One call of the function: its parameters (`values`), and how the row writes them (`written`).
+    """One call of the function: its parameters (`values`), and their form in the row (`written`).
 
-    `key` follows from the function's name and `written`, `source` from the functions' text.
+    `key` depends on the function's name and `written`, `source` on the functions' text.
     """
 
     key: str
@@ -40,7 +40,7 @@ class Case:
 def make_cases(function: Callable[..., Any], grid: Grid) -> list[Case]:
     """The cases of a grid, in its order, the last parameter changing fastest.
 
-    Raises `SweepError` for a case that occurs twice, or that the function can't be called with.
+    Raises `SweepError` for a case that occurs twice, or whose parameters the function can't take.
     """
     if not callable(function):
         raise SweepError(f"a sweep needs a function that returns a Run, not {shown(function)}")
@@ -89,7 +89,7 @@ def _combinations(grid: Grid) -> list[dict[str, Any]]:
 
 
 def _lists(value: object) -> bool:
-    """Whether there are items in it to go through; an array without a dimension has none."""
+    """Whether a value has items to go through; an array without a dimension has none."""
     return isinstance(value, Iterable) and not (isinstance(value, np.ndarray) and value.ndim == 0)
 
 
@@ -103,7 +103,7 @@ def _called(value: Any) -> Iterator[Any]:
 
 
 def _written(name: str, value: Any) -> Any:
-    """A parameter as a row writes it: a number as itself, all else as text."""
+    """A parameter in a row: a number as itself, any other value as text."""
     if not isinstance(name, str) or name in RESULTS:
         raise SweepError(f"a parameter can't be called {name!r}, which is a column of every row")
     if isinstance(value, np.generic):

@@ -1,8 +1,8 @@
 """The file of a sweep: one row a line, whole after a kill at any moment.
 
-A row is one line of JSON, appended by one write. What a kill can leave is a line without its end,
-and only as the last; opening the file cuts it off. A lock keeps a second sweep out; it belongs to
-the open file, so that it goes with the process that holds it.
+A row is one line of JSON, appended by one write. A kill can leave an unfinished line, but only the
+last one; opening the file removes it. A lock keeps a second sweep out. It belongs to the open file,
+so it ends with the process that holds it.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class SweepError(MMSimError):
 
 
 class RowFile:
-    """The rows of a file, open for more of them. `rows` are those that it held, by key.
+    """The rows of a file, open for more rows. `rows` are the rows already in it, by key.
 
-    A sweep that fails before its first row leaves no file where there was none.
+    A sweep that fails before its first row creates no file.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -103,7 +103,7 @@ class RowFile:
         try:
             self.sync()
         except SweepError:
-            if error is None:  # otherwise that one is reported
+            if error is None:  # otherwise the first error is reported
                 raise
         finally:
             if error is not None and self._new and os.fstat(self._file).st_size == 0:
@@ -112,7 +112,7 @@ class RowFile:
 
 
 def read(path: str | Path) -> list[SweepRow]:
-    """The rows of a sweep's file, also while the sweep goes on.
+    """The rows of a sweep's file, also while the sweep runs.
 
     Raises `SweepError` for another file.
     """
@@ -150,7 +150,7 @@ def _row(line: bytes) -> SweepRow | None:
 def _locked(path: Path) -> int:
     """The file, open for appending and locked."""
     if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode):
-        raise SweepError(f"{path} can't keep rows; give an ordinary file")  # opened it would wait
+        raise SweepError(f"{path} can't keep rows; give an ordinary file")  # opening it would wait
     while True:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
@@ -168,7 +168,7 @@ def _locked(path: Path) -> int:
 
 @contextmanager
 def _naming(path: Path, what: str) -> Iterator[None]:
-    """The system's errors with the file's name, which they lack for a file that is open."""
+    """Add the file's name to the system's errors, which lack it for an open file."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A plain function: its text as it runs, and what it uses from outside."""
+"""A plain function: its text as it runs, and the outside values that it uses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INSTALLED = {"site-packages", "dist-packages"}
 
 
 def function_text(function: types.FunctionType) -> str:
-    """What a function does, by its text; by its code where its text isn't known."""
+    """The text of a function; its code if the text isn't known."""
     code = function.__code__
     try:
         node = _node(code)
@@ -34,10 +34,10 @@ def function_text(function: types.FunctionType) -> str:
 
 
 def captured(function: types.FunctionType) -> dict[str, Any]:
-    """What a function names outside itself, or has as defaults.
+    """The outside values that a function names, and its defaults.
 
-    Of a module that it names, or imports, what its other names mean there; of a module of an
-    installed package the programs only.
+    For a module that it names or imports: the values of its other names there. For a module of an
+    installed package: the programs only.
     """
     codes = [function.__code__, *inside(function.__code__)]
     names = {name for code in codes for name in code.co_names if not name.startswith("__")}
@@ -70,9 +70,9 @@ def captured(function: types.FunctionType) -> dict[str, Any]:
 
 
 def is_own(module: str, near: str) -> bool:
-    """Whether a module is the user's, or of the package of the module `near`, which names it.
+    """Whether a module is the user's, or belongs to the package of `near`, which names it.
 
-    Others are Python's and those of installed packages. They are ignored, whatever their version.
+    Modules of Python and of installed packages are ignored, in any version.
     """
     top = module.partition(".")[0]
     if module == near or top == "mmsim":
@@ -95,7 +95,7 @@ def _installed(top: str) -> bool:
 def _imported(code: types.CodeType, function: types.FunctionType) -> Iterator[types.ModuleType]:
     """The user's modules that a function imports itself.
 
-    They are imported here too, so that what is found doesn't depend on whether a case ran before.
+    They are imported here too, so the result doesn't depend on whether a case ran before.
     """
     if dis.opmap["IMPORT_NAME"] not in code.co_code[::2]:
         return
@@ -114,14 +114,14 @@ def _imported(code: types.CodeType, function: types.FunctionType) -> Iterator[ty
             for inner in names or ():
                 if inner not in vars(sys.modules[name]) and inner != "*":
                     yield importlib.import_module(f"{name}.{inner}")
-        except Exception:  # whatever is wrong with it, a case that imports it reports it
+        except Exception:  # a case that imports it reports the error
             continue
 
 
 def _node(code: types.CodeType) -> ast.AST | None:
-    """The function's tree, from its file as that is now; None where it could be another's.
+    """The function's tree, from its current file; None if it could be another function's.
 
-    Raises `OSError` where it no longer exists: an edited file does not show what runs.
+    Raises `OSError` if the function no longer exists: an edited file doesn't show the running code.
     """
     text = "".join(inspect.findsource(code)[0])
     lines = [

@@ -1,4 +1,4 @@
-"""How far a sweep is, and the time left."""
+"""The progress of a sweep, and the time left."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from mmsim.host.bars import bar
 
 @contextmanager
 def progress(cases: int, left: int, shown: bool) -> Iterator[Callable[[bool], None]]:
-    """A bar on the terminal; yields a function to call after each case, with whether it failed.
+    """Show a bar on the terminal; yield a function to call with whether a case failed.
 
-    `cases` are all of the grid, `left` those that have yet to be run.
+    `cases` counts all cases of the grid, `left` the cases yet to run.
     """
     from rich.progress import TextColumn, TimeRemainingColumn
 

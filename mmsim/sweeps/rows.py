@@ -1,4 +1,4 @@
-"""What a sweep keeps of a case: one flat row."""
+"""The row of a case in a sweep's file: flat data."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from mmsim.results import Run
 SweepRow = dict[str, Any]
 
 COUNTED = ("time", "requests", "stages", "least", "coalesced", "conflict_free", "casual")
-"""What is counted of a run; the last three are its requests by class. Null where a case failed."""
+"""The counts of a run; the last three are its requests by class. Null if a case failed."""
 
 RESULTS = ("key", *COUNTED, "error", "message", "seconds", "source", "mmsim")
-"""The columns that a sweep makes; no parameter may be called like one of them."""
+"""The columns that a sweep adds; no parameter may have one of these names."""
 
 MACHINE = ("kind", "width", "latency", "dmms", "shared_latency", "bank_bytes")
-"""What describes a machine: its class and numbers, null where it has no such number. `latency` is
+"""The columns of a machine: its class and numbers, null for a number that it lacks. `latency` is
 that of the memory of the array parameters, on an HMM the global memory."""
 
 FACTS = ("machine", *MACHINE, "schedule", "threads", "block_size")
-"""What the run reports of itself, where no parameter has that name."""
+"""The facts of a run, unless a parameter has the name."""
 
 
 def carried_out(
@@ -34,7 +34,7 @@ def carried_out(
     """The row of a case: `function(**values)` run and counted, or its error. `key` and `source`
     are left to the caller.
 
-    An exception, `sys.exit` too, becomes part of the row: `error` is its kind, `message` its text.
+    The row keeps an exception, `sys.exit` too: `error` is its kind, `message` its text.
     """
 
     begun = time.perf_counter()
@@ -46,7 +46,7 @@ def carried_out(
         if not isinstance(run, Run):
             raise TypeError(f"a sweep's function returns a Run; this one returned {run!r:.80}")
         found = _counted(run)
-    except (Exception, SystemExit) as raised:  # whatever a case does wrong, the others go on
+    except (Exception, SystemExit) as raised:  # if a case fails, the others go on
         error, message = type(raised).__name__, _message(raised)
     seconds = round(time.perf_counter() - begun, 6)
     end = {"error": error, "message": message, "seconds": seconds, "mmsim": VERSION}
@@ -54,7 +54,7 @@ def carried_out(
 
 
 def _message(raised: BaseException) -> str:
-    """The text of an exception, in characters that any reader of JSON takes."""
+    """The text of an exception, in characters that any reader of JSON accepts."""
     try:
         return str(raised).encode("utf-8", "backslashreplace").decode()
     except Exception as error:  # its text is the case's code too
@@ -72,7 +72,7 @@ def lost(values: dict[str, Any], written: SweepRow) -> SweepRow:
 def differing(rows: Iterable[SweepRow]) -> list[str]:
     """The parameters and facts in which rows differ.
 
-    The text of a machine is left out where its kind and numbers say as much.
+    The text of a machine is left out if its kind and numbers determine it.
 
     >>> differing([{"machine": "dmm", "kind": "DMM", "n": 1}, {"machine": "umm", "kind": "UMM"}])
     ['kind', 'n']
@@ -121,7 +121,7 @@ def _not_run(values: dict[str, Any]) -> SweepRow:
 
 
 def _facts(found: SweepRow, written: SweepRow) -> SweepRow:
-    """Parameters first; a parameter keeps its name from a fact."""
+    """The facts that aren't parameters; a parameter has precedence over a fact of its name."""
     return {**written, **{name: found[name] for name in found if name not in written}}
 
 

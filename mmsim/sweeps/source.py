@@ -1,7 +1,7 @@
-"""What a case's result follows from besides its parameters: its function, and what that reaches.
+"""The sources of a case's result, in addition to parameters: its function and all that it uses.
 
-A row keeps a fingerprint of it, so that a sweep started again after its program was changed doesn't
-take the old program's rows for the new one's. docs/sweeps.md says what is looked at.
+A row keeps a fingerprint of them. So a sweep that starts again after a change of its program
+doesn't take the old rows for the new program's. docs/sweeps.md lists the sources.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mmsim.sweeps.canonical import literal, program_text
 from mmsim.sweeps.functions import captured, function_text, is_own
 
 PREFIX = "p"
-"""Begins a fingerprint, so that no reader of rows takes it for a number; one for each method."""
+"""Begins a fingerprint, so that no reader takes it for a number; one for each method."""
 
 LITERAL = (bool, int, float, complex, str, bytes, range, type(None), type(...))
 
@@ -32,9 +32,9 @@ Texts = dict[types.CodeType, str]
 
 
 def fingerprint(things: Iterable[Any], texts: Texts | None = None) -> str:
-    """A word that changes when one of these functions does, or what it reaches.
+    """Return a word that changes if one of these functions does, or something that it uses.
 
-    `texts` keeps the functions' texts for the next fingerprint of the same sweep.
+    `texts` keeps the functions' texts for later fingerprints of the same sweep.
     """
     digest = hashlib.sha256()
     for text in Reached(things, {} if texts is None else texts).texts():
@@ -43,10 +43,10 @@ def fingerprint(things: Iterable[Any], texts: Texts | None = None) -> str:
 
 
 class Reached:
-    """What some functions reach, each thing with a number, in the order in which it is met.
+    """The things that some functions use, numbered in the order in which they are met.
 
-    A text names things that have texts of their own by their numbers. So functions may call each
-    other, and lists may hold themselves.
+    A text refers by number to things with their own texts. So functions may call each other, and
+    lists may hold themselves.
     """
 
     def __init__(self, things: Iterable[Any], texts: Texts) -> None:
@@ -64,7 +64,7 @@ class Reached:
             described += 1
 
     def _of(self, value: Any, near: str) -> str:
-        """A value as a text, or as the number of a thing. `near` is the module that names it."""
+        """A value as a text, or as a thing's number. `near` is the module that names the value."""
         if isinstance(value, enum.Enum):
             return f"{type(value).__name__}.{value.name}"
         if isinstance(value, np.generic):
@@ -78,7 +78,7 @@ class Reached:
             return f"array {value.dtype.str} {value.shape} {words}"
         if isinstance(value, tuple):
             return f"({', '.join(self._of(one, near) for one in value)})"
-        if isinstance(value, set | frozenset):  # whose order is by chance
+        if isinstance(value, set | frozenset):  # their order depends on chance
             return f"{{{', '.join(sorted(self._of(one, near) for one in _in_order(value)))}}}"
         if isinstance(value, functools.partial):
             return self._of((value.func, value.args, sorted(value.keywords.items())), near)
@@ -91,7 +91,7 @@ class Reached:
         if isinstance(value, types.FunctionType | type) and not is_own(_module(value), near):
             return value.__qualname__
         if isinstance(value, types.ModuleType):
-            return "module"  # what is used of it is in the module too
+            return "module"  # the used parts are in the module too
         if id(value) not in self._numbers:
             self._numbers[id(value)] = len(self._met)
             self._met.append((value, near))
@@ -134,7 +134,7 @@ class Reached:
 
 
 def _example(program: Program) -> Any:
-    """The function that prepares arguments, if it is here: a pickle may have come without it."""
+    """The function that prepares arguments, if present: a pickle may lack it."""
     try:
         return program.example_function
     except MMSimError:
@@ -152,7 +152,7 @@ def _name(thing: Any) -> str:
 
 
 def _members(thing: type) -> dict[str, Any]:
-    """What a class defines; what Python and decorators write into it has no text of its own."""
+    """The members that a class defines, without those that Python and decorators add."""
 
     def written(name: str, value: Any) -> bool:
         if not name.startswith("__"):
@@ -163,7 +163,7 @@ def _members(thing: type) -> dict[str, Any]:
 
 
 def _in_order(values: set[Any] | frozenset[Any]) -> list[Any]:
-    """The elements of a set, so that those with texts of their own are met in the same order."""
+    """The elements of a set, in an order that doesn't change from process to process."""
 
     def key(value: Any) -> str:
         if isinstance(value, Program):

@@ -29,46 +29,47 @@ def sweep(
     retry_changed: bool = False,
     progress: bool = True,
 ) -> list[SweepRow]:
-    """Run a function over a grid, in parallel, into a file; cases that it holds aren't repeated.
+    """Run a function over a grid, in parallel, into a file. Cases in the file aren't repeated.
 
     Parameters
     ----------
     function
         Called with the parameters of a case by name; it returns a `Run`.
     grid
-        A dictionary with a list of values for each parameter, of which every combination is a case;
-        or the cases themselves, each a dictionary. Values are numbers, texts, machines, layouts,
-        programs and functions.
+        A dictionary with a list of values for each parameter; every combination is a case. Or the
+        cases themselves, each a dictionary. Values are numbers, texts, machines, layouts, programs
+        and functions.
     path
-        The file for the rows, one JSON object per line, each written when its case ends. Cases
-        whose rows it has are not run again: started again after a kill at any moment, a sweep does
-        what is missing. It may hold rows of other cases; they stay.
+        The file for the rows, one JSON object per line. A row is written when its case ends. Cases
+        with rows in the file are not run again. So a sweep that is started again after a kill at
+        any moment runs the missing cases. Rows of other cases stay.
     jobs
-        Processes (default: what `joblib.parallel_config` says, else one a core). 1: this process.
+        The number of processes. Default: that of `joblib.parallel_config`, else one per core. 1:
+        this process.
     retry_failed
-        Run the cases again whose rows report an error, and drop those rows.
+        Drop rows with an error, and run their cases again.
     retry_changed
-        Run the cases again whose function or program, or what they name, has changed since, and
-        drop those rows.
+        Drop rows whose function or program, or anything that it uses, has changed since. Run their
+        cases again.
     progress
-        Show on the terminal (standard error) how far it is and the time left.
+        Show the progress and the time left on the terminal (standard error).
 
     Returns
     -------
-    The rows of the grid's cases, in its order. A row has `key`, the parameters, what the
-    run has (`machine` and, to filter by, its `kind`, `width`, `latency`, `dmms`, `shared_latency`
-    and `bank_bytes`; `schedule`, `threads`, `block_size`; unless parameters are called so),
-    `time`, `requests`, `stages`, `least`, the requests by class (`coalesced`, `conflict_free`,
-    `casual`), `error` and `message` (None where all went well), `seconds`, `mmsim` (the version)
-    and `source` (a fingerprint of the function, the programs and what they name). Except for
-    `seconds` it doesn't depend on where, when or together with which others its case ran.
+    The rows of the grid's cases, in its order. A row has `key` and the parameters. Unless a
+    parameter has the same name, it has the facts of the run: `machine` (to filter by: `kind`,
+    `width`, `latency`, `dmms`, `shared_latency`, `bank_bytes`), `schedule`, `threads`,
+    `block_size`. It has `time`, `requests`, `stages`, `least`, the requests by class (`coalesced`,
+    `conflict_free`, `casual`), `error` and `message` (None without an error), `seconds`, `mmsim`
+    (the version) and `source` (a fingerprint of the function, the programs and all that they use).
+    Only `seconds` depends on where and when a case ran, and on the other cases.
 
     Raises
     ------
     SweepError
-        A grid without cases, or with parameters that the function doesn't take or that can't be
-        written; a file that isn't a sweep's, or that another sweep is writing to; rows of a
-        function that has changed since, without `retry_changed`.
+        If the grid has no cases, or parameters that the function doesn't take or a row can't hold;
+        if the file isn't a sweep's, or another sweep is writing to it; if the function of a row has
+        changed since, without `retry_changed`.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def sweep(
         left = [case for case in cases if case.key not in rows]
         if not left:
             return SweepRows(rows[case.key] for case in cases)
-        if jobs is not None:  # more would have nothing to do, and one would be this very process
+        if jobs is not None:  # more would be idle, and one would be this process
             jobs = int(min(jobs, max(len(left), 2)))
         try:
             with watched(len(cases), len(left), progress) as advance:
@@ -123,7 +124,7 @@ def sweep(
 def _to_repeat(
     file: RowFile, cases: list[Case], retry_failed: bool, retry_changed: bool
 ) -> set[str]:
-    """The keys of the cases whose rows are to be dropped and made again."""
+    """The keys of the cases to run again; their rows are dropped."""
     there = [case for case in cases if case.key in file.rows]
     changed = [case for case in there if file.rows[case.key]["source"] != case.source]
     if changed and not retry_changed:

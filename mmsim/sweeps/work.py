@@ -1,6 +1,6 @@
-"""Carrying out cases on joblib's workers, wherever its backend has them.
+"""Carrying out cases on joblib's workers, on any backend.
 
-Claims are verified by workers of their own (`mmsim.claims.parallel`).
+Other workers verify claims (`mmsim.claims.parallel`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def finished(
 ) -> Iterator[SweepRow]:
     """The row of each case, in the order in which cases end.
 
-    A case that ends its worker process (out of memory, a crash) is found by running those that
-    were under way one at a time, and gets a row that says so.
+    A case may end its worker process (out of memory, a crash). Then the cases under way run again,
+    one at a time, and the case that ended the process gets a row that says so.
     """
     import joblib
     from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -44,7 +44,7 @@ def finished(
                 yield row
         except TerminatedWorkerError:
             suspects = [case for case in begun if case.key in left]
-            alone = joblib.Parallel(2, **_options(parcel))  # one would be this very process
+            alone = joblib.Parallel(2, **_options(parcel))  # one would be this process
             for case in suspects:
                 try:
                     (row,) = alone(_tasks(parcel, [case], []))
@@ -63,7 +63,7 @@ def _as_they_come(
 ) -> Iterator[SweepRow]:
     """The rows of cases in the order in which joblib has them.
 
-    Of a backend that gives results only when all are there (Ray, multiprocessing), some at a time.
+    A backend that returns results only together (Ray, multiprocessing) gets some cases at a time.
     """
     import joblib
 
@@ -74,7 +74,7 @@ def _as_they_come(
         parallel = joblib.Parallel(
             jobs,
             return_as="generator_unordered",
-            batch_size=1,  # a batch has no row before all of it is done, quick cases and slow
+            batch_size=1,  # a batch returns no row before its slowest case ends
             **_options(parcel),
         )
         yield from parallel(_tasks(parcel, cases, begun))
@@ -88,8 +88,7 @@ def _as_they_come(
 def _options(parcel: Parcel) -> dict[str, Any]:
     """Further options of joblib's own workers, which are children of this process.
 
-    Other words start other workers: those of an earlier sweep keep the modules that they imported,
-    as they were then.
+    Other options start other workers: workers of an earlier sweep keep their old imported modules.
     """
     from joblib.parallel import LokyBackend, get_active_backend
 
@@ -108,7 +107,7 @@ def _tasks(parcel: Parcel, cases: Iterable[Case], begun: list[Case]) -> Iterator
 
 @dataclass(frozen=True)
 class Reference:
-    """Stands for a program or a function in a case that is sent."""
+    """A reference to a program or a function, in a case that is sent."""
 
     number: int
 
@@ -119,8 +118,8 @@ _parcels = itertools.count()
 class Parcel:
     """The function of a sweep, and the programs and functions of its grid, packed once.
 
-    They are packed by value where a worker couldn't import them: from a script, a notebook, a
-    prompt. Workers unpack each parcel once, so that a program that is compiled stays compiled.
+    They are packed by value if a worker can't import them: from a script, a notebook, a prompt.
+    Workers unpack each parcel once, so a compiled program stays compiled.
     """
 
     def __init__(self, function: Callable[..., Any], cases: Iterable[Case]) -> None:
@@ -140,7 +139,7 @@ class Parcel:
             ) from error
 
     def light(self, case: Case) -> Case:
-        """The case with references in the place of what is in the parcel."""
+        """The case, with references to the contents of the parcel."""
         values = {
             name: Reference(self._numbers[id(value)]) if callable(value) else value
             for name, value in case.values.items()
@@ -149,7 +148,7 @@ class Parcel:
 
 
 def by_value(module: str) -> None:
-    """Let parcels hold what this module defines, as other processes can't import it."""
+    """Let parcels hold the definitions of this module, as other processes can't import it."""
     import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[module])
@@ -157,7 +156,7 @@ def by_value(module: str) -> None:
 
 @functools.lru_cache(maxsize=4)
 def _unpacked(parcel: int, packed: bytes) -> tuple[Callable[..., Any], list[Any]]:
-    """What a parcel holds. Another parcel of the same bytes may mean a module imported anew."""
+    """The contents of a parcel. Equal bytes of another parcel may mean a module imported anew."""
     import cloudpickle
 
     content: tuple[Callable[..., Any], list[Any]]
@@ -183,7 +182,7 @@ def _work(parcel: int, packed: bytes, case: Case) -> SweepRow:
 
 
 def _watch_over(sweeper: int, parcel: int) -> None:
-    """Let this worker end when the sweep, its parent, was killed, instead of waiting for work."""
+    """Let this worker end if its parent, the sweep, is killed. Otherwise it would wait for work."""
 
     def watch() -> None:
         while os.getppid() == sweeper:

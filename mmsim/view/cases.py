@@ -23,7 +23,7 @@ SPECIAL = {
 
 @tables.register
 def case_tables(rows: CaseRows) -> list[Table]:
-    """A row for each case, with its parameters and what is measured and claimed."""
+    """Return a row for each case: its parameters, the measured and the claimed value."""
     if not rows:
         return [Table("no cases", (), ())]
     names = list(dict.fromkeys(name for row in rows for name in row.columns))

@@ -36,7 +36,7 @@ def difference_tables(found: Difference) -> list[Table]:
 
 
 def both(first: object, second: object) -> str:
-    """What both runs have, or what each has; - where one has nothing.
+    """Return the value of both runs, or both values; - stands for no value.
 
     >>> both(1, 1), both(4, 1), both(None, 2)
     ('1', '4 -> 1', '- -> 2')

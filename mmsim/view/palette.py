@@ -16,8 +16,8 @@ WARPS = (
 )
 """The colours of warps: warps whose numbers end in the same digit share one.
 
-Found by a search for ten colours that stay apart with full colour vision, without one of the three
-kinds of cones, and in grey print, where neighbours in this order differ the most.
+A search found ten colours that differ with full colour vision, without one of the three kinds of
+cones, and in grey print. In grey, neighbours in this order differ the most.
 """
 
 
@@ -37,7 +37,7 @@ def linear(part: float) -> float:
 
 
 def ink(colour: str) -> str:
-    """Black or white, whichever is read more easily on a colour #rrggbb.
+    """Black or white, the more readable one on a colour #rrggbb.
 
     >>> ink("#0064d0"), ink("#eda039")
     ('white', 'black')

@@ -1,7 +1,7 @@
-"""Results as tables: what is shown of each, and the three ways to show it (text, HTML, Rich).
+"""Results as tables: the contents for each result, and three forms (text, HTML, Rich).
 
-A `Tabular` result shows itself by these functions, which are entered in `FORMS` here. Everything
-else that is printed as a table is a `Table` too, or `rich_rows` where cells have colours.
+A `Tabular` result shows itself by these functions; this module enters them in `FORMS`. Every other
+printed table is a `Table` too, or made by `rich_rows` if its cells have colours.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ COUNT_TITLES = {
     "translations": "pages asked for",
     **{name: name.replace("_", " ") for name in BUSIEST},
 }
-"""The titles of those counts of a cache that aren't their names."""
+"""The titles of the cache's counts that differ from their names."""
 
 
 @dataclass(frozen=True)
 class Column:
     """A column's title, and whether it holds numbers (set to the right) or text.
 
-    Numbers and what is `whole` are never broken over lines on a terminal. `code` is a program's.
+    A terminal never breaks numbers and `whole` cells over lines. `code` is text of a program.
     """
 
     title: str
@@ -64,7 +64,7 @@ def words(title: str) -> Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under a caption. Cells are text; `note` is what was left out, if anything."""
+    """Rows under a caption. Cells are text; `note` says what was left out, if anything."""
 
     caption: str
     columns: tuple[Column, ...]
@@ -100,7 +100,7 @@ def tables(value: Any) -> list[Table]:
 
 @tables.register
 def run_tables(run: Run) -> list[Table]:
-    """A run: its time, its accesses, what a check found."""
+    """A run: its time, its accesses, the findings of a check."""
     launches = f", {run.launches} launches" if run.launches > 1 else ""
     caption = (
         f"{run.program} on {run.machine}, {launched(run.threads, run.block_size, run.shape)}, "
@@ -161,7 +161,7 @@ def _(finding: Finding) -> list[Table]:
 
 @tables.register
 def _(report: Report) -> list[Table]:
-    """What was checked and what was found; a sentence for each finding is its text."""
+    """The check and its findings; the text has a sentence for each finding."""
     caption, *_ = str(report).splitlines()
     found = findings_table(report.findings)
     return [replace(found, caption=caption, note=report.looked_for if report.ok else "")]
@@ -169,7 +169,7 @@ def _(report: Report) -> list[Table]:
 
 @tables.register
 def _(found: Conflicts) -> list[Table]:
-    """The phases in conflict, all of them; values with equal rows stand in one."""
+    """All phases in conflict; values with equal rows share one."""
     columns = (
         words("values"),
         Column("phase"),
@@ -182,7 +182,7 @@ def _(found: Conflicts) -> list[Table]:
 
 @tables.register
 def _(fit: Fit) -> list[Table]:
-    """The terms of a formula; what else its text says is the note."""
+    """The terms of a formula; the rest of its text is the note."""
     formula, *notes = str(fit).splitlines()
     shown = _table(
         formula,
@@ -194,7 +194,7 @@ def _(fit: Fit) -> list[Table]:
 
 @tables.register
 def sweep_tables(rows: SweepRows) -> list[Table]:
-    """The parameters in which the rows of a sweep differ, and what came out."""
+    """The parameters in which the rows of a sweep differ, and the results."""
     known = dict.fromkeys(name for row in rows for name in row if name not in RESULTS)
     names = [name for name in known if len({repr(row.get(name)) for row in rows}) > 1]
     names += [name for name in ("time", "stages", "error") if any(row.get(name) for row in rows)]
@@ -237,9 +237,9 @@ def accesses_table(caption: str, rows: Iterable[AccessRow]) -> Table:
 
 
 def cache_table(caption: str, rows: Iterable[CacheRow]) -> Table:
-    """What the accesses of a run took of a cache and of memory: a column for each count.
+    """The accesses' use of a cache and of memory: a column for each count.
 
-    Ports, wires and slices have columns where they take time, pages where any is asked for.
+    Ports, wires and slices have columns if they take time, pages if any is requested.
     """
     rows = tuple(rows)
     optional = (*BUSIEST, "translations")
@@ -261,7 +261,7 @@ def cache_table(caption: str, rows: Iterable[CacheRow]) -> Table:
 
 
 def findings_table(findings: Sequence[Finding]) -> Table:
-    """What a check found, a row for each."""
+    """The findings of a check, a row for each."""
     return _table(
         _many(len(findings), "finding"),
         (
@@ -321,7 +321,7 @@ def rounds_table(rows: Sequence[RoundRow]) -> Table:
 def profile_table(profile: Profile) -> Table:
     """A program's source with the stages, the waste and the time of each line.
 
-    Where requests are served in phases, a column has the least stages that these take.
+    If requests are served in phases, a column has the least stages of the phases.
     """
     lines = profile.lines
     phased = any(line.least > line.requests for line in lines)
@@ -357,7 +357,7 @@ def profile_table(profile: Profile) -> Table:
 
 
 def _registers(needed: Registers | None) -> str:
-    """What a caption says of registers: those for all words, and those for data if it's fewer."""
+    """The registers in a caption: those for all words, and those for data if there are fewer."""
     if needed is None:
         return ""
     words = f"; {needed.words} register{'s' * (needed.words != 1)}"
@@ -404,10 +404,10 @@ def table_text(table: Table) -> str:
 
 
 def table_html(table: Table) -> str:
-    """A table as HTML; every cell is text, whatever it holds.
+    """Return a table as HTML; every cell is escaped text.
 
-    It looks the same wherever it is shown: the style sheets of notebooks set titles to the right,
-    and code in a font whose letters differ in width.
+    Its styles make it look the same everywhere: the style sheets of notebooks would set titles to
+    the right, and code in a proportional font.
     """
     escape = html_text.escape
     note = f"<p>{escape(table.note)}</p>" if table.note else ""
@@ -450,7 +450,7 @@ def rich_rows(
     caption: str = "",
     note: str = "",
 ) -> RichTable:
-    """The same of cells that may have several lines, and colours: those are made by `rich_text`."""
+    """As `rich_table`, of cells with several lines and colours; `rich_text` makes these."""
     from mmsim.view.terminal import FittingTable, longest
 
     titles = tuple(columns)

@@ -1,4 +1,4 @@
-"""Tables for Rich, which fit into the width of the terminal without a cut name or number."""
+"""Tables for Rich that fit into the width of the terminal without a cut name or number."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 NARROW = 16
-"""Characters of a line of text in a cell, at least, if it is broken over lines."""
+"""The least characters of a line in a cell whose text is broken over lines."""
 
 
 class FittingTable(Table):
-    """A table without borders where they don't fit, and row by row where its columns don't.
+    """A table that drops borders if they don't fit, and prints row by row if its columns don't.
 
     Words of a title, and the lines of a column with a least width, are never broken.
     """
@@ -30,7 +30,7 @@ class FittingTable(Table):
             )
             for column, texts in zip(self.columns, columns, strict=True)
         ]
-        room = options.max_width - 3 * len(columns) - 1  # of borders and spaces
+        room = options.max_width - 3 * len(columns) - 1  # without borders and spaces
         if sum(least) > room:
             room = options.max_width - 2 * len(columns)
             self.box, self.padding, self.pad_edge = None, (0, 2, 0, 0), False
@@ -42,7 +42,7 @@ class FittingTable(Table):
         yield from super().__rich_console__(console, options)
 
     def _row_by_row(self, columns: Sequence[Sequence[Text]]) -> Iterator[Text | Table]:
-        """A line for each cell that holds something, after its title."""
+        """Yield a line for each nonempty cell, after its title."""
         if self.title:
             yield Text.assemble(*_texts(self.title), style="table.title")
         for row in range(len(self.rows)):
@@ -61,7 +61,7 @@ class FittingTable(Table):
 
 
 def shared(room: int, least: Iterable[int], widest: Sequence[int]) -> list[int]:
-    """Widths of columns that fit into a room: the least, then the narrowest grow to the widest.
+    """Widths of columns that fit: first the least widths, then the narrowest columns grow.
 
     >>> shared(30, [4, 8, 8], [4, 30, 12]), shared(90, [4, 8, 8], [4, 30, 12])
     ([4, 14, 12], [4, 30, 12])

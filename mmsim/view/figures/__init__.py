@@ -1,8 +1,8 @@
 """Figures of runs, drawn with matplotlib and ready for a paper: `mmsim.figures`.
 
-Each function takes a run, or data, and returns the `Axes` that it drew on: those given as `axes`,
-else new ones as wide as a column (3.3 inches; some are as wide as a page). Nothing is distinguished
-by colour alone. matplotlib is loaded when the first figure is drawn.
+Each function takes a run, or data, and returns the `Axes` that it drew on. Without `axes` it makes
+new ones as wide as a column (3.3 inches; some are as wide as a page). Colour alone distinguishes
+nothing. matplotlib is loaded when the first figure is drawn.
 """
 
 from mmsim.host.guesses import guessed_in

@@ -30,22 +30,22 @@ NARROW, WIDEST = 16, 64
 def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = None) -> Axes:
     """Draw the memory's cells, the requested ones with their threads, and their stages.
 
-    Rows are as wide as the rule of the unit: a column is a bank, a row of the upper part an address
-    group. Where banks have bytes and a word holds several elements, cells are words. Each row of
-    the lower part is a stage, in the order in which the stages enter the pipeline.
+    The upper part shows the cells: a column is a bank, a row an address group. A cell is a word if
+    banks have bytes and a word holds several elements. Each row of the lower part is a stage, in
+    the order in which the stages enter the pipeline.
 
     Parameters
     ----------
     run
         A run with a trace.
     numbers
-        Which of `run.trace.dispatches`: one, or several that the same unit served.
+        The numbers in `run.trace.dispatches`: one, or several of the same unit.
     axes
         Where to draw.
 
     Examples
     --------
-    SMM's Figure 4: W(0) asks for m[0], m[1], m[10], m[6], W(1) for m[8], m[9], m[14], m[15].
+    SMM's Figure 4: W(0) requests m[0], m[1], m[10], m[6]; W(1) requests m[8], m[9], m[14], m[15].
 
     >>> import numpy as np, mmsim as mm
     >>> @mm.program
@@ -123,7 +123,7 @@ def access(run: Run, numbers: int | Sequence[int] = 0, *, axes: Axes | None = No
 
 
 def _of_words(rule: Conflict, width: int) -> tuple[Conflict, int]:
-    """The rule for whole words, where one holds several elements, and how many it holds.
+    """The rule for whole words if a word holds several elements, and how many it holds.
 
     >>> from mmsim.model.byte_banks import ByteBanks, ByteGroups
     >>> _of_words(ByteBanks(32).of_words(1), 32), _of_words(ByteGroups(32).of_words(2), 32)
@@ -173,7 +173,7 @@ def _chosen(run: Run, given: int | Sequence[int]) -> list[Dispatch]:
 
 
 def _groups(run: Run, chosen: list[Dispatch], width: int) -> list[int]:
-    """The rows to draw: all of the arrays asked for if they are few, else those asked for."""
+    """The rows to draw: all rows of the requested arrays if few, else the requested rows."""
     asked = {address // width for one in chosen for address in one.addresses}
     whole = set(asked)
     for array in run.trace.arrays:
@@ -187,7 +187,7 @@ def _groups(run: Run, chosen: list[Dispatch], width: int) -> list[int]:
 
 
 def _phase(dispatch: Dispatch, stage: int) -> str:
-    """The phase of a stage, where the request has several."""
+    """The phase of a stage, if the request has several phases."""
     if dispatch.phase_count == 1:
         return ""
     later = zip(dispatch.stages, dispatch.phases, strict=True)
@@ -195,7 +195,7 @@ def _phase(dispatch: Dispatch, stage: int) -> str:
 
 
 def _column_names(width: int, named: bool) -> list[str]:
-    """The names of the columns: banks, or where nothing is `named` so how far into its row each."""
+    """The names of the columns: banks, or, unless `named`, the offset of each in its row."""
     if not named:
         return [f"+{column}" for column in range(width)]
     return [f"B[{bank}]" if width <= NARROW else str(bank) for bank in range(width)]
@@ -210,7 +210,7 @@ def _cell(
     gid: str,
     width: int,
 ) -> None:
-    """A cell with its address and the threads that ask for it, in the colour of their warp."""
+    """Draw a cell with its address and the threads that request it, in the colour of their warp."""
     from matplotlib.patches import Rectangle
 
     colour = WARPS[asked[0][0] % len(WARPS)] if asked else "#FFFFFF"
@@ -228,7 +228,7 @@ def _cell(
 
 
 def threads_of(threads: Iterable[int], width: int) -> str:
-    """The threads of one cell, as briefly as they fit."""
+    """The threads of one cell, as a short text."""
     numbers = sorted(threads)
     if not numbers:
         return ""

@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MANY = 20_000
-"""From so many cells on the map is an image inside the vector file."""
+"""With so many cells or more, the map is an image inside the vector file."""
 
 LONGEST, WIDEST = 2**24, 2**16
-"""The most time units and banks that a map is made of: it has a number for each of both."""
+"""The most time units and the most banks of a map: it has a number for each pair."""
 
 NAMED = 16
-"""The most rows that all have their names."""
+"""The most rows of a map in which every row has its name."""
 
 
 def use(
     run: Run, unit: str, over: Literal["time", "round"] = "time"
 ) -> tuple[list[int], npt.NDArray[np.int64]]:
-    """The rows (banks, or the address groups in use, or such), and the words that each served.
+    """The rows (such as banks, or the address groups in use), and the words that each served.
 
-    Of several requests of a warp for one address only one is counted, as only one is served. The
+    Several requests of a warp for one address count once, as the memory serves only one. The
     columns are time units (a stage counts when it is dispatched) or rounds.
     """
     trace = run.trace
@@ -61,7 +61,7 @@ def use(
 def _served(run: Run, dispatch: Dispatch, rule: Conflict) -> set[tuple[int, int, int]]:
     """The words that a request is served, the bank or group of each, and its stage.
 
-    Where banks have bytes, short elements share words, and long ones have several.
+    If banks have bytes, short elements share words, and long elements have several words.
     """
     served = zip(dispatch.addresses, dispatch.places, dispatch.stages, strict=True)
     if type(rule) is not ByteBanks:
@@ -77,7 +77,7 @@ def _served(run: Run, dispatch: Dispatch, rule: Conflict) -> set[tuple[int, int,
 
 
 def step(count: int) -> int:
-    """Which of so many columns have their number: every first, second, fifth, tenth, ..."""
+    """The distance between numbered columns, of so many columns: 1, 2, 5, 10, ..."""
     found = 1
     while count / found > 10:
         found = found * 5 // 2 if str(found)[0] == "2" else found * 2
@@ -94,18 +94,18 @@ def banks(
 ) -> Axes:
     """Draw a map of the words that each bank served: white for none, darker for more.
 
-    Of a unit that conflicts by address group the rows are the groups in use.
+    For a unit with address groups, the rows are the groups in use.
 
     Parameters
     ----------
     run
         A run with a trace.
     unit
-        Which memory unit: "memory", or on the HMM "global", "shared[0]", ... (default: the first
-        that served a request).
+        The memory unit: "memory", or on the HMM "global", "shared[0]", ... Default: the first unit
+        that served a request.
     over
-        "time": a column is a time unit, and a stage counts in that in which it is dispatched.
-        "round": a column is a round of the synchronous schedule.
+        "time": a column is a time unit, and a stage counts at its dispatch. "round": a column is a
+        round of the synchronous schedule.
     axes
         Where to draw.
 

@@ -11,14 +11,14 @@ from mmsim.view.figures.warps import intervals, warps
 
 
 def compare(first: Run, second: Run, *, names: Sequence[str]) -> Figure:
-    """Draw the warps of two runs over the same time, with how long each run took.
+    """Draw the warps of two runs over the same time, with the time of each run.
 
     Parameters
     ----------
     first, second
         Runs with traces.
     names
-        What they are called.
+        The names of the runs.
     """
     import matplotlib
 

@@ -1,4 +1,4 @@
-"""A claim over one of its parameters: what is measured, and what is claimed."""
+"""A claim over one of its parameters: the measured and the claimed values."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SET = 60
-"""Letters of a statement up to which it is set as mathematics: a longer one has no room."""
+"""The most letters of a statement that is set as mathematics; there is no room for a longer one."""
 WIDEST = 44
-"""Letters of a line below a column."""
+"""The most letters of a line below a column."""
 MACHINE = ("w", "l", "L", "d")
-"""Letters of a machine's numbers: along a line it is one machine."""
+"""The letters of a machine's numbers. Along a line the machine stays the same."""
 BOUND: Any = {
     "linestyle": "none",
     "marker": "_",
@@ -32,16 +32,16 @@ BOUND: Any = {
     "markeredgewidth": 1.4,
     "color": DARK_FIRST[2],
 }
-"""A bound, which points lie below or above."""
+"""The style of a bound: points lie below or above it."""
 
 
 @advised()
 def claim(claim: AnyClaim, over: str, *, axes: Axes | None = None, **where: Any) -> Axes:
-    """Draw what is measured of a claim, under both schedules, and what it claims, over a parameter.
+    """Draw the measured values of a claim, under both schedules, and its formula over a parameter.
 
-    The cases of one line are run: along it the machine stays the same, but for `over`, and other
-    parameters stay the same or are a multiple of `over`, as p = n, or of its square. The legend has
-    the statement. A point that equals an exact claim has a ring; of a bound there is a dash, at the
+    The cases of one line are run. Along a line the machine stays the same, except for `over`. Other
+    parameters stay the same, or are a multiple of `over` (as p = n) or of its square. The legend
+    has the statement. A ring marks a point that equals an exact claim. A dash marks a bound: the
     formula times its constant.
 
     Parameters
@@ -53,8 +53,8 @@ def claim(claim: AnyClaim, over: str, *, axes: Axes | None = None, **where: Any)
     axes
         Where to draw.
     where
-        Other parameters, by name. Without them the line is taken that has the most cases; of
-        several, the last one of the grid.
+        Other parameters, by name. Default: the line with the most cases; of several such lines, the
+        last one of the grid.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def claim(claim: AnyClaim, over: str, *, axes: Axes | None = None, **where: Any)
 
 
 def statement(claim: AnyClaim) -> str:
-    """What a claim says, set as mathematics; one that is too long for a legend, in short."""
+    """The statement of a claim, set as mathematics; shortened if it is too long for a legend."""
     import sympy
 
     if len(claim.text) > SET:
@@ -109,7 +109,7 @@ def statement(claim: AnyClaim) -> str:
 
 
 def _line(claim: AnyClaim, over: str, where: Case) -> tuple[str, list[Case]]:
-    """What the other parameters are along the longest line of cases, and these, in order."""
+    """The other parameters along the longest line of cases, in words, and these cases, in order."""
     cases = claim.chosen(where)
     for case in cases:
         if not _is_number(case.get(over)):
@@ -130,7 +130,7 @@ def _line(claim: AnyClaim, over: str, where: Case) -> tuple[str, list[Case]]:
     def size(key: tuple[int, tuple[str, ...]]) -> tuple[int, int]:
         return len(lines[key]), -key[0]
 
-    chosen = max(reversed(lines), key=size)  # of equal ones the last one of the grid
+    chosen = max(reversed(lines), key=size)  # of equal lines, the last one of the grid
     return ", ".join(chosen[1]), sorted(lines[chosen], key=lambda case: float(case[over]))
 
 
@@ -139,7 +139,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _courses(name: str, value: Any, over: str, at: Any) -> list[tuple[int, str]]:
-    """What a parameter may be along a line: the same, or a multiple of `over` or of its square.
+    """The possible courses of a parameter: the same, or a multiple of `over` or of its square.
 
     >>> _courses("p", 16, "n", 32)
     [(0, 'p=16'), (1, 'p=n/2'), (2, 'p=n²/64')]

@@ -1,4 +1,4 @@
-"""What one access to a tile asks of the banks, phase by phase."""
+"""The words that one access to a tile requests from the banks, phase by phase."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ALONE, COLLIDES = COLOURS[0], COLOURS[5]
-"""Of a word that is the only one wanted of its bank, and of several."""
+"""The colours of the only requested word of a bank, and of one of several."""
 HEIGHT, GAP = 0.19, 0.5
-"""Inches of a row of cells, and the rows between two phases."""
+"""The height of a row of cells in inches, and the gap between two phases in rows."""
 
 
 @advised()
 def conflicts(conflicts: Conflicts, value: int | None = None, *, axes: Axes | None = None) -> Axes:
-    """Draw the words that one request wants, below their banks, phase by phase.
+    """Draw the words of one request, below their banks, phase by phase.
 
-    A column is a bank, and a cell one of its words that is wanted, with its thread (* stands for
-    more of them); of atomic operations each thread has a cell. A row is a stage, or two of a
-    compare and swap. Where several words of one bank are wanted they are red, with their number
-    above them. Phases and stages count from 0, as in what `print` says.
+    A column is a bank. A cell is a requested word with its thread (* stands for several threads);
+    in an atomic operation each thread has a cell. A row is a stage; in a compare and swap, two
+    stages. Several requested words of one bank are red, with their number above them. Phases and
+    stages count from 0, as in the printed table.
 
     Parameters
     ----------
     conflicts
-        What `mmsim.conflicts` found.
+        The result of `mmsim.conflicts`.
     value
-        Which value of the threads: the one whose request has the most stages, unless it is given.
+        The number of the threads' value to draw. Default: that of the request with the most stages.
     axes
         Where to draw.
 
@@ -99,7 +99,7 @@ def conflicts(conflicts: Conflicts, value: int | None = None, *, axes: Axes | No
 
 
 def _request(found: Conflicts, value: int | None) -> Request:
-    """The request to draw: that of a value, or the one with the most stages."""
+    """The request to draw: a value's request, or the one with the most stages."""
     if value is not None:
         whole("value", value, 0)
     chosen = [one for one in found.requests if value is None or one.value == value]
@@ -113,7 +113,7 @@ def _request(found: Conflicts, value: int | None) -> Request:
 
 
 def _about(found: Conflicts, request: Request) -> str:
-    """What the columns are, and what is drawn."""
+    """The label of the columns, with what is drawn."""
     return f"bank (cells show their thread; {_counted(found, request)})"
 
 
@@ -125,7 +125,7 @@ def _counted(found: Conflicts, request: Request) -> str:
 
 
 def _cells(found: Conflicts, words: dict[int, tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """The threads of each cell of a bank: a word's, or one at a time where requests don't merge."""
+    """The threads of each cell of a bank: a word's, or a single one if requests don't merge."""
     every = [threads for _, threads in sorted(words.items())]
     if found.kind in ATOMICS:
         return [(thread,) for threads in every for thread in threads]
@@ -133,14 +133,14 @@ def _cells(found: Conflicts, words: dict[int, tuple[int, ...]]) -> list[tuple[in
 
 
 def _grid(axes: Axes, top: float, rows: int) -> None:
-    """The cells of all banks, empty."""
+    """Draw the empty cells of all banks."""
     axes.vlines(range(BANKS + 1), top, top + rows, colors="#DDDDDD", linewidth=0.5, zorder=0)
     levels = [top + row for row in range(rows + 1)]
     axes.hlines(levels, 0, BANKS, colors="#DDDDDD", linewidth=0.5, zorder=0)
 
 
 def _count(axes: Axes, bank: int, top: float, count: int, gid: str) -> None:
-    """How many stages a bank takes, above it."""
+    """Write the number of stages of a bank above it."""
     text = axes.text(bank + 0.5, top - 0.05, f"×{count}", ha="center", va="bottom", gid=gid)
     text.set(color=COLLIDES, fontweight="bold")
 
@@ -148,7 +148,7 @@ def _count(axes: Axes, bank: int, top: float, count: int, gid: str) -> None:
 def _cell(
     axes: Axes, bank: int, top: float, threads: tuple[int, ...], colour: str, gid: str
 ) -> None:
-    """A word with the threads that want it."""
+    """Draw a word with the threads that request it."""
     from matplotlib.patches import Rectangle
 
     cell = Rectangle((bank, top), 1, 1, facecolor=colour, edgecolor="#777777", linewidth=0.5)

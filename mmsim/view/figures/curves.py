@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WIDTH, HEIGHT = 4.4, 2.9
-"""In inches, of a figure in a page of text."""
+"""The size, in inches, of a figure in a page of text."""
 
 
 def draw_curve(curve: Curve, axes: Axes | None = None) -> Axes:
@@ -39,7 +39,7 @@ def draw_curve(curve: Curve, axes: Axes | None = None) -> Axes:
 
 
 def curve_svg(curve: Curve) -> str:
-    """A curve as an SVG element for an HTML page; text stays text, and nothing is fetched."""
+    """Return a curve as an SVG element for HTML. Text stays text, and the page fetches nothing."""
     figure: Any = draw_curve(curve).figure
     text = as_svg(figure, letters="none", salt=curve.title, title=described(figure))
     return text[text.index("<svg") :]

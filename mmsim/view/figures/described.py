@@ -1,4 +1,4 @@
-"""A figure in words, for those who don't see it: its SVG's title and the alt text of pages."""
+"""A figure in words, for readers who don't see it: its SVG's title and the alt text of pages."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST = 8
-"""Of several things, so many are named."""
+"""The most things of several that are named."""
 
 
 def describe(axes: Axes, what: str, parts: Iterable[str] = ()) -> None:
-    """Say what is seen on axes, where nothing says it yet; of many parts the first ones are named.
+    """Describe axes that have no description yet; of many parts, name the first ones.
 
     >>> from matplotlib.figure import Figure
     >>> axes = Figure().subplots()
@@ -35,7 +35,7 @@ def describe(axes: Axes, what: str, parts: Iterable[str] = ()) -> None:
 
 
 def described(figure: Figure) -> str:
-    """What is seen in a figure: what was said of its axes, else the first and last of its points.
+    """Return a figure's description: that of its axes, else the first and last of its points.
 
     >>> from matplotlib.figure import Figure
     >>> axes = Figure().subplots()

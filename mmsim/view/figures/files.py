@@ -23,9 +23,9 @@ def as_svg(
 ) -> str:
     """A figure as SVG, the same text for the same figure.
 
-    Text is drawn as curves ("path"), so that it looks the same everywhere, or stays
-    text ("none"). Figures of one page differ in their salt, for it makes the names in them. A title
-    is not seen: it says what is.
+    Text is drawn as curves ("path"), which look the same everywhere, or stays text ("none").
+    Figures of one page need different salts, which make their names differ. The title is not
+    visible; it describes the figure.
     """
     import matplotlib
 

@@ -1,4 +1,4 @@
-"""A tile as a layout has it: its elements in rows and columns, each in the colour of its bank."""
+"""A tile and its layout: the elements in rows and columns, each in the colour of its bank."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
 Integers = npt.NDArray[np.int64]
 HUES = (*COLOURS, "#999999")
 SHADES = (0.0, 0.3, 0.55, 0.75)
-"""How much white is in the colours of four neighbouring banks, which share a hue."""
+"""The share of white in the colours of four neighbouring banks of one hue."""
 PALE = 0.8
-"""How much white covers the elements that an access leaves out."""
+"""The share of white over the elements outside of an access."""
 
 ROWS, COLUMNS = 128, 256
 """The most rows and columns that are drawn."""
 SMALL = 16
-"""The most columns of a tile whose offsets are written in it."""
+"""The most columns of a tile that shows offsets."""
 NARROW = 8
-"""The most columns of a figure that is as wide as a column."""
+"""The most columns of a tile whose figure is one column of a paper wide."""
 TALLEST = 9.0
 NAMES = 0.6
-"""Inches of all rows at most, and of their names."""
+"""The width of the rows' names, in inches."""
 LINE, DIGIT, MARGIN = 8.6, 4.6, 1.5
-"""Points from one line of letters to the next, of a digit's width, and around what is written."""
+"""Points of the line height, of a digit's width, and of the margin around a text."""
 ORDER = ("bank", "offset", "thread")
-"""What is written in a cell, from top to bottom."""
+"""The lines of a cell, from top to bottom."""
 LINED = 3
-"""The points from which cells have lines between them."""
+"""The least size of a cell, in points, at which lines separate the cells."""
 POINTS = 72
 
 
@@ -64,22 +64,21 @@ def layout(
 ) -> Axes:
     """Draw a tile: each element in the colour of its bank, with the bank's number where it fits.
 
-    Four neighbouring banks, 16 bytes, share a hue. Elements that lie in one word of 4 bytes are
-    drawn as one cell. Of a small tile each cell has its offset too, in words, below the bank. Where
-    an access is given, the cells that it wants are framed and have their threads in them, and the
-    others are pale. Of a large tile the first 128 rows and 256 columns are drawn, and the names of
-    the axes say so.
+    Four neighbouring banks, 16 bytes, share a hue. Elements in one word of 4 bytes are one cell. In
+    a small tile each cell also has its offset, in words, below the bank. With an access, the
+    requested cells have a frame and their threads, and the other cells are pale. Of a large tile,
+    only the first 128 rows and 256 columns are drawn; the names of the axes say so.
 
     Parameters
     ----------
     layout, shape, access, bytes, vector, kind, threads
-        As of `mmsim.conflicts`. An array of more than two dimensions is drawn with all but the last
-        as rows.
+        As for `mmsim.conflicts`. In an array of more than two dimensions, all axes except for the
+        last one together are the rows.
     value
-        Which of the values of each thread is drawn.
+        The number of the threads' value to draw.
     banks
-        How many banks of 4 bytes there are: 32, unless the layout rotates rows of another width,
-        as `RAP` does.
+        The number of banks of 4 bytes. Default: the width of the rows that the layout rotates (such
+        as `RAP`), else 32.
     axes
         Where to draw.
 
@@ -123,7 +122,7 @@ class _Tile:
 
     @property
     def words(self) -> Integers:
-        """The word of 4 bytes that each element begins in."""
+        """The word of 4 bytes in which each element begins."""
         words: Integers = self.part * self.bytes // BANK_BYTES
         return words
 
@@ -138,7 +137,7 @@ class _Tile:
 def _asked(
     offsets: Integers, found: questions.Conflicts, size: int, value: int
 ) -> dict[int, tuple[int, ...]]:
-    """The threads that want each element, by its number in row-major order."""
+    """The threads that request each element, by its number in row-major order."""
     if value >= len(found.addresses):
         raise LayoutError(
             f"a thread has {len(found.addresses)} values, counted from 0, so none is {value}"
@@ -216,7 +215,7 @@ def _paint(axes: Axes, tile: _Tile, asked: dict[int, tuple[int, ...]], colours: 
 
 
 def _explain(axes: Axes, colours: list[str]) -> None:
-    """A bar that says which colour is which bank, where no cell has its number."""
+    """Draw a colour bar of the banks, for cells without their banks' numbers."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, Normalize
 
@@ -230,7 +229,7 @@ def _explain(axes: Axes, colours: list[str]) -> None:
 
 @dataclass(frozen=True)
 class _Cell:
-    """Elements side by side that lie in one word, in order, and are wanted by the same threads."""
+    """Adjacent elements in one word, in order, that the same threads request."""
 
     row: int
     column: int
@@ -240,7 +239,7 @@ class _Cell:
     threads: tuple[int, ...]
 
     def text(self, line: str, across: float, tile: _Tile, letter: str) -> list[str] | None:
-        """The texts for a line, the longest first; None where there is none."""
+        """The texts for a line, the longest first; None without a text."""
         if line == "bank":
             texts = tile.name(self.word)
         elif line == "offset":
@@ -252,7 +251,7 @@ class _Cell:
 
 
 def _fit(cells: list[_Cell], line: str, across: float, tile: _Tile, letter: str) -> bool:
-    """Whether a line can be written in every cell that has it; offsets are for small tiles."""
+    """Whether a line fits into every cell that has it. Only small tiles have offsets."""
     if line == "offset" and tile.offsets.shape[1] > SMALL:
         return False
     texts = [cell.text(line, across, tile, letter) for cell in cells]
@@ -295,7 +294,7 @@ def _of_threads(threads: tuple[int, ...], letter: str) -> list[str]:
 
 
 def _border(axes: Axes, cells: list[_Cell]) -> None:
-    """Lines between cells."""
+    """Draw lines between cells."""
     from matplotlib.collections import LineCollection
 
     upright = [[(one.column, one.row), (one.column, one.row + 1)] for one in cells]
@@ -304,7 +303,7 @@ def _border(axes: Axes, cells: list[_Cell]) -> None:
 
 
 def _frame(axes: Axes, cell: _Cell, width: float) -> None:
-    """The frame of a cell that threads want."""
+    """Draw the frame of a requested cell."""
     from matplotlib.patches import Rectangle
 
     frame = Rectangle((cell.column, cell.row), cell.columns, 1, fill=False, linewidth=width)
@@ -329,7 +328,7 @@ def _write(axes: Axes, cell: _Cell, text: list[str], colour: str) -> None:
 def _name(
     axes: Axes, tile: _Tile, shape: Shape, across: float, down: float, lines: list[str]
 ) -> None:
-    """The rows and columns by their indices, and what the cells show."""
+    """Name the rows and columns by their indices, and say what the cells show."""
     (rows, columns), every = tile.part.shape, tile.offsets.shape
     by = _apart(across, DIGIT * len(str(columns - 1)) + 2)
     marks = range(0, columns, by)
@@ -349,7 +348,7 @@ def _name(
 
 
 def _apart(room: float, needed: float) -> int:
-    """Every how many marks one can be named, a power of two."""
+    """The distance between named marks, a power of two."""
     by = 1
     while by * room < needed:
         by *= 2
@@ -357,7 +356,7 @@ def _apart(room: float, needed: float) -> int:
 
 
 def bank_colour(bank: int, banks: int) -> str:
-    """The colour of a bank: those that hold 16 neighbouring bytes share a hue, if they are many."""
+    """The colour of a bank. Of many banks, those of 16 neighbouring bytes share a hue."""
     if banks <= len(HUES):
         return HUES[bank]
     return _whiter(HUES[bank // len(SHADES) % len(HUES)], SHADES[bank % len(SHADES)])

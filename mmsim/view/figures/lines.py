@@ -29,7 +29,7 @@ LONGEST = 46
 
 @advised()
 def lines(run: Run, *, axes: Axes | None = None) -> Axes:
-    """Draw a bar for each source line that touches memory: the least stages, and those wasted.
+    """Draw a bar for each source line that accesses memory: the least stages, and the wasted ones.
 
     Of a long program the 30 lines with the most stages are drawn.
 
@@ -80,7 +80,7 @@ def lines(run: Run, *, axes: Axes | None = None) -> Axes:
             )
             note = f" {line.stages}" + (f", {line.wasted} wasted" if line.wasted else "")
             drawn.text(line.stages, row, note, va="center")
-        # Room at the right of the longest bar for what is written there.
+        # Room for text at the right of the longest bar.
         drawn.set_xlim(0, 1.45 * max(line.stages for line in shown))
         drawn.set_yticks(rows, [str(line.line) for line in shown])
         drawn.set_ylim(len(shown) - 0.6, -0.85)

@@ -1,4 +1,4 @@
-"""What all figures share: their size, their fonts, their colours, and how they are saved.
+"""The size, fonts, colours and files of all figures.
 
 Every figure that mmsim draws gets its axes from `drawing`, and its file from `save` or `as_svg`.
 """
@@ -28,13 +28,13 @@ LETTERS = 7
 """The smallest font, in points."""
 
 COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#0072B2")
-"""Okabe and Ito's colours, which the colour-blind can distinguish, for whatever is not a warp."""
+"""Okabe and Ito's colours, which the colour-blind can distinguish, for everything except warps."""
 
 DARK_FIRST = tuple(COLOURS[number] for number in (6, 5, 2, 4, 1, 0, 3))
 """The same for points and lines on white."""
 
 MARKERS = "osD^vP*X"
-"""What differs in colour differs in marker too."""
+"""The markers of series: different colours have different markers."""
 
 LEAST, WASTED = COLOURS[0], COLOURS[1]
 HATCH = "////"
@@ -49,7 +49,7 @@ STYLE: Any = {
 """Matplotlib's settings while a figure is drawn."""
 
 DOTS = 300
-"""Dots in an inch of what is saved as dots: a .png, and large maps in any file."""
+"""Dots per inch of a .png, and of large maps in any file."""
 
 
 @contextlib.contextmanager
@@ -75,7 +75,7 @@ def small_ticks(axes: Axes) -> None:
 
 
 def check_run(run: object) -> None:
-    """Refuse to draw what is not a run."""
+    """Refuse to draw anything except a run."""
     if not isinstance(run, Run):
         raise LaunchError(f"this figure is drawn of a Run, as machine.run gives, not {shown(run)}")
 
@@ -101,7 +101,7 @@ def whole_numbers(axis: Any) -> None:
 
 
 def marks(number: int) -> dict[str, Any]:
-    """How the points of a series are drawn: unlike those of others, and not joined.
+    """The style of a series' points: different from other series, and not joined.
 
     The first series is filled and the others aren't, so that equal points show one in the other.
     """
@@ -122,12 +122,12 @@ RING: Any = {
     "color": "black",
     "markeredgewidth": 0.8,
 }
-"""What a formula says of a point: a ring around the run that agrees with it. Between the points it
-may not hold, as where w must divide n, so nothing joins them."""
+"""The style of a formula's values: a ring around a run that agrees. No line joins them: a formula
+may not hold between them, as where w must divide n."""
 
 
 def legend_above(axes: Axes, columns: int) -> None:
-    """A legend above the axes, where it hides nothing."""
+    """Draw a legend above the axes, where it hides nothing."""
     axes.legend(
         loc="lower center",
         bbox_to_anchor=(0.5, 1.0),
@@ -140,15 +140,15 @@ def legend_above(axes: Axes, columns: int) -> None:
 
 
 def words(text: str) -> str:
-    """Text as a figure shows it: no mathematics, nothing that does not print."""
+    """Text for a figure: without mathematics and unprintable characters."""
     return printable(text).replace("$", r"\$")
 
 
 @advised("mm.figures.save(axes, path)")
 def save(axes: Axes | FigureBase, path: str | Path) -> None:
-    """Save a figure, or the one that axes belong to, as .svg, .pdf or .png, by the file's name.
+    """Save a figure, or the figure of axes, as .svg, .pdf or .png, by the file's name.
 
-    Text stays text, and the same figure makes the same file.
+    Text stays text. The same figure gives the same file.
 
     >>> import numpy as np, mmsim as mm
     >>> @mm.program
@@ -173,11 +173,11 @@ def save(axes: Axes | FigureBase, path: str | Path) -> None:
     path = file_path("path", path)
     check_suffix(path)
     figure: Any = axes.figure
-    save_figure(figure.figure, path)  # the whole one, where it is a part
+    save_figure(figure.figure, path)  # the whole figure if this is a part of one
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """`save` for a whole figure, to a file that `check_suffix` lets pass."""
+    """`save` for a whole figure, to a file that `check_suffix` accepts."""
     import matplotlib
 
     options: Any = {"svg.fonttype": "none", "svg.hashsalt": "mmsim", "pdf.fonttype": 42}
@@ -186,6 +186,6 @@ def save_figure(figure: Figure, path: Path) -> None:
 
 
 def check_suffix(path: Path) -> None:
-    """Refuse a file that no figure can be saved as."""
+    """Refuse a file of a format other than those of figures."""
     if path.suffix.lower() not in SAVING:
         raise MMSimError(f"{path}: figures are saved as .svg, .pdf or .png")

@@ -1,4 +1,4 @@
-"""The pipelines in space and time: which register holds which warp's stage when."""
+"""The pipelines in space and time: the warp whose stage each register holds at each time."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def fits(run: Run, width: float) -> int:
 
 @advised()
 def pipeline(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None = None) -> Axes:
-    """Draw the pipeline registers over time, each with the number of the warp it works for.
+    """Draw the pipeline registers over time, each with the number of its warp.
 
     A warp's stages enter the first register in consecutive time units and move on by one register
     in each time unit; a request is complete when its last stage has left the last register. A frame
-    holds the stages of one request.
+    surrounds the stages of one request.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def _label(unit: str, register: int) -> str:
 
 
 def _bar(axes: Axes, row: int, first: int, last: int, warp: int) -> None:
-    """A request in one register: a time unit for each stage, with the warp's number in each."""
+    """Draw a request in one register: each stage is a time unit, with the warp's number."""
     from matplotlib.patches import Rectangle
 
     if first >= last:

@@ -1,4 +1,4 @@
-"""What bounds a run on `mm.Cached`: how long each resource is occupied, beside the run's time."""
+"""The bounds on a run on `mm.Cached`: the time of each resource, compared with the run's time."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LONGEST = 36
-"""Letters of a line's text in the legend."""
+"""The most letters of a line's text in the legend."""
 MOST = 150
-"""Where the axis ends, in percent: right of the run's end stands what binds."""
+"""The end of the axis, in percent. The mark of what binds stands right of the run's end."""
 
 
 @advised()
 def roofline(run: Run, *, axes: Axes | None = None) -> Axes:
-    """Draw how much of its time a run on a `Cached` machine takes at least, by each resource alone.
+    """Draw the least time of a run on a `Cached` machine by each resource alone, as a share.
 
-    A bar is the time for which the requests occupy a resource, and its parts are the lines of the
-    program: the legend says what binds each. No bar is longer than the run. The bar of ports, of
-    wires and of slices is that of the one which the run occupies longest. What binds the run is
-    marked. The bar of the latency is that of each request, divided by the number of requests that
-    may be under way; it is longer where requests wait for each other's values. Of a program with
-    many lines the six that occupy most have parts of their own.
+    A bar is the time for which the requests occupy a resource. Its parts are the program's lines;
+    the legend says what binds each line. No bar is longer than the run. Of several ports, wires or
+    slices, the bar shows the one that the run occupies longest. A mark shows what binds the run.
+    The bar of the latency is the sum over the requests, divided by the number of requests that may
+    be under way; the latency takes longer if requests wait for each other's values. Of many lines,
+    only the six that occupy most have their own parts.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def share(percent: float) -> str:
 
 
 def _longest(found: Roofline) -> list[tuple[str, tuple[int, ...]]]:
-    """The lines that occupy most, and the others as one: what they are called and their numbers."""
+    """The lines that occupy most, and the others as one: their names and their numbers."""
     every = range(len(found.lines))
     weight = [max(bound.parts[number] for bound in found.bounds) for number in every]
     most = len(COLOURS) if len(every) <= len(COLOURS) else len(COLOURS) - 1

@@ -1,4 +1,4 @@
-"""The stages of each round, those needed and those wasted."""
+"""The needed and the wasted stages of each round."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 MOST = 500
 SIDE_BY_SIDE, NAMED = 4, 12
-"""The most rounds whose names stand next to each other, and the most that are named."""
+"""The most rounds with names side by side, and the most rounds with names."""
 
 
 @advised()
 def rounds(run: Run, *, axes: Axes | None = None) -> Axes:
-    """Draw a bar for each round: the least stages its requests need, and on top what they waste.
+    """Draw a bar for each round: the least stages of its requests, and on top the wasted ones.
 
     Parameters
     ----------

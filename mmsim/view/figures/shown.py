@@ -1,7 +1,7 @@
-"""Figures and axes that a notebook shows where they are the last value of a cell.
+"""Figures and axes that a notebook shows as the last value of a cell.
 
-They are shown as SVG, and as HTML with the same picture: a converter of notebooks (nbconvert) finds
-the text for those who don't see a picture in HTML only.
+A notebook shows them as SVG, and as HTML with the same picture. A converter of notebooks
+(nbconvert) finds the alternative text in HTML only.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from mmsim.view.figures.files import as_svg
 
 
 class Figure(figure.Figure):
-    """A figure that doesn't need pyplot, which otherwise makes notebooks show one."""
+    """A figure that a notebook shows without pyplot."""
 
     def add_subplot(self, *place: Any, **options: Any) -> Any:
-        """As Matplotlib's, of axes that show themselves."""
+        """As Matplotlib's, with axes that a notebook shows."""
         return super().add_subplot(*place, **{"axes_class": Axes, **options})
 
     def _repr_svg_(self) -> str:
-        """The figure as SVG, the same text for the same figure, with what is seen as its title."""
+        """The figure as SVG, the same text for the same figure, with its description as title."""
         return as_svg(self, title=described(self))
 
     def _repr_html_(self) -> str:
-        """The same as an image that has what is seen as its text."""
+        """The same as an image, with the description as alternative text."""
         data = base64.b64encode(self._repr_svg_().encode()).decode()
         text = html.escape(described(self))
         return f'<img alt="{text}" src="data:image/svg+xml;base64,{data}">'
@@ -39,7 +39,7 @@ SAVED = ("save", "savefig", "to_file")
 
 
 class Axes(axes.Axes):
-    """Axes that show the figure that they belong to."""
+    """Axes that show their figure."""
 
     if not TYPE_CHECKING:  # else every attribute would pass the type checker
 

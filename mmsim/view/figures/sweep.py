@@ -20,28 +20,28 @@ if TYPE_CHECKING:
     from mmsim.claims.claim import Claim
 
 SYMBOLS = {"n": "size", "p": "threads", "w": "width", "l": "latency", "L": "latency", "d": "dmms"}
-"""The papers' letters, and what the command line calls them."""
+"""The papers' letters, and their names on the command line."""
 
 
 @advised()
 def sweep(
     rows: Sequence[SweepRow], over: str, claim: Claim | None = None, *, axes: Axes | None = None
 ) -> Axes:
-    """Draw the time of each row over a parameter, and over it the times that a claim predicts.
+    """Draw the time of each row over a parameter, with the times that a claim predicts.
 
-    Rows that differ in other parameters too are series of their own, eight at most. Rows of cases
-    that failed are left out.
+    Rows that differ in other parameters too are separate series, eight at most. Rows of failed
+    cases are left out.
 
     Parameters
     ----------
     rows
-        What `mmsim.sweep` returned, or some of it.
+        The result of `mmsim.sweep`, or some of its rows.
     over
-        The parameter of the horizontal axis, a number in each row; of machines also "width",
+        The parameter of the horizontal axis, a number in each row. For machines also "width",
         "latency", "dmms" or "shared_latency".
     claim
-        Its formula is evaluated for each row that keeps the claim's preconditions; its letters n,
-        p, w, l, L, d are columns of these names, or size, threads, width, latency, dmms.
+        A claim whose formula is evaluated for each row that satisfies its preconditions. Its
+        letters n, p, w, l, L, d are columns of these names, or size, threads, width, latency, dmms.
     axes
         Where to draw.
 
@@ -118,7 +118,7 @@ def _parameters(row: SweepRow) -> list[str]:
 def _series(rows: list[SweepRow], over: str) -> dict[str, list[SweepRow]]:
     """The rows by their other parameters, each in order of the value."""
     names = dict.fromkeys(name for row in rows for name in _parameters(row) if name != over)
-    if "machine" in names:  # its kind and numbers first: its text repeats them
+    if "machine" in names:  # its kind and numbers first, as its text repeats them
         names["machine"] = names.pop("machine")
     chosen: list[str] = []
 
@@ -140,7 +140,7 @@ def _label(name: str, value: Any) -> str:
 
 
 def _claimed(claim: Claim, rows: list[SweepRow], over: str) -> list[tuple[float, float]]:
-    """The points of a claim's formula, for the rows that keep its preconditions."""
+    """The points of a claim's formula, for the rows that satisfy its preconditions."""
     from mmsim.claims.claim import call_with  # loads what registers claims
 
     if claim.quantity != "T":

@@ -1,4 +1,4 @@
-"""What a time is made of: the terms of formulas, over one of their parameters."""
+"""The terms of a time's formula, over one of the parameters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mmsim.claims.claim import Claim
 
 LONGEST = 44
-"""Letters of a formula in a legend."""
+"""The most letters of a formula in a legend."""
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo")
 
 
@@ -35,15 +35,16 @@ HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo")
 def terms(
     fit: Fit, over: str, values: Sequence[int], *, axes: Axes | None = None, **case: int
 ) -> Axes:
-    """Draw which share of the time each term of a formula has, over a parameter.
+    """Draw the share of the time that each term of a formula has, over a parameter.
 
-    It shows where which term dominates. A term with a negative coefficient is no part of the time:
-    then these are shares of the other terms' sum, and the vertical axis says what is left out.
+    It shows which term dominates where. A term with a negative coefficient is not a part of the
+    time. The shares are then those of the other terms' sum, and the vertical axis names the omitted
+    term.
 
     Parameters
     ----------
     fit
-        What `mmsim.fit` found.
+        The result of `mmsim.fit`.
     over, values
         The parameter of the horizontal axis, and its values.
     axes
@@ -93,7 +94,7 @@ def areas(
     axes
         Where to draw.
     whole
-        What their sum is.
+        The name of their sum.
 
     Examples
     --------
@@ -143,12 +144,12 @@ def formulas(
     axes: Axes | None = None,
     **case: int,
 ) -> Axes:
-    """Draw the times by several formulas over a parameter, as of a naive program and a good one.
+    """Draw the times by several formulas over a parameter, such as a naive and a good program's.
 
     Parameters
     ----------
     fits
-        What `mmsim.fit` found, by names.
+        The results of `mmsim.fit`, by name.
     over, values
         The parameter of the horizontal axis, and its values.
     axes
@@ -200,7 +201,7 @@ def _named(factor: Any, term: Any) -> str:
 
 
 def formula_of(claim: Claim) -> str:
-    """What a claim says, as a legend has it.
+    """The statement of a claim for a legend.
 
     >>> from mmsim.claims import Claim
     >>> formula_of(Claim("X", "a paper", "reading", lambda n, w: n**2 / w, "upper", grid=list,
@@ -212,7 +213,7 @@ def formula_of(claim: Claim) -> str:
 
 
 def short(text: str) -> str:
-    """A formula as a legend has room for it."""
+    """A formula, shortened if a legend has no room for it."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
@@ -227,7 +228,7 @@ def _axis(drawn: Axes, over: str, values: Sequence[int]) -> None:
 def _cases(
     fits: Sequence[object], over: str, values: Sequence[int], case: Mapping[str, int]
 ) -> list[dict[str, int]]:
-    """A case for each value; all that the formulas need has to be there."""
+    """Return a case for each value. All parameters of the formulas must be given."""
     chosen = several("values are those of a parameter", values)
     if len(chosen) < 2:
         raise MMSimError(f"give at least two values of {over}")

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MANY = 20
-"""Values from which on the points are small."""
+"""With so many values or more, the points are small."""
 FEW = 8
-"""Values up to which each has its tick."""
+"""The most values that each have a tick."""
 MOST_TICKS = 20
-"""Ticks that an axis has room for side by side: where values are nearer, not each has its own."""
+"""The ticks for which an axis has room; of nearer values, not each has a tick."""
 
 
 @advised()
@@ -39,21 +39,21 @@ def times(
     name: str = "formula",
     axes: Axes | None = None,
 ) -> Axes:
-    """Draw the time of each run against a parameter, and over it the times of a formula.
+    """Draw the time of each run against a parameter, with the times of a formula.
 
     Parameters
     ----------
     values, runs
-        The parameter's values, and for each the run (or its time). Both axes are logarithmic where
-        the largest value is eight times the smallest, or more; that of the values not if they are
-        evenly spaced.
+        The parameter's values, and for each the run (or its time). Both axes are logarithmic if the
+        largest value is at least eight times the smallest. The axis of evenly spaced values stays
+        linear.
     formula
-        Gives the time that is claimed for a value. It is evaluated at the values only: between
-        them it may not hold, as where w must divide n.
+        A function of a value that returns the claimed time. It is evaluated at the values only, as
+        it may not hold between them (w must divide n).
     symbol
-        What the parameter is called.
+        The name of the parameter.
     name
-        What the formula is called in the legend; between dollar signs it is set as mathematics.
+        The name of the formula in the legend. Text between dollar signs is set as mathematics.
     axes
         Where to draw.
 
@@ -108,9 +108,9 @@ def _numbers(what: str, values: Sequence[Any]) -> tuple[float, ...]:
 
 
 def scale(drawn: Axes, x: Sequence[float], measured: Sequence[float]) -> None:
-    """Axes for times over a parameter: logarithmic where the largest value is eight times the
-    smallest, or more; a tick for each value where they are few. Values that follow each other at
-    the same distance, as strides 1, 2, 3, ..., stay so.
+    """Set the axes for times over a parameter: logarithmic if its largest value is at least eight
+    times its smallest; a tick for each value if there are few. The axis of evenly spaced values,
+    such as strides 1, 2, 3, ..., stays linear.
     """
     if min(x) > 0 and min(measured) > 0 and max(x) >= 8 * min(x):
         if not _evenly_spaced(x):
@@ -134,7 +134,7 @@ def _evenly_spaced(x: Sequence[float]) -> bool:
 
 
 def few_ticks(drawn: Axes, x: Sequence[float]) -> None:
-    """A tick for each value of the horizontal axis where they are few, with its number in full."""
+    """Set a tick for each value of the horizontal axis if they are few, with its number in full."""
     low, high = drawn.get_xlim()
     measure = math.log if drawn.get_xscale() == "log" else float
     span = measure(high) - measure(low)
@@ -146,7 +146,7 @@ def few_ticks(drawn: Axes, x: Sequence[float]) -> None:
 
 
 def _plain(value: float, position: float) -> str:
-    """A tick's number in full, or as a power where that is shorter."""
+    """A tick's number in full, or as a power if that is shorter."""
     if value >= 2**17:
         for base in (2, 10):
             power = round(math.log(value, base))

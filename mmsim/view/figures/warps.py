@@ -1,4 +1,4 @@
-"""What each warp does when: a chart of its requests and its waits."""
+"""A chart of each warp's requests and waits over time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST = 64
 
 FRAMED = 400
-"""The most time units for which all bars have frames: with more, frames would cover everything."""
+"""The most time units with frames around all bars; with more, frames would cover everything."""
 
 STYLES = {
     "sending": ("#0072B2", ""),
@@ -32,18 +32,18 @@ STYLES = {
     "round": ("#E4E4E4", "...."),
     "barrier": ("#E69F00", "xxxx"),
 }
-"""Colour and hatch of what a warp does; the two without a hatch differ in lightness."""
+"""Colour and hatch of each activity of a warp; the two without a hatch differ in lightness."""
 
 
 def intervals(run: Run) -> dict[str, list[tuple[int, int, int]]]:
-    """(warp, start, end) of all that warps do, by what they do.
+    """Return (warp, start, end) of all intervals of the warps, by activity.
 
-    A warp is "sending" while the stages of its request enter the pipeline, then waits for its
-    "latency", and for its "turn", the "round" or a "barrier" as `run.trace.waits` says.
-    Several launches follow one another.
+    A warp is "sending" while the stages of its request enter the pipeline. Then it waits for its
+    "latency", and for its "turn", the "round" or a "barrier" (`run.trace.waits`). Several launches
+    follow each other.
     """
     does: dict[str, list[tuple[int, int, int]]] = {name: [] for name in STYLES}
-    before = 0  # time units of the launches before
+    before = 0  # time units of the previous launches
     for trace in run.traces:
         for dispatch in trace.dispatches:
             begun, done = before + dispatch.time, before + dispatch.completion
@@ -60,7 +60,7 @@ def intervals(run: Run) -> dict[str, list[tuple[int, int, int]]]:
 
 @advised()
 def warps(run: Run, start: int = 0, end: int | None = None, *, axes: Axes | None = None) -> Axes:
-    """Draw a row for each warp: when it sends its stages, and what it waits for otherwise.
+    """Draw a row for each warp: the times at which it sends its stages, and its waits.
 
     Parameters
     ----------

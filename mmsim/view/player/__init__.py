@@ -1,8 +1,8 @@
 """The stepping player: a run, one time unit at a time, as a page for browser and notebook.
 
 `data` makes plain data of a trace, `page` puts it into a page, `widget` into a notebook's widget;
-`compare` puts two runs side by side. What is shown is computed by the scripts next to them, which
-`scripts.SCRIPTS` lists.
+`compare` puts two runs side by side. The scripts next to them (`scripts.SCRIPTS`) compute what the
+page shows.
 """
 
 from mmsim.view.player.compare import Comparison

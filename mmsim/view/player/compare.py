@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from mmsim.view.figures.shown import Figure
 
 NAMED = ("machine", "program", "schedule")
-"""What two runs may differ in that names them."""
+"""The settings that name two runs if they differ."""
 
 
 class Comparison(Player):
     """Two runs to step through side by side. A notebook shows it, `save` writes it to a file.
 
-    `names` are what the runs are called; without, whatever they differ in.
+    `names` are the names of the runs. Default: the settings in which they differ.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Comparison(Player):
 
     @property
     def title(self) -> str:
-        """What the page is called."""
+        """The title of the page."""
         return " and ".join(self.names)
 
     def __repr__(self) -> str:
@@ -69,7 +69,7 @@ class Comparison(Player):
 
 
 def names_of(first: Run, second: Run) -> tuple[str, str]:
-    """How two runs differ, as their names; their order, if they do not.
+    """Names for two runs: the settings in which they differ, else their order.
 
     >>> import numpy as np, mmsim as mm
     >>> @mm.program

@@ -1,8 +1,8 @@
-"""What the player needs of a trace, as plain data that JSON can hold.
+"""The part of a trace that the player needs, as plain data that JSON can hold.
 
-Only what can't be worked out from the rest goes in: memory and variables at the start, dispatches
-and changes of variables in columns, waits. What the machine holds at a time unit is worked out in
-the page, by `state.js`.
+The data have only the facts that don't follow from others: memory and variables at the start,
+dispatches and changes of variables in columns, waits. In the page, `state.js` computes the state of
+the machine at each time unit.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from mmsim.results.trace import Dispatch, Reason, Trace, TracedArray
 from mmsim.results.variables import Variables
 
 MOST = 1_000_000
-"""What one page holds at most of each: requests of threads, waits, words of memory, values of
+"""The most that one page holds of each: requests of threads, waits, words of memory, values of
 variables, registers, warps."""
 
 REASONS: tuple[Reason, ...] = ("turn", "latency", "round", "barrier")
 
 SAFE = 2**53
-"""Whole numbers up to here are numbers to JavaScript too; larger ones are sent as text."""
+"""The largest exact integer of JavaScript; larger ones are sent as text."""
 
 
 class TooLargeError(MMSimError, ValueError):
@@ -47,9 +47,9 @@ def run_data(
     end: int | None = None,
     findings: Sequence[Finding] = (),
 ) -> dict[str, Any]:
-    """A run of one launch, or of several, from the time unit `start` to `end`, both of them shown.
+    """The data of a run of one or several launches, from time unit `start` to `end`, inclusive.
 
-    `findings` are what a check of a launch found.
+    `findings` are those of a check of a launch.
 
     Raises `TooLargeError` for more than `MOST` of anything, `LaunchError` for a window that the
     run doesn't have.
@@ -95,11 +95,11 @@ ALWAYS = (
     "warps",
     "variables of threads",
 )
-"""What a page has of a run, whatever window of it is shown."""
+"""The data of a run that don't depend on the window."""
 
 
 def _counts(trace: Trace, start: int, end: int) -> Counter[str]:
-    """How much a page has to hold of a launch in a window."""
+    """The amounts of data that a page needs for a launch in a window."""
     grid = trace.grid
     always = (
         sum(array.data.size for array in trace.arrays),
@@ -127,9 +127,9 @@ def _counts(trace: Trace, start: int, end: int) -> Counter[str]:
 def _launch_data(
     trace: Trace, start: int, end: int, before: int, findings: Sequence[Finding]
 ) -> dict[str, Any]:
-    """A launch from its time unit `start` to `end`; its times begin at `before`.
+    """Return the data of a launch from its time unit `start` to `end`; its times begin at `before`.
 
-    Those are the time units of the launches before it."""
+    `before` is the time of all previous launches."""
     numbered = [
         (number, dispatch)
         for number, dispatch in enumerate(trace.dispatches)
@@ -240,12 +240,12 @@ def _launch_data(
 
 
 def _phases(dispatch: Dispatch) -> tuple[int, ...]:
-    """The phase of each lane; the first one where the rule of the unit knows none."""
+    """The phase of each lane; the first one if the unit's rule has no phases."""
     return dispatch.phases or (0,) * len(dispatch.threads)
 
 
 def _file_name(file: str) -> str:
-    """The name of a source file as a reader knows it: that of a notebook's cell is a number.
+    """The name of a source file for readers; a notebook's cell is a number.
 
     >>> _file_name("/home/me/sort.py"), _file_name("/tmp/ipykernel_77/2268659247.py")
     ('sort.py', 'a cell of the notebook')
@@ -299,7 +299,7 @@ def _refuse_too_large(counts: Counter[str], time: int) -> None:
 
 
 def _site(dispatch: Dispatch, arrays: list[str]) -> tuple[Any, ...]:
-    """What all dispatches of one access of the program's text have in common."""
+    """The facts that all dispatches of one access in the program's text share."""
     return printable(dispatch.function), dispatch.line, arrays.index(dispatch.array), dispatch.kind
 
 
@@ -313,7 +313,7 @@ def _memory(trace: Trace, start: int) -> list[npt.NDArray[Any]]:
 
 
 def _table(rule: Conflict, width: int) -> dict[str, Any]:
-    """How a memory that is drawn in rows of `width` words shows a rule: `Conflict.table`."""
+    """The table of a rule for a memory drawn in rows of `width` words: `Conflict.table`."""
     columns, rows = rule.table(width)
     return {"columns": columns, "rows": rows}
 
@@ -321,10 +321,10 @@ def _table(rule: Conflict, width: int) -> dict[str, Any]:
 def _array(
     array: TracedArray, memory: npt.NDArray[Any], units: list[str], trace: Trace
 ) -> dict[str, Any]:
-    """An array; the addresses of a copy are one number where they are consecutive.
+    """The data of an array; consecutive addresses of a copy are one number.
 
-    `table` is that of its elements, in rows of as many as w words hold; others of its unit need not
-    share it.
+    `table` is the table of its elements. A row has as many elements as w words hold. Other arrays
+    of the unit may have other tables.
     """
     size, machine = array.data.dtype.itemsize, trace.machine
     rule = trace.conflict(array.units[0]).of_words(size)
@@ -348,7 +348,7 @@ def _array(
 
 
 def _variables(trace: Trace, start: int) -> list[dict[str, Any]]:
-    """The variables; what every thread holds before time unit `start`, if anything has changed."""
+    """The variables, with each thread's values before time unit `start` if any has changed."""
     variables = Variables(trace.variables, trace.grid)
     changed = set()
     for change in trace.changes:
@@ -372,14 +372,14 @@ def _variables(trace: Trace, start: int) -> list[dict[str, Any]]:
 
 
 def _moved(dispatch: Dispatch, array: TracedArray) -> list[Any]:
-    """What a request reads from its array, or writes into it."""
+    """The values that a request reads from its array, or writes into it."""
     values = np.empty(len(dispatch.values), dtype=array.data.dtype)
     values[:] = dispatch.values
     return plain(values)
 
 
 def plain(values: npt.NDArray[Any]) -> list[Any]:
-    """Values as JSON holds them exactly: as text where it has no number for one, complex as pairs.
+    """Values as exact JSON: text for a value that isn't a JSON number, pairs for complex values.
 
     >>> plain(np.array([1.5, np.nan, -np.inf])), plain(np.array([7, 2**60]))
     ([1.5, 'nan', '-inf'], [7, '1152921504606846976'])

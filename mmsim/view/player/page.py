@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from mmsim.view.player.widget import PlayerWidget
 
 HEIGHT = 820
-"""Of the frame in a notebook, in pixels."""
+"""The height of the frame in a notebook, in pixels."""
 
 
 ORIGIN = f"Made with mmsim {VERSION}, the simulator of the memory machine models (DMM, UMM, HMM)."
-"""Where a page comes from, in words."""
+"""The origin of a page, in words."""
 
 
 def origin() -> dict[str, str]:
-    """Where a page comes from: in words, and the address of the repository if there is one."""
+    """The origin of a page: in words, and the address of the repository if there is one."""
     address = repository()
     return {"origin": ORIGIN, **({"repository": address} if address else {})}
 
@@ -37,8 +37,8 @@ def origin() -> dict[str, str]:
 class Player:
     """A run to step through. A notebook shows it, `save` writes it to a file.
 
-    Of a run of several launches it takes the traces of all, in order. The page begins with `note`;
-    `looked_for` is what a check without findings says.
+    A run of several launches is shown as a whole, in order. The page begins with `note`.
+    `looked_for` is the text of a check without findings.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Player:
 
     @property
     def title(self) -> str:
-        """What the page is called."""
+        """The title of the page."""
         return f"{self.data['program']} on {self.data['machine']}"
 
     def html(self) -> str:
@@ -77,10 +77,10 @@ class Player:
         return text
 
     def widget(self) -> PlayerWidget:
-        """The player as a widget of a notebook; its `time` is the time unit it shows, and settable.
+        """Return the player as a widget of a notebook; read or set its `time`, the time unit shown.
 
-        It lives as long as the kernel. A notebook that is read without one shows the player itself,
-        so let that stand last in its cell. Raises `MMSimError` where anywidget isn't installed.
+        A widget needs a running kernel. A notebook without one shows the player itself, if it is
+        the last value of a cell. Raises `MMSimError` if anywidget isn't installed.
         """
         try:
             import anywidget  # noqa: F401
@@ -95,12 +95,12 @@ class Player:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the page to a file."""
-        # A file's name may have bytes that are no text; in the data the escape means the same.
+        # A file's name may have bytes that are not text; in the data the escape means the same.
         file_path("path", path).write_text(self.html(), encoding="utf-8", errors="backslashreplace")
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, so that neither it nor the notebook affects the other."""
-        # The link to the repository opens a page of its own.
+        # The link to the repository opens a new page.
         popups = " allow-popups allow-popups-to-escape-sandbox" if "repository" in self.data else ""
         return (
             f'<iframe class="mmsim-player" title="{html.escape(repr(self)[1:-1])}" '

@@ -31,7 +31,7 @@ SCRIPTS = (
 """The files of the script, in the order in which they are joined."""
 
 UNNEEDED = re.compile(r"^ *//.*\n|^ +", re.MULTILINE)
-"""A line with nothing but a comment, and the space before any other: a page doesn't need them."""
+"""A comment line, and the indentation of any other line: a page doesn't need them."""
 ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
 
 
@@ -45,12 +45,12 @@ def script() -> str:
     }
     text = "".join(f"const {name} = {as_json(value)};\n" for name, value in values.items())
     text += UNNEEDED.sub("", "\n".join(part(f"{name}.js") for name in SCRIPTS))
-    # A browser decodes a large page almost three times as fast where all of it is ASCII.
+    # A browser decodes a large page almost three times as fast if all of it is ASCII.
     return "".join(letter if letter.isascii() else f"\\u{ord(letter):04x}" for letter in text)
 
 
 def _warp_rules() -> str:
-    """The classes that give something the colour of a warp: w0 for warp 0 and so on."""
+    """The CSS classes for the colours of warps: w0 for warp 0 and so on."""
     colours = enumerate(WARPS)
     return f":host {{ --warp: {WARPS[0]} }}\n" + "".join(
         f".w{number} {{ background: {colour}; color: {ink(colour)} }}\n"
@@ -59,7 +59,7 @@ def _warp_rules() -> str:
 
 
 def as_json(data: dict[str, Any] | list[str] | str) -> str:
-    """Data as JSON that may stand in a script element: nothing in it ends or opens one.
+    """Return data as JSON for a script element: nothing in it ends or opens one.
 
     >>> as_json({"name": "</script>"})
     '{"name":"\\\\u003c/script\\\\u003e"}'

@@ -12,9 +12,9 @@ from mmsim.view.player.scripts import part, script
 
 
 class PlayerWidget(AnyWidget):
-    """The player in a notebook's cell: `time` is the time unit that it shows, from either side.
+    """The player in a notebook's cell. Page and kernel both read and set `time`, the time unit.
 
-    Where a front end, or a notebook read without a kernel, knows no widgets, it shows the page.
+    A front end without widgets, or a notebook without a kernel, shows the page.
     """
 
     _esm = script() + part("widget.js")
