@@ -1,4 +1,4 @@
-"""Benchmarks: how fast the simulator is, compared with something measured in the same run."""
+"""Benchmarks: the speed of the simulator, compared with a measurement in the same run."""
 
 from mmsim.bench.benchmark import Benchmark, BenchmarkError, Result, Row, Settings, Value
 from mmsim.bench.compiling import compiled_first

@@ -13,18 +13,18 @@ LEAST = 2**14  # the smallest n that every benchmark takes as its largest
 
 Value = str | int | float | Measured
 Row = dict[str, Value]
-"""A row of a benchmark's table: what stands in which column."""
+"""A row of a benchmark's table, by column."""
 
 
 class BenchmarkError(MMSimError):
-    """A benchmark that can't be run here, or one of whose contestants is wrong."""
+    """A benchmark can't run here, or one of its contestants is wrong."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user asked for: the largest n, and how many repetitions.
+    """The user's options: the largest n, and the number of repetitions.
 
-    None leaves it to the benchmark. `say` is called with messages on the progress.
+    With None the benchmark decides. `say` is called with progress messages.
     """
 
     most: int | None = None
@@ -49,7 +49,7 @@ class Settings:
         return int(4 ** ((self.most.bit_length() - 1) // 2))
 
     def sizes(self, first: int, last: int) -> list[int]:
-        """first, 4 first, 16 first, ..., last, as far as they aren't too large; at least one.
+        """first, 4 first, 16 first, ..., last, up to the largest size; at least one.
 
         >>> Settings(most=70).sizes(4, 256)
         [4, 16, 64]
@@ -65,7 +65,7 @@ class Settings:
 class Benchmark:
     """A benchmark. `rows` measures and yields each row of its table as soon as it is known.
 
-    `title` says what is compared with what, `method` how it is measured.
+    `title` names the compared things, `method` describes the measurement.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Benchmark:
 
 @dataclass
 class Result:
-    """The rows of a benchmark that there are so far, and what went wrong, if anything."""
+    """The rows of a benchmark so far, and its error, if any."""
 
     benchmark: Benchmark
     rows: list[Row] = field(default_factory=list)

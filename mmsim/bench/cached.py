@@ -30,7 +30,7 @@ CACHED: dict[str, int] = {
     "under_way": 4,
     "resident": 2048,
 }
-"""As large as an H200's; what the parts take doesn't matter here."""
+"""As large as an H200's; the times of its parts don't matter here."""
 
 
 def rows(settings: Settings) -> Iterator[Row]:
@@ -43,7 +43,7 @@ def rows(settings: Settings) -> Iterator[Row]:
 
 
 def _measured(n: int, settings: Settings) -> dict[str, Measured]:
-    """NumPy and both machines alternately, each of which must compute b[d] = a."""
+    """Time NumPy and both machines alternately; each must compute b[d] = a."""
     import numpy as np
 
     import mmsim as mm

@@ -1,4 +1,4 @@
-"""Python processes of their own: what must be measured from the start, or alone."""
+"""Separate Python processes, for measurements from the start, or without other work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mmsim.bench.benchmark import BenchmarkError
 
 
 def python(*arguments: str, **environment: str) -> str:
-    """What Python prints, called with these arguments. Raises `BenchmarkError` if it fails."""
+    """Python's output for these arguments. Raises `BenchmarkError` if it fails."""
     done = subprocess.run(
         [sys.executable, *arguments],
         env={**os.environ, **environment},
@@ -30,5 +30,5 @@ def python(*arguments: str, **environment: str) -> str:
 
 
 def answer(module: str, *arguments: object, **environment: str) -> Any:
-    """The JSON that a module prints when it is run."""
+    """The JSON output of a module."""
     return json.loads(python("-m", module, *map(str, arguments), **environment))

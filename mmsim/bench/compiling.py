@@ -1,4 +1,4 @@
-"""Launches whose programs are compiled, for benchmarks of what runs again and again."""
+"""Launches with compiled programs, for benchmarks of repeated work."""
 
 from __future__ import annotations
 

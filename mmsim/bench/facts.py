@@ -15,7 +15,7 @@ PACKAGES = ("numpy", "numba", "simpy")
 
 
 def facts(command: str) -> dict[str, str | int | float]:
-    """The machine's facts; the load is how many processes wanted a core in the last minute."""
+    """The machine's facts; the load counts processes that wanted a core in the last minute."""
 
     found: dict[str, str | int | float] = {
         "command": command,
@@ -40,7 +40,7 @@ def facts(command: str) -> dict[str, str | int | float]:
 
 
 def cpu_model() -> str:
-    """The processor as its maker calls it, where the system says."""
+    """The maker's name of the processor, if the system gives one."""
     listed = Path("/proc/cpuinfo")
     if listed.exists():
         for line in listed.read_text().splitlines():

@@ -1,4 +1,4 @@
-"""How something grows with n: the exponent of its time, the peak of its memory."""
+"""Growth with n: the exponent of the time, the peak of the memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STATUS = Path("/proc/self/status")
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
-    """e of the c * n^e nearest to the values: least squares on the logarithms.
+    """The exponent e of the c * n^e nearest to the values: least squares on the logarithms.
 
     >>> round(exponent([1, 10, 100], [7, 70, 700]), 6)
     1.0
@@ -30,8 +30,8 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
 def peak_memory() -> int:
     """The peak memory of this process in bytes, with all its threads and libraries.
 
-    On Linux the figure is the kernel's VmHWM. ru_maxrss, which stands in for it elsewhere, would
-    there be at least what the *parent* process held when it started this one.
+    On Linux the figure is the kernel's VmHWM. Elsewhere it is ru_maxrss; on Linux this would be
+    at least the memory of the *parent* process when it started this one.
     """
     if STATUS.exists():
         for line in STATUS.read_text().splitlines():
@@ -46,6 +46,6 @@ def peak_memory() -> int:
 
 
 def forget_peak() -> None:
-    """Let `peak_memory` count from here on, where the system can (Linux)."""
+    """Let `peak_memory` count from here on, if the system can (Linux)."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")

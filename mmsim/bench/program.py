@@ -1,4 +1,4 @@
-"""A small example program, for measurements where any program would do."""
+"""A small example program, for measurements that work with any program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which benchmarks there are: every installed package may register its own.
+"""The list of benchmarks: every installed package may register its own.
 
 A package names a function that returns its benchmarks in the entry point group `mmsim.benchmarks`:
 

@@ -42,7 +42,7 @@ def alternately(
     unit: str,
     say: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Measured]:
-    """What each task returned in each repetition; a repetition runs each task once, in order."""
+    """Each task's result in each repetition; a repetition runs each task once, in order."""
     values: dict[str, list[float]] = {name: [] for name in tasks}
     for repetition in range(repetitions):
         for name, task in tasks.items():
@@ -52,7 +52,7 @@ def alternately(
 
 
 def timed(work: Callable[[], T], check: Callable[[T], None] | None = None) -> Callable[[], float]:
-    """A task that returns how many seconds `work` takes; `check` sees the result, untimed."""
+    """A task that returns the seconds of `work`; `check` sees the result, untimed."""
 
     def task() -> float:
         start = time.perf_counter()

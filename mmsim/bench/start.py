@@ -1,6 +1,6 @@
-"""What the first run costs: a fresh process with a small program, compiled before or not.
+"""The cost of the first run: a fresh process with a small program, compiled before or not.
 
-Run as a module, with a schedule, it is that process.
+Run as a module with a schedule, this file is that process.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def rows(settings: Settings) -> Iterator[Row]:
 
 
 def process(schedule: Schedule, cache: str) -> None:
-    """A process of its own that runs the program; what Numba compiles is kept in `cache`."""
+    """Run the program in a separate process; `cache` keeps Numba's compiled code."""
     python("-m", "mmsim.bench.start", schedule, MMSIM_CACHE_DIR=cache)
 
 

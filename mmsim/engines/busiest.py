@@ -1,4 +1,4 @@
-"""The busiest port, wire and slice of a memory with a cache: what each access had for them."""
+"""The busiest port, wire and slice of a memory with a cache: the items of each access there."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Integers = npt.NDArray[np.int64]
 def on_busiest(
     numbers: Numbers, counts: Integers, lines: Sequence[Hashable], kinds: Sequence[str]
 ) -> Integers:
-    """The items that each row of counts has for the busiest port, wire and slice.
+    """The items of each row of counts at the busiest port, wire and slice.
 
-    In the first three columns they are the port, the wire and the slice that the row's source line
-    occupies longest, in the others those that the run does; the first ones, if several are. Items
-    that take no time are left out. So these columns can be added up, over the rows of a line, of a
-    run, and of several launches.
+    The first three columns are for the port, the wire and the slice that the row's source line
+    occupies longest; the others are for those that the run occupies longest. Of several, the first
+    one counts. Items that take no time are left out. So these columns can be added up, over the
+    rows of a line, of a run, and of several launches.
     """
     found = np.zeros((len(counts), 6), np.int64)
     reads = np.array([kind == "read" for kind in kinds], bool)

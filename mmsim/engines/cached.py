@@ -1,4 +1,4 @@
-"""What engines ask of a launch on a machine with sectors and several requests under way."""
+"""A launch on a machine with sectors and several requests under way, as engines use it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from mmsim.model.machines import Machine
 from mmsim.model.sectors import Asked
 
 OF_A_SECTOR = 1000
-"""Bytes of what dicts hold of a sector, its line and its row, in both halves."""
+"""Bytes of the entries in dicts for a sector, its line and its row, in both halves."""
 
 
 def asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
-    """What the rule says of a launch, and how each of its accesses asks for sectors.
+    """The rule's numbers for a launch, and the way each of its accesses asks for sectors.
 
-    Where all elements have several bytes, a place is that many: nothing asks for a part of it.
+    If all elements have several bytes, a place has as many: no access touches a part of it.
     """
     found: tuple[Numbers, tuple[Asked, ...]] | None = launch.kept.get("asked")
     if found is None:
@@ -48,9 +48,9 @@ def new_state(numbers: Numbers, machine: Machine, sectors: int = 1 << 62) -> Sta
 
 
 def plain_state(launch: Launch) -> State:
-    """What an earlier launch left, or an empty cache, for Python.
+    """The cache that an earlier launch left, or an empty one, for Python.
 
-    It is in lists, or in dicts where lists would be far larger than needed.
+    It consists of lists, or of dicts if lists would be far too large.
     """
     numbers, _ = asked(launch)
     machine = launch.machine
@@ -63,7 +63,7 @@ def plain_state(launch: Launch) -> State:
 def sparse(launch: Launch) -> bool:
     """Whether a machine's tables are large, and larger than the arrays of a launch.
 
-    Then only that is kept which the launch uses of them, in Python.
+    Then only the used entries are kept, in Python.
     """
     if launch.left is not None:  # an earlier launch has left its tables
         return False
@@ -73,21 +73,21 @@ def sparse(launch: Launch) -> bool:
 
 
 def tables(launch: Launch) -> int:
-    """Bytes of a machine's tables: what the cache holds, and what is counted of each access."""
+    """Bytes of a machine's tables: the contents of the cache, and the counts of each access."""
     numbers, ways = asked(launch)
     counts = cache.counters(numbers, numbers.dmms) * len(ways)
     return cache.numbers_bytes(numbers) + 2 * 8 * counts
 
 
 def last_sector(launch: Launch) -> int:
-    """No array of a launch reaches so far."""
+    """An upper bound of the addresses of a launch's arrays."""
     numbers, ways = asked(launch)
     ends = [array.bases.item(-1) + array.words for array in launch.arrays.values()]
     return max(ends, default=1) * max((way.size for way in ways), default=1) // numbers.sector
 
 
 def bytes_of_tables(launch: Launch) -> int:
-    """Bytes of what is kept of the tables, at most."""
+    """The most bytes of the entries that are kept of the tables."""
     whole = tables(launch)
     return min(whole, OF_A_SECTOR * (1 + last_sector(launch))) if sparse(launch) else whole
 
@@ -95,7 +95,7 @@ def bytes_of_tables(launch: Launch) -> int:
 def needed(launch: Launch) -> npt.NDArray[np.bool_]:
     """Whether the access of each row waits for requests of the access of each column.
 
-    None does where a warp has one request under way: then that has completed anyway.
+    No access waits if a warp has one request under way: it has completed by then.
     """
     found: npt.NDArray[np.bool_] | None = launch.kept.get("needed")
     if found is None:

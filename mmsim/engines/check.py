@@ -1,4 +1,4 @@
-"""Looks for mistakes in a program: one run that is watched, and some for each doubtful winner."""
+"""Looks for mistakes in a program: one watched run, and some more for each doubtful winner."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def check(
     try:
         bound = launch()
         bound.meaning.ready()
-    except ProgramError as error:  # one found from types and shapes alone
+    except ProgramError as error:  # found from types and shapes alone
         size = int(threads if block_size is None else block_size)
         grid = make_grid(threads, size, machine.width, 1, shape)
         language: Language = "numba" if of_numba else "python"
@@ -114,7 +114,7 @@ def _check_names(launch: Launch, unset: Collection[str]) -> None:
 def _winners(launch: Callable[[], Launch], monitors: Monitors, run: Run) -> Iterator[Finding]:
     """The lines whose concurrent writes change the results if another one wins: run again.
 
-    Each line alone, then those together that make no difference alone.
+    Each line is tried alone; then those without a difference are tried together.
     """
     concurrent_writes = monitors.concurrent_writes
     assert concurrent_writes is not None
@@ -144,7 +144,7 @@ def _winners(launch: Callable[[], Launch], monitors: Monitors, run: Run) -> Iter
 
 
 def _again(bound: Launch, others: Mapping[int, Other], whose: str, run: Run) -> str:
-    """What changes in a run with other winners, in words; empty if nothing."""
+    """The difference that other winners make, in words; empty without one."""
     ask_for_room(bound, recording=False, checking=False)
     driver = driver_of(bound)
     driver.others = others

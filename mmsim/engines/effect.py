@@ -1,4 +1,4 @@
-"""What a request does to memory, for engines of every kind: they say when and at what cost."""
+"""The effect of a request on memory, for all engines: they decide its time and its cost."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Words = npt.NDArray[Any] | None
 def effect(
     request: Request, array: ArrayInMemory, blocks: npt.NDArray[np.int64] | int
 ) -> tuple[Words, Words]:
-    """What the lanes of a request receive and what they leave; memory stays as it is.
+    """The words that the lanes of a request receive and those that they leave.
 
-    A read leaves nothing, and a write receives nothing.
+    Memory stays unchanged. A read leaves nothing, and a write receives nothing.
     """
     if request.values is None:
         return array.read(request.elements, blocks), None

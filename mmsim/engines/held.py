@@ -1,8 +1,8 @@
-"""How many bytes the interpreter holds for each lane while it runs a program's text.
+"""The bytes that the interpreter holds for each lane while it runs a program's text.
 
-Variables stay; loops hold their bounds and masks while they iterate; an expression holds what its
-parts have given until they are put together. Most of it are values of 8 bytes, which are counted
-here; `ACCESS` is what one memory access takes, besides the values that come and go with it.
+Variables stay. Loops hold their bounds and masks while they iterate. An expression holds the values
+of its parts until it combines them. Most of these are values of 8 bytes, which are counted
+here. `ACCESS` is the cost of one memory access, without the values that come and go with it.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ MASKS = 8  # of a branch or a loop: the masks of lanes inside and of lanes that 
 EXCHANGED = 6  # values of an exchange: sources, active lanes, results
 BOUNDS = 4 * VALUE  # of a loop: start, stop, step, number of trips
 ACCESS = 112
-"""Bytes a thread for its numbers in the grid and for what one access computes on the way."""
+"""Bytes of a thread for its numbers in the grid and for the work of one access."""
 SEQUENCER, OBJECT = 4608, 256
-"""Bytes of a sequencer of its own, and of an array in it besides its values."""
+"""Bytes of a separate sequencer, and of an array in it in addition to its values."""
 
 _known: WeakKeyDictionary[Meaning, int] = WeakKeyDictionary()
 
 
 def per_lane(meaning: Meaning) -> int:
-    """The most that a lane holds at any time, without what an access takes and without memory."""
+    """The most bytes of a lane at any time, without those of an access and of memory."""
     if meaning not in _known:
         _known[meaning] = _per_lane(meaning)
     return _known[meaning]
@@ -89,7 +89,7 @@ def _statement(meaning: Meaning, statement: ir.Stmt) -> int:
 
 
 def _most(meaning: Meaning, values: Iterable[ir.Expr]) -> int:
-    """The most values held while some are found in order, and are kept then."""
+    """The most values held while several are computed in order, and kept."""
     held = most = 0
     for value in values:
         most = max(most, held + _value(meaning, value))
@@ -98,7 +98,7 @@ def _most(meaning: Meaning, values: Iterable[ir.Expr]) -> int:
 
 
 def _value(meaning: Meaning, value: ir.Expr) -> int:
-    """The most values held while an expression is found, its own among them."""
+    """The most values held while an expression is computed, its own among them."""
     if meaning.constant(value) is not None:
         return 0
     match value:
@@ -112,7 +112,7 @@ def _value(meaning: Meaning, value: ir.Expr) -> int:
             return 1 + max(_most(meaning, (test, then, other)), 3)
         case ir.RegisterRead(index=index) | ir.Lookup(index=index):
             return max(_most(meaning, index), 3)
-        case ir.Call(_, arguments):  # whose results Python may make one by one, as objects
+        case ir.Call(_, arguments):  # Python may make its results one by one, as objects
             return max(_most(meaning, arguments), 3) + 8
         case ir.Const() | ir.Var() | ir.Number() | ir.ThreadField() | ir.Extent():
             return 1

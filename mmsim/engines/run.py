@@ -30,7 +30,7 @@ def launch(bound: Launch, engine: Engine | None, trace: bool | None, check: bool
 
 
 def check_trace(machine: Machine) -> None:
-    """Refuse a trace of a machine for which stages and one request of a warp say too little."""
+    """Refuse a trace of a machine with more than stages and one request of a warp."""
     if not machine.pipelined:
         raise LaunchError(
             f"a trace shows the stages of each warp's one request, but a {type(machine).__name__} "
@@ -40,7 +40,7 @@ def check_trace(machine: Machine) -> None:
 
 
 def _run(bound: Launch, engine: Engine | None, recording: bool, checking: bool) -> Run:
-    """The same, with what was asked for checked."""
+    """As `run`, for checked options."""
     if recording or (engine or default_engine) == "events" or bound.ordered:
         from mmsim.engines.events import engine as events  # loads SimPy
 

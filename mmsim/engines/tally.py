@@ -1,4 +1,4 @@
-"""Counts requests, stages and rounds; engines of every kind count with it."""
+"""Counts requests, stages and rounds, for all engines."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Tally:
             if launch.machine.cache is not None:
                 columns = counters(launch.machine.cache, launch.grid.dmms_used)
             self.taken = np.zeros((sites, columns), np.int64)
-        """Of each access what its requests took of a memory with sectors and a cache."""
+        """The costs of each access's requests at a memory with sectors and a cache."""
 
     def count(self, site: Site, requests: int, stages: int, least: int) -> None:
-        """Requests of one access took so many stages together, `least` at best."""
+        """Add requests of one access with the sum of their stages, and of their least stages."""
         self.requests[site.number] += requests
         self.stages[site.number] += stages
         self.least[site.number] += least
@@ -47,7 +47,7 @@ class Tally:
     def round(
         self, site: Site, start: int, time: int, requests: int, stages: int, least: int
     ) -> None:
-        """A round of the synchronous schedule has ended."""
+        """Note that a round of the synchronous schedule has ended."""
         self.count(site, requests, stages, least)
         unit = unit_of(self.launch, site.array)
         self.rounds.append(
@@ -80,7 +80,7 @@ class Tally:
         return result(self.launch, engine, time, *rows, findings, record, self.cache_rows())
 
     def rows(self) -> tuple[AccessRow, ...]:
-        """One row for each line, array and kind that was executed."""
+        """Make a row for each executed line, array and kind."""
         merged: dict[tuple[Any, ...], list[int]] = {}
         sites: dict[tuple[Any, ...], Site] = {}
         for site, *counts in zip(
@@ -95,7 +95,7 @@ class Tally:
         return AccessRows(self._row(sites[key], *counts) for key, counts in merged.items())
 
     def cache_rows(self) -> tuple[CacheRow, ...]:
-        """What each line's accesses to one array took of a memory with sectors and a cache."""
+        """The costs of each line's accesses to one array at a memory with sectors and a cache."""
         if self.launch.machine.cache is None:
             return ()
         numbers, taken = self._taken()
@@ -121,7 +121,7 @@ class Tally:
         )
 
     def _taken(self) -> tuple[Numbers, npt.NDArray[np.int64]]:
-        """`taken` as an array, and the rule's numbers, without the slices that had nothing."""
+        """`taken` as an array, and the rule's numbers, without unused slices."""
         numbers, _ = asked(self.launch)
         if isinstance(self.taken, np.ndarray):
             return numbers, self.taken

@@ -1,4 +1,4 @@
-"""Patterns of addresses for atomics: which word the thread of each lane accesses."""
+"""Patterns of addresses for atomics: the word that each lane's thread accesses."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from mmsim.cuda_c.kernels import WARP
 
 Integers = npt.NDArray[np.int32]
 WORDS = 1024
-"""Words of the array that the addresses lie in."""
+"""Words of the array of the addresses."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """The address that each thread of a block asks for, and what it is called."""
+    """The address of each thread of a block, and the pattern's name."""
 
     name: str
     index: Integers
@@ -32,7 +32,7 @@ class Pattern:
 
 
 def stride(step: int, threads: int = WARP) -> Pattern:
-    """Addresses a step apart, around the end of the array.
+    """Addresses at distance `step`, around the end of the array.
 
     >>> stride(33).index[:4], stride(32, 64).index[31:34]
     (array([ 0, 33, 66, 99], dtype=int32), array([992,   0,  32], dtype=int32))
@@ -105,4 +105,4 @@ FEW_NAMES = (
     "random over 1024 words, seed 0",
 )
 FEW = tuple(one for one in EVERY if one.warps == 1 and one.name in FEW_NAMES)
-"""Some patterns of one warp, for accesses that needn't be tried with every pattern."""
+"""A few patterns of one warp, for accesses that needn't be tried with every pattern."""

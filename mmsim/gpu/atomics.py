@@ -1,8 +1,8 @@
 """Atomics on the GPU at hand, compared with the model: `mmsim gpu atomics`.
 
-In the model requests of an atomic access for one address don't merge (`Conflict.of_atomics`). Small
-programs make one such access a thread, in patterns of addresses, and the profiler counts what it
-takes. In shared memory a full block also repeats some of them between two readings of the clock.
+In the model requests of an atomic access for one address don't merge (`Conflict.of_atomics`). In
+small programs each thread makes one such access, in patterns of addresses, and the profiler counts
+its cost. In shared memory a full block also repeats some of them between two readings of the clock.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ WANTED: dict[Memory, tuple[str, ...]] = {
         "lts__d_atomic_input_cycles_active.sum",
     ),
 }
-"""What is counted, as far as the GPU at hand counts it: `op_red` discards the old value."""
+"""The metrics, as far as the GPU at hand has them: `op_red` discards the old value."""
 
 BLOCK = 1024
 TIMES = (16, 80)
-"""How often the access is repeated: the difference leaves out what both have in common."""
+"""The repetitions of the access: the difference leaves out the common part."""
 REPEAT = 10
 SAMPLES = 5
 
@@ -73,7 +73,7 @@ class Access:
         return np.zeros(WORDS, self.dtype), pattern.index, values, np.zeros_like(values)
 
     def about(self, pattern: Pattern) -> Row:
-        """Which access this is, and its stages: by the papers' rule, and by that for long words."""
+        """The access's name and stages: by the papers' rule, and by that for long words."""
         return {
             "access": self.name,
             "memory": self.memory,
@@ -162,7 +162,7 @@ class Case:
 def measured(command: str, say: Callable[[str], None]) -> Iterator[Record]:
     """The record so far, first with the times and then with the counts, too.
 
-    Raises `NoGPU` without a GPU, `NoCounters` where its counters can't be read.
+    Raises `NoGPU` without a GPU, `NoCounters` if its counters can't be read.
     """
     known = facts(command)
     profiler = ncu.find()
@@ -182,7 +182,7 @@ def measured(command: str, say: Callable[[str], None]) -> Iterator[Record]:
 
 
 def _counted_here(known: set[str]) -> list[str]:
-    """The metrics to ask for: all that are wanted where it isn't known which there are."""
+    """The metrics to request: all wanted ones if the available ones aren't known."""
     wanted = [name for names in WANTED.values() for name in names]
     return [name for name in wanted if not known or name.removesuffix(".sum") in known]
 
@@ -191,7 +191,7 @@ def _counted_here(known: set[str]) -> list[str]:
 
 
 def prepare() -> list[Case]:
-    """All that is counted. Kernels of one access have one name, and one text for each size."""
+    """All cases to count. Kernels of one access have one name, and one text for each size."""
     return [
         Case(access, pattern, _kernel(access, pattern, f"{NAME}{number}"))
         for number, access in enumerate(ACCESSES)
@@ -206,7 +206,7 @@ def _kernel(access: Access, pattern: Pattern, name: str) -> Kernel:
 
 
 def compare(cases: Sequence[Case], launches: Sequence[Profiled]) -> Iterator[Row]:
-    """The counts of each launch to compare with the model's stages, None where one is missing.
+    """The counts of each launch to compare with the model's stages, None for a missing one.
 
     Raises `NoCounters` if the launches aren't those of the cases, one by one.
     """
@@ -219,9 +219,9 @@ def compare(cases: Sequence[Case], launches: Sequence[Profiled]) -> Iterator[Row
 
 
 def hardware(row: Row) -> int | None:
-    """What is compared with the model's stages; None where it wasn't counted.
+    """The count to compare with the model's stages; None if it is missing.
 
-    In shared memory these are wavefronts, in global memory requests at the second-level cache.
+    In shared memory it is wavefronts, in global memory requests at the second-level cache.
     """
     names = [METRICS["shared", "atomic"]]
     if row["memory"] == "global":

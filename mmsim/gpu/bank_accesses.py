@@ -1,7 +1,7 @@
 """Accesses to shared memory as instructions of a card: their list, and kernels of them.
 
-One kernel makes several requests, each as often as its place in a number to the base `Access.base`
-says: a profiler's one count of a launch then holds the counts of all as digits.
+One kernel makes several requests. Request number i is made `Access.base` to the power of i times.
+So the profiler's one count of a launch holds the counts of all requests as digits.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from mmsim.model.conflicts import Conflict
 
 SHARED_BYTES = 16384
 BLOCKS = 64
-"""Blocks of a launch that share the repetitions."""
+"""The blocks of a launch among which the repetitions are shared."""
 COUNTED = 2**24
-"""No request is made more often than this in a launch."""
+"""The most repetitions of a request in a launch."""
 Index = npt.NDArray[np.int32]
 
 
@@ -40,7 +40,7 @@ class Access:
 
     @property
     def elements(self) -> int:
-        """How many elements of its size shared memory has here."""
+        """The elements of its size in shared memory."""
         return SHARED_BYTES // self.size
 
     @property
@@ -55,12 +55,12 @@ class Access:
 
     @property
     def base(self) -> int:
-        """More than the stages that one request may take."""
+        """A number above the stages of any request."""
         return 128 if self.kind in ("atomic", "cas") else 64
 
     @cached_property
     def packed(self) -> int:
-        """How many requests one launch counts."""
+        """The number of requests that one launch counts."""
         return int(np.log2(COUNTED)) // int(np.log2(self.base)) + 1
 
     def stages(self, index: Index) -> int:

@@ -1,7 +1,7 @@
-"""Patterns of one warp's request for shared memory: which element each lane asks for.
+"""Patterns of one warp's request for shared memory: the element of each lane.
 
-First structured ones, as kernels have them: strides, blocks, swizzles, lanes that share addresses.
-Then random ones of many kinds, some of them with lanes that ask for nothing (-1).
+First come structured ones, as in kernels: strides, blocks, swizzles, lanes that share addresses.
+Then come random ones of many kinds, some of them with inactive lanes (-1).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from mmsim.cuda_c.kernels import WARP
 Index = npt.NDArray[np.int32]
 LANE = np.arange(WARP)
 ROW_BYTES = 128
-"""All banks once."""
+"""Each bank once."""
 STRIDES = (*range(1, 10), 12, 15, 16, 17, 24, 31, 32, 33, 34, 36, 40, 48, 63, 64, 65, 66, 128)
 POWERS = (1, 2, 4, 8, 16)
 
 
 def patterns(size: int, elements: int, count: int, seed: int) -> list[Index]:
-    """So many patterns over as many elements of `size` bytes; one seed gives the same ones.
+    """`count` patterns over `elements` elements of `size` bytes; a seed gives the same ones.
 
     >>> first, second, *_ = patterns(4, 4096, 1000, 0)
     >>> first[:4], second[:4]

@@ -1,7 +1,7 @@
 """Bank conflicts as the GPU counts them, compared with the rule of banks of 4 bytes.
 
-Every kind of access of `bank_accesses` makes the requests of `bank_patterns`, and the profiler
-counts the wavefronts of shared memory: what a launch takes beyond one without requests.
+Every kind of access of `bank_accesses` makes the requests of `bank_patterns`. The profiler counts
+the wavefronts of shared memory; those of a launch without requests are subtracted.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Counted:
-    """What one kind of access took: a count for each of its patterns."""
+    """The counts of one kind of access, one for each of its patterns."""
 
     access: Access
     counts: tuple[int, ...]
 
     def row(self) -> Row:
-        """It as plain data, with what the rule says."""
+        """Itself as plain data, with the rule's stages."""
         model = self.model
         return {
             "access": self.access.name,
@@ -47,7 +47,7 @@ class Counted:
 
     @property
     def model(self) -> list[int]:
-        """What the rule says of the same patterns."""
+        """The rule's stages of the same patterns."""
         return [self.access.stages(index) for index in requests(self.access, len(self.counts))]
 
 
@@ -62,7 +62,7 @@ def requests(access: Access, count: int) -> list[Index]:
 def measured(command: str, say: Callable[[str], None], count: int = PATTERNS) -> Iterator[Record]:
     """The record so far, kind of access by kind of access.
 
-    Raises `NoGPU` without a GPU, `NoCounters` where its counters can't be read.
+    Raises `NoGPU` without a GPU, `NoCounters` if its counters can't be read.
     """
     profiler = ncu.find()
     known = {**facts(command), "ncu": ncu.version(profiler), "seed": SEED}
@@ -78,7 +78,7 @@ def measured(command: str, say: Callable[[str], None], count: int = PATTERNS) ->
 def counts(profiler: str, access: Access, name: str, every: Sequence[Index]) -> list[int]:
     """The wavefronts of requests of one kind, each by itself; `name` begins as `NAME` does.
 
-    Raises `NoGPU` without a GPU, `NoCounters` where its counters can't be read.
+    Raises `NoGPU` without a GPU, `NoCounters` if its counters can't be read.
     """
     launches = [(kernel, (1,)) for kernel in prepare(access, name, every)]
     return list(read(access, profiled(profiler, launches, [METRIC]), len(every)))
@@ -92,9 +92,9 @@ def prepare(access: Access, name: str, every: Sequence[Index]) -> list[Kernel]:
 
 
 def read(access: Access, launches: Sequence[Profiled], count: int) -> Iterator[int]:
-    """The count of each request, a digit of its launch's.
+    """The count of each request, a digit of its launch's count.
 
-    Raises `NoCounters` if a launch is missing, or counted what can't be.
+    Raises `NoCounters` if a launch is missing, or has an impossible count.
     """
     wanted = 1 + -(-count // access.packed)
     counts = [launch.metrics[METRIC] for launch in launches if METRIC in launch.metrics]

@@ -1,6 +1,6 @@
-"""The machine with a cache that stands for a GPU, from what `mmsim gpu calibrate --cache` measured.
+"""The machine with a cache that stands for a GPU, from the record of `mmsim gpu calibrate --cache`.
 
-`RULES` says of each of its numbers how it comes of the microbenchmarks. None comes from a kernel
+`RULES` describes how each of its numbers follows from the microbenchmarks. None comes from a kernel
 that is predicted. A time unit is a tenth of a picosecond.
 """
 
@@ -31,7 +31,7 @@ CROSSED = "lts__t_sectors_srcunit_ltcfabric.sum"
 
 @dataclass(frozen=True)
 class Measured:
-    """What the numbers come from: the points of the cache, and the plain calibration."""
+    """The sources of the numbers: the points of the cache, and the plain calibration."""
 
     record: Record
     plain: Calibration
@@ -52,7 +52,7 @@ class Measured:
         return float(found)
 
     def each(self, metric: str, number: str, **about: object) -> float:
-        """What the profiler counted for each access."""
+        """The profiler's counts for each access."""
         row = self.row(number, **about)
         count, accesses = row.get(metric), row.get("counted")
         if not isinstance(count, int) or not isinstance(accesses, int):
@@ -70,26 +70,26 @@ class Measured:
 
     @cached_property
     def pages(self) -> Pages | None:
-        """The pages that a multiprocessor knows; None where the record doesn't show how many."""
+        """The pages that a multiprocessor knows; None if the record doesn't show them."""
         return cache_pages.found(self.record.rows)
 
     @property
     def clusters(self) -> tuple[int, ...] | None:
-        """The multiprocessors of each cluster; None where the record doesn't show them."""
+        """The multiprocessors of each cluster; None if the record doesn't show them."""
         return cache_clusters.sizes(self.record.rows, self.plain.multiprocessors)
 
     @property
     def half_of(self) -> tuple[int, ...] | None:
-        """The half of each cluster; None where the record doesn't show clusters and halves."""
+        """The half of each cluster; None if the record doesn't show clusters and halves."""
         return None if self.clusters is None else cache_clusters.half_of(self.record.rows)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How one number of `mmsim.Cached` comes of the record, in words and as a function.
+    """How one number of `mmsim.Cached` follows from the record, in words and as a function.
 
-    A time is in picoseconds. None is found where the record doesn't show the number, which the
-    machine then has as `CHOSEN` or as its default says.
+    A time is in picoseconds. The function returns None if the record doesn't show the number; the
+    machine then has the one of `CHOSEN`, or its default.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Rule:
     time: bool = True
 
     def value(self, measured: Measured) -> int | tuple[int, ...] | None:
-        """The number as the machine has it."""
+        """The number in the machine's unit."""
         found = self.find(measured)
         if found is None or isinstance(found, tuple):
             return found
@@ -106,14 +106,14 @@ class Rule:
 
 
 def _cross_cycles(measured: Measured) -> float:
-    """Of multiprocessors of the other half the cycles that a first read takes longer."""
+    """The additional cycles of a first read, for multiprocessors of the other half."""
     pairs = zip(measured.cycles("first, 75%"), measured.cycles("second, 75%"), strict=True)
     longer = [first - second for first, second in pairs]
     return median(one for one in longer if 2 * one > max(longer))
 
 
 def _atomic_on(measured: Measured, lines: Callable[[Iterable[int]], int]) -> float:
-    """Picoseconds of an atomic on one word of each of so many lines."""
+    """Picoseconds of an atomic on one word of each of `lines` lines."""
     rows = [
         row
         for row in measured.record.rows
@@ -285,10 +285,10 @@ RULES = (
         time=False,
     ),
 )
-"""Of each number of the machine that is measured. Those that are not are in `CHOSEN`.
+"""The rule of each measured number of the machine. The others are in `CHOSEN`.
 
-A record without points of pages, or whose reads are all quick, gives no `page`, `pages` and
-`page_time`: the machine then has its defaults. One without clusters, or in which no two
+A record without points of pages, or with fast reads only, gives no `page`, `pages` and
+`page_time`: the machine then has its defaults. A record without clusters, or in which no two
 multiprocessors delay each other, leaves equal clusters, as many as `CHOSEN` has.
 """
 CHOSEN = {
@@ -300,9 +300,9 @@ CHOSEN = {
     "banks": 16,
     "row": 8,
 }
-"""Numbers that no point measures: sectors and halves are what the counters show, clusters as many
-as NVIDIA describes (GPCs), of which half belong to each half of the cache, as the halves of
-blocks show (`mmsim.gpu.cache_halves`). The others are plain ones, on which the points' counts
+"""Numbers that no point measures. The counters show the sectors and halves. There are as many
+clusters as NVIDIA describes (GPCs); half of them belong to each half of the cache, as the halves of
+blocks show (`mmsim.gpu.cache_halves`). The others are plain numbers, on which the points' counts
 hardly depend."""
 
 
@@ -323,6 +323,6 @@ def cached_machine(record: Record, plain: Calibration) -> Cached:
 
 
 def milliseconds(units: Iterable[int], plain: Calibration) -> float:
-    """What launches of so many time units last, one after another."""
+    """The duration of consecutive launches with these time units."""
     found = list(units)
     return sum(found) * UNIT_PS * 1e-9 + len(found) * plain.launch_ns * 1e-6

@@ -1,9 +1,9 @@
-"""What the GPU at hand takes for its second-level cache and memory: `mmsim gpu calibrate --cache`.
+"""Measure the second-level cache and memory of the GPU at hand: `mmsim gpu calibrate --cache`.
 
-Small programs, none of which is ever predicted: `mmsim.gpu.cache_points` says which, and how each
-number comes of their times. The record has a row for each point: the picoseconds of an access, the
-times that they come of, and what the profiler counted of the longer launch, of so many accesses as
-`counted` says.
+The programs are small, and none of them is ever predicted. `mmsim.gpu.cache_points` describes them,
+and how each number follows from their times. The record has a row for each point: the picoseconds
+of an access, the two times behind it, and the profiler's counts of the longer launch, which makes
+`counted` accesses.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EXPERIMENT = "cache"
 def measured(command: str, say: Callable[[str], None]) -> Iterator[Record]:
     """The record so far, number by number: first the times, then with the counts.
 
-    Raises `NoGPU` without a GPU. Where its counters can't be read the record says why.
+    Raises `NoGPU` without a GPU. If its counters can't be read, the record gives the reason.
     """
     stage = Stage(cupy())
     card = {"multiprocessors": stage.card.multiprocessors, "cache bytes": stage.card.cache_bytes}
@@ -61,7 +61,7 @@ def measured(command: str, say: Callable[[str], None]) -> Iterator[Record]:
 
 
 def with_counts(record: Record, launched: Sequence[Point]) -> Record:
-    """The record with what the profiler counts of the points' launches, in their rows."""
+    """The record with the profiler's counts of the points' launches in their rows."""
     profiler = ncu.find()
     metrics = counted_here(ncu.known_metrics(profiler))
     known = {"ncu": ncu.version(profiler), "metrics lacking": lacking(metrics)}
@@ -78,7 +78,7 @@ def joined(
     launches: Sequence[Profiled],
     metrics: Sequence[str],
 ) -> list[Row]:
-    """The rows, those of launched points with what was counted of them.
+    """The rows, with the counts of the launched points.
 
     Raises `NoCounters` if the launches aren't those of the points, one by one.
     """
@@ -131,4 +131,4 @@ NUMBERS: Mapping[str, tuple[str, Row, float]] = {
     "random write": ("runs, written", {"words": 8}, 8),
     "partial write": ("partial writes", {"words": 1}, 1),
 }
-"""Of each number the points' number, what the row says, and the accesses that it is the time of."""
+"""For each number the points' number, the row's values, and the accesses that it is the time of."""

@@ -1,8 +1,8 @@
-"""Which multiprocessors are in one cluster: two of it that ask for pages delay each other.
+"""The multiprocessors of each cluster: two of one cluster that look up pages delay each other.
 
-Two multiprocessors alone read words of so many pages that each has to ask for all of them. Those of
-one cluster ask in the same place, so both take longer than one of them alone; others take as long.
-The language has no number of the multiprocessor, so the kernel is written in CUDA C.
+Only two multiprocessors run. They read words of more pages than each knows, so each has to look all
+pages up. Two of one cluster use the same unit, so both take longer than one of them alone; two of
+different clusters don't. The language has no number of the multiprocessor, so the kernel is CUDA C.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from mmsim.gpu.record import Row
 CLUSTERS = "clusters"
 """The number of its row."""
 PAGES = 32
-"""Pages of a request, one for each lane; they are as far from each other as the array allows."""
+"""Pages of a request, one for each lane; their distance is the largest in the array."""
 SPAN = 2048
-"""Sectors that are read of each page: together a small part of the cache."""
+"""Sectors read in each page: together a small part of the cache."""
 TIMES = 8
 MOST = 20
 """Launches until both multiprocessors have had a block twice."""
 LONGER = 1.25
-"""Times as long as alone: what takes longer is delayed."""
+"""A pair is delayed from this multiple of the time alone on."""
 SOURCE = """extern "C" __global__ void asks_for_pages(
     const volatile int *a, const int *p, int *cycles)
 {
@@ -65,11 +65,11 @@ SOURCE = """extern "C" __global__ void asks_for_pages(
 
 
 class NoBlock(Exception):
-    """A multiprocessor has had no block, so nothing is known of it."""
+    """A multiprocessor has had no block, so its cluster is unknown."""
 
 
 def kernel(blocks: int) -> Kernel:
-    """A block for each multiprocessor, of which p[1] and p[2] read p[0] times."""
+    """A block for each multiprocessor; those with numbers p[1] and p[2] read p[0] times."""
     size = (blocks, 1, 1), (MOST_THREADS, 1, 1)
     return Kernel(SOURCE, "asks_for_pages", "global", (), *size, 0)
 
@@ -77,7 +77,7 @@ def kernel(blocks: int) -> Kernel:
 def measured(stage: Stage) -> Row:
     """The clusters in the order of their first blocks, each with its multiprocessors.
 
-    Where multiprocessors have no blocks the row says so, and no clusters.
+    If multiprocessors have no blocks, the row reports this, and no clusters.
     """
     every = range(stage.card.multiprocessors)
     of_blocks = cache_halves.multiprocessors(stage)
@@ -107,7 +107,7 @@ def grouped(every: Sequence[int], cycles: Callable[[int, int], int]) -> list[lis
 
 
 def members(rows: Sequence[Row]) -> list[list[int]]:
-    """The multiprocessors of each cluster; none where the rows lack them."""
+    """The multiprocessors of each cluster; none if the rows lack them."""
     return [
         [int(one) for one in own.split()]
         for row in rows
@@ -117,13 +117,13 @@ def members(rows: Sequence[Row]) -> list[list[int]]:
 
 
 def sizes(rows: Sequence[Row], multiprocessors: int) -> tuple[int, ...] | None:
-    """How many each cluster has; None where the rows lack them, or no two delay each other."""
+    """The size of each cluster; None if the rows lack them, or no two delay each other."""
     found = tuple(map(len, members(rows)))
     return found if sum(found) == multiprocessors > len(found) else None
 
 
 def half_of(rows: Sequence[Row]) -> tuple[int, ...] | None:
-    """The half of each cluster, in which most of it is; None where the rows don't say.
+    """The half with most of each cluster; None if the rows don't show it.
 
     >>> half_of(({"number": "clusters", "multiprocessors": "0 3; 1 2"},
     ...          {"number": "halves of multiprocessors", "halves": "0110"}))
@@ -137,7 +137,7 @@ def half_of(rows: Sequence[Row]) -> tuple[int, ...] | None:
 
 
 def in_words(sizes: Sequence[int]) -> str:
-    """How many clusters have which size.
+    """A text with the number of clusters of each size.
 
     >>> in_words((6, 4, 6)), in_words((6,))
     ('2 of 6, 1 of 4', '1 of 6')

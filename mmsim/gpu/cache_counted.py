@@ -19,7 +19,7 @@ def counted(card: Card) -> list[Point]:
 
 
 def main() -> None:
-    """Launch each of them once, after what is to run before it."""
+    """Launch each of them once, after the launch that prepares the cache."""
     stage = Stage(cupy())
     for point in counted(stage.card):
         stage.count(point)

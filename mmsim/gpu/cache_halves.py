@@ -1,7 +1,7 @@
-"""How long single reads of a line take a multiprocessor after another one had the line.
+"""The time of single reads of a line by a multiprocessor after another one has read the line.
 
-The second-level cache may have two halves: a multiprocessor asks its own, and that one may have to
-ask the other. One multiprocessor follows a chain of lines, so that they are in the cache; then
+The second-level cache may have two halves: a multiprocessor asks its own half, which may have to
+ask the other. One multiprocessor follows a chain of lines, which brings them into the cache; then
 another one follows it twice. Its first reads of lines that its own half lacks take longer than its
 second reads. The language has no clock, so the kernel is written in CUDA C.
 """
@@ -22,7 +22,7 @@ HALVES, OF_BLOCKS, OF_EACH = "halves", "halves of blocks", "halves of multiproce
 """The numbers of its rows."""
 LINES = 2048
 EVERY = 4
-"""The reads of one of so many multiprocessors are in the record."""
+"""The number of multiprocessors whose single reads are in the record."""
 QUANTILES = (5, 25, 50, 75, 95)
 SOURCE = """extern "C" __global__ void reads_one_by_one(
     const volatile int *a, const int *p, int *cycles)
@@ -52,15 +52,15 @@ WHERE = """extern "C" __global__ void multiprocessor_of_each_block(int *b)
 
 
 def kernel(blocks: int) -> Kernel:
-    """A block for each multiprocessor, of which that with the number p[1] reads p[0] times."""
+    """A block for each multiprocessor; the multiprocessor with number p[1] reads p[0] times."""
     return Kernel(SOURCE, "reads_one_by_one", "global", (), (blocks, 1, 1), (1, 1, 1), 0)
 
 
 def measured(stage: Stage) -> Iterator[Row]:
-    """Clock cycles of the reads: of multiprocessors the quantiles of their first and second.
+    """Clock cycles of the reads: quantiles of the first and second reads of multiprocessors.
 
-    The last two rows say in which half each multiprocessor is, and each block of a grid with one
-    for each of them: 0 where multiprocessor 0 is.
+    The last two rows give the half of each multiprocessor, and of each block of a grid with one
+    block for each multiprocessor: 0 is the half of multiprocessor 0.
     """
     cp = stage.cp
     a = cp.asarray(chain(LINES))
@@ -88,7 +88,7 @@ def measured(stage: Stage) -> Iterator[Row]:
 
 
 def multiprocessors(stage: Stage) -> list[int]:
-    """The multiprocessor of each block, of as many as there are multiprocessors."""
+    """The multiprocessor of each block, for one block on each multiprocessor."""
     cp = stage.cp
     b = cp.zeros(stage.card.multiprocessors, dtype=np.int32)
     size = (b.size, 1, 1), (MOST_THREADS, 1, 1)

@@ -1,4 +1,4 @@
-"""What NVIDIA's profiler counts of the second-level cache and the memory."""
+"""The metrics of NVIDIA's profiler for the second-level cache and the memory."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ METRICS = (
     "dram__sectors_read.sum",
     "dram__sectors_write.sum",
 )
-"""Sectors that the multiprocessors ask for; tags that the cache looks up, and what it finds;
+"""Sectors that the multiprocessors request; tags that the cache looks up, and hits;
 sectors that cross between its halves; sectors of its data; sectors from and to the memory. The time
 is that under the profiler, in nanoseconds."""
 
 
 def counted_here(known: Collection[str]) -> list[str]:
-    """The metrics to ask for: all where it isn't known which there are.
+    """The metrics to request: all if the available ones aren't known.
 
     >>> counted_here({"lts__t_tag_requests", "lts__d_sectors"})
     ['lts__t_tag_requests.sum', 'lts__d_sectors.sum']
@@ -45,5 +45,5 @@ def lacking(counted: Collection[str]) -> list[str]:
 
 
 def counts(launch: ncu.Profiled, counted: Sequence[str]) -> dict[str, int | None]:
-    """What was counted of a launch, None where a metric has no value."""
+    """The counts of a launch, None for a metric without a value."""
     return {name: launch.metrics.get(name) for name in counted}

@@ -1,7 +1,7 @@
 """The pages whose addresses a multiprocessor knows, from the points `mmsim.gpu.cache_points.pages`.
 
-Reads of up to so many regions are quick, however far these are from each other; reads of more
-regions are quick only where these are so near that several share a page.
+Reads of few regions are fast at any distance between the regions. Reads of more regions are fast
+only if the regions are so near that several share a page.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from mmsim.gpu.record import Row
 PAGES = "pages"
 """The points' number."""
 LONGER = 1.5
-"""Times as long as with the fewest regions: what takes less is quick."""
+"""Reads are fast up to this multiple of the time with the fewest regions."""
 
 
 @dataclass(frozen=True)
 class Pages:
-    """The bytes of a page, how many a multiprocessor knows, picoseconds of one that it doesn't."""
+    """The bytes of a page, the pages that a multiprocessor knows, picoseconds of another one."""
 
     page: int
     pages: int
@@ -28,7 +28,7 @@ class Pages:
 
 
 def found(rows: Iterable[Row]) -> Pages | None:
-    """What the rows show; None where none is such a point, or where all reads are quick."""
+    """The pages that the rows show; None without such points, or if all reads are fast."""
     times = by_spacing(rows)
     if not times:
         return None
@@ -52,5 +52,5 @@ def by_spacing(rows: Iterable[Row]) -> dict[float, dict[int, float]]:
 
 
 def _quick(times: Mapping[int, float], regions: int) -> bool:
-    """Whether reads of so many regions take about as long as those of the fewest."""
+    """Whether reads of `regions` regions take about the time of the fewest regions."""
     return times[regions] < LONGER * times[min(times)]

@@ -1,9 +1,9 @@
-"""What is measured of a GPU's second-level cache and memory: the program, its numbers, how often.
+"""The measurements of a GPU's second-level cache and memory: programs, numbers, repetitions.
 
-A point is one program on one size, launched with few repetitions and with many: what an access
-costs is the difference of the two times, over that of their accesses. Each function here has the
-points of one number, and says how it comes of them. Sizes are parts of the card's cache, so that
-nothing here is a number of one card.
+A point is one program on one size, launched with few repetitions and with many. The time of an
+access is the difference of the two times, divided by the difference of their accesses. Each
+function here gives the points of one number, and describes how the number follows from them. Sizes
+are parts of the card's cache, so that no number here belongs to one card.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ SCRATCH = 2**29
 """Words of the long array that most points access."""
 MEBI = 2**20
 REGIONS = (4, 8, 12, 15, 16, 17, 18, 20, 24, 28, 31, WARP)
-"""Into how many regions the lanes of a warp read."""
+"""The numbers of regions that the lanes of a warp read."""
 
 Before = Literal["itself", "written", "read"]
 PASSES: tuple[Before, ...] = ("written", "read")
-"""What runs before a launch is timed: itself, so that the cache holds what fits; or a pass through
-another array, larger than the cache, which leaves written lines there or lines that were read."""
+"""What runs before a timed launch: the launch itself, so that the cache holds its data; or a pass
+through another array, larger than the cache, which leaves written lines or read lines there."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """What is asked of the driver."""
+    """The numbers from the driver."""
 
     multiprocessors: int
     cache_bytes: int
 
     @property
     def threads(self) -> int:
-        """As many as it holds at a time."""
+        """The most threads that the card holds at a time."""
         return self.multiprocessors * RESIDENT
 
     def lines(self, part: float) -> int:
@@ -59,8 +59,8 @@ class Card:
 class Point:
     """One program with its numbers p[1], p[2] ...; `times` are few and many, for p[0].
 
-    `wide` says that words have 8 bytes. `accesses` are those of a thread in one repetition. `array`
-    is the one it accesses: the long one, one that holds zeros, or a chain (`chained`).
+    `wide` means words of 8 bytes. `accesses` are those of a thread in one repetition. `array` is
+    the accessed array: the long one, one of zeros, or a chain (`chained`).
     """
 
     number: str
@@ -81,7 +81,7 @@ class Point:
 
     @property
     def between(self) -> int:
-        """The accesses of all threads that many repetitions make more than few."""
+        """The accesses of all threads by which many repetitions exceed few."""
         few, many = self.times
         return (many - few) * self.threads * self.accesses
 
@@ -91,7 +91,7 @@ class Point:
         return self.times[1] * self.threads * self.accesses
 
     def p(self, times: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-        """The argument p for so many repetitions."""
+        """The argument p for `times` repetitions."""
         return np.array([times, *self.numbers], np.int32)
 
     @property
@@ -155,8 +155,8 @@ def read_hits(card: Card) -> Iterator[Point]:
     With a stride of 1 and words of 8 bytes two requests for tags serve 8 sectors: 4 times the time
     of an access is that of a data sector, if tags don't take longer. Larger strides have 2 sectors
     of a line or 1. Reads of one sector of random lines take the time of a tag request: few threads
-    ask for one line at a time. Interleaved words of 8 bytes say whether half-warps, which are
-    served in turn, ask once for the tag of a line that they share.
+    ask for one line at a time. Half-warps are served in turn. Interleaved words of 8 bytes show
+    whether two half-warps ask once for the tag of a shared line.
     """
     yield from _strides(card, "read hits", programs.walk, 0.25)
     yield _interleaved(card, "interleaved read hits", programs.interleaved, 0.25)
@@ -171,7 +171,7 @@ def write_hits(card: Card) -> Iterator[Point]:
 
 
 def _interleaved(card: Card, number: str, program: Program, part: float) -> Point:
-    """Accesses to words of 8 bytes in turn, of which both half-warps share all lines."""
+    """Accesses to words of 8 bytes in turn; both half-warps share all lines."""
     words = card.lines(part) * LINE // 2
     about: Row = {"word bytes": 8, "MiB": _mebi(8 * words)}
     times = repetitions(card.threads, 2)
@@ -202,10 +202,10 @@ def _strides(card: Card, number: str, program: Program, part: float) -> Iterator
 
 
 def latencies(card: Card) -> Iterator[Point]:
-    """One thread, whose reads wait for each other, through random lines of an eighth of the cache.
+    """Reads of one thread that wait for each other, of random lines of an eighth of the cache.
 
-    Once they are in the cache, the time of an access is the latency of a hit; after another array
-    has passed through the cache, that of a miss, without the time of finding a far page.
+    If the lines are in the cache, the time of an access is the latency of a hit. After another
+    array has passed through the cache, it is that of a miss, without the time for a far page.
     """
     about: Row = {"MiB": _mebi(4 * LINE * chain_lines(card))}
     hit = Point(
@@ -216,20 +216,20 @@ def latencies(card: Card) -> Iterator[Point]:
 
 
 def chain_lines(card: Card) -> int:
-    """The lines of the chain that latencies are measured with."""
+    """The lines of the chain for latencies."""
     return card.lines(0.125)
 
 
 def capacity(card: Card) -> Iterator[Point]:
     """Reads of one sector of random lines, and of all lines in turn, of arrays of several sizes.
 
-    Where the time of an access begins to rise, and the counted hits to fall, is the capacity that
-    counts; how fast they do says how lines are replaced.
+    The effective capacity is where the time of an access begins to rise, and the counted hits begin
+    to fall. The speed of both shows how lines are replaced.
     """
     for part in (1 / 8, 1 / 4, 3 / 8, 1 / 2, 5 / 8, 3 / 4, 7 / 8, 1, 5 / 4, 3 / 2, 2, 3, 4):
         lines = card.lines(part)
         about: Row = {"part of the cache": part, "MiB": _mebi(4 * LINE * lines)}
-        # So many that each line has been read several times before.
+        # Each line has been read several times before.
         times = repetitions(card.threads, 7, 2 * lines // card.threads)
         number, one = "capacity, random", (lines, LINE, 1)
         yield Point(number, about, programs.scattered, one, times=times, threads=card.threads)
@@ -262,9 +262,9 @@ def memory(card: Card) -> Iterator[Point]:
 def runs(card: Card) -> Iterator[Point]:
     """Reads and writes of runs of words at random places of half the long array.
 
-    A run of 8 words is a sector, of 32 a line. From the length at which a byte takes no longer than
-    in turn, a row of the memory is long enough to hide that another one has to be opened; the time
-    that shorter runs take beyond the memory's bandwidth is that of opening rows.
+    A run of 8 words is a sector, of 32 a line. From some length on a byte takes no longer than
+    in turn: a row of the memory then is long enough to hide the opening of another one. The time
+    of shorter runs beyond the memory's bandwidth is that of opening rows.
     """
     for words in (8, 16, 32, 64, 128, 256, 512, 1024):
         for number, program in (
@@ -299,10 +299,10 @@ def reach(card: Card) -> Iterator[Point]:
 def pages(card: Card) -> Iterator[Point]:
     """Reads that hit, of random sectors of some regions, by the lanes of a warp in turn.
 
-    A multiprocessor knows where few pages are. From so many regions on, each in a page of its own,
-    reads take longer; with regions so near that several share a page, they don't. All regions
-    together have as many sectors as those of `read_hits`, or fewer where they would overlap. The
-    largest distance is the one at which the long array has a region for each lane.
+    A multiprocessor knows where few pages are. Reads of more regions than that, each in its own
+    page, take longer. Regions so near that several share a page don't. All regions together have
+    the sectors of those of `read_hits`, or fewer if they would overlap. At the largest distance,
+    the long array just has a region for each lane.
     """
     sectors = card.lines(0.25) * LINE // SECTOR
     spacing = 1 << (SCRATCH // WARP).bit_length() - 1
@@ -343,8 +343,8 @@ def _random(
 def fetches(card: Card) -> Iterator[Point]:
     """Reads of two sectors of random lines: which sectors the memory sends together.
 
-    The sectors that the memory is counted to send, over the pairs, are 2 if both came together and
-    twice as many if not; of one sector twice they are the size of a fetch.
+    The sectors that the memory sends, divided by the pairs, are 2 if both came together, and twice
+    that if not. For one sector twice they are the size of a fetch.
     """
     for one, two in ((0, 0), (0, 1), (0, 2), (0, 3), (1, 2), (2, 3), (3, 3)):
         yield Point(
@@ -365,9 +365,9 @@ def fetches(card: Card) -> Iterator[Point]:
 def under_way(card: Card) -> Iterator[Point]:
     """Rounds of k independent reads that hit, by some warps of one block.
 
-    The time of a round of one warp grows little while all its reads are on their way together; from
-    the k where it grows as k does, k requests of a warp, or of the multiprocessor, are under way.
-    The time of a point is that of a read of a thread: times k and the threads it is a round's.
+    The time of a round of one warp grows little while all its reads are under way together. From
+    some k on it grows as k does: then k requests of a warp, or of the multiprocessor, are under
+    way. A point gives the time of one read of a thread; a round takes k times the threads as long.
     """
     for stride in (1, LINE):
         for warps, most in ((1, 64), (4, 16), (16, 8), (32, 8)):
@@ -387,12 +387,12 @@ def under_way(card: Card) -> Iterator[Point]:
 
 
 def zeros_words() -> int:
-    """The words that the rounds access at most."""
+    """The most words that the rounds access."""
     return 64 * BLOCK * LINE
 
 
 def multiprocessors(card: Card) -> Iterator[Point]:
-    """Accesses that hit by few multiprocessors: what each can ask for, and what all share."""
+    """Accesses that hit by few multiprocessors: the rate of each, and the shared rate."""
     every = card.multiprocessors
     for number, program, lines in (
         ("multiprocessors", programs.walk, card.lines(0.25)),
@@ -429,9 +429,9 @@ def atomics(card: Card) -> Iterator[Point]:
 
 
 def launches(card: Card) -> Iterator[Point]:
-    """Launches that access nothing but their numbers, or a part of the cache once.
+    """Launches that access only their numbers, or a part of the cache once.
 
-    What they take is in the times themselves. After another array was written the cache is full of
+    Here the times themselves are the result. After another array was written, the cache is full of
     lines that have to go to memory first; after one was read it isn't.
     """
     for threads in (32, card.threads):

@@ -1,6 +1,6 @@
-"""How many of many equal blocks each multiprocessor runs while all write to memory.
+"""The number of equal blocks that each multiprocessor runs while all write to memory.
 
-Clusters of multiprocessors have about equal shares of the memory, whatever their size: a
+Clusters of multiprocessors have about equal shares of the memory, whatever their size. So a
 multiprocessor of a small cluster has more of it and runs more blocks. The language has no number
 of the multiprocessor, so the kernel is written in CUDA C.
 """
@@ -21,7 +21,7 @@ SHARES = "shares"
 BLOCKS = 100
 """Blocks for each multiprocessor, on average."""
 WRITES = 12
-"""Random sectors that each thread writes a word of."""
+"""The random sectors to which each thread writes a word."""
 SOURCE = """extern "C" __global__ void writes_and_where(volatile int *a, int *b, const int *p)
 {
     unsigned int own;
@@ -46,7 +46,7 @@ SOURCE = """extern "C" __global__ void writes_and_where(volatile int *a, int *b,
 
 
 def kernel(blocks: int) -> Kernel:
-    """So many blocks, whose threads write p[0] times to p[1] sectors of p[2] words."""
+    """Many blocks, whose threads write p[0] times to p[1] sectors of p[2] words."""
     size = (blocks, 1, 1), (MOST_THREADS, 1, 1)
     return Kernel(SOURCE, "writes_and_where", "global", (), *size, 0)
 
@@ -63,7 +63,7 @@ def measured(stage: Stage) -> Row:
 
 
 def counts(rows: Iterable[Row]) -> list[int]:
-    """The blocks of each multiprocessor; none where the rows lack them."""
+    """The blocks of each multiprocessor; none if the rows lack them."""
     return [
         int(one) for row in rows if row["number"] == SHARES for one in str(row["blocks"]).split()
     ]

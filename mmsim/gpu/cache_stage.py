@@ -19,7 +19,7 @@ from mmsim.gpu.replay import compiled, device
 
 SAMPLES = 5
 PASSES = 3
-"""How often the cache's size the array has that passes through it before a launch."""
+"""The size of the array that passes through the cache first, as a multiple of the cache."""
 Launch = Callable[[], None]
 
 
@@ -60,7 +60,7 @@ class Stage:
         return self.ready(point.kernel, (self.other, self.cp.asarray(point.p(times))))
 
     def ready(self, written: Kernel, passed: tuple[Any, ...]) -> Launch:
-        """A launch with all that takes time done before; one text is compiled once."""
+        """A launch with all slow steps done before; one text is compiled once."""
         key = written.name, written.source
         if key not in self.functions:
             self.functions[key] = compiled(self.cp, written)
@@ -72,7 +72,7 @@ class Stage:
         return launch
 
     def of_point(self, point: Point, times: int, name: str | None = None) -> Launch:
-        """Launches a point with so many repetitions, its kernel under another name if given."""
+        """Launch a point with `times` repetitions; its kernel may get another name."""
         written = point.kernel
         if name is not None:
             written = renamed(written, name)
@@ -83,7 +83,7 @@ class Stage:
         return self.ready(written, (array, p) if point.array == "scratch" else (array, self.out, p))
 
     def before(self, point: Point) -> Launch:
-        """Launches what runs before a point is timed."""
+        """Launch the preparation of a point, before it is timed."""
         if point.before == "written":
             other = self.other
             return lambda: other.fill(1)
@@ -92,7 +92,7 @@ class Stage:
         return self.of_point(point, point.times[1])
 
     def milliseconds(self, point: Point, times: int) -> list[float]:
-        """The times of launches with so many repetitions."""
+        """The times of launches with `times` repetitions."""
         before, launch = self.before(point), self.of_point(point, times)
         before()
         launch()
@@ -127,7 +127,7 @@ class Stage:
         }
 
     def count(self, point: Point) -> None:
-        """Launch what a profiler is to count, after what runs before it."""
+        """Launch a point for the profiler, after its preparation."""
         self.before(point)()
         self.of_point(point, point.times[1], counted_name(point))()
         self.cp.cuda.Device().synchronize()
@@ -139,7 +139,7 @@ def counted_name(point: Point) -> str:
 
 
 def chain(lines: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    """The chain through so many lines: a place is the first word of a line.
+    """The chain through `lines` lines: a place is the first word of a line.
 
     >>> (chain(3)[::LINE] // LINE).tolist()
     [2, 0, 1]

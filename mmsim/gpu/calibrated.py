@@ -1,4 +1,4 @@
-"""The machines that stand for one GPU: what its memory costs, in time units."""
+"""The machines that stand for one GPU: the cost of its memory, in time units."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from mmsim.model.machines import LARGEST
 
 @dataclass(frozen=True)
 class Calibration:
-    """What the memory of one GPU costs, and the machines made of it.
+    """The cost of one GPU's memory, and the machines built from it.
 
-    In shared memory a time unit is `cycles_per_stage` clock cycles, and a request that nothing
-    delays takes `shared_latency` of them; a clock cycle lasts `cycle_ps` picoseconds. In global
+    In shared memory a time unit is `cycles_per_stage` clock cycles, and a request without delays
+    takes `shared_latency` of them; a clock cycle lasts `cycle_ps` picoseconds. In global
     memory a time unit is the time of one address group of 32 words of 4 bytes, `group_ps`
     picoseconds of the whole GPU, and a request takes `global_latency` of them. `multiprocessors`
-    are its DMMs. `launch_ns` is how long an almost empty launch takes, beyond the
+    are its DMMs. `launch_ns` is the duration of an almost empty launch without the
     latency of its accesses.
     """
 
@@ -51,7 +51,7 @@ class Calibration:
         return HMM(self.multiprocessors, WARP, self.global_latency, self.shared_latency)
 
     def milliseconds(self, time_units: float, launches: int = 1) -> float:
-        """What time units of the UMM or HMM, and so many launches, last on this GPU."""
+        """The duration of time units of the UMM or HMM, and of launches, on this GPU."""
         return time_units * self.group_ps * 1e-9 + launches * self.launch_ns * 1e-6
 
     @staticmethod

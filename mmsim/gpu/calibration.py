@@ -1,6 +1,6 @@
-"""The machines that stand for the GPU at hand: what its memory costs, measured by small programs.
+"""The machines that stand for the GPU at hand: the cost of its memory, measured by small programs.
 
-The programs are in mmsim's language (docs/language.md) and run as any other. Nothing is fitted to a
+The programs are in mmsim's language (docs/language.md). No number is fitted to a
 program that is to be predicted.
 """
 
@@ -24,7 +24,7 @@ WORDS = 2**27
 AT_ONCE = 8
 """Words that a thread of the copy reads before it writes."""
 APART = 64
-"""Words between two places of the chain through global memory: no two in one line of a cache."""
+"""Words between two places of the chain through global memory: a cache line has one place."""
 PLACES = 2**22
 FAR = (600_000, 1_200_000)
 """Accesses of that chain. Their lines are more than a cache holds, so each comes from memory."""
@@ -60,7 +60,7 @@ def copy(T: Thread, a: Array, b: Array, words: int) -> None:
 
 
 def calibrate(say: Callable[[str], None] = lambda text: None) -> Calibration:
-    """Measure the GPU at hand; raises `NoGPU` where there is none."""
+    """Measure the GPU at hand; raises `NoGPU` without one."""
     cp = cupy()
     properties = cp.cuda.runtime.getDeviceProperties(cp.cuda.Device().id)
     say("shared memory")
@@ -83,7 +83,7 @@ def calibrate(say: Callable[[str], None] = lambda text: None) -> Calibration:
 
 
 def cycles_per_stage() -> float:
-    """Clock cycles that a full block's access takes longer for each further stage."""
+    """Additional clock cycles of a full block's access for each further stage."""
     a = np.zeros(32 * BLOCK, np.int32)
     few, many = (
         replay(read, a, stride, threads=BLOCK, space="shared", repeat=500).median
@@ -123,7 +123,7 @@ def group_time() -> float:
 
 
 def copy_time(words: int) -> float:
-    """Milliseconds of copying so many words."""
+    """Milliseconds of copying `words` words."""
     a = np.arange(words, dtype=np.int32)
     b = np.zeros_like(a)
     return replay(copy, a, b, AT_ONCE, threads=words // AT_ONCE, block_size=BLOCK).median
@@ -138,7 +138,7 @@ def launch_time() -> float:
 def global_latency() -> float:
     """Milliseconds from one access of a chain through global memory to the next.
 
-    The chain visits places far apart in random order, and no cache holds all that it visits.
+    The chain visits places far apart in random order, more than any cache holds.
     """
     spread = np.zeros(APART * PLACES, np.int32)
     spread[::APART] = APART * random_cycle(PLACES)

@@ -1,4 +1,4 @@
-"""Consecutive launches on a machine with a cache: what one leaves there, the next one finds."""
+"""Consecutive launches on a machine with a cache: each finds the cache that the last one left."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from mmsim.results.cache import CacheRow
 from mmsim.results.run import Run
 
 SWEPT = 3
-"""Before launches are timed, the GPU writes so many times what its cache holds."""
+"""Before timed launches, the GPU writes this many times the capacity of its cache."""
 MOST = 1 << 40
 """Accesses of a thread that are not taken for an endless program."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """What one launch took: time units, and of each access to global memory what it asked for."""
+    """The cost of one launch: time units, and the items of each access to global memory."""
 
     time: int
     rows: tuple[CacheRow, ...]
@@ -38,10 +38,10 @@ def _swept(machine: Cached) -> State:
 
 
 def taken(machine: Cached, steps: Sequence[Step], arrays: Arrays, timed: bool) -> list[Taken]:
-    """What each of the steps takes in turn. All arrays lie in global memory from the beginning.
+    """The cost of each of the steps in turn. All arrays lie in global memory from the beginning.
 
-    If they are `timed`, as `replay_steps` does it, each launch begins with the cache and the known
-    pages that the last one left, and before the first one another array has been written. Else each
+    If they are `timed`, as in `replay_steps`, each launch begins with the cache and the known
+    pages that the last one left; before the first one another array is written. Otherwise each
     begins with an empty cache, as under the profiler.
 
     >>> import numpy as np, mmsim as mm
@@ -99,5 +99,5 @@ def _places(machine: Cached, arrays: Arrays) -> dict[str, int]:
 
 
 def _written(run: Run, names: dict[str, str], one: Launch) -> Arrays:
-    """The arrays that a launch wrote, by the names that they have outside."""
+    """The arrays that a launch wrote, by their names outside of the program."""
     return {names[own]: run.arrays[own] for own in names if one.arrays[own].written}

@@ -21,8 +21,8 @@ def replay_copies(
 ) -> Timing:
     """Milliseconds of `repeat` repetitions of the program by each of `copies` blocks.
 
-    Each block brings its own copy of the arrays and takes back what it wrote, the same as the
-    others. Raises `NoGPU` where there is none, and what `kernel` raises.
+    Each block copies the arrays in and its results out, like all others.
+    Raises `NoGPU` without one, and the errors of `kernel`.
     """
     cp = cupy()
     written = kernel(program, *args, threads=threads, space="shared")

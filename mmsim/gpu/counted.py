@@ -1,6 +1,6 @@
 """Launches kernels for a profiler to count: `python -m mmsim.gpu.counted FILE`.
 
-FILE, which `save` wrote, holds kernels and the numbers of repetitions of their launches, in their
+`save` writes FILE. It holds kernels and the numbers of repetitions of their launches, in their
 order: the words of their arguments as NumPy's arrays, all else as JSON.
 """
 
@@ -37,7 +37,7 @@ def save(file: Path, launches: Iterable[Launches]) -> None:
 
 
 def read(file: Path) -> list[Launches]:
-    """What `save` wrote, as far as launches need it."""
+    """The data of `save` that launches need."""
     launches: list[Launches] = []
     with np.load(file, allow_pickle=False) as kept:
         for number, head in enumerate(json.loads(str(kept["heads"]))):

@@ -1,7 +1,7 @@
 """The GPU's own counters compared with the model's stages: `mmsim.gpu.counters`.
 
-Shared memory is served in wavefronts, as many as the model's congestion; a request to global memory
-looks at its address groups one by one, as on the UMM. Both are counted by the hardware.
+Shared memory is served in wavefronts, as many as the model's congestion. For a request to global
+memory the address groups are looked up one by one, as on the UMM. The hardware counts both.
 
 A kernel with all arrays in shared memory also copies them there and back. It is launched once with
 no repetition and once with one, and the difference is the program's.
@@ -42,15 +42,15 @@ METRICS: Mapping[Place, str] = {
     ("global", "write"): "l1tex__t_set_accesses_pipe_lsu_mem_global_op_st.sum",
 }
 NAME = "mmsim_counted_"
-"""How the names of the kernels begin that are counted; no other kernel's does."""
+"""The prefix of the names of counted kernels; no other kernel has it."""
 
 
 @dataclass(frozen=True)
 class Count:
-    """What hardware and model count of a program's reads, writes or atomics in one memory.
+    """The counts of hardware and model for a program's accesses of a kind in one memory.
 
-    `words` are the sizes of its words in bytes. `why` says why the two differ: "" where they don't,
-    None where the reason is unknown; `guess` is then the wrong prediction, if there was one.
+    `words` are the sizes of its words in bytes. `why` gives the reason of a difference: "" without
+    a difference, None for an unknown reason; `guess` is then the wrong prediction, if any.
     """
 
     program: str
@@ -77,7 +77,7 @@ class Count:
         return f"unexplained; {self.guess}" if self.guess else "unexplained"
 
     def row(self) -> Row:
-        """It as plain data."""
+        """Itself as plain data."""
         return {
             "program": self.program,
             "machine": self.machine,
@@ -92,7 +92,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Counters:
-    """The counts of some programs, and why others were left out, by program and machine."""
+    """The counts of some programs, and the reasons to leave others out, by program and machine."""
 
     counts: tuple[Count, ...]
     left_out: Mapping[str, str]
@@ -112,7 +112,7 @@ class Counters:
 
 @dataclass(frozen=True)
 class Case:
-    """A program's kernel in one space, under a name that is its own, and what is expected of it."""
+    """A program's kernel in one space, under a unique name, and its expected counts."""
 
     program: str
     kernel: Kernel
@@ -138,7 +138,7 @@ def registered_programs() -> list[Program]:
 
 
 def count(programs: Iterable[Program]) -> Counters:
-    """What `mmsim.gpu.counters` documents."""
+    """As `mmsim.gpu.counters` documents."""
     cp = cupy()
     profiler = ncu.find()
     facts = cp.cuda.runtime.getDeviceProperties(cp.cuda.Device().id)
@@ -159,10 +159,10 @@ def to_record(counters: Counters, command: str) -> Record:
 
 
 def prepare(programs: Iterable[Program], most_shared: int) -> tuple[list[Case], dict[str, str]]:
-    """What is to be counted, and what can't be.
+    """The cases to count, and the programs that can't be counted.
 
-    `most_shared` are the bytes of shared memory that a block can have. Raises what `prepare` of a
-    program without an example raises.
+    `most_shared` is the largest shared memory of a block in bytes. Raises the error of `prepare`
+    for a program without an example.
     """
     cases: list[Case] = []
     left_out: dict[str, str] = {}
@@ -177,7 +177,7 @@ def prepare(programs: Iterable[Program], most_shared: int) -> tuple[list[Case], 
                     *arguments,
                     **example.launch,
                     space=space,
-                    clear_shared=space == "shared",  # where it is done for no repetition, too
+                    clear_shared=space == "shared",  # also done for no repetition
                 )
                 _check_room(written, most_shared)
                 known = expected(program, arguments, example.launch, written)
@@ -209,13 +209,13 @@ def renamed(written: Kernel, name: str) -> Kernel:
 
 
 def measure(profiler: str, cases: Sequence[Case]) -> list[Profiled]:
-    """What the profiler counts of the cases' launches."""
+    """The profiler's counts of the cases' launches."""
     launches = [(case.kernel, case.repeats) for case in cases]
     return profiled(profiler, launches, list(METRICS.values()))
 
 
 def profiled(profiler: str, launches: Iterable[Launches], metrics: Sequence[str]) -> list[Profiled]:
-    """Launch kernels under the profiler, in a process of their own; what it counts, in their order.
+    """Launch kernels under the profiler, in a separate process; return the counts in their order.
 
     Their names must begin with `NAME`.
     """
@@ -227,7 +227,7 @@ def profiled(profiler: str, launches: Iterable[Launches], metrics: Sequence[str]
 
 
 def compare(cases: Iterable[Case], launches: Iterable[Profiled]) -> list[Count]:
-    """The launches' counts with what was expected, without places that no access touched.
+    """The counts of the launches with the expected ones, without places that no access touched.
 
     Raises `NoCounters` if a launch or a metric is missing.
     """

@@ -1,9 +1,9 @@
-"""What a program's accesses cost in the model, and what a GPU makes of words of other sizes.
+"""The cost of a program's accesses in the model, and on a GPU for words of other sizes.
 
-What is expected of the hardware is the model's number. Where it can't be, because not all words
-have 4 bytes or the kernel reads a layout's table, a second number is predicted by the machine that
-knows of sizes, and from the reads of the table one by one; a difference counts as explained only if
-that prediction is exact.
+The hardware should count the model's number. This is impossible if some words don't have 4 bytes,
+or if the kernel reads a layout's table. Then a second number is predicted by the machine with sizes
+of words, and from the reads of the table one by one. A difference counts as explained only if
+this prediction is exact.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ PLACES: tuple[Place, ...] = (
 
 @dataclass(frozen=True)
 class Expected:
-    """What is expected of one kind of access: the `model`'s stages, by words of `sizes`.
+    """The expected counts of one kind of access: the `model`'s stages, by words of `sizes`.
 
-    `reasons` say why the hardware may differ, `predicted` what it then counts. `fewer` says why it
-    may count less than the model, by how much not being known.
+    `reasons` say why the hardware may differ, `predicted` is its count in this case. `fewer` says
+    why it may count less than the model, by an unknown number.
     """
 
     model: int
@@ -55,7 +55,7 @@ class Expected:
     fewer: str = ""
 
     def why(self, hardware: int) -> str | None:
-        """Why the hardware counts so much: "" if as the model does, None if unknown."""
+        """The reason for the hardware's count: "" if it is the model's, None if unknown."""
         if hardware == self.model:
             return ""
         if self.reasons and hardware == self.predicted:
@@ -66,7 +66,7 @@ class Expected:
 
 
 def machine_of(space: Space) -> DMM | HMM:
-    """The machine that a kernel of a space is compared with: stages don't depend on latency."""
+    """The machine for comparison with a kernel of a space: stages don't depend on latency."""
     return DMM(WARP, 1) if space == "shared" else HMM(1, WARP, 1)
 
 
@@ -76,9 +76,9 @@ def expected(
     how: dict[str, Any],
     written: Kernel,
 ) -> dict[Place, Expected]:
-    """What is expected of a program's kernel, for the memories that its space counts.
+    """The expected counts of a program's kernel, for the memories that its space counts.
 
-    `how` says how many threads it has, as `Example.launch`.
+    `how` gives its threads, as `Example.launch`.
     """
     machine = machine_of(written.space)
     run = machine.run(program, *arguments, **how)
@@ -111,7 +111,7 @@ def expected(
 
 
 def _fewer(program: Program, place: Place) -> str:
-    """Why the hardware may count less than the model at a place, "" where it can't."""
+    """Why the hardware may count less than the model at a place, "" if it can't."""
     if place[1] == "read":
         return _unused_reads(program)
     return _merged_counts(program) if place == ("shared", "atomic") else ""
@@ -132,8 +132,8 @@ def _merged_counts(program: Program) -> str:
 def _unused_reads(program: Program) -> str:
     """Why a read may be missing: its word goes to a register that no thread of a warp may read.
 
-    Where a place in a register array is computed, NVIDIA's assembler keeps one register, and puts
-    each read that may fill it under the condition that its place is the wanted one.
+    For a computed place in a register array, NVIDIA's assembler keeps one register. It makes each
+    read that may fill the register conditional on the place.
     """
     everything = list(statements(program.code.body))
     loops = {one.target for one in everything if isinstance(one, ir.For)}
@@ -168,7 +168,7 @@ def _size(array: ArrayInMemory, memory: Memory) -> int:
 
 
 def _reasons(place: Place, sizes: Mapping[str, int], tables: list[str]) -> tuple[str, ...]:
-    """What in a kernel keeps the hardware from counting as the model does."""
+    """The properties of a kernel for which the hardware's count differs from the model's."""
     return tuple(_each_reason(place, sizes, tables))
 
 
@@ -188,7 +188,7 @@ def _each_reason(place: Place, sizes: Mapping[str, int], tables: list[str]) -> I
 def _reads_of_tables(
     program: Program, arguments: tuple[Any, ...], options: dict[str, Any], tables: list[str]
 ) -> int:
-    """The address groups that are read to know where the words of these arrays lie."""
+    """The address groups of the tables with the places of these arrays' words."""
     run = machine_of("global").run(program, *arguments, **options, engine="events")
     asked = [one.elements for one in run.trace.dispatches if one.array in tables]
     return sum(Groups(WARP).stages(list(elements)) for elements in asked)

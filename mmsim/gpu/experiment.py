@@ -13,7 +13,7 @@ GROUP = "mmsim.experiments"
 
 
 def nothing(text: str) -> None:
-    """Report to no one."""
+    """Report nothing."""
 
 
 def as_they_are(rows: Iterable[Row]) -> list[Row]:
@@ -23,7 +23,7 @@ def as_they_are(rows: Iterable[Row]) -> list[Row]:
 
 @dataclass(frozen=True)
 class Conditions:
-    """The machine to predict with, the largest size if less than all is wanted, the reporter."""
+    """The machine for predictions, the largest size if not all are wanted, the reporter."""
 
     calibration: Calibration
     most: int | None = None
@@ -34,9 +34,9 @@ class Conditions:
 class Cell:
     """One cell of a table.
 
-    `about` says which it is, and what the paper prints there. `measure()` needs a GPU and gives
-    what was `measured`. `predict()` needs none and gives what the model `predicted`, in the same
-    unit. Either may give more of the cell, and nothing where there is nothing to be known.
+    `about` names it, with the value that the paper prints there. `measure()` needs a GPU and
+    returns what was `measured`. `predict()` needs none and returns the numbers that the model
+    `predicted`, in the same unit. Either may return more about the cell, or an empty dict.
     """
 
     about: Row
@@ -45,7 +45,7 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """What `about` says in words and whole numbers, in a line.
+        """The words and whole numbers of `about`, in a line.
 
         >>> Cell({"type": "float", "sqrt n": 256, "paper ms": 0.86}, dict, dict).label
         'float, sqrt n = 256'
@@ -62,8 +62,8 @@ class Cell:
 class Experiment:
     """One of a paper's tables or figures, cell by cell.
 
-    `shown` makes the rows that a reader is shown of those that were measured. `kept`, where results
-    are kept, gives them with what the model predicts now.
+    `shown` makes the reader's rows from the measured ones. `kept` gives the kept results, if any,
+    with the model's present predictions.
     """
 
     name: str
@@ -76,8 +76,8 @@ class Experiment:
     def rows(self, conditions: Conditions, predict: bool = True) -> Iterator[Row]:
         """Each cell measured on the GPU at hand, and predicted unless that is left for later.
 
-        A row has what its cell is about, what was `measured` and what the model `predicted`, None
-        where that is not known.
+        A row has the data of `about`, the `measured` values and the values that the model
+        `predicted`, None for unknown ones.
         """
         for cell in self.cells(conditions):
             conditions.say(cell.label)

@@ -1,4 +1,4 @@
-"""What a result of a GPU is kept with: the device, its driver, the date and the command."""
+"""The facts that are kept with a GPU's result: the device, its driver, the date, the command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a GPU charges for whole launches: the asynchronous HMM, with its rule for 8-byte words."""
+"""The cost of whole launches on a GPU: the asynchronous HMM, with its rule for 8-byte words."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from mmsim.gpu.words import CardHMM
 def time_units(machine: HMM, program: Program, *args: Any, **how: Any) -> int:
     """The time of a program on the asynchronous HMM that serves 8-byte words by half-warps.
 
-    `how` says how many threads it has, as for `Machine.run`.
-    Where all words have 4 bytes it is the time that `machine.run` gives:
+    `how` gives its threads, as for `Machine.run`.
+    If all words have 4 bytes, the time is that of `machine.run`:
 
     >>> import numpy as np, mmsim as mm
     >>> @mm.program

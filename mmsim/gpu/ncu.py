@@ -1,7 +1,7 @@
-"""NVIDIA's profiler `ncu`: run a Python module under it, read what it counted.
+"""NVIDIA's profiler `ncu`: run a Python module under it, read its counts.
 
-It writes lines of its own (`==PROF== ...`) and a table as CSV: either a line for each metric of
-each kernel, or (its page "raw") a line for each kernel with a column for each metric.
+It prints messages (`==PROF== ...`) and a table as CSV. The table has either a line for each metric
+of each kernel, or (its page "raw") a line for each kernel with a column for each metric.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class NoCounters(MMSimError):
 
 @dataclass(frozen=True)
 class Profiled:
-    """One launch of a kernel: the metrics that have a value."""
+    """One launch of a kernel, with the metrics that have a value."""
 
     kernel: str
     metrics: dict[str, int] = field(default_factory=dict)
 
 
 def find() -> str:
-    """The profiler's path, or `NoCounters` with what to do."""
+    """The profiler's path, or `NoCounters` with a remedy."""
     found = shutil.which("ncu")
     if found is None:
         raise NoCounters(
@@ -44,7 +44,7 @@ def find() -> str:
 
 
 def version(ncu: str) -> str:
-    """The profiler's version, "unknown" where it prints none."""
+    """The profiler's version, "unknown" if it prints none."""
     try:
         done = subprocess.run([ncu, "--version"], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.SubprocessError):
@@ -54,9 +54,9 @@ def version(ncu: str) -> str:
 
 
 def known_metrics(ncu: str) -> set[str]:
-    """The metrics that the GPU at hand counts, without what ends their names (".sum").
+    """The metrics of the GPU at hand, without the endings of their names (".sum").
 
-    None at all where the profiler doesn't list them.
+    None if the profiler doesn't list them.
     """
     try:
         done = subprocess.run([ncu, "--query-metrics"], capture_output=True, text=True, timeout=60)
@@ -76,8 +76,8 @@ def profile(
 ) -> list[Profiled]:
     """Run a Python module and profile the kernels whose names begin with `names`, in their order.
 
-    `folder` is for the profiler's files. `cache` says which caches are emptied before each launch.
-    Raises `NoCounters` where nothing was counted.
+    `folder` is for the profiler's files. `cache` names the caches to empty before each launch.
+    Raises `NoCounters` if nothing was counted.
     """
     log = folder / "ncu.csv"
     command = [ncu, "--csv", "--log-file", str(log), "--print-units", "base"]
@@ -101,7 +101,7 @@ def profile(
 
 
 def read(text: str) -> list[Profiled]:
-    """The launches in what the profiler wrote, in the order of its IDs."""
+    """The launches in the profiler's output, in the order of its IDs."""
     found: dict[tuple[str, str], Profiled] = {}
     for row in _rows(text):
         number = row.get("ID", "")
@@ -138,7 +138,7 @@ def _number(text: str) -> int | None:
 
 
 def failure(text: str, errors: str) -> str:
-    """One sentence on why there are no counts, and what to do, from what was written."""
+    """A sentence on the reason for missing counts, and the remedy, from the profiler's output."""
     own = [line for line in f"{text}\n{errors}".splitlines() if line.startswith("==")]
     wrong = [line.split("== ", 1)[-1].strip() for line in own if line.startswith("==ERROR==")]
     whole = "\n".join(own)

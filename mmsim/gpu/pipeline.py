@@ -1,4 +1,4 @@
-"""Several consecutive launches, timed as one: what a step writes, a later one reads."""
+"""Several consecutive launches, timed as one: later steps read the results of earlier ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Step:
     block_size: int
 
     def given(self, arrays: Arrays) -> tuple[Any, ...]:
-        """The arguments themselves."""
+        """The values of the arguments."""
         return tuple(arrays[one] if isinstance(one, str) else one for one in self.arguments)
 
 
@@ -45,7 +45,7 @@ def replay_steps(
     """Launch the steps on the GPU at hand repeatedly, and time each repetition of all of them.
 
     Arrays lie in row-major order; those named in `keep` are brought back. `sweeps` are those of
-    `timed`. Raises `NoGPU` where there is none, and what `kernel` raises.
+    `timed`. Raises `NoGPU` without one, and the errors of `kernel`.
     """
     cp = cupy()
     buffers = {

@@ -17,8 +17,8 @@ Row = Mapping[str, str | int | float | bool | None]
 class Record:
     """Rows of one experiment on one GPU.
 
-    `facts` are the device, its driver, the date, the command and the versions; what else belongs
-    to all rows (a calibrated machine, say) is there too.
+    `facts` are the device, its driver, the date, the command and the versions, and anything else
+    that belongs to all rows (a calibrated machine, say).
     """
 
     experiment: str

@@ -1,8 +1,8 @@
 """Runs a program on the GPU at hand, through CuPy, `once` or often enough to time it.
 
 In shared memory the program is repeated inside the kernel between two readings of the clock, as the
-CFP and RAP papers did; in global memory each launch is timed by events, over buffers that rotate
-through more than the second-level cache holds.
+CFP and RAP papers did. In global memory events time each launch; the launches use several buffers
+in turn, which are larger than the second-level cache together.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 SAMPLES = 15
 Launched = tuple[Program, tuple[Any, ...], dict[str, Any]]
-"""A program, its arguments, and how many threads its launch has, as `Machine.run` takes it."""
+"""A program, its arguments, and the threads of its launch, as for `Machine.run`."""
 
 
 class NoGPU(MMSimError):
@@ -42,7 +42,7 @@ class NoGPU(MMSimError):
 
 @dataclass(frozen=True)
 class Device:
-    """The GPU of a measurement: its name, its driver, the CUDA that this driver is for."""
+    """The GPU of a measurement: its name, its driver, the CUDA version of this driver."""
 
     name: str
     driver: str
@@ -55,11 +55,11 @@ class Device:
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """What a program did on a GPU.
+    """The result of a program on a GPU.
 
     `arrays` are its parameters after one repetition, by name, as `Run.arrays`. `median`, `low` and
     `high` are of the `samples` times of one repetition, in `unit`: clock cycles ("shared") or
-    milliseconds ("global"). `calibration` are the machines that it is compared with.
+    milliseconds ("global"). `calibration` has the machines to compare with.
     """
 
     program: str
@@ -79,7 +79,7 @@ class Replay:
     def run(self) -> Run:
         """The same launch on the model: on the DMM ("shared") or the HMM, asynchronously.
 
-        On the machine of `calibration`; without one every latency is 1 and the HMM has one DMM.
+        `calibration` gives the machine; without one all latencies are 1 and the HMM has one DMM.
         """
         known = self.calibration
         shared, whole = (DMM(WARP, 1), HMM(1, WARP, 1)) if known is None else (known.dmm, known.hmm)
@@ -109,7 +109,7 @@ class Replay:
 
 
 def cupy() -> Any:
-    """CuPy with a GPU, or `NoGPU` with what is missing."""
+    """CuPy with a GPU, or `NoGPU` with the reason."""
     try:
         found = importlib.import_module("cupy")
     except ImportError:
@@ -136,7 +136,7 @@ def device() -> Device:
 
 @cache
 def driver_version() -> str:
-    """The version of NVIDIA's driver, as nvidia-smi reports it; "unknown" where it can't."""
+    """The version of NVIDIA's driver, as nvidia-smi reports it; "unknown" without a report."""
     command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
@@ -157,8 +157,8 @@ def once(
 ) -> dict[str, npt.NDArray[Any]]:
     """The arrays of a program after one launch on the GPU at hand, by name, as `Run.arrays`.
 
-    `space` and `lock_step` are those of `Program.cuda`. Raises `NoGPU` where there is none, and
-    what `kernel` raises.
+    `space` and `lock_step` are those of `Program.cuda`. Raises `NoGPU` without a GPU, and
+    the errors of `kernel`.
     """
     cp = cupy()
     written = kernel(
@@ -186,13 +186,13 @@ def replay(
     samples: int = SAMPLES,
     calibration: Calibration | None = None,
 ) -> Replay:
-    """Run a program on the GPU at hand; `space` and what it asks for are those of `Program.cuda`.
+    """Run a program on the GPU at hand; `space` and its parameters are those of `Program.cuda`.
 
     The program may be a kernel of `cuda.jit`, of Numba's or of mmsim's, with NumPy's arrays.
 
     In "shared" space a time is that of `repeat` repetitions in one launch, divided by `repeat`;
-    arrays are those of one repetition. `calibration` is what `mmsim.gpu.calibrate` returned. Raises
-    `NoGPU` where there is none, and what `kernel` raises.
+    arrays are those of one repetition. `calibration` is the result of `mmsim.gpu.calibrate`. Raises
+    `NoGPU` without a GPU, and the errors of `kernel`.
     """
     cp = cupy()
     program = as_program(program)
@@ -232,7 +232,7 @@ def compiled(cp: Any, written: Kernel) -> Any:
 
 
 def buffers(cp: Any, written: Kernel, repeat: int) -> list[Any]:
-    """What a launch passes, in order."""
+    """The arguments of a launch, in order."""
     passed: list[Any] = []
     for argument in written.arguments:
         if argument.role == "repeat":
@@ -287,11 +287,11 @@ def _milliseconds(cp: Any, written: Kernel, function: Any, samples: int) -> list
 
 
 def timed(cp: Any, launch: Callable[[int], None], samples: int, sweeps: int = 1) -> list[float]:
-    """Milliseconds of what `launch(repetition)` sends to the GPU, for 0 .. samples-1.
+    """Milliseconds of the GPU's work from `launch(repetition)`, for 0 .. samples-1.
 
-    Before each the GPU writes through an array larger than its second-level cache. So nothing is
-    left there, and what is to be timed waits in the queue instead of for this computer. It writes
-    `sweeps` times, more often where more launches have to be in the queue.
+    Before each the GPU writes an array larger than its second-level cache. So the cache holds no
+    data of the launch, and the timed work waits in the queue instead of for this computer. It
+    writes `sweeps` times; more launches in the queue need more of them.
     """
     sweep = cp.empty(3 * device().cache_bytes, dtype=cp.uint8)
     for repetition in range(2):

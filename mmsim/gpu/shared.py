@@ -1,4 +1,4 @@
-"""What a GPU's shared memory charges: the asynchronous DMM, with its rule for 8-byte words.
+"""The cost of a GPU's shared memory: the asynchronous DMM, with its rule for 8-byte words.
 
 The rule is `mmsim.gpu.words.CardBanks`.
 """
@@ -25,10 +25,10 @@ from mmsim.results.trace import Trace
 
 @dataclass(frozen=True)
 class Repetition:
-    """What each warp of one block does when a program runs once: stages of requests, and barriers.
+    """The work of each warp of one block in one run of a program: stages of requests, barriers.
 
-    `warps` are as `asynchronous_time` takes them. `alone` says that no repetition may begin before
-    all threads have ended the last one, as the kernel sees to it.
+    `warps` are as in `asynchronous_time`. `alone` means that no repetition may begin before
+    all threads have ended the last one, which the kernel ensures.
     """
 
     grid: Grid
@@ -37,11 +37,11 @@ class Repetition:
 
     @property
     def stages(self) -> int:
-        """Stages of all requests of a repetition: its time where latency is hidden."""
+        """Stages of all requests of a repetition: its time if latency is hidden."""
         return sum(op // 2 for warp in self.warps for op in warp if op != BARRIER)
 
     def time(self, latency: int, repetitions: int = 1, blocks: int = 1) -> int:
-        """Time units that so many repetitions of so many blocks take on one asynchronous DMM."""
+        """Time units of repetitions of blocks on one asynchronous DMM."""
         between = (BARRIER,) if self.alone else ()
         sequences = [(warp + between) * repetitions for warp in self.warps] * blocks
         operations = np.array([op for sequence in sequences for op in sequence], dtype=np.int64)
@@ -50,7 +50,7 @@ class Repetition:
         return asynchronous_time(DMM(WARP, latency), grid, operations, start)
 
     def cycles(self, known: Calibration, repetitions: int) -> float:
-        """Clock cycles of one of so many repetitions, by the machine of a calibration."""
+        """Clock cycles of one of several repetitions, by the machine of a calibration."""
         units = self.time(known.shared_latency, repetitions)
         return units / repetitions * known.cycles_per_stage
 
@@ -58,8 +58,8 @@ class Repetition:
 def repetition(program: Program, *args: Any, **how: Any) -> Repetition:
     """One repetition of a program whose arrays lie in the shared memory of one block.
 
-    `how` says how many threads it has, as for `Machine.run`. It is the first repetition: a later
-    one counts as the same, even if what the program wrote leads it to other addresses then.
+    `how` gives its threads, as for `Machine.run`. The result is for the first repetition. Later
+    ones count as the same, even if the program's writes lead them to other addresses.
 
     >>> import mmsim as mm
     >>> @mm.program
@@ -78,7 +78,7 @@ def repetition(program: Program, *args: Any, **how: Any) -> Repetition:
 
 
 def _operations(trace: Trace) -> tuple[tuple[int, ...], ...]:
-    """What each warp did, in order, as `asynchronous_time` takes it."""
+    """The operations of each warp, in order, as for `asynchronous_time`."""
     done: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for arrival in trace.arrivals:
         done[arrival.warp].append((arrival.time, 0, BARRIER))

@@ -1,4 +1,4 @@
-"""How long launches took on a GPU, several times over."""
+"""The times of launches on a GPU, over several repetitions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Timing:
-    """Milliseconds of all launches together, and the arrays as the last repetition left them."""
+    """Milliseconds of all launches together, and the arrays after the last repetition."""
 
     median: float
     low: float

@@ -1,9 +1,9 @@
-"""Words of other sizes than a bank's: how arguments are narrowed, machines that serve the rest.
+"""Words of other sizes than a bank's: narrowing arguments, and machines for the other sizes.
 
 A bank of a GPU is 4 bytes wide, an address group has 128 bytes. So the papers' rule, 32 banks or 32
 words of a group, is for words of 4 bytes; machines with `bank_bytes=4` serve others as a GPU does.
-The CUDA C of a program keeps an element of shared memory in 4 bytes at least, as a word of the
-model takes a bank; the machines here do so too.
+In the CUDA C of a program, an element of shared memory takes 4 bytes at least, as a word of the
+model takes a bank. The machines here follow this.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NARROW: dict[str, tuple[type[np.generic], float, float]] = {
     "u": (np.uint32, 0, 2**32 - 1),
     "f": (np.float32, -_FLOAT32, _FLOAT32),
 }
-"""What a kind of element is narrowed to, and the least and the largest value that this holds."""
+"""The narrower type of a kind of element, with its least and its largest value."""
 
 
 def narrowed(value: Any) -> Any:
@@ -55,7 +55,7 @@ def narrowed(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class CardBanks(ByteBanks):
-    """Banks of 4 bytes, in which a shorter word takes a bank too, as in the CUDA C of a program.
+    """Banks of 4 bytes, in which a shorter word takes a whole bank, as in a program's CUDA C.
 
     >>> banks = CardBanks(32)
     >>> banks.of_words(1), banks.of_words(8)

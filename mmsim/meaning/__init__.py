@@ -1,1 +1,1 @@
-"""What a program means, and a program bound to its arguments on a machine."""
+"""The meaning of a program, and a program bound to its arguments on a machine."""

@@ -1,4 +1,4 @@
-"""Barriers: which threads must reach them, and the values that they compute together."""
+"""Barriers: the threads that must reach them, and the values that they compute together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mmsim.meaning.frame import Frame, Waiting
 
 
 def parted(frame: Frame, mask: Mask) -> tuple[int, int] | None:
-    """Two lanes of one warp of which one is at a barrier and the other, alive, elsewhere.
+    """Two lanes of one warp: one at a barrier, the other alive and elsewhere.
 
     Every live lane of a warp must be there, or none.
     """
@@ -51,9 +51,9 @@ def refuse_parted(frame: Frame, mask: Mask, place: Place, fault: Callable[..., N
 
 
 def together(op: BarrierOp, tests: Sequence[npt.NDArray[np.bool_]]) -> int | bool:
-    """What `T.barrier_or`, `_and` and `_count` give: whether any test is true, all are, how many.
+    """The results of `T.barrier_or`, `_and` and `_count`: whether any, whether all, how many.
 
-    `tests` are those of the threads that waited, of some at a time. (CUDA C++ Programming Guide,
+    `tests` are those of the waiting threads, some threads at a time. (CUDA C++ Programming Guide,
     "Synchronization Functions".)
 
     >>> tests = [np.array([True, False]), np.array([True])]
@@ -67,13 +67,13 @@ def together(op: BarrierOp, tests: Sequence[npt.NDArray[np.bool_]]) -> int | boo
 
 
 def tests_of(waiting: Waiting, lanes: int) -> npt.NDArray[np.bool_]:
-    """The tests of the lanes that wait, of a sequencer of so many lanes."""
+    """The tests of the waiting lanes, for a sequencer of `lanes` lanes."""
     test = np.broadcast_to(waiting.test, lanes)
     return test if waiting.lanes is True else test[waiting.lanes]
 
 
 def in_lock_step(waiting: Waiting, blocks: npt.NDArray[np.int64]) -> Any:
-    """What each of all threads gets where they run in lock step: what its block's tests give."""
+    """The result for each of all threads in lock step, from the tests of its block."""
     assert waiting.op is not None
     here = np.broadcast_to(waiting.lanes, len(blocks))
     true = np.bincount(blocks, np.broadcast_to(waiting.test, len(blocks)) & here).astype(np.int64)

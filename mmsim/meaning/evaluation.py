@@ -1,4 +1,4 @@
-"""What an expression means: its value at the active lanes, without touching the memory."""
+"""The meaning of an expression: its value at the active lanes, without access to memory."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Elements = Callable[[Frame, Mask, npt.NDArray[np.int64] | None], npt.NDArray[np.
 class Expressions:
     """Turns the expressions of a program, for one launch, into functions on a `Frame`.
 
-    `slots` numbers the variables, `_fields` collects the fields of T that the program uses.
+    `slots` numbers the variables, `_fields` collects the used fields of T.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Expressions:
         raise kind(message, program=self.code.name, place=place, thread=thread, **facts)
 
     def _step(self, frame: Frame, mask: Mask, place: Place) -> None:
-        """Count an access or a loop iteration; a program may not run forever."""
+        """Count an access or a loop iteration, and refuse a program that seems to run forever."""
         frame.steps += 1
         if frame.watched is not None:
             frame.watched(frame.steps)
@@ -123,7 +123,7 @@ class Expressions:
         return tuple(extents)
 
     def extent(self, extent: ir.Extent) -> int:
-        """A size of an array; an error where the array has no such axis."""
+        """A size of an array, or an error if the array has no such axis."""
         shape = self.shapes[extent.array]
         if extent.rank is not None and extent.rank != len(shape):
             self._fault(
@@ -154,7 +154,7 @@ class Expressions:
     ) -> Elements:
         """A function that gives the element number of each active lane, all in range.
 
-        Of vectors of so many elements, it gives the number of the vector.
+        For vectors of several elements, it gives the number of the vector.
         """
         shape = self.shapes[array]
         if len(index) != len(shape):
@@ -208,7 +208,7 @@ class Expressions:
         message: str,
         kind: type[ProgramError] = AddressError,
     ) -> Elements:
-        """An index that can't be: an error for the first thread that gets there."""
+        """Report an index out of range for the first thread that has one."""
         parts = [self._evaluate(part) for part in index]
 
         def refuse(
@@ -319,7 +319,7 @@ class Expressions:
         return self._as(value, wide(self.typing.of(value)))
 
     def _guarded(self, evaluate: Evaluate, place: Place) -> Evaluate:
-        """`evaluate` with what has no value reported at its place."""
+        """`evaluate`; an expression without a value is reported at its place."""
 
         def run(frame: Frame, mask: Mask) -> Value:
             try:
@@ -458,7 +458,7 @@ def active_lanes(mask: Mask) -> npt.NDArray[np.int64] | None:
 
 
 def uneven(shape: tuple[int, ...], vector: int) -> str:
-    """Why an array of such a shape has no vectors of so many elements, and what to do."""
+    """Why an array of this shape has no vectors of this size, and the remedy."""
     rows = "rows of" if len(shape) > 1 else ""
     return (
         f"vectors of {vector} elements need {rows or 'an array of'} a multiple of {vector} "

@@ -1,9 +1,9 @@
 """Exchange between the lanes of a warp: CUDA's shuffles, votes and matches.
 
-Lanes exchange only within their warp, also where a sequencer runs many warps, and only those that
-are active take part. `w` is the width of the machine. The rules are those of the CUDA C++
+Lanes exchange only within their warp, also if a sequencer runs many warps, and only active lanes
+take part. `w` is the width of the machine. The rules are those of the CUDA C++
 Programming Guide, "Warp Shuffle Functions", "Warp Vote Functions" and "Warp Match Functions", with
-`w` for 32. What CUDA leaves undefined is an error here: a lane that asks an inactive one.
+`w` for 32. A lane that asks an inactive lane is undefined in CUDA, and an error here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mmsim.meaning.frame import Frame
 Integers = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 BITS = 64
-"""Lanes that a mask has room for."""
+"""The most lanes of a mask."""
 MASKS = ("ballot", "match_any", "match_all", "active_mask")
 """The operations that give a bit for each lane of the warp."""
 
@@ -30,7 +30,7 @@ MASKS = ("ballot", "match_any", "match_all", "active_mask")
 class InactiveLane(Exception):
     """The lane at `position` of the sequencer asks lane `asked` of its warp.
 
-    That one is at position `other`; None where the warp has no such lane.
+    The latter is at position `other`, which is None if the warp has no such lane.
     """
 
     def __init__(self, position: int, asked: int, other: int | None) -> None:
@@ -42,7 +42,7 @@ class InactiveLane(Exception):
 def refuse(
     asks: InactiveLane, frame: Frame, place: Place, fault: Callable[..., NoReturn]
 ) -> NoReturn:
-    """Refuse, by `fault`, that a lane asks one which isn't active."""
+    """Refuse, by `fault`, a lane that asks an inactive one."""
     lane, thread = int(frame.fields["lane"][asks.position]), frame.thread(asks.position)
     other = None if asks.other is None else frame.thread(asks.other)
     which = "which its warp does not have"
@@ -60,9 +60,9 @@ def refuse(
 
 
 class Warps:
-    """The lanes of a sequencer, warp by warp, and which of them are active.
+    """The lanes of a sequencer, warp by warp, with a mask of active lanes.
 
-    `lane` is each one's place in its warp; a warp begins where that is 0.
+    `lane` is each lane's place in its warp; a warp begins where it is 0.
     """
 
     def __init__(self, lane: Integers, active: Bools, width: int) -> None:
@@ -71,13 +71,13 @@ class Warps:
         self.width = width
         self.starts = np.flatnonzero(lane == 0)
         self.of = np.cumsum(lane == 0) - 1
-        """Of each lane the number of its warp, counted in the sequencer."""
+        """The number of each lane's warp, counted in the sequencer."""
         sizes = np.diff(self.starts, append=len(lane))
         self.first = self.starts[self.of]
         self.size = sizes[self.of]
 
     def exchange(self, op: ExchangeOp, *operands: Value) -> Any:
-        """What each lane gets; of inactive lanes it means nothing.
+        """The result for each lane; that of an inactive lane has no meaning.
 
         >>> warps = Warps(np.arange(4), np.array([True, True, True, False]), 4)
         >>> warps.exchange("shuffle_up", np.array([5, 6, 7, 8]), 1)[:3].tolist()
@@ -107,7 +107,7 @@ class Warps:
                 return None
 
     def neighbour(self, op: ExchangeOp, distance: Integers) -> Integers:
-        """The lane that each asks by its distance: itself where the warp ends before.
+        """The lane that each asks by its distance: itself if the warp ends before.
 
         An xor joins the bits of the lane's number and of the distance.
         """
@@ -124,7 +124,7 @@ class Warps:
         return np.where(inside, asked, self.lane)
 
     def ask(self, value: npt.NDArray[Any], asked: Integers) -> npt.NDArray[Any]:
-        """The value of the lane that each asks, which has to be active."""
+        """The value of the lane that each lane asks, which has to be active."""
         there = asked < self.size
         other = np.where(there, self.first + asked, 0)
         wrong = self.active & ~(there & self.active[other])
@@ -135,7 +135,7 @@ class Warps:
         return value[other]
 
     def ballot(self, test: Bools) -> Integers:
-        """The active lanes where the test is true, lane k as bit k."""
+        """The active lanes whose test is true, lane k as bit k."""
         own = np.where(self.active & test, np.left_shift(np.int64(1), self.lane), 0)
         found: Integers = np.bitwise_or.reduceat(own, self.starts)[self.of]
         return found
@@ -146,7 +146,7 @@ class Warps:
         return found
 
     def match_any(self, value: Integers) -> Integers:
-        """The active lanes that hold the value which the lane itself holds."""
+        """The active lanes that hold the lane's own value."""
         found = np.zeros(len(self.lane), np.int64)
         for lane in range(int(self.size.max())):
             there = lane < self.size
@@ -163,6 +163,6 @@ class Warps:
 
 
 def bits(value: npt.NDArray[Any]) -> Integers:
-    """Values as integers that are equal where all bits are, as CUDA compares them."""
+    """Values as integers that are equal if all bits are, as CUDA compares them."""
     whole = np.ascontiguousarray(value)
     return whole.view(f"u{whole.dtype.itemsize}").astype(np.int64)

@@ -24,8 +24,8 @@ NONE: dict[Any, Any] = {}
 class Site:
     """One memory access of the program's text.
 
-    Of an atomic, `op` is what it does, and `returns` says whether its old value is used. A lane
-    accesses `vector` adjacent elements together, most often one.
+    For an atomic, `op` is its operation, and `returns` says whether its old value is used. A lane
+    accesses `vector` adjacent elements together, usually one.
     """
 
     number: int
@@ -38,7 +38,7 @@ class Site:
 
     @property
     def served_as(self) -> str:
-        """The kind of access by which a unit's rule serves it: see `Conflict.of_access`."""
+        """The kind of access for a unit's rule: see `Conflict.of_access`."""
         return "cas" if self.op == "cas" else self.kind
 
 
@@ -46,10 +46,10 @@ class Request:
     """One SIMD memory access of a sequencer, as it is yielded to the engine.
 
     `elements` holds, for each active lane in order, the row-major number of the element in its
-    array; `lanes` the positions of those lanes in the sequencer (None: all of them); `values` what
-    a write stores or an atomic computes with, `compare` what it compares with, of the array's type.
-    For a read the engine sends the values back, for an atomic that `returns` the old ones. Of a
-    vector each element has an entry, in ascending order, and `lanes` has the lane for each.
+    array. `lanes` are the positions of those lanes in the sequencer (None: all of them). `values`
+    are the operands of a write or an atomic, `compare` those of a comparison, of the array's type.
+    The engine sends back the values of a read, and the old values of an atomic that `returns`. A
+    vector has an entry for each element, in ascending order, and `lanes` has the lane for each.
     """
 
     __slots__ = ("compare", "elements", "lanes", "site", "values")
@@ -71,10 +71,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Waiting:
-    """What a sequencer yields at a barrier: where it stands and the lanes that are there.
+    """A sequencer's message at a barrier: its place and the lanes that are there.
 
-    A barrier of the whole grid says so by its `scope`. One with an `op` has the `test` of each
-    lane; then the engine sends back what each lane gets.
+    `scope` marks a barrier of the whole grid. One with an `op` has the `test` of each lane; then
+    the engine sends back the result for each lane.
     """
 
     place: Place
@@ -87,12 +87,12 @@ class Waiting:
 class Frame:
     """Variables, registers and masks of the lanes of one sequencer.
 
-    `variables[slot]` is None until a lane assigns it; `partial[slot]` holds the lanes that have,
-    while it isn't all of them. `live` are the lanes that haven't returned. `steps` counts accesses
-    and trips of loops; `watched` is called with it at each, `synced` with the lanes of each
-    `mm.warp.sync()`. `within` is the latest index of all
-    lanes that was found in range, and of which extent, at first T.id: arrays of a frame don't
-    change. `offsets` are the word offsets of the arrays that have a layout of their own.
+    `variables[slot]` is None until a lane assigns it. `partial[slot]` holds the lanes that have
+    assigned it, unless all have. `live` are the lanes that haven't returned. `steps` counts
+    accesses and trips of loops. `watched` is called with it at each, `synced` with the lanes of
+    each `mm.warp.sync()`. `within` is the latest index of all lanes that was found in range, with
+    its extent, at first T.id: arrays of a frame don't change. `offsets` are the word offsets of
+    the arrays with a layout.
     """
 
     __slots__ = (
@@ -167,9 +167,9 @@ class Frame:
 def frame_fields(
     grid: Grid, warp: int | None, needed: Collection[str]
 ) -> tuple[int, dict[str, Value]]:
-    """Number of lanes and the needed fields of T, for one warp or (None) for all threads.
+    """The number of lanes and the needed fields of T, for one warp or (None) for all threads.
 
-    A field that is the same for all lanes is one number. `id` is always there.
+    A field with the same value for all lanes is one number. `id` is always there.
     """
     if warp is None:
         first, end = 0, grid.threads

@@ -1,6 +1,6 @@
 """Jumps: lanes that leave a loop, a trip of it, a call or the program, and where they meet again.
 
-Lanes that have left something are kept in variables whose names no program's can be.
+Variables keep the lanes that have left something. A program can't have variables of their names.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ Steps = Generator[Request | Waiting, Any, Mask]
 
 
 def broken(loop: int) -> str:
-    """The name of the lanes that have left a loop."""
+    """The name for the lanes that have left a loop."""
     return f"loop {loop}"
 
 
 def continued(loop: int) -> str:
-    """The name of the lanes that have left a trip of a loop."""
+    """The name for the lanes that have left a trip of a loop."""
     return f"trip of loop {loop}"
 
 
 def left(scope: str) -> str:
-    """The name of the lanes that have left a scope."""
+    """The name for the lanes that have left a scope."""
     return f"scope {scope}"
 
 
 def return_lanes(frame: Frame, mask: Mask) -> Mask:
-    """Lanes end."""
+    """End lanes."""
     frame.live = without(frame.live, mask)
     return False
 
 
 def forget_lanes(slots: list[int], registers: tuple[str, ...], frame: Frame, mask: Mask) -> Mask:
-    """Lanes begin a call: its variables are unassigned, its registers hold 0."""
+    """Let lanes begin a call: its variables are unassigned, its registers hold 0."""
     for slot in slots:
         frame.forget(slot, mask)
     for name in registers:
@@ -47,13 +47,13 @@ def forget_lanes(slots: list[int], registers: tuple[str, ...], frame: Frame, mas
 def scope_lanes(
     leavers: int, body: Callable[[Frame, Mask], Steps], frame: Frame, mask: Mask
 ) -> Steps:
-    """Run the body of a call; those that leave it go on behind it."""
+    """Run the body of a call; lanes that leave it go on behind it."""
     frame.variables[leavers] = False
     through = yield from body(frame, mask)
     return union(through, frame.variables[leavers])
 
 
 def leave_lanes(leavers: int, frame: Frame, mask: Mask) -> Mask:
-    """Lanes leave a loop, a trip or a call whose leavers are kept in that variable."""
+    """Let lanes leave a loop, a trip or a call; the variable keeps them."""
     frame.variables[leavers] = union(frame.variables[leavers], mask)
     return False

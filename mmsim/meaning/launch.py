@@ -1,4 +1,4 @@
-"""A program bound to its arguments on a machine: what every engine starts from."""
+"""A program bound to its arguments on a machine: the input of every engine."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ Integers = npt.NDArray[np.int64]
 ROW_MAJOR = RAW()
 NONE: frozenset[str] = frozenset()
 FEW_BLOCKS = 1 << 12
-"""Blocks up to which the addresses of their shared arrays are kept for the next launch."""
+"""The most blocks for which the addresses of shared arrays are kept for the next launch."""
 
 
 class Launch:
-    """A program bound to its arguments on a machine: what every engine starts from.
+    """A program bound to its arguments on a machine: the input of every engine.
 
-    Raises a `LaunchError` that says what doesn't fit.
+    Raises a `LaunchError` for an argument that doesn't fit.
 
-    `grid` says how threads form warps, `meaning` runs the program, `arrays` are its memory; those
-    `placed` have a layout of their own. `left` is what another launch left in the cache, in
-    arrays, and then what this one leaves; None for a cache as the machine says.
+    `grid` forms the warps from threads, `meaning` runs the program, and `arrays` are its memory;
+    those in `placed` have a layout. `left` is the cache that another launch left, in
+    arrays, and then the one that this launch leaves; None for the machine's initial cache.
     """
 
     def __init__(
@@ -118,13 +118,13 @@ class Launch:
 
     @cached_property
     def offsets(self) -> dict[str, Integers]:
-        """The word offsets of the arrays that have a layout of their own."""
+        """The word offsets of the arrays that have a layout."""
         found = ((name, self.arrays[name].offsets) for name in self.placed)
         return {name: offsets for name, offsets in found if offsets is not None}
 
     @property
     def registers(self) -> Registers:
-        """How many registers a thread needs, found once for equal launches."""
+        """The registers that a thread needs, computed once for equal launches."""
         found: Registers | None = self.kept.get("registers")
         if found is None:
             meaning = self.meaning
@@ -137,7 +137,7 @@ class Launch:
         return _served(unit, self.arrays[site.array].dtype.itemsize, site.served_as, site.vector)
 
     def conflict(self, array: str, kind: str, vector: int = 1) -> Conflict | None:
-        """The rule of the units in front of an array, for accesses of such a kind.
+        """The rule of the units in front of an array, for accesses of a kind.
 
         The kinds are those of `Conflict.of_access`; a lane accesses `vector` adjacent elements.
         None if the units have several rules.
@@ -160,8 +160,8 @@ class Launch:
     ) -> Integers:
         """Stages of each of `count` warp requests of one access of the text.
 
-        As `Conflict.stage_counts`; `units` are the numbers of the units that the lanes' requests go
-        to.
+        As `Conflict.stage_counts`; `units` are the numbers of the units of the lanes'
+        requests.
         """
         conflict = self.conflict(site.array, site.served_as, site.vector)
         if conflict is not None:
@@ -183,9 +183,9 @@ class Launch:
         lanes: Integers | None,
         stages: Integers,
     ) -> int:
-        """The fewest stages that requests of one access, which begin at `firsts`, can take.
+        """The fewest stages of one access's requests, which begin at `firsts`.
 
-        They take so many `stages` each.
+        `stages` are those that each takes.
         """
         if lanes is None and site.vector == 1:
             return len(firsts)
@@ -207,9 +207,9 @@ class Launch:
 
     @property
     def ordered(self) -> bool:
-        """Whether results follow from the order of its warps' atomics: the event engine's alone.
+        """Whether results depend on the order of its warps' atomics: the event engine's alone.
 
-        Under the synchronous schedule that order is that of the rounds, which every engine knows.
+        Under the synchronous schedule this order is that of the rounds, which every engine knows.
         """
         if self.schedule == "synchronous":
             return False
@@ -220,19 +220,19 @@ class Launch:
         return self.program.kept(key, lambda: order_matters(code.body, types))
 
     def results(self) -> dict[str, npt.NDArray[Any]]:
-        """The array parameters as they stand now."""
+        """The current contents of the array parameters."""
         return {name: self.arrays[name].contents() for name in self.parameters}
 
 
 def _served(unit: Conflict, size: int, kind: str, vector: int) -> Conflict:
-    """A unit's rule for accesses of a kind to so many adjacent elements of so many bytes."""
+    """A unit's rule for accesses of a kind to adjacent elements of a size."""
     return unit.of_access(size, kind) if vector == 1 else unit.of_vectors(size, kind, vector)
 
 
 class _Bound:
-    """What launches share that differ in nothing but what their arrays hold.
+    """The common data of launches that differ only in the contents of their arrays.
 
-    `kept` is for what an engine finds out about them.
+    `kept` is for results of an engine about them.
     """
 
     def __init__(
@@ -266,13 +266,13 @@ class _Bound:
         self.parameters = tuple(dtypes)
         self.kept: dict[Any, Any] = {}
         self.arrays: dict[str, ArrayInMemory] = {}
-        """The arrays, with nothing in them."""
+        """The arrays, still empty."""
         if grid.blocks <= FEW_BLOCKS:
             self.arrays = lay_out(machine, grid, parameters, self.shared)
 
 
 def _numbered(program: Program, grid: Grid) -> ir.Code:
-    """A program's code for launches of such a shape, without CUDA's indices."""
+    """A program's code for launches of this shape, without CUDA's indices."""
     code, sides = program.code, grid.sides
     return program.kept(
         ("numbered", *sides), lambda: replace(code, body=shapes.numbered(code.body, *sides))
@@ -287,8 +287,8 @@ def _bound(
     numbers: dict[str, ir.Scalar],
     max_accesses: int,
 ) -> _Bound:
-    """What is the same for all launches with equal keys, found once."""
-    # As text, numbers differ that are equal to Python: 1 and 1.0, 0.0 and -0.0.
+    """The common data of all launches with equal keys, computed once."""
+    # As text, equal numbers differ: 1 and 1.0, 0.0 and -0.0.
     key = (
         *((p.name, p.data.dtype, p.data.shape, p.words) for p in parameters),
         *((name, repr(value)) for name, value in numbers.items()),
@@ -308,9 +308,9 @@ def _quick_key(
     shape: Shape | None,
     max_accesses: int,
 ) -> tuple[Any, ...] | None:
-    """What a launch that needs no check can be known again by; None where one needs checks.
+    """The key of a launch that needs no check; None if it needs checks.
 
-    Those have arguments other than plain arrays or numbers.
+    Arguments other than plain arrays and numbers need checks.
     """
     plain = type(threads) is int and type(max_accesses) is int
     if not plain or (block_size is not None and type(block_size) is not int):
@@ -330,7 +330,7 @@ def _quick_key(
 
 
 class _Again:
-    """A launch whose arguments have been checked, for those that have the same key."""
+    """A launch with checked arguments, for later launches with the same key."""
 
     def __init__(self, program: Program, bound: _Bound, args: tuple[Any, ...]) -> None:
         self.bound = bound
@@ -360,7 +360,7 @@ class _Again:
 
 
 NO_ROOM = (RecursionError, MemoryError, OverflowError)
-"""What Python raises when it runs out of memory or stack."""
+"""Python's errors when memory or stack is exhausted."""
 
 
 def in_words(error: BaseException, program: Program, threads: int) -> LaunchError:
@@ -454,7 +454,7 @@ def _array(program: Program, parameter: ir.Parameter, value: Any, written: bool)
 
 
 def _plain(value: Any) -> bool:
-    """Whether an argument is an array as it should be."""
+    """Whether an argument is a valid array."""
     return type(value) is np.ndarray and value.ndim > 0 and _held(value.dtype)
 
 
@@ -470,7 +470,7 @@ def _describe(value: object) -> str:
 
 
 def _refuse_overlap(program: Program, arrays: list[Parameter]) -> None:
-    """Two parameters that are one array: Python would see writes through both, the model can't."""
+    """Refuse one array for two parameters: Python sees writes through both, the model can't."""
     for position, first in enumerate(arrays):
         for second in arrays[position + 1 :]:
             if not first.written and not second.written:
@@ -483,8 +483,8 @@ def _refuse_overlap(program: Program, arrays: list[Parameter]) -> None:
 
 
 def _overlap(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> bool:
-    """Whether two arrays have a word in common; views too intricate to decide count as such."""
-    if not np.may_share_memory(first, second):  # which is quick
+    """Whether two arrays have a word in common; views too complex to decide count as such."""
+    if not np.may_share_memory(first, second):  # this is fast
         return False
     most: Any = 1000  # candidates; some versions of NumPy declare too few types for it
     try:

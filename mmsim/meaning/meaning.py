@@ -1,13 +1,13 @@
-"""What a program means: the one place where statements do what they do.
+"""The meaning of a program: the one place that executes statements.
 
 `Meaning` turns a program's representation, for the arguments of one launch, into functions on a
-`Frame`: a set of lanes that runs in SIMD fashion under a mask. Running it is a generator that
-yields each memory access (`Request`) and each barrier (`Waiting`) to its driver, and is sent
-the values read. The synchronous sequencer is this over all p lanes, an asynchronous warp the same
-over its own; an engine only decides when an access happens and what it costs.
+`Frame`: a set of lanes that runs in SIMD fashion under a mask. A run is a generator. It yields each
+memory access (`Request`) and each barrier (`Waiting`) to its driver, which sends it the values
+read. The synchronous sequencer is such a run over all p lanes, an asynchronous warp is one
+over its own lanes. An engine only decides when an access happens and what it costs.
 
 Lanes that branch differently run the two parts in turn, the then-part first. A statement takes
-the mask of active lanes and gives back the mask of those that go on to the next statement; `False`
+the mask of active lanes and returns the mask of those that go on to the next statement. `False`
 means no lane.
 """
 
@@ -72,14 +72,14 @@ Elements = Callable[[Frame, Mask, npt.NDArray[np.int64] | None], npt.NDArray[np.
 
 @dataclass(frozen=True)
 class Local:
-    """A statement that touches no memory."""
+    """A statement without access to memory."""
 
     execute: Execute
 
 
 @dataclass(frozen=True)
 class Access:
-    """One memory access: `begin` makes the request, `finish` takes what was read."""
+    """One memory access: `begin` makes the request, `finish` takes the values read."""
 
     begin: Begin
     finish: Finish | None
@@ -87,13 +87,13 @@ class Access:
 
 @dataclass(frozen=True)
 class Nested:
-    """A statement with statements inside, or a barrier: a generator of its own."""
+    """A statement with inner statements, or a barrier: a separate generator."""
 
     steps: Callable[[Frame, Mask], Steps]
 
 
 class Meaning(Expressions):
-    """A program made ready to run, for equal launches.
+    """A program that is ready to run, for equal launches.
 
     `numbers` are the values of number parameters, `shapes` those of array parameters, `uniform` the
     values of T.count, T.block_size and T.blocks, `width` is the machine's. `locals` gives the
@@ -244,7 +244,7 @@ class Meaning(Expressions):
         return Access(begin, self._finish(statement.target, statement.array))
 
     def _finish(self, target: str | None, array: str) -> Finish | None:
-        """How a variable takes the words that were read in an array; None where there is none."""
+        """How a variable takes the words read in an array; None if there is none."""
         if target is None:
             return None
         slot, wanted = self._slot(target), self.typing.variables[target]
@@ -332,9 +332,9 @@ class Meaning(Expressions):
         return run
 
     def _loop(self, body: ir.Block) -> tuple[int, Callable[[Frame, Mask], Steps]]:
-        """The number of a new loop and one iteration of it.
+        """The number of a new loop, and one iteration of it.
 
-        An iteration gives back the lanes that go on to the next one.
+        An iteration returns the lanes that go on to the next one.
         """
         self._loop_count += 1
         loop = self._loop_count
@@ -478,7 +478,7 @@ class Meaning(Expressions):
 
 
 def _site(access: ir.Access) -> Site:
-    """What engines know of an access of the text."""
+    """The engines' view of an access of the text."""
     number, array, place = access.site, access.array, access.place
     match access:
         case ir.Atomic(target, op):

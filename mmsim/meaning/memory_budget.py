@@ -1,4 +1,4 @@
-"""Whether a launch fits into the memory there is, and what grows while it runs."""
+"""Whether a launch fits into the available memory, and the memory that grows while it runs."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def check_memory(launch: Launch, needed: int) -> None:
 
 
 class Growth:
-    """Asks for room for what grows with a run's accesses, before it is there.
+    """Reserves room for data that grow with a run's accesses, before they exist.
 
-    `what` is it, for the message. Of what a run takes whatever it does, `check_memory` has asked.
+    `what` names them in the message. `check_memory` has reserved a run's fixed data.
     """
 
     def __init__(self, launch: Launch, what: str) -> None:
         self.launch = launch
         self.what = what
-        self.asked = memory_budget.SMALL  # so little is not asked for
+        self.asked = memory_budget.SMALL  # this little is not reserved
 
     def need(self, most: int, held: int) -> None:
-        """It will take `most` bytes before the run ends, `held` of which it has already.
+        """Reserve `most` bytes for the time until the run ends; it has `held` of them already.
 
-        The next `SMALL` bytes are asked for as well, so that little time goes into asking.
+        The next `SMALL` bytes are reserved as well, to save time.
         """
         if most <= self.asked:
             return

@@ -1,4 +1,4 @@
-"""Whether the blocks of a launch can be held by DMMs that hold so many threads at a time."""
+"""Whether DMMs with a limited number of threads at a time can hold the blocks of a launch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mmsim.model.threads import Grid
 
 
 def check_room(machine: Machine, grid: Grid, program: Program) -> None:
-    """Refuse blocks that no DMM has room for, or that would wait for others to begin."""
+    """Refuse blocks too large for a DMM, and blocks that would wait for others to begin."""
     resident = machine.resident
     if resident is None:
         return

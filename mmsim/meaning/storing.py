@@ -1,4 +1,4 @@
-"""Values that a program stores in an array: of the array's type, refused where they don't fit."""
+"""Values stored in an array: converted to the array's type, or refused if they don't fit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Integers = npt.NDArray[np.int64]
 def fitting(
     meaning: Expressions, array: str, value: ir.Expr, place: Place
 ) -> Callable[[Value, npt.NDArray[np.int64], Frame, Mask], None] | None:
-    """A check that stored integers fit the array's type; None where they always do."""
+    """A check that stored integers fit the array's type; None if they always do."""
     dtype, stored = meaning.typing.arrays[array], meaning.typing.of(value)
     if not is_int(dtype) or not is_int(stored) or dtype == stored:
         return None

@@ -1,9 +1,9 @@
 """Vector accesses: a lane reads or writes n adjacent elements of an array in one SIMD access.
 
 Vector i of an array's last axis holds the elements n*i .. n*i + n-1. The request has an entry for
-each of them, so that memory, monitors and traces see words as of any other access; its cost is
-given by the unit's `Conflict.of_vectors`. A vector is aligned: its words lie side by side, the
-first one at a multiple of n words from the beginning of its array.
+each of them, so memory, monitors and traces see ordinary words. The unit's `Conflict.of_vectors`
+gives its cost. A vector is aligned: its words are adjacent, and the
+first one lies at a multiple of n words from the beginning of its array.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Integers = npt.NDArray[np.int64]
 
 
 def vector_load(meaning: Expressions, site: Site, statement: ir.VectorLoad) -> tuple[Begin, Finish]:
-    """How a vector read makes its request, and how its variables take what was read."""
+    """How a vector read makes its request, and how its variables take the words read."""
     count, array, place = len(statement.targets), statement.array, statement.place
     firsts = _first_elements(meaning, array, statement.index, place, count)
     slots = list(map(meaning._slot, statement.targets))
@@ -78,7 +78,7 @@ def _request(
 def _spread(
     column: npt.NDArray[Any], type_: Type, lanes: Integers | None, count: int
 ) -> npt.NDArray[Any]:
-    """A variable of so many lanes that takes what the active ones have read."""
+    """A variable of `lanes` lanes with the words that the active ones have read."""
     if lanes is None:
         return column.astype(type_)
     spread: npt.NDArray[Any] = np.zeros(count, type_)
@@ -118,7 +118,7 @@ def _first_elements(
 
 
 def fault_of_vectors(array: ArrayInMemory, count: int) -> str | None:
-    """What is wrong with an array's vectors wherever they are accessed, None if nothing is."""
+    """The fault of an array's vectors in all accesses, None without one."""
     if array.shape[-1] % count:
         return uneven(array.shape, count)
     if array.offsets is None or not unaligned(array.offsets.reshape(-1, count)).any():
@@ -127,7 +127,7 @@ def fault_of_vectors(array: ArrayInMemory, count: int) -> str | None:
 
 
 def misplaced(array: str, count: int) -> str:
-    """What is wrong with a layout that splits vectors, and what to do."""
+    """The fault of a layout that splits vectors, and the remedy."""
     return (
         f"the layout of {array!r} does not put the {count} elements of a vector side by side at a "
         f"multiple of {count} words; take a layout that moves groups of {count} elements as a "
@@ -136,7 +136,7 @@ def misplaced(array: str, count: int) -> str:
 
 
 def unaligned(words: Integers) -> npt.NDArray[np.bool_]:
-    """Which vectors, one a row, do not lie side by side or do not begin at a multiple.
+    """Which vectors, one a row, are not adjacent words or do not begin at a multiple.
 
     >>> unaligned(np.array([[4, 5], [5, 6], [6, 8]]))
     array([False,  True,  True])
@@ -148,7 +148,7 @@ def unaligned(words: Integers) -> npt.NDArray[np.bool_]:
 
 
 def check_lengths(machine: Machine, meaning: Expressions, sites: Iterable[Site]) -> None:
-    """Refuse vectors that are longer than what banks of bytes serve as one element."""
+    """Refuse vectors that are too long for banks of bytes to serve as one element."""
     if machine.bank_bytes is None:
         return
     for site in sites:

@@ -1,12 +1,12 @@
 """The banks of a card: of 4 bytes each, for elements of 1 to 16 bytes.
 
 The papers' banks hold a word each, and a word holds an element. A card's 32 banks are 4 bytes wide,
-and an element takes the bytes that it has: four of 1 byte lie in one word, which is read once for
-all lanes that want a part of it; one of 16 bytes takes four banks. A warp's request for long
-elements is served in consecutive *phases*: of 8 bytes by two half-warps, of 16 bytes by
-four quarter-warps. Reads take half the phases where lanes share addresses in pairs. A matrix of
-8 rows of 16 bytes (`ldmatrix`, `stmatrix`) is a phase of its own. A compare and swap takes each
-stage twice. All this was measured: benchmarks/results/gpu/banks.json.
+and an element takes only its own bytes. Four elements of 1 byte lie in one word; the card reads
+this word once for all lanes that access parts of it. An element of 16 bytes takes four banks. The
+card serves a request for long elements in consecutive *phases*: elements of 8 bytes by half-warps,
+elements of 16 bytes by quarter-warps. Reads take half the phases if lanes share addresses in pairs.
+A matrix of 8 rows of 16 bytes (`ldmatrix`, `stmatrix`) is one phase. A compare and swap takes each
+stage twice. The measurements: benchmarks/results/gpu/banks.json.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from mmsim.model.vectors import Vectors
 
 BANK_BYTES = 4
 SIZES = (1, 2, 4, 8, 16)
-"""The bytes that an element can have."""
+"""The sizes of an element in bytes."""
 PAIRS = (1, 2)
-"""Lanes t and t xor one of these share an address where reads take half the phases."""
+"""Reads take half the phases if lanes t and t xor one of these share an address."""
 
 
 @dataclass(frozen=True)
 class ByteBanks(Banks):
-    """Banks of `bank_bytes` bytes, in which an element takes the bytes that it has.
+    """Banks of `bank_bytes` bytes, in which an element takes only its own bytes.
 
     >>> banks = ByteBanks(32)
     >>> banks.of_words(4), banks.of_words(8)
@@ -64,7 +64,7 @@ class ByteBanks(Banks):
 
 @dataclass(frozen=True)
 class ByteGroups(Groups):
-    """Address groups of as many bytes as `width` banks have together.
+    """Address groups of the same number of bytes as `width` banks.
 
     >>> groups = ByteGroups(32)
     >>> groups.of_words(1), groups.of_words(8)
@@ -87,7 +87,7 @@ class ByteGroups(Groups):
 
 
 def _as_elements(unit: Conflict, size: int, kind: str, count: int, bank_bytes: int) -> Conflict:
-    """The rule of banks of bytes for vectors: each is served as an element of as many bytes.
+    """The rule of banks of bytes for vectors: a vector is served as one element of its bytes.
 
     >>> _as_elements(ByteBanks(32), 4, "write", 4, bank_bytes=4)
     Vectors(width=32, rule=InParts(width=8, rule=Banks(width=8)), count=4)
@@ -98,7 +98,7 @@ def _as_elements(unit: Conflict, size: int, kind: str, count: int, bank_bytes: i
 
 @dataclass(frozen=True)
 class Packed(OfAnother):
-    """By another rule, of words that hold several elements each: those of one word are one.
+    """Another rule for small elements: the elements of one word count as one.
 
     >>> Packed(4, Banks(4), 2).stages([0, 1, 8, 9]), Packed(4, Banks(4), 2).stage_of([0, 8, 1])
     (2, [0, 1, 0])
@@ -144,13 +144,13 @@ class Packed(OfAnother):
 
 @dataclass(frozen=True)
 class Twice(OfAnother):
-    """By another rule, with two stages for each of its: a compare and swap reads, then writes.
+    """Another rule with each stage taken twice: a compare and swap reads, then writes.
 
     >>> Twice(4, Banks(4)).stages([0, 1, 4]), Twice(4, Banks(4)).stage_of([0, 1, 4])
     (4, [1, 1, 3])
     """
 
-    by_lane = True  # at best it takes two stages, which `parts` says
+    by_lane = True  # the least number of stages is two, see `parts`
 
     @property
     def name(self) -> str:
@@ -177,10 +177,10 @@ class Twice(OfAnother):
 
 @dataclass(frozen=True)
 class InPairs(InParts):
-    """In parts that are twice as long where lanes share addresses in pairs.
+    """Parts twice as long if lanes share addresses in pairs.
 
-    That is where every lane t asks for the address of lane t xor 1, or every one for that of lane t
-    xor 2. A lane that doesn't ask shares with any other.
+    That is, each lane t accesses the address of lane t xor 1, or each lane t accesses that of lane
+    t xor 2. An inactive lane shares with any other.
 
     >>> rule = InPairs(2, Banks(2))
     >>> rule.stages([0, 0, 1, 1]), rule.stages([0, 1, 0, 1]), rule.stages([0, 1, 1, 0])
@@ -236,7 +236,7 @@ class InPairs(InParts):
     def _paired(
         self, addresses: Integers, warps: Integers, count: int, lanes: Integers
     ) -> Integers:
-        """Whether the lanes of each request share their addresses in pairs."""
+        """For each request, whether its lanes share their addresses in pairs."""
         asked = np.full((count, int(lanes.max()) // 4 * 4 + 4), -1, dtype=np.int64)
         asked[warps, lanes] = addresses
         lane = np.arange(asked.shape[1])

@@ -1,9 +1,9 @@
 """The global memory of `mm.Cached`: its sectors, its cache, its rates (docs/machines.md).
 
 An address group is a *line* of the cache and consists of `sectors` sectors. Places are words, or
-bytes where banks have bytes. `serve` is the whole rule: what a dispatched request does to the
-cache, and when it completes. The functions below run as they stand, on lists, for the event
-engine, or compiled by Numba, on arrays.
+bytes where banks have bytes. `serve` is the whole rule: how a dispatched request changes the cache,
+and when it completes. The functions below run unchanged on lists, for the event engine, and
+compiled by Numba on arrays.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ KIND = {"read": READ, "write": WRITE, "atomic": ATOMIC}
 
 LOOKUPS, SECTORS, HITS, MISSES, READS, WRITES = range(6)
 FILLS, CROSSINGS, ACTIVATIONS, TRANSLATIONS = range(6, 10)
-"""What is counted of the requests of an access, see `mmsim.results.cache.CacheRow`.
+"""The counters of an access, see `mmsim.results.cache.CacheRow`.
 
-Items on each slice and on each DMM's resources may follow, see `counters`.
+Counters of each slice and of each DMM's resources may follow, see `counters`.
 """
 COUNTS = 10
 ASKED = COUNTS
-"""After these stands how many lines the request asked for; without a cache, its stages."""
+"""The item after the counters: the request's lines; without a cache, its stages."""
 TAGS, DATA, CROSS, MEMORY, ROW, PAGE = range(6)
-"""The resources that all DMMs share, each a pipeline; `free` says from when on."""
+"""The resources that all DMMs share, each a pipeline; `free` gives the time when each is free."""
 RESOURCES = 6
 PORT, WIRE = range(2)
 """The resources of each DMM, for its tag requests and for its sectors."""
 OF_A_DMM = 2
 OTHER = 1 << 26
-"""The first line of another array, of `write_other`: no launch's array is there."""
+"""The first line of another array, for `write_other`; no array of a launch lies there."""
 BITS = 8
-"""Those of the narrowest type."""
+"""The bits of the narrowest type."""
 MASKED = 32
-"""The places that a sector of a cache may have."""
+"""The most places of a sector of a cache."""
 
 
 class Numbers(NamedTuple):
-    """What the rule says about one machine, see `mmsim.Cached`."""
+    """The numbers of one machine, see `mmsim.Cached`."""
 
     sectors: int
     sector: int
@@ -78,7 +78,7 @@ class Numbers(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """Whether tag requests alone take time, a time unit each: the rule of address groups."""
+        """Whether only tag requests take time, one time unit each: the rule of address groups."""
         others = self.sector_time + self.cross_time + self.memory_time + self.fill_time
         others += self.row_time + self.miss_latency + self.cross_latency
         others += self.port_time + self.wire_time + self.write_port_time + self.write_wire_time
@@ -87,7 +87,7 @@ class Numbers(NamedTuple):
 
 
 class State(NamedTuple):
-    """What the cache holds and how far its resources are: arrays for Numba, lists for Python.
+    """The contents of the cache and the state of its resources: arrays (Numba), lists (Python).
 
     Slot w + ways (s + sets h) is way w of set s of half h.
     """
@@ -95,27 +95,27 @@ class State(NamedTuple):
     tags: Any
     """The line in each slot, -1 for none."""
     valid: Any
-    """Of each slot a bit for each sector that is there as a whole."""
+    """For each slot a bit for each sector that is there as a whole."""
     written: Any
-    """Of each sector of each slot a bit for each place that memory doesn't know."""
+    """For each sector of each slot a bit for each place that memory hasn't got yet."""
     rows: Any
     """The open row of each bank of each channel, -1 for none."""
     known: Any
-    """Of each DMM the pages that it knows, the one that it used last first; -1 for none."""
+    """For each DMM the pages that it knows, the one used last first; -1 for none."""
     clusters: Any
-    """Of each DMM its cluster."""
+    """The cluster of each DMM."""
     half: Any
-    """Of each cluster its half."""
+    """The half of each cluster."""
     free: Any
-    """From when on each resource is free: those of all DMMs, of each DMM, the slices."""
+    """When each resource is free: those of all DMMs, those of each DMM, the slices."""
     entered: Any
-    """How many lines have come so far; the line that made room for the last one, or -1."""
+    """The number of lines entered so far; the line that made room for the last one, or -1."""
     items: Any
-    """What the request that is served has taken so far, see `COUNTS` and `ASKED`."""
+    """The costs so far of the request that is served, see `COUNTS` and `ASKED`."""
 
 
 def check_cache(line: int, sectors: int, capacity: int, ways: int, halves: int, fetch: int) -> None:
-    """Refuse a line of so many places that can't be cut into sectors, and a cache without sets."""
+    """Refuse a line of `line` places that can't be cut into sectors, and a cache without sets."""
     if line % sectors:
         raise MachineError(
             f"sectors={sectors}, but an address group of {line} words or bytes can't be cut into "
@@ -150,7 +150,7 @@ def check_page(line: int, page: int) -> None:
 
 
 def check_clusters(sizes: tuple[int, ...], dmms: int) -> None:
-    """Refuse clusters of such sizes that don't have all of the DMMs."""
+    """Refuse sizes of clusters whose sum isn't the number of DMMs."""
     if min(sizes, default=0) < 1:
         raise MachineError("clusters has a size below 1, but a cluster has 1 DMM or more")
     if sum(sizes) != dmms:
@@ -161,7 +161,7 @@ def check_clusters(sizes: tuple[int, ...], dmms: int) -> None:
 
 
 def check_halves(half_of: tuple[int, ...], clusters: int, halves: int) -> None:
-    """Refuse halves that aren't one of each cluster."""
+    """Refuse a list of halves that doesn't have one for each cluster."""
     if len(half_of) != clusters or not set(half_of) <= set(range(halves)):
         raise MachineError(
             f"half_of has {len(half_of)} halves, but there are {clusters} clusters, each in half "
@@ -170,7 +170,7 @@ def check_halves(half_of: tuple[int, ...], clusters: int, halves: int) -> None:
 
 
 def cluster_of_each(sizes: Sequence[int]) -> npt.NDArray[np.int64]:
-    """Of each DMM its cluster, for clusters of such sizes.
+    """Return the cluster of each DMM, from the sizes of the clusters.
 
     >>> cluster_of_each([2, 1]).tolist()
     [0, 0, 1]
@@ -184,10 +184,10 @@ def new_state(
     half_of: Sequence[int] = (),
     sectors: int = 1 << 62,
 ) -> State:
-    """An empty cache at time 0, in arrays, for DMMs in clusters of such sizes, or of one each.
+    """Return an empty cache at time 0, in arrays; without sizes, each DMM is a cluster.
 
-    Of each cluster the half is given, or it is that of its number. If fewer `sectors` are there and
-    are asked for, and they are small, narrow types hold them.
+    The default half of a cluster is that of its number. Narrow types hold the state if `sectors`,
+    the sectors of the whole memory, and the sizes of a sector and of a line are small.
     """
     sizes = sizes or (1,) * numbers.dmms
     slots = numbers.halves * numbers.sets * numbers.ways
@@ -207,14 +207,14 @@ def new_state(
 
 
 def _halves(numbers: Numbers, sizes: Sequence[int], half_of: Sequence[int]) -> list[int]:
-    """The half of each cluster."""
+    """Return the half of each cluster."""
     if half_of:
         return [*half_of[: len(sizes)]]
     return [home_of(one, numbers.halves) for one in range(len(sizes))]
 
 
 class Sparse(dict[int, int]):
-    """Numbers of which only those are kept that were set; the others are all the same.
+    """Numbers that keep only the items that were set; all others have the same value.
 
     >>> numbers = Sparse(-1)
     >>> numbers[10**9] += 3
@@ -230,7 +230,7 @@ class Sparse(dict[int, int]):
 
 
 def sparse_state(numbers: Numbers, sizes: Sequence[int], half_of: Sequence[int] = ()) -> State:
-    """As `new_state`, for a cache of any size: it takes as much memory as is used of it."""
+    """As `new_state`, for a cache of any size: memory grows only with use."""
     return State(
         Sparse(-1),
         Sparse(0),
@@ -246,17 +246,17 @@ def sparse_state(numbers: Numbers, sizes: Sequence[int], half_of: Sequence[int] 
 
 
 def listed(state: State) -> State:
-    """A state as lists, which Python is faster with."""
+    """Return a state as lists, which are faster in Python."""
     return State._make(part.tolist() for part in state)
 
 
 def known(numbers: Numbers) -> int:
-    """The pages that a DMM keeps in mind."""
+    """The number of pages that a DMM remembers."""
     return numbers.pages if numbers.page else 0
 
 
 def numbers_bytes(numbers: Numbers) -> int:
-    """Bytes that the state takes."""
+    """The bytes of the state."""
     slots = numbers.halves * numbers.sets * numbers.ways
     of_slots = slots * (2 * 8 + 4 * numbers.sectors)
     resources = RESOURCES + (OF_A_DMM + 2 + known(numbers)) * numbers.dmms + numbers.slices
@@ -264,12 +264,12 @@ def numbers_bytes(numbers: Numbers) -> int:
 
 
 def quotient(number: int, by: int) -> int:
-    """The quotient of a number from 0 on; compiled it is quick, see `cached_time`."""
+    """The quotient of a number from 0 on; `cached_time` compiles it to fast code."""
     return number // by
 
 
 def spread(number: int, places: int) -> int:
-    """The place of a number among so many: multiplied by 2^32 / golden ratio, the high bits.
+    """A number's place among `places`: multiplied by 2^32 / golden ratio, the high bits.
 
     >>> [spread(line, 8) for line in range(8)]
     [0, 4, 1, 6, 3, 0, 5, 2]
@@ -278,7 +278,7 @@ def spread(number: int, places: int) -> int:
 
 
 def home_of(number: int, halves: int) -> int:
-    """The home half of a line, and the half of a cluster: whether it has an odd number of ones.
+    """The home half of a line, or the half of a cluster: 1 if its number of ones is odd.
 
     >>> [home_of(line, 2) for line in range(8)]
     [0, 1, 1, 0, 1, 0, 0, 1]
@@ -294,7 +294,7 @@ def home_of(number: int, halves: int) -> int:
 
 
 def slot_of(tags: Any, first: int, ways: int, line: int) -> int:
-    """The first slot of a set that has a line, or -1; compiled it is quick, see `cached_time`.
+    """The first slot of a set that holds a line, or -1; `cached_time` compiles it to fast code.
 
     >>> slot_of([7, 9, 5, 9], 1, 3, 9), slot_of([7, 9, 5, 9], 1, 3, 7)
     (1, -1)
@@ -306,13 +306,13 @@ def slot_of(tags: Any, first: int, ways: int, line: int) -> int:
 
 
 def find(numbers: Numbers, state: State, half: int, line: int) -> int:
-    """The slot of a half in which a line is; -1 if it isn't there."""
+    """The slot of a half that holds a line; -1 if there is none."""
     first = (half * numbers.sets + spread(line, numbers.sets)) * numbers.ways
     return slot_of(state.tags, first, numbers.ways, line)
 
 
 def to_memory(numbers: Numbers, state: State, sector: int) -> None:
-    """A sector is moved from or to memory: its row is opened, unless it is open."""
+    """Open the row of a sector that is moved from or to memory, unless it is open."""
     line = quotient(sector, numbers.sectors)
     of_channel = quotient(line, numbers.channels)
     channel = line - of_channel * numbers.channels
@@ -324,7 +324,7 @@ def to_memory(numbers: Numbers, state: State, sector: int) -> None:
 
 
 def evict(numbers: Numbers, state: State, slot: int) -> None:
-    """Write to memory what it doesn't know of a line; sectors written in part are filled first."""
+    """Write a line's new places to memory; partly written sectors are filled first."""
     sectors = numbers.sectors
     full = (1 << numbers.sector) - 1
     for sector in range(sectors):
@@ -343,7 +343,7 @@ def evict(numbers: Numbers, state: State, slot: int) -> None:
 
 
 def enter(numbers: Numbers, state: State, half: int, line: int) -> int:
-    """The slot of a line that wasn't there: the first free one of its set, or one as if drawn."""
+    """Enter a new line and return its slot: the first free one of its set, or one as if drawn."""
     first = (half * numbers.sets + spread(line, numbers.sets)) * numbers.ways
     state.entered[0] += 1
     chosen = slot_of(state.tags, first, numbers.ways, -1)
@@ -358,7 +358,7 @@ def enter(numbers: Numbers, state: State, half: int, line: int) -> int:
 
 
 def fetch(numbers: Numbers, state: State, slot: int, sector: int) -> None:
-    """Bring the sectors around one that aren't there as a whole: `fetch` of them, aligned."""
+    """Bring the missing sectors of the aligned group of `fetch` sectors around one sector."""
     first = sector - sector % numbers.fetch
     for one in range(first, first + numbers.fetch):
         if state.valid[slot] >> one & 1 == 0:
@@ -369,7 +369,7 @@ def fetch(numbers: Numbers, state: State, slot: int, sector: int) -> None:
 
 
 def look_up(numbers: Numbers, state: State, home: int, line: int, sector: int) -> bool:
-    """Look for a sector in its home, and bring it there; whether it was there."""
+    """Look for a sector in its home, and bring it there; return whether it was there."""
     slot = find(numbers, state, home, line)
     if slot >= 0 and state.valid[slot] >> sector & 1:
         state.items[HITS] += 1
@@ -381,7 +381,7 @@ def look_up(numbers: Numbers, state: State, home: int, line: int, sector: int) -
 
 
 def enter_copy(numbers: Numbers, state: State, half: int, line: int) -> int:
-    """The slot of a line that wasn't in a half that isn't its home; room takes a tag request."""
+    """Enter a new line in the half that isn't its home; making room takes a tag request."""
     slot = enter(numbers, state, half, line)
     if state.entered[1] >= 0:
         state.items[LOOKUPS] += 1
@@ -389,10 +389,10 @@ def enter_copy(numbers: Numbers, state: State, half: int, line: int) -> int:
 
 
 def read(numbers: Numbers, state: State, half: int, line: int, sector: int, crossed: bool) -> bool:
-    """A DMM of a half reads a sector: from its own half, from the home half, or from memory.
+    """Read a sector for a DMM of a half: from its own half, the home half, or memory.
 
-    `crossed` says whether the request has already crossed for the line. Whether the sectors around
-    this one have been brought.
+    `crossed` says whether the request has already crossed for the line. Returns whether the sectors
+    around this one have been brought.
     """
     home = home_of(line, numbers.halves)
     if half == home:
@@ -418,7 +418,7 @@ def read(numbers: Numbers, state: State, half: int, line: int, sector: int, cros
 
 
 def store(numbers: Numbers, state: State, home: int, line: int, sector: int, places: int) -> None:
-    """Places of a sector are written in its home: memory doesn't know them."""
+    """Write places of a sector in its home; memory doesn't get them yet."""
     slot = find(numbers, state, home, line)
     if slot < 0:
         slot = enter(numbers, state, home, line)
@@ -437,9 +437,9 @@ def write(
     places: int,
     crossed: bool,
 ) -> None:
-    """A DMM of a half writes places of a sector: they pass its own half, and stay in the home.
+    """Write places of a sector for a DMM of a half: they pass its half, and stay in the home.
 
-    The own half notes the line; when a DMM of the home half writes to it, it is dropped there.
+    The DMM's half notes the line, and drops it when a DMM of the home half writes to the line.
     """
     home = home_of(line, numbers.halves)
     if half != home:
@@ -468,7 +468,7 @@ def update(
     places: int,
     crossed: bool,
 ) -> None:
-    """A DMM of a half updates places of a sector by an atomic, in its home, which brings it."""
+    """Update places of a sector by an atomic of a DMM of a half; the home brings the sector."""
     home = home_of(line, numbers.halves)
     if half != home:
         state.items[CROSSINGS] += 1
@@ -483,7 +483,7 @@ def update(
 
 
 def uncached(numbers: Numbers, state: State, kind: int, sector: int) -> None:
-    """Without a cache each sector comes from memory, or goes there."""
+    """Move a sector from or to memory, for a machine without a cache."""
     if kind != WRITE:
         state.items[MISSES] += 1
         state.items[READS] += 1
@@ -494,7 +494,7 @@ def uncached(numbers: Numbers, state: State, kind: int, sector: int) -> None:
 
 
 def translate(numbers: Numbers, state: State, dmm: int, page: int) -> None:
-    """A DMM asks where a page is, unless it knows; it forgets the page that it used longest ago."""
+    """Look up a page for a DMM, unless the DMM knows it; the DMM forgets its oldest page."""
     first = dmm * numbers.pages
     end = first + numbers.pages
     at = first
@@ -511,7 +511,7 @@ def translate(numbers: Numbers, state: State, dmm: int, page: int) -> None:
 
 
 def passed(state: State, resource: int, now: int, items: int, each: int) -> int:
-    """When items of a request that was dispatched now have passed a resource."""
+    """When the items of a request dispatched now have passed a resource."""
     if items == 0:
         return now
     done = max(now, state.free[resource]) + items * each
@@ -531,10 +531,10 @@ def serve(
     first: int,
     last: int,
 ) -> int:
-    """A request of a DMM is dispatched now; when it completes. `state.items` say what it took.
+    """Serve a request that a DMM dispatches now; return when it completes. `state.items` counts.
 
-    It has so many `stages`, and asks for ``sectors[first:last]``; a write or an atomic touches
-    ``places[first:last]`` of them, a bit for each place of a sector.
+    The request has `stages` stages and asks for ``sectors[first:last]``. A write or an atomic
+    touches ``places[first:last]`` of them, a bit for each place of a sector.
     """
     items = state.items
     for one in range(COUNTS):
@@ -596,16 +596,16 @@ def serve(
 
 
 def apart(numbers: Numbers) -> bool:
-    """Whether items on each slice, and on the port and the wire of each DMM, are counted.
+    """Whether the items on each slice, and on the port and the wire of each DMM, are counted.
 
-    They are if any of them takes time: one of them may bind.
+    They are if any of these takes time, because it may then be the bottleneck.
     """
     times = numbers.port_time + numbers.wire_time + numbers.write_port_time
     return times + numbers.write_wire_time + numbers.atomic_time > 0
 
 
 def counters(numbers: Numbers, dmms: int) -> int:
-    """How many counts an access by so many DMMs has."""
+    """The number of counters of an access by `dmms` DMMs."""
     if not apart(numbers):
         return COUNTS
     return COUNTS + numbers.slices + OF_A_DMM * dmms
@@ -621,7 +621,7 @@ def add_counts(
     first: int,
     last: int,
 ) -> None:
-    """Add what the request that was served last took to the counts of its access."""
+    """Add the costs of the request served last to the counters of its access."""
     for one in range(COUNTS):
         counts[one] += state.items[one]
     if not apart(numbers):
@@ -639,7 +639,7 @@ def add_counts(
 
 
 def write_other(numbers: Numbers, state: State, lines: int) -> None:
-    """So many lines of another array are written, by DMMs of both halves in turn."""
+    """Write `lines` lines of another array, by DMMs of both halves in turn."""
     full = (1 << numbers.sector) - 1
     for line in range(OTHER, OTHER + lines):
         for sector in range(numbers.sectors):
@@ -668,4 +668,4 @@ PARTS = (
     add_counts,
     write_other,
 )
-"""All functions of the rule but `quotient` and `slot_of`; each comes after those that it calls."""
+"""All functions of the rule except for `quotient` and `slot_of`, each after those that it calls."""

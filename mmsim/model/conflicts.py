@@ -1,14 +1,14 @@
 """Stages: what one warp's request costs at a memory unit (docs/machines.md, *One warp's access*).
 
 A memory of width w is w banks. Bank b holds the addresses congruent to b modulo w; address group g
-holds the w addresses g*w .. g*w + w - 1. Requests of one warp for one address are one request. The
+holds the w addresses g*w .. g*w + w - 1. Requests of one warp for one address count once. The
 papers (SMM section 2, RAP section II) charge a warp
 
 - on banks, the *congestion*: the largest number of distinct addresses in one bank;
 - on address groups, the number of distinct groups.
 
-Each is a rule that a unit owns, a `Conflict`, and so a machine may have another. What a request
-costs, and what the reason is called, is the unit's rule's to say.
+Each of the two is a rule, a `Conflict`. A unit has a rule, and a machine may have another one. The
+rule decides the cost of a request and names its reason.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
 MANY_BANKS = 64
-"""For so many banks a request, or more, only those are counted that are asked for."""
+"""With this many banks or more, a request counts only the banks that it asks for."""
 
 
 @dataclass(frozen=True)
 class Conflict(ABC):
-    """A rule by which the words of one warp's request conflict, for a unit of such a width.
+    """A rule by which the words of one warp's request conflict, for a unit of width `width`.
 
-    Your own rule says where a word lies and in which stage each lane's request travels. It is
-    given the `lanes` of the warp ask only if it is `by_lane`; None stands for all, from lane 0 on.
+    Your own rule gives the cell of each word and the stage of each lane's request. A rule gets the
+    requesting `lanes` of the warp only if it is `by_lane`; None stands for all, from lane 0 on.
 
     >>> @dataclass(frozen=True)
     ... class Sectors(Conflict):
@@ -50,31 +50,31 @@ class Conflict(ABC):
     width: int
 
     by_lane: ClassVar[bool] = False
-    """Whether it matters which lanes ask, or how many bytes their words have."""
+    """Whether the stages depend on the lanes that ask, or on the bytes of their words."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """What traces and files call it."""
+        """The rule's name in traces and files."""
 
     @property
     @abstractmethod
     def place(self) -> str:
-        """What a word lies in: "bank", "address group"."""
+        """The name of a cell: "bank", "address group"."""
 
     @property
     @abstractmethod
     def free(self) -> str:
-        """The class of accesses that take the least stages: "conflict-free", "coalesced"."""
+        """The class of accesses with the fewest stages: "conflict-free", "coalesced"."""
 
     @property
     def compiled(self) -> str | None:
-        """What the compiled counters (`mmsim.engines.array.counting`) begin with, None without."""
+        """The prefix of the compiled counters (`mmsim.engines.array.counting`), None without."""
         return None
 
     @property
     def title(self) -> str:
-        """What the memory consists of, in words."""
+        """The parts of the memory, in words."""
         return f"{self.place}s"
 
     @property
@@ -87,11 +87,11 @@ class Conflict(ABC):
         return f"{{}} {self.place}s"
 
     def of_words(self, size: int) -> Conflict:
-        """The rule for an array whose words have so many bytes, which the papers' rules ignore."""
+        """The rule for an array with words of `size` bytes, which the papers' rules ignore."""
         return self
 
     def of_access(self, size: int, kind: str) -> Conflict:
-        """The rule for accesses of a kind to words of so many bytes.
+        """The rule for accesses of kind `kind` to words of `size` bytes.
 
         The kinds are "read", "write", "atomic" and, for an atomic compare and swap, "cas".
         """
@@ -99,17 +99,17 @@ class Conflict(ABC):
         return rule.of_atomics() if kind in ("atomic", "cas") else rule
 
     def of_vectors(self, size: int, kind: str, count: int) -> Conflict:
-        """The rule where each lane accesses `count` adjacent words of so many bytes.
+        """The rule if each lane accesses `count` adjacent words of `size` bytes.
 
-        The addresses are those of all words. In the papers' memories each is a word as any other.
+        It gets the addresses of all words. The papers' memories treat each as any other word.
         """
         return self.of_access(size, kind)
 
     def of_atomics(self) -> Conflict:
         """The rule for atomic accesses, whose requests for one address don't merge.
 
-        Unless a rule says otherwise, it serves an atomic access stage by stage as it does a read,
-        and stays with each stage until the most requests for one of its addresses are done.
+        By default an atomic access has the stages of a read. A stage of it lasts for as many time
+        units as the most requests for one of its addresses.
 
         >>> Groups(4).stages([0, 1, 10, 10]), Groups(4).of_atomics().stages([0, 1, 10, 10])
         (2, 3)
@@ -118,13 +118,13 @@ class Conflict(ABC):
 
     @abstractmethod
     def cells(self, addresses: Integers) -> Integers:
-        """The number of the bank, or of whatever the rule counts, in which each address lies."""
+        """The number of each address's cell: its bank, or another unit that the rule counts."""
 
     def table(self, width: int) -> tuple[list[int] | None, bool]:
-        """What a memory that is drawn in rows of `width` words shows of the rule.
+        """How a drawing of the memory in rows of `width` words shows the rule.
 
-        That is the number of each column, if all its words lie in one bank, and whether each row is
-        the address group of its number.
+        Returns the cell of each column, if all words of a column lie in one cell, and whether each
+        row is the address group of its number.
 
         >>> Banks(2).table(4), Groups(4).table(4), Groups(2).table(4)
         (([0, 1, 0, 1], False), (None, True), (None, False))
@@ -165,7 +165,7 @@ class Conflict(ABC):
         return found
 
     def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
-        """Where the parts begin that are served in turn: each takes a stage at least.
+        """Where the parts begin that are served in turn, each in one stage at least.
 
         The requests begin at `firsts` in a list of lanes. Most rules serve a request as one part.
         """
@@ -174,15 +174,15 @@ class Conflict(ABC):
     def phases(
         self, addresses: Integers, firsts: Integers, lanes: Integers | None = None
     ) -> Integers:
-        """As `parts`, where it matters which addresses the lanes ask for."""
+        """As `parts`, for a rule that depends on the addresses."""
         return self.parts(firsts, lanes)
 
     def phase_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
-        """The number of the phase that serves each lane; empty where all are served together."""
+        """The number of the phase that serves each lane; empty if all are served together."""
         return []
 
     def classify(self, least: int, stages: int) -> str:
-        """The class of accesses that took so many stages, `least` at best (ICPP section III)."""
+        """The class of accesses with `stages` stages, at best `least` (ICPP section III)."""
         return "casual" if stages > least else self.free
 
 
@@ -217,7 +217,7 @@ class Banks(Conflict):
         return addresses % width
 
     def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
-        """Within a bank the stages are filled in ascending address order."""
+        """Within a bank, stages are filled in ascending order of address."""
         filled: dict[int, int] = {}
         stage: dict[int, int] = {}
         for address in sorted(set(addresses)):
@@ -262,7 +262,7 @@ class Banks(Conflict):
 
 @dataclass(frozen=True)
 class BanksInTurn(Banks):
-    """By bank, for atomics: the most requests in one bank, whether for one address or for several.
+    """By bank, for atomics: the most requests in one bank, for the same or different addresses.
 
     >>> BanksInTurn(4).stages([5, 5, 5, 5]), BanksInTurn(4).stage_of([5, 1, 2, 5])
     (4, [1, 0, 0, 2])
@@ -272,7 +272,7 @@ class BanksInTurn(Banks):
     compiled = "bank_atomic"
 
     def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
-        """Within a bank in ascending address order, those for one address by lane."""
+        """Within a bank in ascending order of address; those for one address by lane."""
         filled: dict[int, int] = {}
         stages = [0] * len(addresses)
         for address, at in sorted((address, at) for at, address in enumerate(addresses)):
@@ -297,7 +297,7 @@ class BanksInTurn(Banks):
 
 @dataclass(frozen=True)
 class Groups(Conflict):
-    """By address group: how many the request meets, as in the UMM.
+    """By address group: the number of groups of a request, as in the UMM.
 
     >>> Groups(4).stages([0, 1, 10, 6]), Groups(4).stage_of([0, 1, 10, 6])  # SMM Figure 4
     (3, [0, 0, 2, 1])
@@ -364,10 +364,10 @@ class OfAnother(Conflict):
 
 @dataclass(frozen=True)
 class InTurn(OfAnother):
-    """By another rule, for atomics: each of its stages lasts while one of its words is asked for.
+    """Another rule, for atomics: each stage lasts for the most requests for one of its words.
 
-    In an address group these are the most requests for one address, and of a request the sum over
-    its groups.
+    For one address group this is the most requests for one address; for a request it is the sum
+    over its groups.
 
     >>> InTurn(4, Groups(4)).stages([0, 0, 1, 9]), InTurn(4, Groups(4)).stage_of([9, 0, 1, 0])
     (3, [2, 0, 0, 1])
@@ -426,10 +426,10 @@ class InTurn(OfAnother):
 
 @dataclass(frozen=True)
 class InParts(OfAnother):
-    """By another rule, `width` lanes at a time: the parts of a warp are served in turn.
+    """Another rule, for `width` lanes at a time: the parts of a warp are served in turn.
 
-    So a GPU serves words that are longer than a bank: those of 8 bytes by half-warps. Each part
-    takes as many stages as it would alone.
+    A GPU serves words longer than a bank in this way: words of 8 bytes by half-warps. Each part
+    takes the same number of stages as alone.
 
     >>> halves = InParts(2, Banks(2))
     >>> halves.stages([0, 1, 2, 3]), halves.stages([0, 2, 4, 6]), halves.stages([5, 5, 5, 5])
@@ -442,7 +442,7 @@ class InParts(OfAnother):
 
     @property
     def longest(self) -> int:
-        """The lanes of a part at most."""
+        """The most lanes of a part."""
         return self.width
 
     @property
@@ -491,14 +491,14 @@ class InParts(OfAnother):
         return np.flatnonzero(new)
 
     def phase_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
-        """Phases are the parts that ask for something, counted from 0."""
+        """Phases are the parts with a request, counted from 0."""
         own = np.arange(len(addresses)) if lanes is None else lanes
         part_of = (own // self.parted(addresses, own)).tolist()
         asking = sorted(set(part_of))
         return [asking.index(part) for part in part_of]
 
     def parted(self, addresses: list[int], lanes: Integers) -> int:
-        """How many lanes are served at a time in one request."""
+        """The number of lanes that are served together in one request."""
         return self.width
 
 

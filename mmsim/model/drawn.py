@@ -1,7 +1,7 @@
-"""Objects with a method `plot`, which passes them to the function in `mmsim.view` that draws them.
+"""Objects with a method `plot`, which calls a function of `mmsim.view`.
 
-The model knows no figures. `mmsim.view.figures` enters its functions in `FIGURES` when it is
-loaded, which it is with the names of `mmsim`.
+The model doesn't import figures. `mmsim.view.figures` enters its functions in `FIGURES` when
+`mmsim` is loaded.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FIGURES = Entered()
-"""The functions that draw, by what they draw."""
+"""The drawing functions, by the name of the drawn object."""
 
 BANKS = 32
 """The banks of a GPU's shared memory."""
 
 
 class DrawnLayout:
-    """A layout that draws the tiles that it holds."""
+    """A layout with a method that draws its tiles."""
 
     @property
     def banks(self) -> int:
-        """The banks that it is drawn over unless others are given."""
+        """The default number of banks of its figure."""
         return BANKS
 
     def plot(
@@ -45,7 +45,7 @@ class DrawnLayout:
         banks: int | None = None,
         axes: Axes | None = None,
     ) -> Axes:
-        """Draw a tile of such a shape, each element in the colour of its bank.
+        """Draw a tile of shape `shape`, each element in the colour of its bank.
 
         As `mmsim.figures.layout`, which describes the parameters.
 
@@ -59,10 +59,10 @@ class DrawnLayout:
 
 
 class DrawnConflicts:
-    """What accesses cost; it draws the words of one of them."""
+    """The cost of accesses, with a method that draws the words of one request."""
 
     def plot(self, value: int | None = None, *, axes: Axes | None = None) -> Axes:
-        """Draw one request, phase by phase, by the number of its value.
+        """Draw the request of value `value`, phase by phase.
 
         As `mmsim.figures.conflicts`, which describes the parameters.
 

@@ -1,22 +1,22 @@
 """Layouts: where element (i, j) of an array lies.
 
 A layout maps the elements of an array of a given shape to word offsets from the array's start, one
-word each. The program never sees it: `mm.place(data, layout)` gives the array one, and the same
-transpose runs under all of them. The rotating layouts here see the memory as rows of w words and
-rotate row i by r_i, so that word j of row i lies at i*w + (j + r_i) mod w:
+word each. The program doesn't depend on it: `mm.place(data, layout)` gives the array a layout, and
+the same transpose runs under every layout. The rotating layouts see the memory as rows of w words
+and rotate row i by r_i, so that word j of row i lies at i*w + (j + r_i) mod w:
 
 - `RAW`: r_i = 0, row-major order, for any shape (RAP section IV);
 - `RAS`: independent random r_i (RAP section IV);
 - `RAP`: r is one random permutation of 0..w-1, hence w rows (RAP section IV);
 - `Diagonal`: r_i = i (ICPP section V);
 - `OneP`, `R1P`, `ThreeP`, `W2P`, `OnePW2R`: RAP for w x w x w x w arrays, whose row (i, j, k) is
-  rotated by f(i, j, k) (RAP section VII, where they are called 1P, R1P, 3P, w²P and 1Pw²R).
+  rotated by f(i, j, k) (RAP section VII, which calls them 1P, R1P, 3P, w²P and 1Pw²R).
 
-Those of tiles in a card's shared memory, `Padded`, `Strided`, `Swizzle` and `XorRows`, stand in
-`mmsim.model.tiles`.
+`mmsim.model.tiles` has the layouts of tiles in a card's shared memory: `Padded`, `Strided`,
+`Swizzle` and `XorRows`.
 
-Random shifts come from NumPy's frozen `RandomState`, so that a seed gives the same shifts
-everywhere.
+Random shifts come from NumPy's frozen `RandomState`: a seed gives the same shifts on every
+machine.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LISTED = [
 ]
 
 WIDEST = 2**31 - 1
-"""The largest width, as of machines."""
+"""The largest width, the same as for machines."""
 WIDEST_APART = 2**40
 """The last word of an array: far beyond any memory, and well within 64 bits."""
 
@@ -54,19 +54,19 @@ Offsets = npt.NDArray[np.int64]
 Shape = tuple[int, ...]
 
 MASKED = "is masked; fill what is masked: pass array.filled(...)"
-"""Why a masked array is refused, bare or placed, and what to write instead."""
+"""The reason to refuse a masked array, bare or placed, and the remedy."""
 
 
 @runtime_checkable
 class Layout(Protocol):
-    """Anything that says where the elements of an array lie."""
+    """An object that maps the elements of an array to words."""
 
     def offsets(self, shape: Shape) -> Offsets:
         """Word offset of every element, an integer array of shape `shape`.
 
-        Each element has a word of its own, one of them word 0; between them may be unused
-        words.
-        Raises `LayoutError` where the shape doesn't fit.
+        Each element has its own word, and one element has word 0. Unused words may lie
+        between them.
+        Raises `LayoutError` if the shape doesn't fit.
         """
         ...
 
@@ -87,7 +87,7 @@ class RAW(DrawnLayout):
 
 
 RowMajor = RAW
-"""Another name of `RAW`, for programs that have it from earlier versions."""
+"""Another name of `RAW`, from earlier versions."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class _Rotating(DrawnLayout, ABC):
         return self.width
 
     def offsets(self, shape: Shape) -> Offsets:
-        """Word offset of every element of an array whose rows are `width` words wide.
+        """Word offset of every element of an array with rows of `width` words.
 
         Raises `LayoutError` unless the last extent is `width` (or, for one dimension, a multiple
         of it).
@@ -124,7 +124,7 @@ class _Rotating(DrawnLayout, ABC):
 
     @abstractmethod
     def _shifts(self, rows: int) -> Offsets:
-        """The shift r_i of each of `rows` rows."""
+        """Return the shifts r_i of `rows` rows."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class _Seeded(_Rotating):
 
 @dataclass(frozen=True)
 class _Random(_Seeded):
-    """A shift of its own for every row, drawn or given."""
+    """A separate shift for every row, drawn or given."""
 
     shifts: tuple[int, ...] | None = None
 
@@ -184,11 +184,11 @@ class _Random(_Seeded):
 class RAS(_Random):
     """Random address shift: every row rotated by its own random number (RAP section IV).
 
-    `shifts` gives the numbers r_0, r_1, ... instead of drawing them from `seed`.
+    `shifts` gives the numbers r_0, r_1, ... Without it, `seed` draws them.
     """
 
     def draw(self, rows: int) -> Offsets:
-        """The random numbers of an array of so many rows."""
+        """Return the random numbers of an array of `rows` rows."""
         drawn: Offsets = np.random.RandomState(self.seed).randint(self.width, size=rows)
         return drawn.astype(np.int64)
 
@@ -201,8 +201,8 @@ class RAS(_Random):
 class RAP(_Random):
     """Random address permute-shift: the shifts are a permutation of 0..w-1 (RAP section IV).
 
-    It holds exactly w rows of w words. `shifts` gives the permutation instead of
-    drawing it from `seed`.
+    It holds exactly w rows of w words. `shifts` gives the permutation. Without it, `seed` draws
+    the permutation.
 
     >>> RAP(4, shifts=(2, 0, 3, 1)).offsets((16,))[10]  # RAP Figure 6
     np.int64(9)
@@ -220,7 +220,7 @@ class RAP(_Random):
 
     @property
     def extents(self) -> Shape:
-        """The rows and columns that it holds."""
+        """The numbers of rows and of columns."""
         return self.width, self.width
 
     def _shifts(self, rows: int) -> Offsets:
@@ -239,8 +239,8 @@ class RAP(_Random):
 class _Higher(_Seeded):
     """A w x w x w x w array whose row (i, j, k), a[i][j][k], is rotated by f(i, j, k) (RAP VII).
 
-    It holds exactly w³ rows of w words, whether its shape shows all four extents or
-    not. Row (i, j, k) is row (i*w + j)*w + k of the memory.
+    It holds exactly w³ rows of w words. The shape may show all four extents or fewer. Row
+    (i, j, k) is row (i*w + j)*w + k of the memory.
     """
 
     paper_name: ClassVar[str]
@@ -250,23 +250,23 @@ class _Higher(_Seeded):
 
     @property
     def extents(self) -> Shape:
-        """The extents that it holds."""
+        """The four extents."""
         return (self.width,) * 4
 
     @property
     @abstractmethod
     def numbers(self) -> int:
-        """How many random numbers it uses (the last row of RAP Table IV)."""
+        """The number of random numbers (the last row of RAP Table IV)."""
 
     @abstractmethod
     def draw(self) -> Offsets:
-        """The random numbers, `numbers` of them, in the order in which `f` wants them."""
+        """Return the random numbers, `numbers` of them, in the order of `f`."""
 
     @abstractmethod
     def f(self, numbers: Offsets, i: Offsets, j: Offsets, k: Offsets) -> Offsets:
-        """The shift of row (i, j, k), modulo w, given the random numbers.
+        """Return the shift of row (i, j, k), modulo w, for the random numbers.
 
-        `numbers` may hold many layouts: its last axis is the random numbers'.
+        `numbers` may hold many layouts: its last axis counts the random numbers.
         """
 
     def _shifts(self, rows: int) -> Offsets:
@@ -280,7 +280,7 @@ class _Higher(_Seeded):
         return self.f(self.draw(), i, j, k)
 
     def _permutations(self, count: int, random: np.random.RandomState) -> Offsets:
-        """`count` random permutations of 0..w-1, joined."""
+        """Return `count` random permutations of 0..w-1, joined."""
         drawn = [random.permutation(self.width) for _ in range(count)]
         return np.concatenate(drawn).astype(np.int64)
 
@@ -311,7 +311,7 @@ class OneP(_Higher):
 class R1P(_Higher):
     """R1P, repeated one permutation: f(i, j, k) = r_i + r_j + r_k (RAP section VII).
 
-    The six rows whose i, j, k are the same three numbers in another order have one shift.
+    Six rows with the same three numbers i, j, k in different orders have one shift.
     """
 
     paper_name: ClassVar[str] = "R1P"
@@ -330,7 +330,7 @@ class R1P(_Higher):
 
 @dataclass(frozen=True)
 class ThreeP(_Higher):
-    """3P, three permutations: f(i, j, k) = r_i + s_j + t_k (RAP section VII, which prefers it)."""
+    """3P, three permutations: f(i, j, k) = r_i + s_j + t_k (RAP section VII, its choice)."""
 
     paper_name: ClassVar[str] = "3P"
 
@@ -389,9 +389,9 @@ class OnePW2R(_Higher):
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """An array with the layout that says where its elements lie. Made by `place`.
+    """An array with its layout. `place` makes it.
 
-    `words` are those from its first word to the last that an element has.
+    `words` is the number of words from the array's first word to its last used word.
     """
 
     data: npt.NDArray[Any]
@@ -403,9 +403,9 @@ class Placed:
 
 
 def place(data: npt.ArrayLike, layout: Layout) -> Placed:
-    """`data` under a layout, to be passed to `run` in the place of the bare array.
+    """Give `data` a layout. Pass the result to `run` instead of the bare array.
 
-    Raises `LayoutError` when the layout can't hold an array of that shape.
+    Raises `LayoutError` if the layout can't hold an array of that shape.
 
     >>> place(np.zeros((4, 4)), RAP(4, seed=1))
     place(float64 array of shape (4, 4), RAP(width=4, seed=1, shifts=None))
@@ -431,7 +431,7 @@ def place(data: npt.ArrayLike, layout: Layout) -> Placed:
 
 
 def offsets_of(layout: Layout, shape: Shape) -> Offsets:
-    """`layout.offsets(shape)`; a `LayoutError` unless each element has a word of its own."""
+    """Return `layout.offsets(shape)`; a `LayoutError` unless each element has its own word."""
     try:
         offsets = np.asarray(layout.offsets(shape))
     except (LayoutError, MemoryError):
@@ -453,12 +453,12 @@ def offsets_of(layout: Layout, shape: Shape) -> Offsets:
 
 
 def words_of(offsets: Offsets) -> int:
-    """The words from an array's first to the last that an element has."""
+    """The number of words from an array's first word to its last used word."""
     return int(offsets.max()) + 1 if offsets.size else 0
 
 
 def __dir__() -> list[str]:
-    """What a user completes after `mm.layout.`: the layouts, not what this module is made of.
+    """The names that complete `mm.layout.`: the layouts, without the module's other names.
 
     >>> from mmsim.model import layout
     >>> [name for name in dir(layout) if name.startswith("R")]

@@ -1,6 +1,6 @@
-"""What a machine is made of: memory units, each with a rule of conflicts and a latency.
+"""A machine: memory units, each with a rule of conflicts and a latency.
 
-Nothing else about a machine matters to an engine. `mmsim.api.machines` has the papers' machines.
+An engine needs no more of a machine than this. `mmsim.api.machines` has the papers' machines.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ Engine = Literal["array", "events"]
 class Unit:
     """One memory unit: its name, its rule of conflicts, its latency, the DMM that it serves.
 
-    `dmm` is None for the unit that every warp reaches; `space` is what rows call its memory. A
-    stage takes `stage_time` time units.
+    `dmm` is None for the unit that every warp reaches; `space` is the name of its memory in rows.
+    A stage takes `stage_time` time units.
     """
 
     name: str
@@ -48,9 +48,9 @@ class Unit:
 
 @dataclass(frozen=True, eq=False)
 class Units(Sequence[Unit]):
-    """The units `before`, then the shared memories of `dmms` DMMs, made when they are asked for.
+    """The units `before`, then the shared memories of `dmms` DMMs, created on access.
 
-    A machine may have more DMMs than memory has room for. All of them are the same.
+    A machine may have more DMMs than a list could hold. All shared memories are the same.
 
     >>> from mmsim.model.conflicts import Banks
     >>> units = Units((), dmms=2**31 - 1, latency=1, conflict=Banks(32))
@@ -98,19 +98,19 @@ class Units(Sequence[Unit]):
 
 
 class Machine(ABC):
-    """What an engine knows of a machine: a width and memory units."""
+    """The machine as an engine sees it: a width and memory units."""
 
     width: int
     bank_bytes: int | None = None
-    """The bytes of a bank; None where a word holds an element, whatever its bytes."""
+    """The bytes of a bank; None if a word holds an element of any size."""
     cache: Numbers | None = None
-    """The rule of a memory that knows sectors and a cache; None without."""
+    """The rule of a memory with sectors and a cache; None without."""
     half_of: tuple[int, ...] | None = None
-    """Of each cluster its half of the cache; None where that is the half of its number."""
+    """The half of the cache of each cluster; None for the half of its number."""
     under_way: int = 1
-    """The requests of a warp that may be under way, under the asynchronous schedule."""
+    """The most requests of a warp under way, under the asynchronous schedule."""
     resident: int | None = None
-    """The threads that a DMM holds at a time, under that schedule; None for any number."""
+    """The most threads on a DMM at a time, under that schedule; None without a limit."""
 
     @property
     @abstractmethod
@@ -121,7 +121,7 @@ class Machine(ABC):
     def shared(self) -> Sequence[Unit]:
         """The units of the DMMs' shared memories, one for each DMM.
 
-        Empty where shared arrays lie in the machine's one memory.
+        Empty if shared arrays lie in the machine's one memory.
         """
         return ()
 
@@ -132,13 +132,13 @@ class Machine(ABC):
 
     @property
     def line(self) -> int:
-        """Arrays begin at multiples of so many words; of so many bytes, where banks have those."""
+        """The alignment of arrays in words, or in bytes if banks have bytes."""
         if self.bank_bytes is None:
             return self.width
         return math.lcm(self.width * self.bank_bytes, LONGEST)
 
     def room(self, size: int) -> int:
-        """What an element of so many bytes takes: a word, or its bytes where banks have those."""
+        """The place of an element of `size` bytes: one word, or its bytes if banks have bytes."""
         return 1 if self.bank_bytes is None else size
 
     def latencies(self, count: int) -> npt.NDArray[np.int64]:
@@ -151,17 +151,17 @@ class Machine(ABC):
         return np.array([unit.latency for unit in units[:count]], dtype=np.int64)
 
     def clusters_of(self, dmms: int) -> tuple[int, ...]:
-        """How many of the first `dmms` DMMs each cluster has; clusters take turns at the memory.
+        """The DMMs of each cluster among the first `dmms`; clusters take turns at the memory.
 
-        Empty where there are no clusters: then the DMMs do.
+        Empty if there are no clusters: then the DMMs take turns.
         """
         return ()
 
     @property
     def pipelined(self) -> bool:
-        """Whether its units do no more than to take a stage in each time unit, as traces show.
+        """Whether each unit takes one stage in each time unit and nothing else, as traces show.
 
-        And each warp has one request under way, and each block is on the DMM of its number.
+        Each warp also has one request under way, and each block is on the DMM of its number.
         """
         slow = any(unit.stage_time > 1 for unit in self.shared[:1])
         plain = self.cache is None or (self.cache.plain and not slow)
@@ -169,13 +169,13 @@ class Machine(ABC):
 
     @cached_property
     def shared_conflict(self) -> Conflict | None:
-        """The rule that the shared memories have in common, None if they have no such rule."""
+        """The rule of conflicts of all shared memories, None if they have different ones."""
         rules = self._shared_conflicts
         return next(iter(rules)) if len(rules) == 1 else None
 
     @cached_property
     def by_lane(self) -> bool:
-        """Whether a unit has a rule to which it matters which lanes ask."""
+        """Whether the rule of a unit depends on the lanes that ask."""
         return any(rule.by_lane for rule in {self.memory.conflict, *self._shared_conflicts})
 
     @cached_property
@@ -196,7 +196,7 @@ def check_bank_bytes(machine: Machine) -> None:
 
 
 def check_numbers(machine: Machine, *names: str, least: int = 1, most: int = LARGEST) -> None:
-    """Refuse a machine whose numbers aren't whole, from `least` on; NumPy's become Python's."""
+    """Refuse numbers that aren't whole, from `least` on; NumPy's become Python's."""
     for name in names:
         value = getattr(machine, name)
         if isinstance(value, np.integer) and not isinstance(value, np.timedelta64):

@@ -1,14 +1,14 @@
-"""The memories of a machine: where arrays lie, what reading and writing does.
+"""The memories of a machine: where arrays lie, and how they are read and written.
 
 A word holds one array element. Arrays lie in parameter order, each starting at the next multiple of
 w; shared arrays lie in their DMM's memory in the order of its blocks, each again at the next
 multiple of w. Where there is no shared memory (DMM, UMM) they follow the parameters in the
-machine's one memory. Where banks have bytes (`bank_bytes`) all this is so of bytes: every array
+machine's one memory. If banks have bytes (`bank_bytes`), all this holds for bytes: every array
 begins at bank 0, and an element's address is that of its first byte, divided by its bytes.
 
-The contents are kept in row-major order and a layout only decides addresses: it gives each
-element its own word, so the contents don't show it. Words that a layout leaves between them
-hold nothing.
+The contents are kept in row-major order. A layout only decides addresses: it gives each element its
+own word, so the contents don't depend on it. The unused words of a layout hold
+nothing.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from mmsim.model.threads import Grid
 
 Integers = npt.NDArray[np.int64]
 MANY = 1 << 16
-"""Bytes above which results share memory where no thread has written it."""
+"""The bytes from which on results share memory that no thread has written."""
 LARGEST_ADDRESS = 2**62
-"""Words of all shared arrays together: far beyond any memory, and well within 64 bits."""
+"""The most words of all shared arrays together: beyond any memory, well within 64 bits."""
 TOGETHER = 1 << 11
-"""Warps whose writes are put in order together: the numbers for that stay in the cache."""
+"""The warps whose writes are ordered together: their numbers stay in the cache."""
 SOON = 1 << 22
-"""Bytes below which starting another core takes longer than copying."""
+"""The bytes below which another core takes longer to start than to copy."""
 
 
 @dataclass(frozen=True, eq=False)
 class ArrayInMemory:
     """One array parameter, or one shared array with a copy for each block.
 
-    `bases` are the first addresses of the copies, `unit_of_copy` the numbers of the units in front
-    of them, counted in `Machine.units`. `offsets` are a layout's word offsets in row-major order,
-    None where they are 0, 1, 2, ... `source` is the caller's array, None for a shared one. A copy
-    takes `words` words, among them those that a layout leaves between its elements.
+    `bases` are the first addresses of the copies, `unit_of_copy` the numbers of their units in
+    `Machine.units`. `offsets` are a layout's word offsets in row-major order, None for 0, 1, 2, ...
+    `source` is the caller's array, None for a shared one. A copy takes `words` words, the unused
+    words of its layout among them.
     """
 
     name: str
@@ -63,7 +63,7 @@ class ArrayInMemory:
     words: int
 
     def holding(self, source: npt.NDArray[Any] | None, offsets: Integers | None) -> ArrayInMemory:
-        """The same array for another launch, as `dataclasses.replace` makes it, but quickly."""
+        """The same array for another launch; a faster `dataclasses.replace`."""
         new = object.__new__(ArrayInMemory)
         new.__dict__.update(self.__dict__, source=source, offsets=offsets)
         return new
@@ -80,9 +80,9 @@ class ArrayInMemory:
 
     @property
     def data(self) -> npt.NDArray[Any]:
-        """The contents, a row for each copy: made when it is first asked for.
+        """The contents, a row for each copy, created on first access.
 
-        Where the program doesn't write a parameter this is the caller's own array, else a copy.
+        If the program doesn't write a parameter, this is the caller's array, else a copy.
         """
         found: npt.NDArray[Any] | None = self.__dict__.get("made")
         if found is None:  # `cached_property` would take a lock
@@ -96,7 +96,7 @@ class ArrayInMemory:
 
     @property
     def flat(self) -> npt.NDArray[Any]:
-        """The contents of a parameter, in one dimension: a view of its own."""
+        """The contents of a parameter as a view of one dimension."""
         found: npt.NDArray[Any] | None = self.__dict__.get("in_a_row")
         if found is None:
             assert self.source is not None
@@ -108,21 +108,21 @@ class ArrayInMemory:
 
     @cached_property
     def bases_one_by_one(self) -> list[int]:
-        """The bases as numbers."""
+        """The bases as Python's numbers."""
         bases: list[int] = self.bases.tolist()
         return bases
 
     @cached_property
     def base_of_copy(self) -> list[Integers]:
-        """The bases one by one, as arrays without a dimension: NumPy is quick to add those."""
+        """The bases one by one, as arrays without a dimension, which NumPy adds quickly."""
         return [np.array(base) for base in self.bases]
 
     def base(self, block: int) -> int:
-        """The first address of the copy that a block has."""
+        """The first address of a block's copy."""
         return self.bases_one_by_one[0 if self.source is not None else block]
 
     def addresses(self, elements: Integers, blocks: Integers | int) -> Integers:
-        """The addresses of elements; `blocks` are the blocks of the threads that ask."""
+        """The addresses of elements; `blocks` are the blocks of the requesting threads."""
         within = elements if self.offsets is None else self.offsets[elements]
         if self.source is not None:
             return within + self.base_of_copy[0]
@@ -144,15 +144,15 @@ class ArrayInMemory:
         values: npt.NDArray[Any],
         compare: npt.NDArray[Any] | None,
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """What the lanes of an atomic access receive and leave; `leave` lets it take effect.
+        """The old and the new values of an atomic access's lanes; `leave` stores the new ones.
 
-        Lanes come in the order in which they take their turns, as for `write`.
+        Lanes come in the order of their turns, as for `write`.
         """
         before = self.read(elements, blocks)
         return in_turn(op, before, self._cells(elements, blocks), values, compare)
 
     def leave(self, elements: Integers, blocks: Integers | int, words: npt.NDArray[Any]) -> None:
-        """Store what the lanes of an atomic access leave: of one element the last lane's stays."""
+        """Store the new values of an atomic access; of one element the last lane's stays."""
         self.data[0 if self.source is not None else blocks, elements] = words
 
     def gather(
@@ -162,7 +162,7 @@ class ArrayInMemory:
         blocks: Integers | int,
         values: npt.NDArray[Any],
     ) -> None:
-        """An atomic access of one of `UFUNCS` whose old values are not used."""
+        """Perform an atomic access of one of `UFUNCS` whose old values are not used."""
         UFUNCS[op].at(self.data.reshape(-1), self._cells(elements, blocks), values)
 
     def _cells(self, elements: Integers, blocks: Integers | int) -> Integers:
@@ -176,13 +176,13 @@ class ArrayInMemory:
         values: npt.NDArray[Any],
         firsts: Integers | None = None,
     ) -> None:
-        """Store what the lanes of one warp send, or of several warps dispatched in order.
+        """Store the values of the lanes of one warp, or of several warps dispatched in order.
 
-        Lanes come in order of thread number. Of several warps `blocks` says to which block each
-        lane belongs, and `firsts` which lane is the first of each warp; of one, `blocks` is its
-        block. Of several writes to one element within a warp the lowest-numbered thread's stays; of
-        two warps the later one's. NumPy keeps the last of equal indices, hence the order below, in
-        full: where all indices are reversed views, NumPy turns them around again.
+        Lanes come in order of thread number. For several warps `blocks` gives the block of each
+        lane, and `firsts` the first lane of each warp; for one, `blocks` is its block. If lanes of
+        one warp write the same element, the lowest-numbered thread's value stays; for two warps,
+        that of the later one. NumPy keeps the last of equal indices, hence the order below. The
+        arrays are copied in full: NumPy turns indices around again if all are reversed views.
         """
         if firsts is None:
             copy = self.data[blocks] if self.source is None else self.flat
@@ -194,7 +194,7 @@ class ArrayInMemory:
             part = slice(int(begins[0]), int(own[-1]))
             order = np.repeat(begins + own - 1, own - begins) - np.arange(part.start, part.stop)
             if self.shared:
-                # Lanes that change places are of one block.
+                # Lanes that change places belong to one block.
                 copies = blocks[part] if isinstance(blocks, np.ndarray) else blocks
                 self.data[copies, elements[order]] = values[order]
             else:
@@ -203,8 +203,8 @@ class ArrayInMemory:
     def contents(self) -> npt.NDArray[Any]:
         """A parameter's values in its shape.
 
-        Where the program doesn't write them they are the caller's: a copy of those, or a read-only
-        view if they are many.
+        If the program doesn't write them, they are a copy of the caller's, or a read-only view if
+        they are many.
         """
         values = self.flat.reshape(self.shape)
         if self.written:
@@ -215,20 +215,20 @@ class ArrayInMemory:
         return values
 
     def rewind(self) -> None:
-        """Make the contents again what they were before the launch."""
+        """Restore the contents from before the launch."""
         self.__dict__.pop("made", None)
         self.__dict__.pop("in_a_row", None)
 
 
 def zeros(shape: tuple[int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """An array of zeros, or a `MemoryError`: NumPy raises others for sizes beyond any address."""
+    """Return an array of zeros; raise `MemoryError` where NumPy raises another error."""
     if math.prod(shape) * dtype.itemsize > sys.maxsize:
         raise MemoryError(f"an array of {shape[0]:,} times {shape[1]:,} elements")
     return np.zeros(shape, dtype)
 
 
 def _copy(flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A copy, made on all cores if there is much to copy."""
+    """Return a copy, made on all cores if it is large."""
     if flat.nbytes <= SOON:
         return flat.copy()
     new = np.empty_like(flat)
@@ -242,7 +242,7 @@ def _copy(flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 @dataclass(frozen=True)
 class Parameter:
-    """What an array parameter consists of: its data, copied if they will be written, its layout."""
+    """An array parameter's data, copied if they will be written, and its layout."""
 
     name: str
     data: npt.NDArray[Any]
@@ -253,7 +253,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class SharedArray:
-    """What an `mm.shared` array needs."""
+    """The description of an `mm.shared` array."""
 
     name: str
     shape: tuple[int, ...]
@@ -263,7 +263,7 @@ class SharedArray:
 def lay_out(
     machine: Machine, grid: Grid, parameters: Iterable[Parameter], shared: Iterable[SharedArray]
 ) -> dict[str, ArrayInMemory]:
-    """All arrays of a launch at their addresses, with nothing in them yet; see `fill`."""
+    """Return all arrays of a launch at their addresses, still empty; see `fill`."""
     line = machine.line
     free = 0  # the first free word, or byte, among the parameters
     arrays: dict[str, ArrayInMemory] = {}
@@ -320,7 +320,7 @@ def lay_out(
 def fill(
     arrays: dict[str, ArrayInMemory], parameters: Iterable[Parameter]
 ) -> dict[str, ArrayInMemory]:
-    """The arrays that `lay_out` has laid out, for one launch: with its parameters' data."""
+    """Return the arrays of `lay_out` with the parameters' data of one launch."""
     filled = {}
     for parameter in parameters:
         offsets = None

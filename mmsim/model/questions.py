@@ -1,7 +1,7 @@
-"""Is a tile free of conflicts? What the accesses of one warp to a tile cost, phase by phase.
+"""Bank conflicts of a tile: the cost of one warp's accesses to it, phase by phase.
 
 A tile lies in shared memory by a layout; each thread of a warp reads or writes some values of it.
-A `Question` is what the threads access; asked of a layout it gives the threads that conflict in
+A `Question` holds the accesses of the threads. For a layout it gives the threads that conflict in
 each bank, for each instruction, without a program and without a GPU.
 """
 
@@ -31,12 +31,12 @@ THREADS = 32
 BANKS = 32
 MOST_VALUES = 1 << 16
 MOST_ELEMENTS = 1 << 24
-"""Of a tile: more than any shared memory has bytes."""
+"""The most elements of a tile: more bytes than any shared memory has."""
 MATRIX_BYTES = 16
-"""A row of the matrices that `ldmatrix` and `stmatrix` move."""
+"""The bytes of a row of the matrices that `ldmatrix` and `stmatrix` move."""
 Index = int | tuple[int, ...]
 Access = Callable[[int, int], Index | None]
-"""Thread and value to an element's index, or to None where the thread takes no part."""
+"""A function of thread and value: an element's index, or None if the thread takes no part."""
 Kind = Literal["read", "write", "atomic", "cas", "ldmatrix", "stmatrix"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MATRICES = ("ldmatrix", "stmatrix")
@@ -51,11 +51,11 @@ class Unaligned(LayoutError):
 
 @dataclass(frozen=True)
 class Phase:
-    """The threads that are served together, and the words that they want of each bank.
+    """The threads that are served together, and the words that they access in each bank.
 
-    `words` has for each bank the words in it, counted from the tile's beginning, and for each of
-    these the threads that want it. `least` is the fewest stages that the phase could take, wherever
-    the elements lay.
+    `words` has an entry for each bank: the accessed words, counted from the tile's beginning, and
+    the threads of each word. `least` is the fewest stages that the phase could take under any
+    layout.
     """
 
     threads: tuple[int, ...]
@@ -65,31 +65,31 @@ class Phase:
 
     @property
     def worst(self) -> Words:
-        """The banks of which several words are wanted."""
+        """The banks with several accessed words."""
         return {bank: words for bank, words in self.words.items() if len(words) > 1}
 
 
 @dataclass(frozen=True)
 class Request:
-    """One instruction: the `value` number of each thread."""
+    """One instruction: the value of number `value` of each thread."""
 
     value: int
     phases: tuple[Phase, ...]
 
     @property
     def stages(self) -> int:
-        """The stages of its phases together."""
+        """The sum of the stages of its phases."""
         return sum(phase.stages for phase in self.phases)
 
 
 @dataclass(frozen=True, repr=False)
 class Conflicts(Tabular, DrawnConflicts, Guessed):
-    """What the accesses of a warp to a tile cost; `print` it for a table.
+    """The cost of a warp's accesses to a tile; `print` it for a table.
 
-    `bytes` is what a thread accesses in one instruction. `addresses` has a row for each value, and
-    in it the address of each thread in units of so many bytes, -1 where the thread takes no part.
-    `least` is the fewest stages that these threads could take, wherever the elements lay: one for
-    each phase, and for atomic operations as many as one element of a phase is asked for.
+    `bytes` is the size of a thread's access in one instruction. `addresses` has a row for each
+    value: the address of each thread in units of `bytes` bytes, -1 if the thread takes no part.
+    `least` is the fewest stages that these threads could take under any layout: one for each
+    phase; for atomic operations, the most requests for one element of each phase.
 
     >>> from mmsim.model.tiles import Padded
     >>> print(ask(Padded(0), lambda t, v: (t, v), (32, 32), values=2))
@@ -115,7 +115,7 @@ class Conflicts(Tabular, DrawnConflicts, Guessed):
 
     @cached_property
     def requests(self) -> tuple[Request, ...]:
-        """The requests, one for each value, in which any thread takes part."""
+        """The requests, one for each value with at least one thread."""
         rule = _rule(self.bytes, self.kind)
         found = []
         for value, addresses in enumerate(self.addresses):
@@ -140,11 +140,11 @@ class Conflicts(Tabular, DrawnConflicts, Guessed):
 
     @property
     def free(self) -> bool:
-        """Whether there is no conflict: whether it takes the fewest stages possible."""
+        """Whether there is no conflict: the stages are the fewest possible."""
         return self.stages == self.least
 
     def collisions(self) -> Iterator[tuple[int, int, int, dict[int, tuple[int, ...]]]]:
-        """Value, phase, bank, and the threads that want each of the bank's words, if several.
+        """Value, phase, bank, and the threads of each of the bank's words, if several.
 
         >>> from mmsim.model.tiles import Padded
         >>> found = ask(Padded(0), lambda t, v: (t % 2, 0), (2, 32), threads=4)
@@ -158,7 +158,7 @@ class Conflicts(Tabular, DrawnConflicts, Guessed):
 
     @property
     def summary(self) -> str:
-        """All requests in a line."""
+        """A line that sums up all requests."""
         requests = sum(max(addresses) >= 0 for addresses in self.addresses)
         more = self.stages - self.least
         return (
@@ -168,9 +168,9 @@ class Conflicts(Tabular, DrawnConflicts, Guessed):
         )
 
     def in_conflict(self) -> Iterator[tuple[str, int, str, int, int, int]]:
-        """Of the phases in conflict: values, number, threads, stages, least stages, worst banks.
+        """Phases in conflict: values, number, threads, stages, least stages, worst banks.
 
-        Values with equal phases stand together.
+        Values with equal phases share an entry.
 
         >>> from mmsim.model.tiles import Padded
         >>> list(ask(Padded(0), lambda t, v: (t, v), (32, 32), values=2).in_conflict())
@@ -188,11 +188,11 @@ class Conflicts(Tabular, DrawnConflicts, Guessed):
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What the threads of a warp access: a question to ask of any number of layouts.
+    """The accesses of a warp's threads, to be tried with any number of layouts.
 
-    `ways` are the elements of each value of each thread, numbered in row-major order, -1 where the
-    thread takes no part. A vector has several; where they may lie side by side in one way or
-    another there are several ways.
+    `ways` are the elements of each value of each thread, numbered in row-major order, -1 if the
+    thread takes no part. A vector has several elements. If these may be adjacent along either of
+    two axes, there are two ways.
 
     >>> from mmsim.model.tiles import Padded
     >>> columns = question(lambda t, v: (t, v), (32, 32))
@@ -206,7 +206,7 @@ class Question:
     ways: tuple[Integers, ...]
 
     def __call__(self, layout: Layout) -> Conflicts:
-        """What it costs under a layout. Raises `Unaligned` if a vector isn't aligned there."""
+        """Return the cost under a layout. Raises `Unaligned` if a vector isn't aligned there."""
         vector = self.ways[0].shape[2]
         addresses = _addresses(offsets_of(layout, self.shape).ravel(), self.ways)
         rows = tuple(map(tuple, addresses.tolist()))
@@ -214,14 +214,14 @@ class Question:
 
     @cached_property
     def least(self) -> int:
-        """The fewest stages that it could take under any layout, each phase by itself."""
+        """The fewest stages under any layout, each phase by itself."""
         rule = _rule(self.size * self.ways[0].shape[2], self.kind)
         firsts = self.ways[0][:, :, 0].tolist()
         return sum(_least(rule, own) for first in firsts for own in _parts(rule, first))
 
 
 def ask(layout: Layout, access: Access | Strided, shape: Shape, **options: Any) -> Conflicts:
-    """What accesses to a tile of such a shape under a layout cost; `options` as for `question`."""
+    """Return the cost of accesses to a tile under a layout; `options` as for `question`."""
     return question(access, shape, **options)(layout)
 
 
@@ -235,7 +235,7 @@ def question(
     threads: int = THREADS,
     values: int = 1,
 ) -> Question:
-    """The question that `mmsim.conflicts` asks of a layout; its parameters are explained there."""
+    """Return the question of `mmsim.conflicts`, which explains the parameters."""
     _check_shape(shape)
     vector = _vector(kind, whole(size, "the bytes of an element", 1), whole(vector, "a vector", 1))
     if isinstance(access, Strided):
@@ -254,7 +254,7 @@ def question(
 
 
 def _vector(kind: str, size: int, vector: int) -> int:
-    """The elements that a thread accesses in one instruction, if there is such an access."""
+    """The elements that a thread accesses in one instruction, if the instruction exists."""
     if kind not in KINDS:
         raise LayoutError(f"an access is one of {', '.join(KINDS)}, not {shown(kind)}")
     if kind in MATRICES:
@@ -278,7 +278,7 @@ def _vector(kind: str, size: int, vector: int) -> int:
 
 
 def _check_shape(shape: Shape) -> None:
-    """Refuse what is not a tile."""
+    """Refuse a shape that is not a tile's."""
     for extent in shape:
         whole(extent, f"an extent of the tile's shape {shown(shape)}", 1, MOST_ELEMENTS)
     if math.prod(shape) > MOST_ELEMENTS:
@@ -289,7 +289,7 @@ def _check_shape(shape: Shape) -> None:
 
 
 def _check_rows(kind: str, threads: int, elements: Integers) -> None:
-    """Refuse wrong instructions for matrices: they take whole matrices of 8 rows."""
+    """Refuse wrong instructions for matrices: they move whole matrices of 8 rows."""
     if threads not in (8, 16, 32):
         raise LayoutError(f"{kind} takes the rows of 8, 16 or 32 threads, not of {threads}")
     if (elements < 0).any():
@@ -301,7 +301,7 @@ def _check_rows(kind: str, threads: int, elements: Integers) -> None:
 
 
 def _of_function(access: Access, shape: Shape, threads: int, values: int) -> Integers:
-    """The number of the element of each value of each thread; -1 where it takes no part."""
+    """The element's number for each value of each thread; -1 if the thread takes no part."""
     found = np.empty((values, threads), dtype=np.int64)
     for value in range(values):
         for thread in range(threads):
@@ -318,7 +318,7 @@ def _of_function(access: Access, shape: Shape, threads: int, values: int) -> Int
 
 
 def _number(given: Index, shape: Shape, where: str) -> int:
-    """The number of the element with that index, in row-major order."""
+    """The number of the element with an index, in row-major order."""
     if not isinstance(given, tuple):
         return whole(given, f"the element for {where}", 0, math.prod(shape) - 1)
     if len(given) != len(shape):
@@ -328,7 +328,7 @@ def _number(given: Index, shape: Shape, where: str) -> int:
         )
     number = 0
     for axis, (one, extent) in enumerate(zip(given, shape, strict=True)):
-        if type(one) is not int or not 0 <= one < extent:  # worth it: the words take longest
+        if type(one) is not int or not 0 <= one < extent:  # the text of an error takes longest
             about = f"index {axis} of the element {shown(given)} for {where}"
             one = whole(one, about, 0, extent - 1)
         number = number * extent + one
@@ -336,7 +336,7 @@ def _number(given: Index, shape: Shape, where: str) -> int:
 
 
 def _neighbours(firsts: Integers, shape: Shape, vector: int) -> tuple[Integers, ...]:
-    """The vectors that begin at elements: along the last axis, or along the first one."""
+    """The vectors with given first elements, along the last axis or along the first one."""
     if vector == 1:
         return (firsts[:, :, None],)
     count = math.prod(shape)
@@ -354,10 +354,10 @@ def _neighbours(firsts: Integers, shape: Shape, vector: int) -> tuple[Integers, 
 
 
 def _of_threads_and_values(layout: Strided, shape: Shape, vector: int) -> Integers:
-    """What a thread-value layout of CuTe says: the elements of each thread's values.
+    """The elements of each thread's values, by a thread-value layout of CuTe.
 
-    It has two axes, threads and values, and gives numbers of elements, the first axis fastest, as
-    CuTe counts the elements of a tile.
+    The layout has two axes, threads and values. It numbers the elements as CuTe does, the first
+    axis fastest.
     """
     if len(layout.extents) != 2:
         raise LayoutError(
@@ -384,7 +384,7 @@ def _of_threads_and_values(layout: Strided, shape: Shape, vector: int) -> Intege
     return elements.transpose(1, 0, 2)
 
 
-# ------------------------------------------------------------ what it costs
+# ------------------------------------------------------------ the accesses
 
 
 def _rule(size: int, kind: str) -> Conflict:
@@ -392,9 +392,9 @@ def _rule(size: int, kind: str) -> Conflict:
 
 
 def _addresses(offsets: Integers, ways: tuple[Integers, ...]) -> Integers:
-    """The address of each vector, in vectors; refused where it isn't aligned or not contiguous.
+    """The address of each vector, in vectors; -1 if the thread takes no part.
 
-    -1 where a thread takes no part.
+    Raises `Unaligned` for a vector that isn't aligned or not contiguous.
     """
     values, threads, vector = ways[0].shape
     found = np.full((values, threads), -1, dtype=np.int64)
@@ -421,7 +421,7 @@ Part = dict[int, int]
 
 
 def _parts(rule: Conflict, addresses: list[int] | tuple[int, ...]) -> Iterator[Part]:
-    """The phases that a request is served in; an address of -1 is of a thread without part."""
+    """The phases of a request; an address of -1 means that the thread takes no part."""
     asked = {thread: address for thread, address in enumerate(addresses) if address >= 0}
     per = len(addresses)
     if isinstance(rule, InParts) and asked:
@@ -433,13 +433,13 @@ def _parts(rule: Conflict, addresses: list[int] | tuple[int, ...]) -> Iterator[P
 
 
 def _least(rule: Conflict, part: Part) -> int:
-    """The stages of a phase whose elements lie side by side."""
+    """The stages of a phase whose elements are adjacent."""
     places = {address: place for place, address in enumerate(dict.fromkeys(part.values()))}
     return rule.stages([places[address] for address in part.values()], np.array(list(part)))
 
 
 def _phase(rule: Conflict, part: Part, size: int) -> Phase:
-    """A phase with the words that its threads want of each bank."""
+    """Return a phase with the words that its threads access in each bank."""
     words: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for thread, address in part.items():
         first = address * size // BANK_BYTES
@@ -459,7 +459,7 @@ MOST_SPANS = 4
 
 
 def _spans(numbers: list[int] | tuple[int, ...]) -> str:
-    """Ascending numbers in few words.
+    """A short text of ascending numbers.
 
     >>> _spans([0, 1, 2, 5]), _spans(list(range(0, 20, 2)))
     ('0-2, 5', '0, 2, 4, 6, ... 18')

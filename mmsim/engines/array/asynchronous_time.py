@@ -1,4 +1,4 @@
-"""The time that known operations take under the asynchronous schedule (docs/machines.md)."""
+"""The time of known operations under the asynchronous schedule (docs/machines.md)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mmsim.model.machines import Machine
 from mmsim.model.threads import Grid
 
 FEW = 50_000  # operations that are done before Numba and its cached code are loaded
-FEW_MORE = 5_000  # the same when Numba is loaded already
+FEW_MORE = 5_000  # the same if Numba is loaded already
 COLD = Cold("turns_compiled.play", 1_000_000)  # operations that take as long as compiling
 SHORT = 1 << 21  # operations that take too little time to be watched
 
@@ -31,7 +31,7 @@ def compiled() -> Any:
     from mmsim.host import compiler  # loads Numba, which takes longer than a short run
 
     register_trees()
-    # Nothing is allocated, so nothing needs its references counted, which would take half the time.
+    # Nothing is allocated; counting references to nothing would take half the time.
     return compiler.compiled(play.play, error_model="numpy", _nrt=False)
 
 
@@ -66,7 +66,7 @@ def scheduled(
     start: npt.NDArray[np.int64],
     progress: Progress,
 ) -> int:
-    """The finishing time of a run's operations: watched, and interrupted by Ctrl-C."""
+    """The finishing time of a run's operations, with progress and Ctrl-C."""
     if len(operations) <= SHORT:
         return asynchronous_time(launch.machine, launch.grid, operations, start)
     control = np.zeros(2, dtype=np.int64)
@@ -96,16 +96,16 @@ def asynchronous_time(
     Parameters
     ----------
     machine, grid
-        The machine, and which warp is in which block.
+        The machine, and the blocks and warps.
     operations, start
-        What warp x does, in order: ``operations[start[x]:start[x + 1]]``, integers
+        The operations of warp x in order: ``operations[start[x]:start[x + 1]]``, integers
         of any type. 0 is nothing, 1 a barrier, 2 k a request of k stages at the machine's memory
         unit, 2 k + 1 one at the shared memory of the warp's DMM.
     control
-        Two numbers that another thread may look at. The dispatches done are added to `control[1]`
-        now and then. If `control[0]` is not 0 then, the schedule stops.
+        Two numbers that another thread may read or set. From time to time the schedule adds its
+        dispatches to `control[1]`, and stops if `control[0]` is not 0.
     compile
-        Whether to use Numba. Default: if there is much to do.
+        Whether to use Numba. Default: for many operations.
 
     Returns
     -------
@@ -141,12 +141,12 @@ def asynchronous_time(
 
 
 def dmms_played(machine: Machine, grid: Grid) -> int:
-    """How many DMMs hold a block; a DMM or a UMM counts as one."""
+    """The number of DMMs with a block; a DMM or a UMM counts as one."""
     return min(len(machine.shared) or 1, grid.blocks)
 
 
 def copies(launch: Launch) -> float:
-    """How many times as much memory as the operations `same_dmms` needs in addition."""
+    """The additional memory of `same_dmms`, as a multiple of the operations' memory."""
     dmms = dmms_played(launch.machine, launch.grid)
     return 6 / dmms if dmms > 1 else 0
 
@@ -154,16 +154,16 @@ def copies(launch: Launch) -> float:
 def same_dmms(
     grid: Grid, dmms: int, operations: npt.NDArray[Any], start: npt.NDArray[np.int64]
 ) -> tuple[Grid, npt.NDArray[Any], npt.NDArray[np.int64], int] | None:
-    """The first of DMMs that do the same, and the k of their requests at the memory unit.
+    """The first of several DMMs that do the same, and the k of their requests at the memory unit.
 
-    Where all DMMs do the same, every request at the memory unit takes the same k stages, and no
-    warp begins at its shared memory, DMM x does all that DMM 0 does, k x time units later. For it
-    is so when each has dispatched once. And if it has been so, no DMM is ready again before DMM 0,
-    which therefore goes first; when DMM x's turn comes, k x later, DMM x is ready too, and it goes
-    before any whose turn is later. So DMM 0 may be played alone, if the unit stays with the others
-    for k (d - 1) time units after each of its requests.
+    Suppose that all DMMs do the same, that every request at the memory unit takes the same k
+    stages, and that no warp begins at its shared memory. Then DMM x does all that DMM 0 does, k x
+    time units later. This holds when each has dispatched once. If it has held so far, no DMM is
+    ready again before DMM 0, which therefore goes first. When DMM x's turn comes, k x later, DMM x
+    is ready too, and it goes before all later turns. So DMM 0 may be played alone, if the unit
+    stays with the others for k (d - 1) time units after each of its requests.
 
-    None where it isn't known to be so. Only warps with the same number of operations are
+    None if this isn't known to hold. Only warps with the same number of operations are
     considered.
     """
     size = grid.warps_per_block
@@ -196,10 +196,10 @@ def prepare(
     start: npt.NDArray[np.int64],
     others: int = 0,
 ) -> play.State:
-    """Where the schedule stands at time 0.
+    """The state of the schedule at time 0.
 
-    The warps stand DMM by DMM there, in the order of their ids. Blocks and DMMs are filled up with
-    warps that have nothing to do. `others` is for the memory unit's ports, see `play.PORT`.
+    It holds the warps DMM by DMM, in the order of their ids. Empty warps fill up blocks and DMMs.
+    `others` is for the memory unit's ports, see `play.PORT`.
     """
     size = grid.warps_per_block
     blocks = _blocks(grid, dmms)
@@ -245,7 +245,7 @@ def prepare(
 def _blocks(grid: Grid, dmms: int) -> int:
     """The blocks of a DMM, filled up.
 
-    An odd number of them keeps the DMMs' data from sharing cache sets.
+    An odd number keeps the DMMs' data from sharing cache sets.
     """
     return -(-grid.blocks // dmms) | 1
 
@@ -253,13 +253,13 @@ def _blocks(grid: Grid, dmms: int) -> int:
 def words_for(warps: int) -> int:
     """The words of a tree of ready warps."""
     words = 1
-    while 63 * words + 1 < warps:  # so many nodes come after the last word
+    while 63 * words + 1 < warps:  # the number of nodes after the last word
         words = 64 * words + 1
     return words
 
 
 def _latencies(machine: Machine, dmms: int) -> npt.NDArray[np.int64]:
-    """Of the machine's memory and of the shared memory, for each of the first DMMs."""
+    """The latencies of the machine's memory and of the shared memory, for the first DMMs."""
     found = np.ones((dmms, 2), np.int64)
     found[:, 0] = machine.memory.latency
     if machine.shared:
@@ -268,26 +268,26 @@ def _latencies(machine: Machine, dmms: int) -> npt.NDArray[np.int64]:
 
 
 def _rings(latency: npt.NDArray[np.int64], warps: int) -> list[int]:
-    """Places for the requests in flight of a DMM at the memory unit and at its shared memory.
+    """Places for a DMM's requests in flight at the memory unit and at its shared memory.
 
-    Of l dispatches the first has completed before the next, for each took a time unit.
+    Each dispatch takes a time unit: of l dispatches, the first completes before the next one.
     """
     return [1 << (min(warps, l) - 1).bit_length() for l in latency.max(axis=0).tolist()]
 
 
 def bytes_prepared(machine: Machine, grid: Grid) -> int:
-    """What `prepare` takes, and where each warp's operations begin."""
+    """The bytes of `prepare`, and where each warp's operations begin."""
     dmms = dmms_played(machine, grid)
     blocks = _blocks(grid, dmms)
     warps = blocks * grid.warps_per_block
     rings = _rings(_latencies(machine, dmms), warps)
     of_a_dmm = 16 * (sum(rings) + 8) + 16 * words_for(warps) + 2 * play.PORT.itemsize
-    # Of each warp two pairs of ends and a place to wait in, of each block two counts.
+    # Each warp has two pairs of ends and a place to wait in, each block two counts.
     return dmms * (of_a_dmm + 40 * warps + 16 * blocks + 32) + 24 * grid.warps
 
 
 def plain(array: Any) -> Any:
-    """An array as a list, which Python is faster with; of ports, objects with their fields."""
+    """An array as a list, which is faster in Python; ports become objects with fields."""
     if not isinstance(array, np.ndarray):
         return array
     if array.dtype == play.PORT:

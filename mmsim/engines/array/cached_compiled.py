@@ -1,11 +1,11 @@
 """The asynchronous schedule of a machine with sectors and a cache, for known requests.
 
-The rules of docs/machines.md, *Sectors, a cache, and several requests*, as `CachedUnit`, `Ahead`
-and `Residency` play them with SimPy. What warps will do next stands in a heap, by time: that they
-go on, and that a shared memory dispatches. Of what happens at one instant warps go on first. The
-memory unit dispatches when nothing else happens before.
+The rules of docs/machines.md, *Sectors, a cache, and several requests*. `CachedUnit`, `Ahead` and
+`Residency` play the same rules with SimPy. A heap holds the next events of warps, by time: a warp
+goes on, or a shared memory dispatches. At one instant warps go on first. The
+memory unit dispatches when no other event comes before.
 
-The functions below run as they stand, on lists, or compiled by Numba, on arrays.
+The functions below run unchanged on lists, and compiled by Numba on arrays.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from mmsim.model.rounds import completion
 from mmsim.model.under_way import all_done, next_request, sent
 
 REQUEST = BARRIER + 1
-"""An operation: this, plus the number of a request."""
+"""An operation: this number plus the number of a request."""
 
 
 class Launch(NamedTuple):
-    """What doesn't change: arrays for Numba, lists for Python, and numbers.
+    """The constants of a schedule: arrays for Numba, lists for Python, and numbers.
 
-    Warps stand block by block, `size` of them in a block, with empty ones at the end.
+    Warps are in order of block, `size` of them in a block, with empty ones at the end.
     """
 
     dmms: int
@@ -33,19 +33,19 @@ class Launch(NamedTuple):
     size: int
     """Warps of a block."""
     places: int
-    """Requests of a warp that may be under way."""
+    """The most requests of a warp under way."""
     latency: int
-    """Of the shared memories."""
+    """The latency of the shared memories."""
     firsts: Any
     """The first DMM of each cluster, and the end of the last one."""
     operations: Any
-    """What the warps do: 1 is a barrier, 2 + r is request r."""
+    """The operations of the warps: 1 is a barrier, 2 + r is request r."""
     threads: Any
     """Threads of each block."""
     needs: Any
-    """For each access, whether it waits for requests of each."""
+    """For each access, whether it waits for the requests of each other access."""
     kinds: Any
-    """The kind of each access, as `mmsim.model.cache` numbers them."""
+    """The kind of each access, a number of `mmsim.model.cache`."""
     to_shared: Any
     """For each access, whether it goes to shared memory."""
     site: Any
@@ -53,73 +53,73 @@ class Launch(NamedTuple):
     stages: Any
     """The stages of each request."""
     ends: Any
-    """Where the sectors of each request end."""
+    """The end of the sectors of each request."""
     sectors: Any
     touched: Any
 
 
 class State(NamedTuple):
-    """Where a schedule stands."""
+    """The state of a schedule."""
 
     sequences: Any
-    """Of each warp, where its operations go on and where they end."""
+    """The place of each warp in its operations, and their end."""
     times: Any
     sites: Any
-    """Of each warp its requests under way, see `mmsim.model.under_way`."""
+    """The requests under way of each warp, see `mmsim.model.under_way`."""
     ready: Any
-    """Of each DMM the tree of its warps that are ready at the memory unit."""
+    """For each DMM the tree of its warps that are ready at the memory unit."""
     ready_shared: Any
     """The same at its shared memory."""
     last: Any
-    """Of each DMM the nodes of the warps that the two units dispatched last."""
+    """For each DMM the nodes of the warps that the two units dispatched last."""
     dmms: Any
-    """Of each cluster the tree of its DMMs with a warp that is ready at the memory unit."""
+    """For each cluster the tree of its DMMs with a warp that is ready at the memory unit."""
     clusters: Any
     """The tree of clusters with such a DMM."""
     last_of: Any
-    """Of each cluster the node of the DMM of which a warp was dispatched last."""
+    """For each cluster the node of the DMM whose warp was dispatched last."""
     free: Any
-    """Of each DMM, from when on its shared memory is free."""
+    """For each DMM the time when its shared memory is free."""
     planned: Any
-    """Of each DMM, whether a dispatch of its shared memory stands in the heap."""
+    """For each DMM, whether the heap holds a dispatch of its shared memory."""
     room: Any
-    """Of each DMM, for how many threads there is room."""
+    """For each DMM the number of threads that it has room for."""
     dmm: Any
-    """Of each block that has begun its DMM."""
+    """The DMM of each block that has begun."""
     ended: Any
-    """Blocks that have ended and not made room yet, in ascending order."""
+    """Blocks that have ended and still occupy their room, in ascending order."""
     making_room: Any
-    """Those that do now."""
+    """Blocks that make room now."""
     unfinished: Any
-    """Of each block, the warps that have not ended."""
+    """For each block, the warps that have not ended."""
     arrived: Any
-    """Of each block, the warps that wait at its barrier."""
+    """For each block, the warps that wait at its barrier."""
     waiting: Any
     """Those warps, from the block's first place on."""
     todo: Any
     """Warps that go on now."""
     heap_times: Any
     heap: Any
-    """What happens when: a warp goes on, or, after all warps, a shared memory dispatches."""
+    """The heap of events: warps that go on; after these, shared memories that dispatch."""
     numbers: Any
-    """The things in the heap, the warps in `todo`, the last completion, what was seen."""
+    """The size of the heap, the size of `todo`, the last completion, the sum of `bring`."""
     counts: Any
-    """Of each access what its requests took, see `mmsim.model.cache`."""
+    """The costs of each access's requests, see `mmsim.model.cache`."""
 
 
 IN_HEAP, TO_DO, DONE, SEEN, BEGUN, ENDED = range(6)
 LINE = 16
 """Numbers of 4 bytes in a line of this computer's cache."""
 LARGE = 1 << 14
-"""Slots above which a cache isn't near this computer's processor."""
+"""A cache with more slots doesn't fit into the caches near this computer's processor."""
 
 
 def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -> int:
-    """Look at all that a read may need of the cache; a number without a meaning.
+    """Load the entries of the cache that a read may need; return a number without a meaning.
 
-    The simulation of a large cache waits for this computer's memory. What one look needs doesn't
-    depend on another here, as it does in `serve`, so this computer fetches many at a time. For
-    writes that took longer than it saved: they touch both halves.
+    The simulation of a large cache waits for this computer's memory. The loads here don't depend on
+    each other, as they do in `serve`, so this computer fetches many at the same time. For writes
+    this took longer than it saved: they touch both halves.
     """
     seen = 0
     before = -1
@@ -140,7 +140,7 @@ def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -
 
 
 def push(state: State, time: int, what: int) -> None:
-    """Something will happen at a time."""
+    """Add an event to the heap."""
     times, heap = state.heap_times, state.heap
     at = state.numbers[IN_HEAP]
     state.numbers[IN_HEAP] = at + 1
@@ -154,7 +154,7 @@ def push(state: State, time: int, what: int) -> None:
 
 
 def pop(state: State) -> int:
-    """Take out what happens first."""
+    """Remove the first event from the heap."""
     times, heap = state.heap_times, state.heap
     first = heap[0]
     count = state.numbers[IN_HEAP] - 1
@@ -180,7 +180,7 @@ def pop(state: State) -> int:
 
 
 def begin_block(launch: Launch, state: State, x: int) -> bool:
-    """The next block begins on DMM x, if there is one and room for it; whether it does."""
+    """Begin the next block on DMM x if there is one and room for it; return whether it began."""
     block = state.numbers[BEGUN]
     if block == launch.blocks or launch.threads[block] > state.room[x]:
         return False
@@ -195,7 +195,7 @@ def begin_block(launch: Launch, state: State, x: int) -> bool:
 
 
 def end_block(state: State, block: int) -> None:
-    """The last warp of a block has ended."""
+    """Note that the last warp of a block has ended."""
     place = state.numbers[ENDED]
     state.numbers[ENDED] = place + 1
     while place > 0 and state.ended[place - 1] > block:
@@ -205,7 +205,7 @@ def end_block(state: State, block: int) -> None:
 
 
 def make_room(launch: Launch, state: State) -> None:
-    """The blocks that have ended make room, in order, and the next ones begin there."""
+    """Let the ended blocks make room, in order, and begin the next ones there."""
     count = state.numbers[ENDED]
     state.numbers[ENDED] = 0
     for place in range(count):
@@ -219,7 +219,7 @@ def make_room(launch: Launch, state: State) -> None:
 
 
 def open_barrier(launch: Launch, state: State, block: int) -> None:
-    """Let the warps at a block's barrier go on, if all unfinished ones are there."""
+    """Let the warps at a block's barrier go on if all unfinished warps of the block are there."""
     arrived = state.arrived[block]
     if arrived == 0 or arrived != state.unfinished[block]:
         return
@@ -230,7 +230,7 @@ def open_barrier(launch: Launch, state: State, block: int) -> None:
 
 
 def go_on(launch: Launch, state: State, clusters: Any, now: int) -> None:
-    """The warps that go on now do what comes next; so do those for which they make way.
+    """Let the warps in `todo` do their next operations, and the warps that follow from these.
 
     `clusters` are those of the DMMs.
     """
@@ -270,7 +270,7 @@ def go_on(launch: Launch, state: State, clusters: Any, now: int) -> None:
 
 
 def under_way(launch: Launch, state: State, warp: int, site: int, now: int, done: int) -> None:
-    """A warp's request was dispatched now and will be done then: it goes on when it may."""
+    """Note a request dispatched now and done later, and the time when its warp goes on."""
     state.numbers[DONE] = max(state.numbers[DONE], done)
     first = warp * launch.places
     sent(state.times, state.sites, first, launch.places, site, done)
@@ -288,7 +288,7 @@ def under_way(launch: Launch, state: State, warp: int, site: int, now: int, done
 
 
 def dispatch_shared(launch: Launch, state: State, x: int, now: int) -> None:
-    """The shared memory of DMM x dispatches its next warp in turn."""
+    """Dispatch the next warp in turn at the shared memory of DMM x."""
     words = state.ready_shared[x]
     node = take(words, state.last[x][1])
     state.last[x][1] = node
@@ -306,9 +306,9 @@ def dispatch_shared(launch: Launch, state: State, x: int, now: int) -> None:
 def dispatch(
     launch: Launch, state: State, numbers: Numbers, cache: Cache, last: int, now: int
 ) -> int:
-    """The memory unit dispatches a warp of the next cluster in turn after node `last`; its node.
+    """Dispatch a warp of the next cluster in turn after node `last`; return the cluster's node.
 
-    In the cluster it is the next DMM's turn, and of the DMM the next warp's.
+    In the cluster the next DMM has its turn, and in the DMM the next warp.
     """
     taken = take(state.clusters, last)
     cluster = taken - len(state.clusters)
@@ -349,7 +349,7 @@ def dispatch(
 
 
 def play(launch: Launch, state: State, numbers: Numbers, cache: Cache, control: Any) -> int:
-    """The last completion of all; -1 if stopped."""
+    """Return the last completion of all; -1 if stopped."""
     while begin_block(launch, state, state.numbers[BEGUN] % launch.dmms):
         pass
     go_on(launch, state, cache.clusters, 0)
@@ -402,7 +402,7 @@ def serve_round(
     touched: Any,
     counts: Any,
 ) -> int:
-    """When the last request of a round completes, of warps of such DMMs."""
+    """Return the last completion of a round, for warps of DMMs `dmms`."""
     now = done = start
     for request in range(len(stages)):
         who = dmms[request], kind
@@ -427,4 +427,4 @@ PARTS = (
     dispatch_shared,
     dispatch,
 )
-"""What `play` calls, besides what it imports; each comes after those that it calls."""
+"""The functions of this file that `play` calls; each comes after those that it calls."""

@@ -1,4 +1,4 @@
-"""Requests of a machine with sectors and a cache: they are noted, then served in their order."""
+"""Requests of a machine with sectors and a cache: noted first, then served in their order."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ from mmsim.model.sectors import Asked, gather
 Integers = npt.NDArray[np.int64]
 Numeric = npt.NDArray[Any]
 FEW = 5_000
-"""Sectors that Python plays before Numba is loaded."""
+"""The sectors that Python plays before Numba is loaded."""
 COLD = Cold("cached_compiled.play", 1_000_000)
-"""How many sectors Python plays in about the time that compiling takes."""
+"""The sectors that Python plays in about the time that compiling takes."""
 OF_A_REQUEST = 60
-"""Bytes of a request, besides its sectors."""
+"""Bytes of a request, in addition to its sectors."""
 OF_A_NOTE = 600
 OF_A_PLACE = 12
 FEW_PLACES = 64
-"""Bytes of a place for a request of a warp under way; so many are asked for in advance."""
+"""Bytes of a place for a request of a warp under way; this many are reserved in advance."""
 
 
 def gather_all(
@@ -60,7 +60,7 @@ def gather_all(
     places: Any,
     ends: Any,
 ) -> int:
-    """The sectors of the requests `begin` to `end` of one access, and where each one's end."""
+    """The sectors of requests `begin` to `end` of one access, and the end of each request."""
     at = 0
     for request in range(begin, end):
         first, last = firsts[request], firsts[request + 1]
@@ -70,12 +70,12 @@ def gather_all(
 
 
 def write_other(numbers: rule.Numbers, state: rule.State, lines: int) -> None:
-    """The rule's, which is called here to be compiled."""
+    """The rule's function, called here in order to compile it."""
     rule.write_other(numbers, state, lines)
 
 
 def swept(machine: Machine, lines: int) -> rule.State:
-    """A machine's cache, in arrays, after so many lines of another array were written."""
+    """A machine's cache, in arrays, after writes of `lines` lines of another array."""
     numbers = machine.cache
     assert numbers is not None
     state = new_state(numbers, machine, rule.OTHER * numbers.sectors)
@@ -85,7 +85,7 @@ def swept(machine: Machine, lines: int) -> rule.State:
 
 @cache
 def compiled() -> Any:
-    """`play`, `serve_round`, `gather_all` and `write_other` compiled; kept on disk."""
+    """Compile `play`, `serve_round`, `gather_all` and `write_other`; the code is kept on disk."""
     from mmsim.host import compiler
 
     extending: Any = import_module("numba.extending")
@@ -105,7 +105,7 @@ def compiled() -> Any:
 
 
 def quick_quotient(numba: Any) -> Any:
-    """A quotient for Numba: a shift, or a division of 32 bits, where that is enough."""
+    """A quotient for Numba: a shift, or a division of 32 bits, if that is enough."""
     int64, uint32 = numba.int64, numba.uint32
 
     def chosen(number: Any, by: Any) -> Any:
@@ -128,7 +128,7 @@ LANES = 8
 def quick_slot_of(numba: Any) -> Any:
     """A search for Numba that compares several slots together, by vector instructions.
 
-    A cache of many ways is searched for each sector, mostly for a line that isn't there.
+    Each sector is searched in a cache of many ways, and its line is mostly missing.
     """
     extending: Any = import_module("numba.extending")
     ir: Any = import_module("llvmlite.ir")
@@ -136,7 +136,7 @@ def quick_slot_of(numba: Any) -> Any:
 
     @extending.intrinsic  # type: ignore[untyped-decorator]
     def equal(context: Any, tags: Any, first: Any, line: Any) -> Any:
-        """A bit for each of `LANES` slots from the first one on, set where it has the line."""
+        """A bit for each of `LANES` slots from the first one on, set if the slot has the line."""
 
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             array = context.make_array(signature.args[0])(context, builder, values[0])
@@ -175,13 +175,13 @@ def quick_slot_of(numba: Any) -> Any:
 
 
 PARTS = (rule, under_way, sectors_file, player, turns_compiled)
-"""The files whose functions are compiled."""
+"""The files with the compiled functions."""
 NO_SECTORS, UNTOUCHED = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint32)
 
 
 @dataclass(frozen=True)
 class Note:
-    """Some requests of one access: their stages, their sectors, where each one's sectors end."""
+    """Some requests of one access: their stages, their sectors, the end of each one's sectors."""
 
     site: int
     stages: Numeric
@@ -191,12 +191,12 @@ class Note:
 
     @property
     def bytes(self) -> int:
-        """What it takes."""
+        """The bytes of the note."""
         return self.stages.nbytes + self.sectors.nbytes + self.touched.nbytes + self.ends.nbytes
 
 
 class Requests:
-    """The requests of a launch, in the order in which they are noted."""
+    """The requests of a launch, in the order of their notes."""
 
     def __init__(self, launch: Launch, growth: Growth, compile: bool | None = None) -> None:
         self.launch = launch
@@ -221,7 +221,7 @@ class Requests:
         firsts: Integers,
         stages: Integers,
     ) -> int:
-        """Note requests of one access, that begin at `firsts`; the number of the first."""
+        """Note requests of one access, which begin at `firsts`; return the first one's number."""
         number = self.count
         note = self.made(site, addresses, firsts, stages)
         self.notes.append(note)
@@ -238,7 +238,7 @@ class Requests:
         firsts: Integers,
         stages: Integers,
     ) -> Note:
-        """Requests of one access."""
+        """Note requests of one access."""
         if self.to_shared[site]:
             stages = stages * self.launch.machine.shared[0].stage_time
             return Note(site, stages, NO_SECTORS, UNTOUCHED, np.zeros(len(stages), np.int64))
@@ -249,7 +249,7 @@ class Requests:
     def gathered(
         self, asked: Asked, addresses: Integers, firsts: Integers
     ) -> tuple[Numeric, Numeric, Integers]:
-        """The sectors that requests ask for, which places they touch, where each one's end."""
+        """The sectors of requests, their touched places, and the end of each request."""
         count = len(firsts) - 1
         ends = np.zeros(count, np.int64)
         longest = int(np.diff(firsts).max())
@@ -295,12 +295,12 @@ class Requests:
         )
 
     def new_state(self, sectors: int) -> rule.State:
-        """An empty cache for so many requests of sectors, in arrays."""
+        """Return an empty cache for requests with `sectors` sectors, in arrays."""
         most = max(sectors, last_sector(self.launch))
         return new_state(self.numbers, self.launch.machine, most)
 
     def pays(self, work: int) -> bool:
-        """Whether to take compiled functions for so many sectors more."""
+        """Whether to use compiled functions for `sectors` more sectors."""
         if self.compile is not None:
             return self.compile
         if work < FEW or not COLD.pays(work):
@@ -316,7 +316,7 @@ class Requests:
         progress: Progress,
         counts: Integers | list[rule.Sparse],
     ) -> int:
-        """The finishing time; `counts` gets what the requests of each access took."""
+        """Return the finishing time; `counts` gets the costs of each access's requests."""
         if isinstance(counts, list):
             launch, state = self._prepared(operations, start, False, np.zeros(0, np.int64))
             plain = player.State._make(part.tolist() for part in state)._replace(counts=counts)
@@ -353,7 +353,7 @@ class Requests:
     def _prepared(
         self, operations: Numeric, start: Integers, compile: bool, counts: Integers
     ) -> tuple[player.Launch, player.State]:
-        """What the player is given; the notes are dropped."""
+        """Return the input of the player, and drop the notes."""
         launch, grid = self.launch, self.launch.grid
         machine = launch.machine
         dmms = grid.dmms_used
@@ -433,7 +433,7 @@ class Requests:
 
 
 class Rounds:
-    """Serves the rounds of the synchronous schedule: the cache stays as a round leaves it."""
+    """Serves the rounds of the synchronous schedule; the cache stays between rounds."""
 
     def __init__(self, requests: Requests) -> None:
         self.requests = requests
@@ -443,7 +443,7 @@ class Rounds:
             self.state = requests.new_state(1 << 62)
 
     def serve(self, note: Note, start: int, dmms: Integers, counts: Integers | rule.Sparse) -> int:
-        """When a round that begins at `start` ends; `counts` gets what it took."""
+        """Return when a round that begins at `start` ends; `counts` gets its costs."""
         numbers, kind = self.requests.numbers, self.requests.ways[note.site].kind
         table = dmms, note.stages, np.append(0, note.ends), note.sectors, note.touched
         if self.plain is not None:
@@ -463,7 +463,7 @@ class Rounds:
 
 
 def bytes_played(launch: Launch) -> int:
-    """What the schedule takes, besides the requests."""
+    """The bytes of the schedule, without the requests."""
     grid, machine = launch.grid, launch.machine
     assert machine.cache is not None
     dmms = grid.dmms_used
@@ -475,12 +475,12 @@ def bytes_played(launch: Launch) -> int:
 
 
 def narrow(most: int) -> type[np.int32 | np.int64]:
-    """The type of numbers up to so many: functions are compiled for these two only."""
+    """The type of numbers up to `most`: functions are compiled for these two types only."""
     return np.int32 if most < 1 << 31 else np.int64
 
 
 def _joined(parts: list[Numeric], least: type[Any]) -> Numeric:
-    """Arrays as one, of the widest type."""
+    """Join arrays into one, of the widest type."""
     if len(parts) == 1:
         return parts[0]
     return np.concatenate(parts) if parts else np.zeros(0, least)

@@ -1,8 +1,8 @@
-"""Functions that Numba compiles where that pays: not for one short run with an empty cache.
+"""Functions that Numba compiles if it pays: not for one short run with an empty cache.
 
-Compiling the functions here takes seconds, unless they are kept on the disk from an earlier time;
-without it, they do the work of a small run in far less. So what they do is counted, and they are
-compiled once as much was done as takes about as long as compiling. That changes no result.
+Compiling the functions here takes seconds, unless an earlier run has kept them on the disk. Without
+compiling, they do the work of a small run in far less time. So their work is counted, and they are
+compiled when the work has taken about as long as compiling takes. This changes no result.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 eager = False
-"""Whether all are compiled when they are first called: `mmsim.bench.compiled_first`."""
+"""Whether all are compiled at their first call: `mmsim.bench.compiled_first`."""
 
 
 @dataclass
 class Cold:
-    """A function whose machine code is kept under `name`; compiled once it has done `enough`."""
+    """A function with machine code kept under `name`, compiled after `enough` work."""
 
     name: str
     enough: int
@@ -23,7 +23,7 @@ class Cold:
     warm: bool = False
 
     def pays(self, work: int) -> bool:
-        """Whether to take the compiled function for so much more work."""
+        """Whether to use the compiled function for `work` more."""
         if not self.warm:
             from mmsim.host import compiler  # loads Numba
 

@@ -1,8 +1,8 @@
 """The stages of many warps' requests, compiled: the rule of `mmsim.model.conflicts` at full speed.
 
-`stage_counts` there is the rule; here it is again in a form that compiles well, warp by
-warp with the common cases first. Importing this file loads Numba. What it compiles is kept on
-disk for the next time, and runs without Python's global lock.
+`stage_counts` there is the rule. This file states it again in a form that compiles well, warp by
+warp with the common cases first. Importing this file loads Numba. The compiled code is kept on disk
+for the next time, and runs without Python's global lock.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def inlined(function: F) -> F:
 
 
 def scratch(lanes: int) -> Integers:
-    """Scratch memory of the counters below, for one warp's request of so many lanes.
+    """Scratch memory of the counters below, for one warp's request of up to `lanes` lanes.
 
-    Two hash tables, of addresses (or groups) and of banks, each a row of cells and a row of marks:
-    the number of the request that put the cell there, so that nothing need be cleared. The tables
-    are far larger than a request, because a collision costs more than a cache miss. A row holds the
-    load of each bank, and in its last word the number of the request; the next one holds how often
-    each address is asked for, the last one the words of elements that share words.
+    Two hash tables, of addresses (or groups) and of banks, each consist of a row of cells and a row
+    of marks. A mark is the number of the request that put the cell there, so no table is ever
+    cleared. The tables are far larger than a request: a collision costs more than a cache miss. A
+    row holds the load of each bank and, as its last word, the request's number. The next row holds
+    the requests for each address. The last row holds the words of elements that share words.
     """
     slots = 64
     while slots < 16 * lanes:
@@ -83,7 +83,7 @@ def group_stages(addresses: Integers, count: int, width: int, tables: Integers) 
 def bank_stages(addresses: Integers, count: int, width: int, tables: Integers) -> int:
     """The largest number of distinct addresses in one bank, among the first `count` (at least one).
 
-    Nothing is hashed where all banks differ, or where the request is for one address.
+    Nothing is hashed if all banks differ, or if the request is for one address.
     """
     steps, others = 0, 0
     for lane in range(1, count):
@@ -116,7 +116,7 @@ def bank_stages(addresses: Integers, count: int, width: int, tables: Integers) -
 
 @inlined
 def group_request(addresses: Integers, count: int, width: int, tables: Integers) -> int:
-    """As `group_stages`; the most common request, for one group, is recognised quickly."""
+    """As `group_stages`; a fast path for the most common request, for one group."""
     group = addresses[0] // width
     odd = 0
     for lane in range(np.uint64(count)):
@@ -128,11 +128,11 @@ def group_request(addresses: Integers, count: int, width: int, tables: Integers)
 
 @inlined
 def bank_request(addresses: Integers, count: int, width: int, tables: Integers) -> int:
-    """As `bank_stages`; the most common requests are recognised quickly.
+    """As `bank_stages`; a fast path for the most common requests.
 
-    Those are of so many lanes as there are banks, each of which is seen, or for consecutive
-    addresses. An index without a sign costs no test for negative ones, dividing without signs is
-    quicker, and of narrow numbers more fit into one instruction.
+    They have as many lanes as there are banks, and access each bank once, or consecutive addresses.
+    An unsigned index needs no test for negative values, unsigned division is faster, and more
+    narrow numbers fit into one instruction.
     """
     banks = np.uint64(width)
     if width <= 32 and count <= width:
@@ -159,9 +159,9 @@ def bank_request(addresses: Integers, count: int, width: int, tables: Integers) 
 def packed_bank_request(
     addresses: Integers, count: int, width: int, elements: int, tables: Integers
 ) -> int:
-    """As `bank_request`, where so many elements share a word: those of one word are one.
+    """As `bank_request`, for elements that share a word: the elements of one word count as one.
 
-    Consecutive lanes mostly want the same word, or consecutive ones.
+    Consecutive lanes mostly access the same word, or consecutive words.
     """
     words, shared, before = tables[6], np.uint64(elements), np.int64(-1)
     distinct = 0
@@ -175,7 +175,7 @@ def packed_bank_request(
 
 @inlined
 def bank_atomic_request(addresses: Integers, count: int, width: int, tables: Integers) -> int:
-    """The most of the first `count` addresses in one bank: those of atomics don't merge."""
+    """The most of the first `count` addresses in one bank: atomics don't merge."""
     loads = tables[4]
     if width >= len(loads):
         return bank_atomic_stages(addresses, count, width, tables)
@@ -192,7 +192,7 @@ def bank_atomic_request(addresses: Integers, count: int, width: int, tables: Int
 
 @compiled
 def bank_atomic_stages(addresses: Integers, count: int, width: int, tables: Integers) -> int:
-    """The same for more banks than there is room for."""
+    """The same for more banks than the scratch memory has room for."""
     tables[4, -1] += 1
     request = tables[4, -1]
     most = 0
@@ -209,7 +209,7 @@ def bank_atomic_stages(addresses: Integers, count: int, width: int, tables: Inte
 
 @compiled
 def group_atomic_request(addresses: Integers, count: int, width: int, tables: Integers) -> int:
-    """The sum over the groups of the most of the first `count` addresses that are one address."""
+    """The sum over the groups of the most equal addresses among the first `count`."""
     tables[4, -1] += 1
     request = tables[4, -1]
     total = 0
@@ -239,13 +239,13 @@ def row_of_groups(first: int, count: int, width: int) -> int:
 
 @inlined
 def row_of_banks(first: int, count: int, width: int) -> int:
-    """The same by bank, for no more addresses than banks."""
+    """The same by bank, for at most one address of each bank."""
     return 1
 
 
 @compiled
 def parts_asking(lanes: Integers, count: int, width: int) -> int:
-    """The parts of `width` lanes that the first `count` of these lanes are of."""
+    """The number of parts of `width` lanes to which the first `count` of these lanes belong."""
     parts, before = 0, -1
     for slot in range(count):
         part = lanes[slot] // width
@@ -256,13 +256,13 @@ def parts_asking(lanes: Integers, count: int, width: int) -> int:
 
 @compiled
 def in_pairs(addresses: Integers, lanes: Integers, count: int) -> bool:
-    """Whether all lanes t share their addresses with t xor 1, or all with t xor 2, if both ask."""
+    """Whether all lanes t share addresses with t xor 1, or all with t xor 2, if both ask."""
     return shared_by(1, addresses, lanes, count) or shared_by(2, addresses, lanes, count)
 
 
 @compiled
 def shared_by(apart: int, addresses: Integers, lanes: Integers, count: int) -> bool:
-    """Whether all lanes t share their addresses with t xor `apart`, if both ask."""
+    """Whether all lanes t share addresses with t xor `apart`, if both ask."""
     for slot in range(count):
         for other in range(slot + 1, min(slot + 3, count)):
             if lanes[other] == lanes[slot] ^ apart and addresses[other] != addresses[slot]:
@@ -283,7 +283,7 @@ def stages_of_parts(
     rule: int,
     tables: Integers,
 ) -> int:
-    """The stages of a request that is served so many lanes at a time, for the `lanes` that ask."""
+    """The stages of a request in parts of `width` lanes, for the requesting lanes `lanes`."""
     stages = first = 0
     while first < count:
         part = lanes[first] // at_once
@@ -307,7 +307,7 @@ def stages_of_parts(
 def group_parts(
     addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
 ) -> int:
-    """Of parts on address groups."""
+    """The stages of parts on address groups."""
     return stages_of_parts(addresses, lanes, count, width, width, GROUPS, tables)
 
 
@@ -315,7 +315,7 @@ def group_parts(
 def bank_parts(
     addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
 ) -> int:
-    """Of parts on banks."""
+    """The stages of parts on banks."""
     return stages_of_parts(addresses, lanes, count, width, width, BANKS, tables)
 
 
@@ -323,7 +323,7 @@ def bank_parts(
 def paired_bank_parts(
     addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
 ) -> int:
-    """Of parts on banks that are twice as long where lanes share addresses in pairs."""
+    """The stages of parts on banks, twice as long if lanes share addresses in pairs."""
     at_once = 2 * width if in_pairs(addresses, lanes, count) else width
     return stages_of_parts(addresses, lanes, count, at_once, width, BANKS, tables)
 
@@ -332,7 +332,7 @@ def paired_bank_parts(
 def group_atomic_parts(
     addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
 ) -> int:
-    """Of parts of atomics on address groups."""
+    """The stages of parts of atomics on address groups."""
     return stages_of_parts(addresses, lanes, count, width, width, GROUP_ATOMICS, tables)
 
 
@@ -340,7 +340,7 @@ def group_atomic_parts(
 def bank_atomic_parts(
     addresses: Integers, lanes: Integers, count: int, width: int, tables: Integers
 ) -> int:
-    """Of parts of atomics on banks."""
+    """The stages of parts of atomics on banks."""
     return stages_of_parts(addresses, lanes, count, width, width, BANK_ATOMICS, tables)
 
 
@@ -355,13 +355,13 @@ def row_of_group_parts(first: int, count: int, width: int) -> int:
 
 @inlined
 def row_of_bank_parts(first: int, count: int, width: int) -> int:
-    """The same by bank: no part asks for more addresses than there are banks."""
+    """The same by bank: a part has at most one address of each bank."""
     return (count + width - 1) // width
 
 
 @inlined
 def pairs_asking(addresses: Integers, lanes: Integers, count: int, width: int) -> int:
-    """As `parts_asking`, for parts that are twice as long where lanes share addresses in pairs."""
+    """As `parts_asking`, for parts that are twice as long if lanes share addresses in pairs."""
     at_once = 2 * width if in_pairs(addresses, lanes, count) else width
     return parts_asking(lanes, count, at_once)
 

@@ -1,12 +1,11 @@
 """The array engine: all warps together, the same times at any scale, for race-free programs.
 
 Two paths lead to the same result. A program whose loops are the same for all threads can be
-*fused*: written out as one function that Numba compiles. Every other launch is *interpreted* on
-NumPy, and so is one for which compiling takes longer (see `fused.worth`), or one on a machine with
-sectors and a cache. What goes wrong on the
-first path is run again on the second, because only that one knows the language's errors. A program
-whose blocks meet at a barrier of the grid is handed to the event engine under the asynchronous
-schedule.
+*fused*: one function that Numba compiles. Every other launch is *interpreted* on
+NumPy. So is a launch for which compiling takes longer (see `fused.worth`), or one on a machine with
+sectors and a cache. If an error occurs on the first path, the second runs the launch again, because
+only the interpreter knows the language's errors. Under the asynchronous
+schedule the event engine runs a program whose blocks meet at a barrier of the grid.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from mmsim.results import Run
 
 Path = Literal["fused", "plain", "interpreted"]
 FEW = 1 << 12
-"""The number of threads below which nothing is fused by default: interpreting is quick there."""
+"""Launches of fewer threads are not fused by default: interpreting is fast there."""
 
 
 def run(launch: Launch, check: bool = False, path: Path | None = None) -> Run:
-    """Run a launch to its end; `check` looks for mistakes, which takes the interpreter.
+    """Run a launch to its end; `check` looks for mistakes and needs the interpreter.
 
-    The tests take a `path`: "plain" is a fused program that Python runs without compiling it. They
-    get `CannotFuse` for a program that has no such path.
+    The tests choose a `path`: with "plain", Python runs a fused program without compiling it. They
+    get `CannotFuse` for a program without such a path.
     """
     progress = Progress(launch.program.name)
     try:
@@ -60,7 +59,7 @@ def _run(launch: Launch, progress: Progress, path: Path | None) -> Run:
             if worth and not worth.at_once():
                 try:
                     return _interpreted(launch, progress, worth.step)
-                except (fused.Pays, RoomError):  # compiled it needs less memory
+                except (fused.Pays, RoomError):  # the compiled program needs less memory
                     _rewind(launch)
                 finally:
                     worth.tried()
@@ -76,7 +75,7 @@ def _run(launch: Launch, progress: Progress, path: Path | None) -> Run:
 
 @cache
 def _fused() -> ModuleType:
-    """What runs fused programs; it loads Numba."""
+    """Return the function that runs fused programs; importing it loads Numba."""
     from mmsim.engines.array.fused import execute
 
     return execute

@@ -1,10 +1,10 @@
 """All warps together: the program interpreted on NumPy, one memory access at a time.
 
 The synchronous sequencer runs all p lanes, so that its rounds come one by one. For the asynchronous
-schedule the same run gives every warp's sequence of requests and barriers, because what a race-free
-program reads doesn't depend on when the other warps run; the time follows from the sequences alone
-(see `schedule`). One thing lock step gets wrong there: it would let some warps of a block pass a
-barrier before others have come near it. Such a program is run warp by warp, barrier to barrier.
+schedule the same run gives every warp's sequence of requests and barriers: the values that a
+race-free program reads don't depend on the speed of the other warps. The time follows from the
+sequences alone (see `schedule`). Lock step is wrong in one case: it would let some warps of a block
+pass a barrier before others arrive. Such a program is run warp by warp, barrier to barrier.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ from mmsim.monitors.watch import Monitors, bytes_watched
 
 Integers = npt.NDArray[np.int64]
 OF_A_WARP, OF_A_BLOCK = 64, 40
-"""Bytes for what one access counts by warp, and where the copies of shared arrays lie."""
+"""Bytes of one access's counts by warp, and of the places of shared arrays' copies."""
 COUNTED = ("bank", "group")
 """The rules that the compiled counter knows."""
 MANY = 1 << 14
-"""Lanes from which a request's conflicts are counted by the compiled counter."""
+"""The least number of lanes for which the compiled counter counts a request's conflicts."""
 COLD = Cold("counting.count_stages", 1 << 24)
-"""How many lanes' conflicts NumPy counts in about the time that the counter takes to compile."""
+"""The lanes whose conflicts NumPy counts in about the time that the counter takes to compile."""
 
 
 class NotInStep(Exception):
@@ -60,11 +60,11 @@ class NotInStep(Exception):
 
 
 class Counted:
-    """One SIMD request of many warps, with what it costs each.
+    """One SIMD request of many warps, with the cost for each.
 
-    `warps` are the warps that it concerns, in order, `stages` their stages, `least` what all take
-    at best, `firsts` where in the lanes each begins. What holds a number for each lane is made
-    when it is asked for: of many threads that takes longer than counting.
+    `warps` are its warps in order, `stages` their stages, `least` the least stages of all, `firsts`
+    the first lane of each warp. Values for each lane are computed on demand: for many threads this
+    takes longer than counting.
     """
 
     def __init__(self, launch: Launch, request: Request, lanes: Integers | None) -> None:
@@ -123,21 +123,21 @@ class Counted:
 
     @property
     def blocks(self) -> Integers | int:
-        """The same where each block has its own copy of the array, else 0."""
+        """The block of each lane if each block has its own copy of the array, else 0."""
         return self.lane_blocks if self.array.shared else 0
 
     @property
     def asked(self) -> tuple[int, Integers, Integers, Integers]:
-        """What `Requests` notes: the access, addresses, where each request begins, stages."""
+        """The note for `Requests`: the access, addresses, firsts of requests, stages."""
         return self.site, self.addresses, self.firsts, self.stages
 
     def units(self, dmms: int, blocks: Integers) -> Integers:
-        """The numbers of the units in front of the array's copies of such blocks."""
+        """The numbers of the units in front of these blocks' copies of the array."""
         return 1 + blocks % dmms if self.own_units else np.zeros_like(blocks)
 
 
 def _compiled_count(addresses: Integers, firsts: Integers, conflict: Conflict) -> Integers:
-    """The stages of requests that follow one another in `addresses`."""
+    """The stages of requests that are consecutive in `addresses`."""
     ends = np.append(firsts[1:], len(addresses))
     from mmsim.engines.array.counting import count_stages, scratch
 
@@ -154,7 +154,7 @@ def _compiled_count(addresses: Integers, firsts: Integers, conflict: Conflict) -
 
 
 class Interpreted:
-    """One launch, interpreted; `step` hears of each step in lock step, see `Frame`."""
+    """One launch, interpreted; `step` is called at each step in lock step, see `Frame`."""
 
     def __init__(
         self,
@@ -173,7 +173,7 @@ class Interpreted:
         self._begin()
 
     def _begin(self) -> None:
-        """Forget all that has been counted; `intervals` are the barriers that each warp has passed,
+        """Discard all counts; `intervals` are the barriers that each warp has passed,
         or the rounds."""
         self.tally = Tally(self.launch)
         self.intervals = np.zeros(self.grid.warps, dtype=np.int64)
@@ -184,9 +184,9 @@ class Interpreted:
             self.monitors.forget()
 
     def needed(self) -> int:
-        """Bytes that running it takes, roughly, beyond the arguments.
+        """The approximate bytes of a run, beyond the arguments.
 
-        What grows with the accesses is asked for when it does.
+        Memory that grows with the accesses is requested while it grows.
         """
         launch, grid = self.launch, self.grid
         of_lanes = grid.threads * (per_lane(launch.meaning) + ACCESS)
@@ -199,7 +199,7 @@ class Interpreted:
         return copies(launch) + shared(launch) + most + watched
 
     def needed_by_warp(self) -> int:
-        """The same where every warp runs independently: those of a block are active together."""
+        """The same if every warp runs independently: a block's warps are active together."""
         launch, grid = self.launch, self.grid
         warps = min(grid.warps_per_block, grid.warps)
         of_lanes = min(grid.block_size, grid.threads) * per_lane(launch.meaning)
@@ -207,14 +207,14 @@ class Interpreted:
         return self.needed() + of_lanes + warps * objects
 
     def run(self) -> int:
-        """Run to the end; the time. Memory and `tally` hold the rest."""
+        """Run to the end; return the time. Memory and `tally` hold the rest."""
         check_memory(self.launch, self.needed())
         if self.launch.schedule == "synchronous":
             return self.synchronous()
         return self.asynchronous()
 
     def synchronous(self) -> int:
-        """Round by round."""
+        """Run round by round."""
         time = self.now = 0
         machine = self.launch.machine
         latencies = machine.latencies(1 + min(len(machine.shared), self.grid.blocks))
@@ -248,12 +248,12 @@ class Interpreted:
         return time
 
     def asynchronous(self) -> int:
-        """Every warp's operations first, in lock step if that is right, then the time they take."""
+        """First find every warp's operations, in lock step if that is right, then their time."""
         operations: InStep | ByWarp | None = None
         with suppress(NotInStep, EndlessError, BarrierError):
             operations = self.operations_in_step()
         if operations is None:
-            # A sequencer of its own for every warp: the limit of accesses is a warp's too.
+            # Every warp has its own sequencer: the limit of accesses is a warp's too.
             for array in self.launch.arrays.values():
                 array.rewind()
             self._begin()
@@ -276,7 +276,7 @@ class Interpreted:
         return operations
 
     def lock_step(self, operations: InStep | None = None) -> Iterator[tuple[Request, Counted]]:
-        """The program over all threads; barriers do nothing, or are noted in `operations`."""
+        """Run all threads; barriers do nothing, or are noted in `operations`."""
         frame = self.launch.frame(None)
         frame.watched = self.step
         frame.synced = self.hears_of_syncs(frame, 0)
@@ -304,7 +304,7 @@ class Interpreted:
             return
 
     def move(self, request: Request, counted: Counted) -> Any:
-        """Read, or write in order of warp id; the values received."""
+        """Read, or write in order of warp id; return the values received."""
         site, array, blocks = request.site, counted.array, counted.blocks
         if self.monitors is None and site.op in UFUNCS and not site.returns:
             assert request.values is not None
@@ -320,7 +320,7 @@ class Interpreted:
         return received
 
     def report(self, monitors: Monitors, request: Request, counted: Counted, left: Words) -> None:
-        """Report what a request touches, and which words it leaves."""
+        """Report the elements of a request, and the words that it leaves."""
         blocks = counted.lane_blocks
         times: Integers | int = -1
         if self.now >= 0:
@@ -343,7 +343,7 @@ class Interpreted:
         )
 
     def warps_waiting(self, at: Waiting, live: Any) -> Integers:
-        """The warps at a barrier: of every block all that live, or none, else `NotInStep`."""
+        """The warps at a barrier: all live warps of a block or none, else `NotInStep`."""
         grid = self.grid
         if at.lanes is True and live is True:
             return np.arange(grid.warps)
@@ -354,7 +354,7 @@ class Interpreted:
         return np.unique(grid.warp[here])
 
     def operations_by_warp(self) -> ByWarp:
-        """The warps' operations, each run by itself from barrier to barrier."""
+        """The warps' operations, from runs of each warp from barrier to barrier."""
         check_memory(self.launch, self.needed_by_warp())
         operations = ByWarp(self.growth)
         for block in range(self.grid.blocks):
@@ -381,7 +381,7 @@ class Interpreted:
         return frame, self.launch.meaning.start(frame)
 
     def hears_of_syncs(self, frame: Frame, begin: int) -> Callable[[Mask], None] | None:
-        """What a frame whose lanes begin with such a thread calls at each sync within warps."""
+        """The function that a frame with first thread `first` calls at each sync within warps."""
         monitors, lanes = self.monitors, frame.lanes
         if monitors is None:
             return None
@@ -390,7 +390,7 @@ class Interpreted:
     def given(
         self, running: dict[int, tuple[Frame, Steps]], waiting: dict[int, Waiting]
     ) -> dict[int, int | bool]:
-        """What a block's barrier gives to the warps that wait there with a test."""
+        """The values that a block's barrier gives to warps that wait there with a test."""
         tests: dict[BarrierOp, list[npt.NDArray[np.bool_]]] = {}
         for warp, at in waiting.items():
             if at.op is not None:
@@ -401,9 +401,9 @@ class Interpreted:
     def to_barrier(
         self, warp: int, sequencer: tuple[Frame, Steps], operations: ByWarp, values: Any
     ) -> Waiting | None:
-        """Run a warp on to its next barrier; None if it ends before.
+        """Run a warp to its next barrier; None if it ends before.
 
-        `values` are what the barrier where it stands has given it.
+        `values` are those that its current barrier has given it.
         """
         frame, steps = sequencer
         begin = self.grid.warp_threads(warp).start

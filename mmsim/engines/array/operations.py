@@ -1,8 +1,8 @@
-"""What every warp did, operation by operation: all that the asynchronous schedule needs.
+"""The operations of every warp: the whole input of the asynchronous schedule.
 
 An operation is one number: 0 for nothing, `BARRIER`, or 2k for a request of k stages at the unit in
 front of the array parameters, 2k + 1 for one at the shared memory of the warp's own DMM. There are
-as many as there are accesses, so they are kept in the narrowest type that holds them.
+are as many as accesses, so they are kept in the narrowest type that holds them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mmsim.meaning.memory_budget import Growth
 
 Integers = npt.NDArray[np.int64]
 NOTE = 400
-"""Bytes of a note besides its numbers: two small arrays, a pair and a place in a queue."""
+"""Bytes of a note in addition to its numbers: two small arrays, a pair, a place in a queue."""
 
 
 def narrowest(most: int) -> np.dtype[np.integer]:
@@ -29,7 +29,7 @@ def narrowest(most: int) -> np.dtype[np.integer]:
 
 
 class InStep:
-    """Collects the operations of warps that run in lock step, of many warps at a time."""
+    """Collects the operations of warps that run in lock step, for many warps at a time."""
 
     def __init__(self, growth: Growth) -> None:
         self.growth = growth
@@ -42,7 +42,7 @@ class InStep:
         self._held = self._operations = 0  # bytes of the notes, operations in them
 
     def requests(self, warps: Integers, stages: Integers, own_units: bool) -> None:
-        """Each of some warps made a request, of so many stages."""
+        """Note a request of each of these warps, with its stages."""
         operations = 2 * stages + own_units
         most = int(operations.max())
         self.most = max(self.most, most)
@@ -50,12 +50,12 @@ class InStep:
         self._note(warps, most if same else operations.astype(narrowest(most)))
 
     def numbered(self, warps: Integers, first: int) -> None:
-        """Each of some warps made a request, whose operations are consecutive numbers."""
+        """Note a request of each of these warps; the operations are consecutive numbers."""
         self.most = max(self.most, first + len(warps) - 1)
         self._note(warps, np.arange(first, first + len(warps), dtype=narrowest(self.most)))
 
     def barrier(self, warps: Integers) -> None:
-        """Some warps came to a barrier."""
+        """Note that these warps came to a barrier."""
         self._note(warps, BARRIER)
 
     def _note(self, warps: Integers, operation: npt.NDArray[np.integer] | int) -> None:
@@ -71,9 +71,9 @@ class InStep:
         self.growth.need(self._held + int(self.copies * flat), self._held)
 
     def by_warp(self) -> tuple[npt.NDArray[np.integer], Integers]:
-        """All operations, warp after warp, and where each warp's begin (and the last one's end).
+        """All operations, warp after warp, and the first of each warp (and the last one's end).
 
-        The notes are discarded then.
+        The notes are discarded.
         """
         start = np.concatenate([[0], np.cumsum(self.lengths)])
         operations = np.zeros(start[-1], narrowest(self.most))
@@ -91,7 +91,7 @@ class InStep:
 
 
 def _packed(warps: Integers, of: int) -> npt.NDArray[np.integer]:
-    """Some of the warps: a bit for each warp there is, or their numbers, whichever is smaller."""
+    """The shorter note of some warps: a bit for each existing warp, or the warps' numbers."""
     if 32 * len(warps) < of:
         return warps.astype(np.int32)
     here = np.zeros(of, dtype=bool)
@@ -100,7 +100,7 @@ def _packed(warps: Integers, of: int) -> npt.NDArray[np.integer]:
 
 
 def _unpacked(packed: npt.NDArray[Any], of: int) -> npt.NDArray[Any]:
-    """The numbers of the warps again."""
+    """The numbers of the noted warps."""
     if packed.dtype == np.uint8:
         return np.flatnonzero(np.unpackbits(packed, count=of))
     return packed
@@ -120,20 +120,20 @@ class ByWarp:
         self._operations = 0
 
     def begin(self, warps: range) -> None:
-        """The warps of a block begin, those of the block before have ended."""
+        """Begin the warps of a block; those of the previous block have ended."""
         self.end()
         self._first = warps.start
         self._own = [array(self._dtype.char) for _ in warps]
 
     def end(self) -> None:
-        """The warps that ran have ended."""
+        """Note that the running warps have ended."""
         for own in self._own:
             self._all.extend(own)
             self._lengths.append(len(own))
         self._own = []
 
     def append(self, warp: int, operation: int) -> None:
-        """One warp's next operation."""
+        """Note one warp's next operation."""
         try:
             self._own[warp - self._first].append(operation)
         except OverflowError:
@@ -147,6 +147,6 @@ class ByWarp:
             self.growth.need(int(self.copies * held), held)
 
     def by_warp(self) -> tuple[npt.NDArray[np.integer], Integers]:
-        """All operations, warp after warp, and where each warp's begin (and the last one's end)."""
+        """All operations, warp after warp, and the first of each warp (and the last one's end)."""
         self.end()
         return np.frombuffer(self._all, self._dtype), np.cumsum(self._lengths)

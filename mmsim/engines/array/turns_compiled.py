@@ -1,19 +1,19 @@
 """The asynchronous schedule of many warps: from their operations to the finishing time.
 
-These are the rules of docs/machines.md once more, as `Asynchronous` plays it with
-SimPy, for warps whose operations are known beforehand. It gives the same time, some hundred times
+These are the rules of docs/machines.md, for warps with known operations. `Asynchronous` plays the
+same rules with SimPy. Both give the same time; this file is some hundred times
 faster.
 
-A DMM meets the others only at the machine's memory unit. So each is played for itself, and no
-further than the memory unit needs: when the unit is free at time t, the DMM whose turn it may be is
+A DMM meets the others only at the machine's memory unit. So each DMM is played by itself, and no
+further than the memory unit needs. When the unit is free at time t, the DMM whose turn it may be is
 played up to t, or on to the time when it has a ready warp. A DMM has two *ports*, one to the memory
 unit and one to its own shared memory. A port holds the ready warps, the requests in flight and the
-times of what comes next there. A unit completes requests in the order in which it dispatched them,
-since the next dispatch is k time units later or more. So those in flight stand in a ring, of which
-only the first can be the next to complete. A DMM or a UMM is one DMM whose warps never use the
+times of its next events. A unit completes requests in the order of their dispatches, because the
+next dispatch is k time units later or more. So the requests in flight form a ring, and only the
+first one can be the next to complete. A DMM or a UMM is one DMM whose warps never use the
 second port.
 
-The functions below run as they stand, on lists, or compiled by Numba, on arrays.
+The functions below run unchanged on lists, and compiled by Numba on arrays.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from mmsim.model.rounds import completion
 NEVER = 2**63 - 1
 BARRIER = 1
 """An operation; the others are 0 for nothing and, from 2 on, requests (`operations`)."""
-TO_MEMORY, TO_SHARED, TO_BARRIER, TO_END = range(4)  # what a warp does next; the ports come first
+TO_MEMORY, TO_SHARED, TO_BARRIER, TO_END = range(4)  # a warp's next step; the ports come first
 
 # A port's fields.
 PORT = np.dtype(
@@ -35,8 +35,8 @@ PORT = np.dtype(
     + [(name, np.uint32) for name in ("last", "ring", "mask", "head", "tail", "padding")]
 )
 # latency         of the unit
-# others          time units that each dispatch is followed by, for DMMs that are not played
-# free            the unit is free from then on, as far as this DMM occupied it
+# others          time units after each dispatch, for DMMs that are not played
+# free            when the unit is free, as far as this DMM occupied it
 # start           since when the unit could dispatch a ready warp; NEVER if none is ready
 # due, done       the next completion, NEVER if nothing is in flight; the last one so far
 # origin          node of a warp in `ready` minus its index
@@ -48,27 +48,27 @@ REPORT = 1 << 15  # dispatches between two looks at `control`
 
 
 class State(NamedTuple):
-    """Where a schedule stands: arrays for Numba, lists for Python.
+    """The state of a schedule: arrays for Numba, lists for Python.
 
     The port to the memory unit of DMM x has number 2 x, that to its shared memory number 2 x + 1.
     """
 
     operations: Any
-    """What the warps do."""
+    """The operations of the warps."""
     sequences: Any
-    """Of each warp, where its operations go on and where they end."""
+    """The place of each warp in its operations, and their end."""
     size: int
     """The warps of a block."""
     ports: Any
     """The fields of each port."""
     ready: Any
-    """Of each port, the tree of its ready warps."""
+    """The tree of ready warps of each port."""
     flying: Any
-    """The rings: when a request completes, and 4 times its warp plus what the warp does next."""
+    """The rings: when a request completes, and 4 times its warp plus the warp's next step."""
     unfinished: Any
-    """Of each block, the warps that have not ended."""
+    """For each block, the warps that have not ended."""
     arrived: Any
-    """Of each block, the warps that wait at its barrier."""
+    """For each block, the warps that wait at its barrier."""
     waiting: Any
     """Those warps, from the block's first place on."""
     times: Any
@@ -85,7 +85,7 @@ def trailing_zeros(word: int) -> int:
 
 
 def add(words: Any, node: int) -> None:
-    """A warp has become ready."""
+    """Note that a warp has become ready."""
     while node > 0:
         bit = 1 << (node - 1 & 63)
         node = node - 1 >> 6
@@ -122,7 +122,7 @@ def take(words: Any, node: int) -> int:
 
 
 def first_after(times: Any, last: int, t: int) -> int:
-    """The first DMM after `last` in circular order whose time has come; there is one."""
+    """The first DMM after `last` in circular order whose time has come; one exists."""
     leaves = len(times) >> 1
     node = leaves + last
     while True:
@@ -139,7 +139,7 @@ def first_after(times: Any, last: int, t: int) -> int:
 
 
 def set_time(times: Any, x: int, time: int) -> None:
-    """DMM x has no ready warp before `time`."""
+    """Note that DMM x has no ready warp before `time`."""
     node = (len(times) >> 1) + x
     times[node] = time
     while node > 1:
@@ -148,7 +148,7 @@ def set_time(times: Any, x: int, time: int) -> None:
 
 
 def look_ahead(state: State, warp: int) -> int:
-    """What a warp does next."""
+    """The next step of a warp."""
     operations = state.operations
     sequence = state.sequences[warp]
     c = sequence[0]
@@ -165,7 +165,7 @@ def look_ahead(state: State, warp: int) -> int:
 
 
 def dispatch(state: State, number: int, now: int) -> None:
-    """The unit of a port dispatches its next warp in turn."""
+    """Dispatch the next warp in turn at the unit of a port."""
     port = state.ports[number]
     words = state.ready[number]
     node = take(words, port.last)
@@ -189,7 +189,7 @@ def dispatch(state: State, number: int, now: int) -> None:
 
 
 def complete(port: Any, flying: Any) -> int:
-    """Take out the request that is due: 4 times the warp, plus what the warp does next."""
+    """Remove the request that is due: 4 times the warp, plus the warp's next step."""
     code = flying[port.ring + (port.head & port.mask)][1]
     port.head += 1
     port.due = NEVER
@@ -199,10 +199,10 @@ def complete(port: Any, flying: Any) -> int:
 
 
 def proceed(state: State, x: int, warp: int, doing: int, now: int) -> None:
-    """A warp of DMM x does what comes next; so do those for which it opens a barrier.
+    """Do the next step of a warp of DMM x, and of the warps whose barrier it opens.
 
-    While the warps of a block are let go they may come to the next barrier, but no more of them
-    than have left their places in `waiting`.
+    Released warps of a block may come to the next barrier, but no more of them than have left their
+    places in `waiting`.
     """
     size, unfinished, arrived = state.size, state.unfinished, state.arrived
     place = stop = 0
@@ -231,7 +231,7 @@ def proceed(state: State, x: int, warp: int, doing: int, now: int) -> None:
 
 
 def play(state: State, control: Any) -> int:
-    """The last completion of all; -1 if stopped."""
+    """Return the last completion of all; -1 if stopped."""
     ports, times = state.ports, state.times
     dmms = len(ports) >> 1
     warps = len(state.sequences)
@@ -285,4 +285,4 @@ def play(state: State, control: Any) -> int:
 
 
 PARTS = (add, take, first_after, set_time, look_ahead, completion, dispatch, complete, proceed)
-"""What `play` calls, besides `trailing_zeros`."""
+"""The functions that `play` calls, except for `trailing_zeros`."""

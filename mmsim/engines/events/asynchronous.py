@@ -39,7 +39,7 @@ class Asynchronous(Driver):
         super().__init__(launch, listeners)
         self.by_lane = launch.machine.by_lane
         self.arrays = [launch.arrays[site.array] for site in launch.meaning.sites]
-        """Of each site the array."""
+        """The array of each site."""
         self.barriers = Barriers(self.grid, self.env, self.listeners)
         self.residency = Residency(self.grid, launch.machine.resident)
         self.ended_now: list[int] = []  # blocks that have not made room yet
@@ -51,11 +51,11 @@ class Asynchronous(Driver):
         start.after(0, COMPLETION)
 
     def begin(self, event: Event) -> None:
-        """The first blocks begin."""
+        """Begin the first blocks."""
         self.begin_blocks(list(self.residency.first()))
 
     def begin_blocks(self, blocks: Iterable[int]) -> None:
-        """Blocks begin now; each may end immediately."""
+        """Begin blocks now; each may end immediately."""
         kind = Ahead if self.launch.machine.under_way > 1 else Warp
         for block in blocks:
             first = block * self.grid.warps_per_block
@@ -65,7 +65,7 @@ class Asynchronous(Driver):
                 kind(self, number).begin()
 
     def warp_ended(self, block: int) -> None:
-        """A warp has ended; if it was the last one of its block, others may begin."""
+        """Note that a warp has ended; after the last one of a block, others may begin."""
         self.running[block] -= 1
         if not self.running[block] and self.residency.left:
             if not self.ended_now:
@@ -73,13 +73,13 @@ class Asynchronous(Driver):
             self.ended_now.append(block)
 
     def make_room(self) -> None:
-        """The blocks that have ended make room, in order, and the next ones begin there."""
+        """Let the ended blocks make room, in order, and begin the next ones there."""
         ended, self.ended_now = sorted(self.ended_now), []
         for block in ended:
             self.begin_blocks(self.residency.ended(block))
 
     def dmm_of_warp(self, warp: int) -> int:
-        """The DMM on which a warp's block has begun."""
+        """The DMM of a warp's block."""
         return self.residency.dmm[self.grid.block_of_warp(warp)]
 
     def unit_of(self, array: ArrayInMemory, block: int) -> MemoryUnit:
@@ -102,7 +102,7 @@ class Asynchronous(Driver):
 
 
 class Room(Recurring):
-    """Blocks that have ended at this instant make room, after all warps have gone on."""
+    """Lets the blocks that ended at this instant make room, after all warps have gone on."""
 
     def __init__(self, driver: Asynchronous) -> None:
         super().__init__(driver.env)
@@ -115,9 +115,9 @@ class Room(Recurring):
 class Warp(Job):
     """One warp: local work at no time, then the next request or barrier.
 
-    It happens when it goes on: at a completion, at the release from a barrier. `values` are what
-    its request has read, or what its barrier gives; `passed` counts barriers, `passed_by_grid`
-    those of the grid among them.
+    It happens when the warp goes on: at a completion, at the release from a barrier. `values` are
+    the words that its request has read, or the results of its barrier. `passed` counts barriers,
+    `passed_by_grid` those of the grid among them.
     """
 
     def __init__(self, driver: Asynchronous, number: int) -> None:
@@ -131,7 +131,7 @@ class Warp(Job):
         self.request: Request
 
     def begin(self) -> None:
-        """Make the warp's sequencer and let it go on to its first request or barrier."""
+        """Make the warp's sequencer, and run it to its first request or barrier."""
         driver = self.driver
         self.frame = driver.launch.frame(self.warp)
         self.steps = driver.launch.meaning.start(self.frame)
@@ -147,7 +147,7 @@ class Warp(Job):
             self.go_on()
 
     def work(self) -> bool:
-        """Work up to the next request or barrier, which is `want`; whether that went well."""
+        """Work up to the next request or barrier, `want`; return whether no error occurred."""
         driver, values = self.driver, self.values
         self.values = None
         try:
@@ -181,7 +181,7 @@ class Warp(Job):
         unit.submit(self)
 
     def count(self, unit: Unit) -> None:
-        """Count the stages of its request at a unit that may have to know its lanes."""
+        """Count the stages of its request at a unit whose rule may depend on the lanes."""
         site = self.request.site
         rule = self.driver.launch.rule(unit.conflict, site)
         lanes = self.driver.grid.lane[self.threads()]
@@ -204,14 +204,14 @@ class Warp(Job):
         driver.barriers.arrive(self.warp, at, tests_of(at, self.frame.lanes), self)
 
     def synced(self, lanes: Mask) -> None:
-        """Lanes have come to `mm.warp.sync()`."""
+        """Note that lanes have come to `mm.warp.sync()`."""
         begin = self.driver.grid.warp_threads(self.warp).start
         threads = begin + np.flatnonzero(np.broadcast_to(lanes, self.frame.lanes))
         for listener in self.driver.listeners:
             listener.synced(threads)
 
     def end(self) -> None:
-        """Nothing is left to do."""
+        """End the warp."""
         driver = self.driver
         for listener in driver.listeners:
             listener.ended(self.warp, self.frame.live)
@@ -222,7 +222,7 @@ class Warp(Job):
         return self.request.site, self.addresses.tolist()
 
     def dispatched(self, unit: Unit) -> None:
-        """The data move; of what the request reads, the warp learns when it has completed."""
+        """Move the data; the warp gets the words that it reads when the request has completed."""
         driver, request, array = self.driver, self.request, self.array
         driver.tally.count(request.site, 1, self.stages, self.least)
         self.values, left = effect(request, array, self.block)
@@ -245,7 +245,7 @@ class Warp(Job):
         return threads if lanes is None else threads[lanes]
 
     def access(self, left: npt.NDArray[Any] | None) -> Access:
-        """What is reported to listeners of its request, which leaves such words."""
+        """The report of its request to listeners, with the words that it leaves."""
         driver, request = self.driver, self.request
         return Access(
             request.site,
@@ -265,8 +265,8 @@ class Warp(Job):
 class Ahead(Warp):
     """A warp that may have several requests under way.
 
-    What a request reads it knows when that is dispatched, so it works ahead to the next request,
-    barrier or end, and goes on there when it may.
+    It knows the words that a request reads from the dispatch on. So it works ahead to the next
+    request, barrier or end, and goes on there as soon as it may.
     """
 
     def __init__(self, driver: Asynchronous, number: int) -> None:
@@ -279,7 +279,7 @@ class Ahead(Warp):
         now, needs = self.driver.now, self.driver.needs
         places = len(self.times)
         sent(self.times, self.sites, 0, places, self.request.site.number, now + delay)
-        if places < self.places and min(self.times) > now:  # another place, when it is needed
+        if places < self.places and min(self.times) > now:  # another place, on demand
             self.times.append(0)
             self.sites.append(0)
         if not self.work():
@@ -293,6 +293,6 @@ class Ahead(Warp):
         self.after(time - now, COMPLETION)
 
     def happen(self, _: Event) -> None:
-        if self.knows or self.work():  # it doesn't know what comes after a barrier
+        if self.knows or self.work():  # the steps after a barrier aren't known
             self.knows = False
             self.go_on()

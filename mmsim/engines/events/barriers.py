@@ -22,7 +22,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Waiter(Protocol):
-    """Who goes on when a barrier opens, with the `values` that it gives."""
+    """Continues after an opened barrier, with the `values` that the barrier gives."""
 
     values: Any
 
@@ -31,7 +31,7 @@ class Waiter(Protocol):
 
 
 class Arrival(NamedTuple):
-    """A warp at a barrier, since when, the tests of its lanes, and who goes on then."""
+    """A warp at a barrier, its arrival, the tests of its lanes, and its continuation."""
 
     warp: int
     at: Waiting
@@ -43,7 +43,7 @@ class Arrival(NamedTuple):
 class Barriers:
     """Opens a block's barrier when every unfinished warp of the block is there.
 
-    That of the grid opens when every unfinished warp of all blocks is there. A warp that waits at
+    The grid's barrier opens when every unfinished warp of all blocks is there. A warp that waits at
     one of them has not come to the other.
     """
 
@@ -58,7 +58,7 @@ class Barriers:
         self.of_grid: list[Arrival] = []
 
     def arrive(self, warp: int, at: Waiting, tests: Bools, waiter: Waiter) -> None:
-        """A warp comes to a barrier."""
+        """Let a warp wait at a barrier."""
         arrival = Arrival(warp, at, self.now, tests, waiter)
         if at.scope == "grid":
             self.of_grid.append(arrival)
@@ -69,7 +69,7 @@ class Barriers:
             self._open(block)
 
     def finish(self, block: int) -> None:
-        """A warp of the block has ended and is waited for no more."""
+        """Note that a warp of the block has ended; no barrier waits for it any longer."""
         self.unfinished[block] -= 1
         self.left -= 1
         self._open(block)
@@ -93,7 +93,7 @@ class Barriers:
             self._release(waiting)
 
     def _release(self, waiting: list[Arrival]) -> None:
-        """Let warps go on, in order of their numbers, with what their tests give together."""
+        """Let warps go on, in order of their numbers, with the result of their tests."""
         waiting.sort(key=_number)
         for block, own in groupby(waiting, lambda one: self.grid.block_of_warp(one.warp)):
             stays = [Stay(one.warp, one.since, one.at.place.line) for one in own]
@@ -108,7 +108,7 @@ class Barriers:
             one.waiter.after(0, COMPLETION)
 
     def refuse_waiting(self, program: str) -> None:
-        """At the end of a run: a warp that still waits waits forever."""
+        """Report a warp that still waits at the end of a run: it waits forever."""
         blocks = [one for waiting in self.waiting for one in waiting]
         if not self.of_grid or not blocks:
             return

@@ -17,7 +17,7 @@ from mmsim.model.turns import Turns
 
 
 class CachedUnit(MemoryUnit):
-    """The global memory: a request completes when the cache's rule says so."""
+    """The global memory: the cache's rule says when a request completes."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class CachedUnit(MemoryUnit):
         return self.state.free[cache.TAGS] - now, done - now
 
     def leave(self) -> None:
-        """Leave the cache to the launch that follows, if this one has found what another left."""
+        """Leave the cache to the next launch, if this launch began with an earlier one's."""
         found = self.launch.left
         if found is not None:
             parts = zip(self.state, found, strict=True)

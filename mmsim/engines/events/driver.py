@@ -1,4 +1,4 @@
-"""What both schedules of the event engine share: the clock, the memory units, the counts."""
+"""The common part of the event engine's schedules: the clock, the memory units, the counts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Process = Generator[Event, Any, None]
 
 
 class Failure(Recurring):
-    """The end of a run that an error brings."""
+    """The end of a run by an error."""
 
     def __init__(self, env: Environment, error: MMSimError) -> None:
         super().__init__(env)
@@ -38,13 +38,13 @@ class Failure(Recurring):
 
 
 class Driver(ABC):
-    """What both schedules share: the clock, the memory units, the counts."""
+    """The common part of both schedules: the clock, the memory units, the counts."""
 
     def __init__(self, launch: Launch, listeners: Sequence[Listener]) -> None:
         self.launch = launch
         self.grid = launch.grid
         self.listeners = listeners
-        self.others: Mapping[int, Other] = {}  # at which sites another concurrent write wins
+        self.others: Mapping[int, Other] = {}  # the sites where another concurrent write wins
         self.env = Environment()
         self.tally = Tally(launch)
         self.units = [
@@ -63,14 +63,14 @@ class Driver(ABC):
         return self.grid.dmm_of_warp(warp)
 
     def leave(self) -> None:
-        """Leave the cache to the launch that follows."""
+        """Leave the cache to the next launch."""
         for unit in self.units:
             if isinstance(unit, CachedUnit):
                 unit.leave()
 
     @property
     def now(self) -> int:
-        """The time, whole because every delay is; after the run the time of its last completion."""
+        """The time, a whole number like every delay; after the run that of its last completion."""
         return self.env.now  # type: ignore[return-value]
 
     @abstractmethod
@@ -79,10 +79,10 @@ class Driver(ABC):
 
     @abstractmethod
     def ended(self) -> None:
-        """Nothing happens any more; raises an error if the program hasn't come to its end."""
+        """End the run without further events; raise an error if the program is unfinished."""
 
     def fail(self, error: MMSimError) -> None:
-        """End the run with an error, after what has been due before at this instant."""
+        """End the run with an error, after all earlier events of this instant."""
         Failure(self.env, error).after(0, COMPLETION)
 
     def write(
@@ -93,7 +93,7 @@ class Driver(ABC):
         warps: npt.NDArray[np.int64] | int,
         left: npt.NDArray[Any],
     ) -> None:
-        """Store what a request leaves."""
+        """Store the words that a request leaves."""
         if request.site.kind == "atomic":
             array.leave(request.elements, blocks, left)
         elif request.site.number in self.others:

@@ -1,8 +1,8 @@
 """The discrete-event engine: warps, memory units, turns, rounds and barriers as SimPy processes.
 
-It takes every dispatch and every completion as an event of its own, so that it is exact for any
-program, races included, and can record all that happened. The two schedules are
-two ways to drive the same memory units: `Asynchronous` lets every warp run independently,
+It takes every dispatch and every completion as a separate event. So it is exact for any
+program, races included, and can record the whole run. The two schedules
+drive the same memory units in two ways: `Asynchronous` lets every warp run independently,
 `Synchronous` has one sequencer that waits for each round.
 """
 
@@ -26,16 +26,16 @@ from mmsim.results.trace import Trace
 OF_A_WARP, OF_A_UNIT = 1024, 2048
 """Bytes of a warp's request on its way, and of a memory unit."""
 OF_A_THING = 40
-"""Bytes of a number that Python holds in a list."""
+"""Bytes of a number in one of Python's lists."""
 
 
 def ask_for_room(launch: Launch, recording: bool, checking: bool) -> None:
-    """Refuse a run for which there is no room; what grows with the accesses is asked for then."""
+    """Refuse a run that doesn't fit into memory, apart from data that grow with the accesses."""
     check_memory(launch, needed(launch, recording, checking))
 
 
 def needed(launch: Launch, recording: bool, checking: bool) -> int:
-    """Bytes that running it takes, roughly, beyond the arguments and what grows."""
+    """The approximate bytes of a run, beyond the arguments and growing data."""
     grid, meaning = launch.grid, launch.meaning
     held = grid.threads * (per_lane(meaning) + ACCESS)
     held += OF_A_WARP * grid.warps + OF_A_UNIT * min(len(launch.machine.units), 1 + grid.blocks)
@@ -73,7 +73,7 @@ def driver_of(launch: Launch, *listeners: Listener | None) -> Driver:
 
 
 def drive(driver: Driver) -> None:
-    """Let the program run to its end; raises what goes wrong, and the driver stands there."""
+    """Run the program to its end, or raise its error, at which the driver then stands."""
     with np.errstate(all="ignore"):  # inactive lanes may compute nonsense
         driver.env.run()
     driver.ended()
@@ -81,6 +81,6 @@ def drive(driver: Driver) -> None:
 
 
 def trace_of(driver: Driver, recorder: Recorder | None, time: int) -> Trace | None:
-    """What was recorded up to a time, if anything was."""
+    """The record up to a time, if the run was recorded."""
     rounds = tuple(row.start for row in driver.tally.rounds)
     return None if recorder is None else recorder.trace(time, rounds)

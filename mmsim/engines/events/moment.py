@@ -1,10 +1,10 @@
 """Reusable events of SimPy, with a delay and a priority.
 
-SimPy has no such event: a `Timeout` has a delay but no priority of its own, and happens once.
-Both are needed here. At one instant completions come before dispatches (docs/machines.md), and a
+SimPy has no such event: a `Timeout` has a delay but no own priority, and happens once. mmsim needs
+both. At one instant completions come before dispatches (docs/machines.md), and a
 new event for each of a million accesses costs more than the accesses do. So `Moment` sets the
-fields of an event that SimPy keeps to itself, as `Timeout` does, and nothing else in mmsim does.
-`tests/engines/test_moment.py` holds it against the `Timeout` of the SimPy that is installed.
+private fields of SimPy's event, as `Timeout` does. Nothing else in mmsim sets them.
+`tests/engines/test_moment.py` compares it with the `Timeout` of the installed SimPy.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from simpy import Environment, Event
 
 COMPLETION, BEGIN, DISPATCH = 1, 2, 3
-"""Priorities: what comes first at one instant."""
+"""Priorities: the order at one instant."""
 
 
 class Moment(Event):
@@ -30,7 +30,7 @@ class Moment(Event):
 
 
 class Recurring(Moment):
-    """An event that happens again and again, and each time does what `happen` does."""
+    """An event that happens repeatedly, and calls `happen` each time."""
 
     def after(self, delay: int, priority: int) -> None:
         """Let it happen `delay` time units from now; not again before it has happened."""
@@ -38,5 +38,5 @@ class Recurring(Moment):
         self.env.schedule(self, priority, delay)  # type: ignore[arg-type]  # any int is a priority
 
     def happen(self, _: Event) -> None:
-        """It happens."""
+        """React to the event."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Records a run for its trace. An engine that isn't asked for a trace has no recorder."""
+"""Records a run for its trace. An engine has no recorder unless a trace is requested."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from mmsim.results.variables import Change
 OF_A_DISPATCH, OF_A_LANE = 900, 240
 """Bytes of a dispatch in a trace, and of each of its lanes."""
 OF_A_WAIT, OF_A_VALUE = 240, 40
-"""Bytes of a wait, of an event at a barrier or of a change, and of each value that a change has."""
+"""Bytes of a wait, of an event at a barrier, of a change, and of each value of a change."""
 
 
 class Recorder(Listener):
-    """Collects dispatches, waits, barriers and changes of variables in the order they come in.
+    """Collects dispatches, waits, barriers and changes of variables in their order.
 
-    It only notes what is reported; `trace` makes the trace of it, which takes longer.
+    It only notes the reports; `trace` makes the trace from them, which takes longer.
     """
 
     def __init__(self, launch: Launch) -> None:
@@ -53,7 +53,7 @@ class Recorder(Listener):
         self.variables = traced_variables(launch)
         self.frames: dict[Frame, Changes] = {}
         self.seen: deque[tuple[Changes, int, Seen]] = deque()
-        self.changes: list[Change] = []  # made of what was seen before
+        self.changes: list[Change] = []  # made from earlier reports
         self.growth = Growth(launch, "its trace")
         self.lanes = 0
         self.completed: dict[int, int] = {}  # the completion of each warp's latest request
@@ -78,7 +78,7 @@ class Recorder(Listener):
         self._ask()
 
     def round_ended(self, access: Access, start: int, time: int, live: Mask) -> None:
-        """Lock step: every warp that hasn't ended waits until the round is over."""
+        """Note, in lock step, that every unfinished warp waits until the round is over."""
         grid, line = self.launch.grid, access.site.place.line
         for warp in np.unique(grid.warp[np.broadcast_to(live, grid.threads)]).tolist():
             since = max(self.completed.get(warp, 0), start)
@@ -105,7 +105,7 @@ class Recorder(Listener):
         changes = self.frames[frame]
         for seen in changes.look():
             self.seen.append((changes, time, seen))
-        if self.lock_step:  # what all threads hold is too much to keep for each change
+        if self.lock_step:  # all threads' values are too many to keep for each change
             self._compare()
 
     def _ask(self) -> None:
@@ -119,18 +119,18 @@ class Recorder(Listener):
     def _waited(
         self, warp: int, reason: Reason, start: int, end: int, unit: str | None, line: int
     ) -> None:
-        """A warp has waited; not at all if it went on immediately."""
+        """Note a warp's wait, unless the warp went on immediately."""
         if end > start:
             self.waits.append(Wait(warp, reason, start, end, unit, line))
 
     def _compare(self) -> None:
-        """Make changes of what was seen."""
+        """Make changes from the reports."""
         while self.seen:
             changes, time, seen = self.seen.popleft()
             self.changes += changes.compare(time, seen)
 
     def trace(self, time: int, rounds: tuple[int, ...]) -> Trace:
-        """The record of a run that took `time` and whose rounds began at `rounds`."""
+        """The record of a run of `time` time units with rounds that began at `rounds`."""
         return Trace.later(lambda: self._trace(time, rounds))
 
     def _trace(self, time: int, rounds: tuple[int, ...]) -> Trace:
@@ -160,7 +160,7 @@ class Recorder(Listener):
         )
 
     def _dispatch(self, access: Access, unit: Unit, ready: int, stages: int) -> Dispatch:
-        """The record of a dispatch; its warp has waited for its turn and for its request."""
+        """The record of a dispatch, with the warp's waits for its turn and for its request."""
         site, addresses = access.site, access.addresses
         now, warp = access.of_lane(access.times, 0), access.of_lane(access.warps, 0)
         assert addresses is not None

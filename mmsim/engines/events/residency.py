@@ -8,7 +8,7 @@ from mmsim.model.threads import Grid
 
 
 class Residency:
-    """Lets the blocks begin, in order, as soon as those before leave room.
+    """Lets the blocks begin, in order, as soon as earlier blocks leave room.
 
     >>> blocks = Residency(Grid(threads=48, block_size=8, width=8, dmms=2), 16)
     >>> list(blocks.first()), blocks.left
@@ -21,26 +21,26 @@ class Residency:
         self.grid = grid
         self.room = [grid.threads if resident is None else resident] * grid.dmms_used
         self.dmm: list[int] = []
-        """Of each block that has begun its DMM."""
+        """The DMM of each block that has begun."""
 
     @property
     def left(self) -> int:
-        """How many blocks have not begun."""
+        """The number of blocks that have not begun."""
         return self.grid.blocks - len(self.dmm)
 
     def first(self) -> Iterator[int]:
-        """The blocks that begin at time 0, in order: on the DMMs in turn."""
+        """Begin blocks at time 0, in order: on the DMMs in turn."""
         while self.left and self._begins(len(self.dmm) % len(self.room)):
             yield len(self.dmm) - 1
 
     def ended(self, block: int) -> Iterator[int]:
-        """The blocks that begin when a block has ended: on its DMM."""
+        """Begin the blocks that fit when a block has ended: on its DMM."""
         self.room[self.dmm[block]] += self._threads(block)
         while self.left and self._begins(self.dmm[block]):
             yield len(self.dmm) - 1
 
     def _begins(self, dmm: int) -> bool:
-        """The next block begins on a DMM, if there is room; whether it does."""
+        """Begin the next block on a DMM if there is room; return whether it began."""
         threads = self._threads(len(self.dmm))
         if threads > self.room[dmm]:
             return False

@@ -27,10 +27,10 @@ Integers = npt.NDArray[np.int64]
 
 
 class Round:
-    """A round: of each warp with an active lane its number, its stages, its unit.
+    """A round: number, stages and unit of each warp with an active lane.
 
-    The lanes of such a warp begin at `firsts`, and ask for `addresses`. `least` are the stages that
-    all requests would take at best. `over` is the last completion.
+    The lanes of such a warp begin at `firsts`, and ask for `addresses`. `least` is the sum of the
+    least stages of all requests. `over` is the last completion.
     """
 
     def __init__(
@@ -55,18 +55,18 @@ class Round:
         self.addresses: Integers
 
     def asked(self, number: int) -> tuple[Site, list[int]]:
-        """What the warp of that number asks for."""
+        """The request of the warp of that number."""
         part = slice(*[*self.firsts[number : number + 2].tolist(), len(self.addresses)][:2])
         return self.site, self.addresses[part].tolist()
 
     def completed(self) -> None:
-        """One of its requests has completed."""
+        """Note that one of its requests has completed."""
         self.missing -= 1
         if self.missing == 0:
             self.over.after(0, COMPLETION)
 
     def dispatched(self, number: int, unit: Unit, job: Job) -> None:
-        """A unit has dispatched the request of that number."""
+        """Note that a unit has dispatched the request of that number."""
         if self.access is None:
             return
         first, end = [*self.firsts[number : number + 2].tolist(), len(self.access.threads)][:2]
@@ -76,7 +76,7 @@ class Round:
 
 
 class Part(Job):
-    """A warp's part of a round, the one of that `number`; its data have moved before."""
+    """A warp's part of a round, of number `number`; its data have moved before."""
 
     round: Round
     number: int
@@ -108,7 +108,7 @@ class Synchronous(Driver):
         return WarpsInOrder()
 
     def sequencer(self) -> Process:
-        """The program over all threads, round by round; barriers do nothing."""
+        """Run the program over all threads, round by round; barriers do nothing."""
         frame, listeners = self.frame, self.listeners
         steps = self.launch.meaning.start(frame)
         for listener in listeners:
@@ -137,10 +137,10 @@ class Synchronous(Driver):
             self.fail(error)
 
     def begin(self, request: Request) -> npt.NDArray[Any] | None:
-        """Dispatch every warp with an active lane once, in order of warp id; the values read.
+        """Dispatch every warp with an active lane once, in order of warp id; return values read.
 
-        Within a round all requests read, or all change memory and take effect in order of warp id,
-        so the data move immediately.
+        In a round either all requests read, or all change memory and take effect in order of warp
+        id, so the data move immediately.
         """
         array = self.launch.arrays[request.site.array]
         warps, blocks = self.grid.warp, self.grid.block
@@ -178,7 +178,7 @@ class Synchronous(Driver):
         blocks: Integers,
         lanes: Integers | None,
     ) -> Round:
-        """The stages of each warp's request, and at which unit it takes them."""
+        """The stages of each warp's request, and the unit of each."""
         units = array.unit_of_copy[blocks if array.shared else np.zeros_like(blocks)]
         counts = self.launch.stage_counts(site, units, addresses, warps, self.grid.warps, lanes)
         active = np.flatnonzero(counts)
@@ -196,7 +196,7 @@ class Synchronous(Driver):
         blocks: Integers,
         values: npt.NDArray[Any] | None,
     ) -> None:
-        """Report to the listeners what the round does."""
+        """Report the round to the listeners."""
         round_ = self.round
         stages = round_.stages * self.units[round_.units[0]].unit.stage_time
         times = dispatch_times(self.now, stages, round_.units)
@@ -217,7 +217,7 @@ class Synchronous(Driver):
             listener.accessed(round_.access)
 
     def end(self, request: Request, start: int) -> None:
-        """The round is over."""
+        """Note that the round is over."""
         round_ = self.round
         stages = int(round_.stages.sum())
         self.tally.round(

@@ -2,7 +2,7 @@
 
 A unit takes one stage per time unit: a request of k stages dispatched at t keeps it busy until
 t + k and completes at t + k + l - 1. At one instant completions and barriers come before
-dispatches: that is the order of the two priorities of `moment`.
+dispatches: this is the order of the two priorities of `moment`.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from mmsim.model.memory import ArrayInMemory
 from mmsim.model.rounds import completion
 from mmsim.model.turns import Turns
 
-FEW = 4  # requests below which counting them one by one is faster
+FEW = 4  # for fewer requests, counting them one by one is faster
 
 Integers = npt.NDArray[np.int64]
 
 
 class Job(Recurring):
-    """What a warp has at a unit, one request at a time; it happens when that has completed.
+    """A warp's job at a unit, one request at a time; the event is the completion.
 
-    The request is for `elements` of an `array`, one for each active lane (at least one), by a warp
-    of a `block`. `stages` is 0 until they are counted; `least` are those that it would take at
-    best. `ready` is when the warp became ready; it is noted for listeners, if there are any.
+    A warp of block `block` requests `elements` of an `array`, one for each active lane (at least
+    one). `stages` is 0 until they are counted; `least` is the number of stages at best. `ready` is
+    when the warp became ready; it is noted for listeners, if there are any.
     """
 
     least = 1
@@ -48,21 +48,21 @@ class Job(Recurring):
         return self.array.addresses(self.elements, self.block)
 
     def dispatched(self, unit: Unit) -> None:
-        """A unit dispatches the request: memory takes effect."""
+        """Dispatch the request: it takes effect on memory."""
 
     def asks(self) -> tuple[Site, list[int]]:
-        """The access that asks, and its addresses."""
+        """The access of the request, and its addresses."""
         raise NotImplementedError
 
     def served(self, delay: int) -> None:
-        """The request that is dispatched now completes so many time units later."""
+        """Let the request dispatched now complete `delay` time units later."""
         self.after(delay, COMPLETION)
 
 
 class MemoryUnit(Recurring):
     """One memory unit: takes jobs, dispatches them in turn, completes them.
 
-    It happens when the unit is free, or when a job comes to the idle unit.
+    The event is that the unit becomes free, or that a job comes to the idle unit.
     """
 
     def __init__(self, env: Environment, unit: Unit, turns: Turns) -> None:
@@ -72,10 +72,10 @@ class MemoryUnit(Recurring):
         self.jobs: dict[int, Job] = {}
         self.uncounted: list[Job] = []
         self.idle = True
-        self.beyond = completion(0, 0, unit.latency)  # what a request takes beyond its stages
+        self.beyond = completion(0, 0, unit.latency)  # a request's time beyond its stages
 
     def submit(self, job: Job) -> None:
-        """A warp is ready from now on."""
+        """Note that a warp is ready from now on."""
         self.jobs[job.warp] = job
         self.turns.push(job.warp)
         if not job.stages:
@@ -85,7 +85,7 @@ class MemoryUnit(Recurring):
             self.after(0, DISPATCH)
 
     def happen(self, _: Event) -> None:
-        """The unit is free: dispatch the next ready warp."""
+        """Dispatch the next ready warp, when the unit is free."""
         warp = self.turns.pop()
         if warp is None:
             self.idle = True
@@ -99,7 +99,7 @@ class MemoryUnit(Recurring):
         self.after(busy, DISPATCH)
 
     def serve(self, job: Job) -> tuple[int, int]:
-        """In how many time units the unit is free again, and a request dispatched now completes."""
+        """The delays until the unit is free again and until a request dispatched now completes."""
         busy = job.stages * self.unit.stage_time
         return busy, busy + self.beyond
 
@@ -119,7 +119,7 @@ class MemoryUnit(Recurring):
 
 
 def _addresses(jobs: list[Job], lanes: list[int]) -> Integers:
-    """The addresses of all elements of jobs that have so many lanes."""
+    """The addresses of all elements of jobs with `lanes` lanes."""
     copies = {(job.array, job.block) for job in jobs}
     elements = np.concatenate([job.elements for job in jobs])
     if len(copies) == 1:

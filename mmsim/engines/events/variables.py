@@ -1,4 +1,4 @@
-"""What changes in the variables of a sequencer's threads, for its trace."""
+"""The changes of the variables of a sequencer's threads, for its trace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mmsim.meaning.launch import Launch
 from mmsim.results.variables import Change, TracedVariable
 
 Seen = tuple[str, Any, Any]
-"""A variable's name, its value in a frame, and the lanes that hold it, None for all.
+"""A variable's name, its value in a frame, and the lanes with a value, None for all.
 
 A register array has a row for each element.
 """
@@ -35,9 +35,9 @@ def traced_variables(launch: Launch) -> tuple[TracedVariable, ...]:
 
 
 class Changes:
-    """Finds what has changed in the variables of a sequencer since it last looked.
+    """Finds the changes of a sequencer's variables since its last call.
 
-    `warps` are the sequencer's, whose lanes begin at `firsts`.
+    `warps` are the sequencer's; their lanes begin at `firsts`.
     """
 
     def __init__(
@@ -55,9 +55,9 @@ class Changes:
         plain = [one for one in variables if one.shape is None]
         self.plain = [(slots[one.name], one.name) for one in plain]
         self.floats = {one.name for one in variables if one.dtype.startswith(("float", "complex"))}
-        # Of each variable the value and the mask as the frame has them.
+        # The value and the mask of each variable, as the frame has them.
         self.seen: list[tuple[Any, Any]] = [(None, None)] * len(slots)
-        # What every lane holds, of a register array for each of its elements.
+        # The values of every lane, of a register array for each of its elements.
         self.held: dict[str, list[list[Any]]] = {}
         nothing = [None] * frame.lanes
         self.held |= {name: [nothing] for _, name in self.plain}
@@ -65,7 +65,7 @@ class Changes:
         self.bytes = {name: array.tobytes() for name, array in frame.registers.items()}
 
     def look(self) -> Iterator[Seen]:
-        """What the frame now holds in what it has assigned since; `compare` makes changes of it."""
+        """The values that the frame has assigned since; `compare` makes changes from them."""
         frame = self.frame
         for slot, name in self.plain:
             value, partial = frame.variables[slot], frame.partial.get(slot)

@@ -1,4 +1,4 @@
-"""Writes what touches an array: its address, what it costs, and the move; registers too."""
+"""Writes the text of accesses to arrays and registers: the address, the cost, and the move."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ LEAVES: dict[AtomicOp, str] = {
     "inc": "0 if {old} >= {value} else {old} + 1",
     "dec": "{value} if ({old} == 0) | ({old} > {value}) else {old} - 1",
 }
-"""The text of what an atomic leaves, as `mmsim.ir.atomics.LEAVES`; an array wraps it around."""
+"""The text of an atomic's new value, as `mmsim.ir.atomics.LEAVES`; an array wraps it around."""
 
 
 @dataclass(frozen=True)
 class Words:
-    """The words that a warp's request is for.
+    """The words of a warp's request.
 
-    `word` is the text of one of them, that of number `slot` (from 0, without a sign) among `count`.
-    Of a row, `elements` is the text of its first element and `first` of that one's place, else
+    `word` is the text of one of them, that of number `slot` (from 0, unsigned) among `count`. For a
+    row, `elements` is the text of its first element and `first` of this element's place. Otherwise
     `elements` is the text of a list.
     """
 
@@ -52,10 +52,10 @@ class Words:
 
 
 class Accesses(Pieces):
-    """A program that is being written, with what its accesses need.
+    """A program that is being written, with the state of its accesses.
 
-    Within a loop over the warps `access` counts the accesses before, `moving` are the variables
-    that are written as they are read, and `words` says which words those are.
+    Within a loop over the warps `access` counts the accesses so far. `moving` are the variables
+    that are written as they are read, and `words` gives their words.
     """
 
     access = 0
@@ -68,7 +68,7 @@ class Accesses(Pieces):
     def _element(self, array: str, index: tuple[ir.Expr, ...], to: str, last: str = "") -> None:
         """Lines that find the number of an element, or `bad`, for one lane.
 
-        `last` is what is added to the last axis's extent, for all the elements that follow.
+        `last` is added to the last axis's extent, for all the elements that follow.
         """
         shape = self.launch.meaning.shapes[array]
         if len(index) != len(shape) or no_index(map(self.typing.of, index)) is not None:
@@ -102,7 +102,7 @@ class Accesses(Pieces):
             self.text.add(f"register_{register}[:, here] = 0")
 
     def _fitting(self, array: str, value: ir.Expr) -> str:
-        """The text of a value that is stored, `bad` where the array's type can't hold it."""
+        """The text of a stored value, `bad` if the array's type can't hold it."""
         held, stored = self.typing.arrays[array], self.typing.of(value)
         name = self.text.temporary()
         self.text.add(f"{name} = {self.lanes.write(value)}")
@@ -116,7 +116,7 @@ class Accesses(Pieces):
         return name
 
     def _in_step(self, accesses: int) -> None:
-        """Give up rather than leave the list of accesses, should the skeleton be wrong."""
+        """Give up if the list of accesses ends too early, in case the skeleton is wrong."""
         self.text.add(f"if at_access + {accesses} > len(requests):")
         self.text.add("    return 1")
 
@@ -137,7 +137,7 @@ class Accesses(Pieces):
         self.text.add("at_access += 1")
 
     def _together(self, group: ir.Block) -> None:
-        """Statements that one loop over the warps does."""
+        """Write the statements of one loop over the warps."""
         accesses = sum(isinstance(one, ir.MemoryAccess) for one in group)
         self.access = 0
         self.moving = frozenset() if self.mask else self.moves.moved(group)
@@ -208,7 +208,7 @@ class Accesses(Pieces):
         self._give_up()
 
     def _atomic(self, statement: ir.Atomic) -> None:
-        """Lane after lane; each receives what the one before it left."""
+        """Write a loop over the lanes in order; each lane receives the last one's result."""
         text, array, target = self.text, statement.array, statement.target
         held = self.typing.arrays[array]
         if statement.op == "cas" and held.kind == "f":
@@ -262,7 +262,7 @@ class Accesses(Pieces):
         target: str | None,
         kind: str = "read",
     ) -> Words:
-        """A warp's request, counted; the words of variable `target` are needed later on."""
+        """Count a warp's request; later lines need the words of variable `target`."""
         self._in_skeleton(site)
         plain = self.mask is None and self.launch.arrays[array].offsets is None
         if plain and (row := self.rows.of(index)):
@@ -275,7 +275,7 @@ class Accesses(Pieces):
         return found
 
     def _row(self, row: Row, array: str, index: tuple[ir.Expr, ...], kind: str) -> Words:
-        """Of all lanes, for consecutive elements or for one."""
+        """The request of all lanes, for consecutive elements or for one."""
         text, number = self.text, self.text.temporary()
         element, first = f"element_{number}", f"first_{number}"
         text.add("lane = 0")
@@ -293,7 +293,7 @@ class Accesses(Pieces):
         return f"data_{array}[{first} + {lane}]" if row == "row" else f"data_{array}[{first}]"
 
     def _listed(self, array: str, index: tuple[ir.Expr, ...], kind: str) -> Words:
-        """Of all lanes, each for an element that is the same in all blocks: listed once."""
+        """The request of all lanes, for elements that are the same in all blocks: listed once."""
         text, width = self.text, self.width
         name = f"of_all_{len(self.lists)}"
         self.lists[name] = "block_size"
@@ -320,7 +320,7 @@ class Accesses(Pieces):
     def _scattered(
         self, array: str, index: tuple[ir.Expr, ...], target: str | None, kind: str
     ) -> Words:
-        """Of the active lanes, each for an element of its own."""
+        """The request of the active lanes, each for its own element."""
         text, memory = self.text, self.launch.arrays[array]
         of, count = "", "lanes"
         if target:
@@ -365,20 +365,20 @@ class Accesses(Pieces):
         return f"data_{array}[{place}]"
 
     def _conflict(self, array: str, kind: str) -> Conflict:
-        """The rule of an array's units, which has a compiled counter."""
+        """The rule of an array's units, for which there is a compiled counter."""
         conflict = self.launch.conflict(array, kind)
         assert conflict is not None
         return conflict
 
     def _costs(self, array: str, addresses: str, count: str, kind: str) -> tuple[str, str]:
-        """The texts of the stages of a request, and of the least that it can take."""
+        """The texts of the stages of a request, and of its least stages."""
         given = self._conflict(array, kind), addresses, "where" if self.mask else "every", count
         return stages(*given), least(*given)
 
     def _note(self, array: str, stages: str, least: str) -> None:
-        """Count a request that takes so many stages, and so many at best.
+        """Write the lines that count a request with these stages and least stages.
 
-        Arrays begin at multiples of the rule's width, so that an address within the array will do.
+        Arrays begin at multiples of the rule's width, so an address within the array is enough.
         """
         own = bool(self.launch.arrays[array].shared and self.launch.machine.shared)
         text = self.text
@@ -392,7 +392,7 @@ class Accesses(Pieces):
         text.add(f"    operations[warp, {at}] = 2 * stages{' + 1' if own else ''}")
 
     def _base(self, array: str) -> str:
-        """Where in its data the copy of a shared array begins; empty for a parameter."""
+        """The text of the place where the copy of a shared array begins; empty for a parameter."""
         if not self.launch.arrays[array].shared:
             return ""
         return f"(block - block0) * size_{array}"

@@ -1,7 +1,7 @@
-"""What may be fused: which variables are uniform or can be inlined, which order of pieces is safe.
+"""Whether a program may be fused: uniform and inlined variables, safe orders of pieces.
 
-A program can be fused where every thread takes the same path through its loops, so that the list
-of its accesses is known before it runs. Anything else raises `CannotFuse`, and is interpreted.
+A program can be fused if every thread takes the same path through its loops. Then the list
+of its accesses is known before it runs. Any other program raises `CannotFuse`, and is interpreted.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from mmsim.ir.walk import accesses, parts, statements
 READER = "the fusing of programs"
 FAILING = ("/", "//", "%", "**", "<<", ">>")
 LONGEST = 30
-"""Parts of an inlined expression: nested ones that are used twice each grow exponentially."""
+"""The most parts of an inlined expression: nested ones used twice each grow exponentially."""
 
 
 class CannotFuse(Exception):
-    """The program has to be interpreted; why."""
+    """The reason why a program has to be interpreted."""
 
 
 def straighten(block: ir.Block, tail: bool = True, scope: str | None = None) -> ir.Block:
-    """The block without jumps: what follows `if test: return` becomes the other part of the `if`.
+    """The block without jumps: the statements after `if test: return` move into its `else`.
 
     `tail` says that the end of the block is the end of the program, or of the call `scope`.
     """
@@ -81,7 +81,7 @@ def straighten(block: ir.Block, tail: bool = True, scope: str | None = None) -> 
 
 
 def _ends(statement: ir.Return | ir.Leave, scope: str | None) -> bool:
-    """Whether a jump goes to the end of what is being straightened."""
+    """Whether a jump goes to the end of the straightened block."""
     return scope is None if isinstance(statement, ir.Return) else statement.scope == scope
 
 
@@ -90,7 +90,7 @@ def _leaves(block: ir.Block, scope: str | None) -> bool:
 
 
 def breaks(block: ir.Block) -> bool:
-    """Whether the body of a loop leaves that loop by `break`."""
+    """Whether the body of a loop leaves this loop by `break`."""
     return any(map(_breaks, block))
 
 
@@ -125,10 +125,10 @@ def _breaks(statement: ir.Stmt) -> bool:
 
 
 class Analysis(Uniformity):
-    """What is known of the variables of a straightened program.
+    """The kinds of variables of a straightened program.
 
-    Besides those that are `uniform`, `once` are others that one statement sets, `inlined` those
-    that stand for an expression of the thread's own numbers.
+    `uniform` variables are the same for all threads. Of the others, one statement sets those in
+    `once`; those in `inlined` stand for an expression of the thread's own numbers.
     """
 
     def __init__(self, body: ir.Block) -> None:
@@ -136,7 +136,7 @@ class Analysis(Uniformity):
         targets = [s.target for s in statements(body) if isinstance(s, ir.Assign | ir.For)]
         loaded = {s.target for s in statements(body) if isinstance(s, ir.Load | ir.Atomic)}
         self.inlined: dict[str, ir.Expr] = {}
-        self._length: dict[str, int] = {}  # of what is inlined, written out
+        self._length: dict[str, int] = {}  # of inlined variables, written out
         loads = [s.target for s in statements(body) if isinstance(s, ir.Load | ir.Atomic)]
         forgotten = {name for s in statements(body) if isinstance(s, ir.Forget) for name in s.names}
         self.once = {
@@ -161,10 +161,10 @@ class Analysis(Uniformity):
         return self._length.get(part.name, 1) if isinstance(part, ir.Var) else 1
 
     def _inlinable(self, value: ir.Expr) -> bool:
-        """Whether an expression is the same wherever it stands, and can't fail.
+        """Whether an expression has the same value everywhere, and can't fail.
 
-        A variable that is set once may take another's value in a loop's next trip, but then it is
-        set before it is read again: reading it earlier is refused.
+        In a loop's next trip, a variable that is set once may take another value. It is then set
+        before it is read again, because earlier reads are refused.
         """
         if isinstance(value, ir.Var):
             return value.name in self.once or value.name in self._same_once
@@ -198,7 +198,7 @@ class Analysis(Uniformity):
         return True
 
     def _constant(self, value: ir.Expr) -> bool:
-        """Whether an expression is one number all along, without an operation that can fail."""
+        """Whether an expression is one constant number, without an operation that can fail."""
         return self.is_uniform(value) and self._inlinable(value)
 
 
@@ -215,9 +215,9 @@ def own_index(index: tuple[ir.Expr, ...], inlined: dict[str, ir.Expr]) -> bool:
 def order_matters(body: ir.Block, array: str, inlined: dict[str, ir.Expr]) -> str:
     """Whether the result depends on the order in which pieces of the grid run.
 
-    "no": no thread writes the array, or every thread keeps to elements of its own. "written": it is
-    written and never read, so that the order is lost only where two threads write one element.
-    "yes": one thread may read what another one writes.
+    "no": no thread writes the array, or every thread keeps to its own elements. "written": threads
+    write it and never read it, so the order matters only if two threads write one element. "yes":
+    one thread may read the writes of another one.
     """
     uses = [s for s in accesses(body) if s.array == array]
     reads = [s for s in uses if not isinstance(s, ir.Store)]
@@ -229,9 +229,9 @@ def order_matters(body: ir.Block, array: str, inlined: dict[str, ir.Expr]) -> st
 
 
 def gathered(body: ir.Block, array: str, held: Type) -> str | None:
-    """The kind of the atomics that are all that is done to an array, if their order doesn't matter.
+    """The kind of an array's atomics, if the array has no other access and their order is free.
 
-    Several copies of the array can then be put together, whichever thread has changed which.
+    Then several copies of the array can be merged, whichever thread has changed which.
     """
     uses = [s for s in accesses(body) if s.array == array]
     atomics = [s for s in uses if isinstance(s, ir.Atomic)]
@@ -246,7 +246,7 @@ def _one_form(uses: Iterable[ir.Access], inlined: dict[str, ir.Expr]) -> bool:
 
 
 def behind(value: ir.Expr, inlined: dict[str, ir.Expr]) -> ir.Expr:
-    """What a variable stands for that is inlined; any other expression itself."""
+    """The expression for which an inlined variable stands; any other expression itself."""
     while isinstance(value, ir.Var) and value.name in inlined:
         value = inlined[value.name]
     return value

@@ -1,4 +1,4 @@
-"""Compiles what `writer` wrote; the machine code is kept on disk for the next time."""
+"""Compiles the text of `writer`; the machine code is kept on disk for the next time."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ Kernel = Callable[..., int]
 
 @cache
 def _called() -> str:
-    """What a compiled kernel has taken in besides its own text: the functions that it calls."""
+    """The inputs of a compiled kernel except for its own text: the functions that it calls."""
 
     return "\n".join([inspect.getsource(counting), inspect.getsource(runtime)])
 
 
 def _name(kernel: str) -> str:
-    """The name of a kernel's text, as of a Python file: it is what the text holds."""
+    """The file name of a kernel's text, derived from the text."""
     return "program_" + hashlib.sha256(f"{_called()} {kernel}".encode()).hexdigest()[:24]
 
 
 def is_kept(kernel: str) -> bool:
-    """Whether a kernel that has been compiled before is on the disk."""
+    """Whether the disk holds a kernel's machine code."""
     return any(compiler.kept(_name(kernel)))
 
 
 def _namespace() -> dict[str, Any]:
     import numpy as np
 
-    # Numba looks the module up again when it loads what it kept.
+    # Numba looks the module up again when it loads kept code.
     called = "bank_request group_request row_of_banks row_of_groups bank_parts group_parts"
     called += " bank_atomic_request group_atomic_request bank_atomic_parts group_atomic_parts"
     called += " row_of_bank_parts row_of_group_parts parts_asking packed_bank_request"
@@ -47,7 +47,7 @@ def _namespace() -> dict[str, Any]:
 
 
 def plain(kernel: str) -> Kernel:
-    """A kernel that Python runs, for tests and where Numba does not compile.
+    """A kernel that Python runs, for tests and for programs that Numba does not compile.
 
     Its numbers are NumPy's, which wrap around.
     """
@@ -65,7 +65,7 @@ def plain(kernel: str) -> Kernel:
         return lambda *operands: numpy_number(function(*operands))
 
     def counted(*bounds: Any) -> Any:
-        # NumPy 2.1 adds Python's integers to those without a sign as floats, in some threads.
+        # In some threads, NumPy 2.1 adds Python's integers to unsigned ones as floats.
         unsigned = type(bounds[0]) is np.uint64
         return map(np.uint64, range(int(bounds[0]))) if unsigned else range(*bounds)
 
@@ -85,7 +85,7 @@ def compiled(kernel: str) -> Kernel:
     """A kernel that Numba compiles at its first call, or takes from the disk."""
     if not compiler.enabled():
         return plain(kernel)
-    file = f"{_name(kernel)}.py"  # which is nowhere but in Python's memory
+    file = f"{_name(kernel)}.py"  # it exists only in Python's memory
     linecache.cache[file] = (len(kernel), None, kernel.splitlines(True), file)
     namespace = _namespace()
     exec(compile(kernel, file, "exec"), namespace)

@@ -1,7 +1,7 @@
-"""The text that counts what one request takes, by the compiled counters, for each rule of a unit.
+"""The text that counts the stages of one request by the compiled counters, for each rule.
 
-The counters are those of `mmsim.engines.array.counting`. `lanes` is the text of the list of the
-lanes that ask, `count` that of their number, `addresses` that of their addresses.
+The counters are those of `mmsim.engines.array.counting`. `lanes` is the text of the list of
+requesting lanes, `count` the text of their number, `addresses` the text of their addresses.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from mmsim.model.conflicts import Conflict, InParts
 
 
 def counted(rule: Conflict | None, width: int, begin: int) -> bool:
-    """Whether there are counters, for arrays that begin at multiples of `begin` and such warps."""
+    """Whether there are counters for arrays aligned to `begin` words and warps of these lanes."""
     if isinstance(rule, Twice):
         return counted(rule.rule, width, begin)
     if rule is None or rule.compiled is None or begin % rule.width:
         return False
     if isinstance(rule, InPairs) and rule.width == 1:
-        return False  # two lanes that follow one another may be a part
+        return False  # a part may consist of two consecutive lanes
     return rule.width >= width or isinstance(rule, InParts)
 
 
@@ -32,7 +32,7 @@ def stages(rule: Conflict, addresses: str, lanes: str, count: str) -> str:
 
 
 def least(rule: Conflict, addresses: str, lanes: str, count: str) -> str:
-    """The least stages that a request can take: one for each of its parts."""
+    """The least stages of a request: one for each of its parts."""
     if isinstance(rule, Twice):
         return f"2 * {least(rule.rule, addresses, lanes, count)}"
     if isinstance(rule, InPairs):

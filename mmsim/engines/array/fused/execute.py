@@ -33,21 +33,21 @@ from mmsim.meaning.memory_budget import check_memory, copies
 from mmsim.results import Run
 
 Integers = npt.NDArray[np.int64]
-PIECE = 2048  # lanes of a piece that needn't be a block: what they hold stays in the cache
+PIECE = 2048  # lanes of a piece that needn't be a block: their values stay in the cache
 SHORT = 1 << 20
-"""Thread accesses that take one core no longer than it takes to ask two."""
+"""The most thread accesses that one core does in the time that starting two takes."""
 PART = 1 << 20
-"""Thread accesses of a part of the grid that is done in one call."""
+"""Thread accesses of the part of the grid that one call does."""
 SMALL = 1 << 16
 FEW = 1 << 10
-"""Bytes of counts, and accesses, up to which an outcome is kept for the next launch."""
+"""The most bytes of counts, and accesses, for an outcome to be kept for the next launch."""
 MOST_READY = 256
 WIDEST = 1 << 12
-"""The widest warps whose tables take little memory: some 1.5 KiB for each lane, on each core."""
+"""The widest warps with small tables: some 1.5 KiB for each lane, on each core."""
 
 
 class _Own(threading.local):
-    """What each thread has for itself: the scratch for the width that it used last."""
+    """The data of each thread: the scratch for the width that it used last."""
 
     width = 0
     tables = np.zeros((0, 0), dtype=np.int64)
@@ -59,11 +59,11 @@ _hopeless: set[str] = set()
 
 
 class GaveUp(Exception):
-    """A thread did what a fused program can't explain."""
+    """A fused program met an error that it can't explain."""
 
 
 class NotCompiled(Exception):
-    """Numba can't compile the text of a fused program, which is a mistake in mmsim."""
+    """Numba can't compile the text of a fused program: a mistake in mmsim."""
 
 
 class Collided(Exception):
@@ -72,12 +72,12 @@ class Collided(Exception):
 
 @dataclass
 class Known:
-    """What equal launches share.
+    """The data that equal launches share.
 
-    The text, the site of each access, the steps of each thread, thread accesses at most, how many
-    sums each access has, the type of an operation's number; by whether the grid is one piece, the
-    warps of a piece, the pieces and the numbers that the kernel takes; bytes needed, by what they
-    depend on.
+    For all: the text, the site of each access, the steps of each thread, the most thread accesses,
+    the number of sums of each access, the type of an operation's number. By whether the grid is one
+    piece: the warps of a piece, the pieces and the numbers that the kernel takes. Also the bytes
+    needed, by the values on which they depend.
     """
 
     text: Fused
@@ -91,7 +91,7 @@ class Known:
 
 
 class Execution:
-    """A fused program with its arguments; raises `CannotFuse` where there is none."""
+    """A fused program with its arguments; raises `CannotFuse` if the program can't be fused."""
 
     def __init__(self, launch: Launch, progress: Progress) -> None:
         if launch.machine.cache is not None:
@@ -117,9 +117,9 @@ class Execution:
         limit = self.launch.meaning.max_accesses
         sites, steps = accesses(text.skeleton, limit, pieces[False][2])
         work = self.grid.threads * (len(sites) - sites.count(BARRIER_SITE))
-        # The machine's memory, the DMMs with a block, and what requests take at best.
+        # The machine's memory, the DMMs with a block, and the least stages of requests.
         sums = 1 + min(len(machine.shared), self.grid.blocks) + machine.by_lane
-        most = 2 * machine.width + 1  # the narrower the faster
+        most = 2 * machine.width + 1  # a narrow type is faster
         operation = np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.int64
         return Known(text, sites, steps, work, sums, np.dtype(operation), pieces, {})
 
@@ -129,14 +129,14 @@ class Execution:
         return self.text.kernel in _ready
 
     def worth(self) -> Worth:
-        """What compiling it is worth, unless it is hopeless: then `CannotFuse`."""
+        """Weigh the compilation; raise `CannotFuse` if it is hopeless."""
         text = self.text.kernel
         if text in _hopeless or not compiler.enabled():
             raise CannotFuse("Numba can't compile it")
         return Worth(text, self.steps, self.grid.threads)
 
     def needed(self, whole: bool) -> int:
-        """Bytes that running it takes, roughly, beyond the arguments; `whole` as in `_pieces`."""
+        """The approximate bytes of a run, beyond the arguments; `whole` as in `_pieces`."""
         launch, grid, steps = self.launch, self.grid, len(self.sites)
         warps = self.known.pieces[whole][0]
         lanes = warps * launch.machine.width
@@ -160,7 +160,7 @@ class Execution:
         return copies(launch) + operations + own * min(cores(), -(-grid.warps // warps))
 
     def run(self, plain: bool = False) -> Run:
-        """Run to the end. Raises `GaveUp` where only the interpreter can say why."""
+        """Run to the end. Raises `GaveUp` if only the interpreter can explain the error."""
         counts = self.counted(plain)
         kept, name = self.launch.kept, f"outcome {self.launch.schedule}"
         sums, requests, operations = counts
@@ -177,7 +177,7 @@ class Execution:
     def counted(self, plain: bool = False) -> tuple[Integers, Integers, Any]:
         """Run to the end: stages by unit and access, requests by access, operations by warp.
 
-        Where it matters which lanes ask, what requests take at best follows the units' stages.
+        If a rule depends on the requesting lanes, the least stages follow the units' stages.
         """
         whole = self.text.in_order
         self._check_room(whole)
@@ -191,7 +191,7 @@ class Execution:
             return self._pieces(kernel, True)
 
     def _check_room(self, whole: bool) -> None:
-        """Refuse what needs more memory than there is; how much it needs is found once."""
+        """Refuse a run that needs more memory than there is; the need is computed once."""
         key = self.launch.schedule, whole, cores() if self.work > SHORT else 1
         needed = self.known.needed.get(key)
         if needed is None:
@@ -199,7 +199,7 @@ class Execution:
         check_memory(self.launch, needed)
 
     def _ready(self) -> build.Kernel:
-        """The kernel, compiled for the types of its arguments by running no piece."""
+        """Compile the kernel for the types of its arguments, by running no piece."""
         if self.text.kernel in _ready:
             return _ready[self.text.kernel]
         if not build.is_kept(self.text.kernel):
@@ -222,7 +222,7 @@ class Execution:
         return kernel
 
     def _numbers(self, whole: bool) -> tuple[int, int, list[Any]]:
-        """The warps of a piece, the pieces, and what each number's name in the text stands for."""
+        """The warps of a piece, the pieces, and the value of each number's name in the text."""
         meaning, grid, warps = self.launch.meaning, self.grid, self._piece_warps(whole)
         numbers: dict[str, ir.Scalar] = {}
         for name, value in meaning.numbers.items():
@@ -264,7 +264,7 @@ class Execution:
         warps = self.grid.warps if self.launch.schedule == "asynchronous" else 0
         operations = np.zeros((warps, steps), known.operation)
         control = np.zeros(2, dtype=np.int64)
-        arrays = self._arrays()  # before the cores are at work: they all copy what is large
+        arrays = self._arrays()  # before the cores are at work: they all copy large arrays
         if self.work <= SHORT:
             counts = control, sums, requests, operations, _own_scratch(machine.width)
             arguments = (*self._marks(not whole), *arrays, *numbers)
@@ -307,11 +307,11 @@ class Execution:
         return sums, requests, operations
 
     def _parts(self, pieces: int) -> int:
-        """In how many parts to deal out the pieces: so many that the cores end together."""
+        """The number of parts for the pieces, such that the cores end together."""
         return min(pieces, max(cores(), min(32 * cores(), self.work // PART)))
 
     def _copies(self) -> dict[str, npt.NDArray[Any]]:
-        """Copies of the gathered arrays in which nothing has been done yet, for one core."""
+        """Fresh copies of the gathered arrays, for one core."""
         arrays, kinds = self.launch.arrays, self.text.gathered
         return {
             name: np.full(
@@ -323,33 +323,33 @@ class Execution:
     def _arrays(
         self, copied: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})
     ) -> list[npt.NDArray[Any]]:
-        """The words of the parameters, of some of them a core's own copies, and their offsets."""
+        """The words of the parameters, with a core's own copies of some, and their offsets."""
         arrays = self.launch.arrays
         data = []
         for array in arrays.values():
             if not array.shared:
                 words = copied.get(array.name, array.flat)
-                # Read-only whatever the caller's is: a kernel is compiled for the one or the other.
+                # Always read-only: a kernel is compiled for read-only or for writable arrays.
                 if not array.written:
                     words.setflags(write=False)
                 data.append(words)
         return data + [array.offsets for array in arrays.values() if array.offsets is not None]
 
     def _marks(self, marking: bool) -> list[npt.NDArray[np.uint64]]:
-        """A bit for every element of the arrays whose writes are marked."""
+        """A bit for every element of the arrays with marked writes."""
         sizes = [self.launch.arrays[name].size for name in self.text.marked]
         return [np.zeros(size // 64 + 2 if marking else 0, dtype=np.uint64) for size in sizes]
 
 
 def _own_scratch(width: int) -> Integers:
-    """This thread's scratch for a width. It needn't be cleared."""
+    """This thread's scratch for a width. It needs no clearing."""
     if _own.width != width:
         _own.width, _own.tables = width, scratch(width)
     return _own.tables
 
 
 def _raise(end: int) -> None:
-    """Raise what the number means with which a kernel has ended."""
+    """Raise the error that a kernel's final number stands for."""
     if end:
         raise GaveUp if end == 1 else Collided
 

@@ -1,8 +1,8 @@
 """Writes the expressions of a program as text that Numba compiles.
 
-The types come from `mmsim.ir.types`, the meaning from `mmsim.ir.operators`. What has no
-value (a division by zero) sets `bad`, and so does all else that is an error: the program is then
-run again by the interpreter, which knows how to say what is wrong.
+The types come from `mmsim.ir.types`, the meaning from `mmsim.ir.operators`. An operation without a
+value (a division by zero) sets `bad`, and so does every other error: the interpreter then runs the
+program again, and explains the error.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ CALLS = {
     "**": "power",
 }
 REFUSED = {"//": "== 0", "%": "== 0", "/": "== 0", "<<": "< 0", ">>": "< 0", "**": "< 0"}
-"""What the right operand of an operation mustn't be."""
+"""The values that the right operand of an operation mustn't have."""
 LARGEST = 64
-"""Numbers that a compiled program's constant table may have: they are written out at each use."""
+"""The most numbers of a constant table in a compiled program: each use writes them out."""
 LITERAL = (ir.Const, ir.Unary, ir.Binary, ir.Compare, ir.Call)
-"""What an expression of literals is made of."""
+"""The nodes of an expression of literals."""
 
 
 def numpy_name(type_: Type) -> str:
-    """How a type is written."""
+    """The text of a type."""
     return "np.bool_" if type_ == BOOL else f"np.{type_.name}"
 
 
 class Text:
-    """Lines of a program in the making, at their depth."""
+    """The lines of a program that is being written, each at its depth."""
 
     def __init__(self, names: Iterator[str]) -> None:
         self.lines: list[str] = []
@@ -66,9 +66,9 @@ class Text:
         self.marks: list[tuple[int, int]] = []
         """Lines and depths: before the loop at work, and where its body begins."""
         self.divisors: dict[tuple[ir.Expr, bool], tuple[str, str]] = {}
-        """What the loop at work divides by: the names of the divisor and of its power of two."""
+        """The divisors of the loop at work: the names of each divisor and of its power of two."""
         self.doubtful = False
-        """Whether a line may have set `bad` that no line has looked at since."""
+        """Whether an earlier line may have set `bad` and no line has tested it since."""
         self._names = names
 
     @contextmanager
@@ -87,7 +87,7 @@ class Text:
 
     @contextmanager
     def _at(self, number: int) -> Iterator[None]:
-        """What is added goes to a mark, behind what has been added there before."""
+        """Add lines at a mark, behind the lines added there before."""
         marks, outer = self.marks, self.depth
         line, depth = marks[number]
         rest = self.lines[line:]
@@ -100,11 +100,11 @@ class Text:
         self.lines += rest
 
     def earlier(self) -> AbstractContextManager[None]:
-        """What is added goes before the loop at work."""
+        """Add lines before the loop at work."""
         return self._at(0)
 
     def at_head(self) -> AbstractContextManager[None]:
-        """What is added goes where the body of the loop at work begins."""
+        """Add lines at the start of the body of the loop at work."""
         return self._at(1)
 
     def add(self, line: str) -> None:
@@ -113,7 +113,7 @@ class Text:
         self.lines.append("    " * self.depth + line)
 
     def drop(self, name: str) -> None:
-        """Take out the last line that sets a variable if no line behind it needs that."""
+        """Remove the last line that sets a variable if no later line needs the value."""
         for at in range(len(self.lines) - 1, -1, -1):
             if self.lines[at].lstrip().startswith(f"{name} = "):
                 if not re.search(rf"\b{name}\b", "\n".join(self.lines[at + 1 :])):
@@ -121,15 +121,15 @@ class Text:
                 return
 
     def temporary(self) -> str:
-        """A name that nothing else has."""
+        """A new, unique name."""
         return next(self._names)
 
 
 class Expressions:
     """Writes expressions into `text`, for one lane or, if they are `uniform`, for all lanes.
 
-    `own` gives the text of a lane's own variable, `constant` the value of an expression that is
-    known before the launch.
+    `own` gives the text of a lane's own variable. `constant` gives the value of an expression that
+    is known before the launch.
     """
 
     def __init__(
@@ -152,13 +152,13 @@ class Expressions:
         self.own = own
         self.constant = constant
         self.uniform = uniform
-        self.is_power = is_power  # of a divisor: whether it is a constant power of two
+        self.is_power = is_power  # whether a divisor is a constant power of two
         self.assigned: set[str] = set()
 
     def folded(self, value: ir.Expr) -> ir.Scalar | None:
         """The value of an expression of literals, None of any other.
 
-        They aren't left to the kernel: Python's integers, unlike its own, don't wrap around.
+        The kernel doesn't compute them: its integers wrap around, Python's don't.
         """
         if not made_of(value, LITERAL):
             return None
@@ -167,7 +167,7 @@ class Expressions:
         return number
 
     def write(self, value: ir.Expr) -> str:
-        """The text of an expression of its own type; what it needs before goes into the lines."""
+        """The text of an expression in its own type; earlier lines compute its parts."""
         if self.uniform:
             self._refuse_shared(self.typing.of(value))
         if (number := self.folded(value)) is not None:
@@ -208,27 +208,27 @@ class Expressions:
                 assert_never(value, READER)
 
     def _refuse_shared(self, type_: Type) -> None:
-        """Leave complex numbers that all threads share to the interpreter: a skeleton has none."""
+        """Refuse complex numbers that all threads share: a skeleton has none."""
         if type_.kind == "c":
             raise CannotFuse("a complex number that all threads share")
 
     def cast(self, value: ir.Expr, wanted: Type) -> str:
-        """The text of an expression, as a value of such a type; integers wrap around."""
+        """The text of an expression, as a value of type `wanted`; integers wrap around."""
         if self.uniform:
             self._refuse_shared(wanted)
         held = self.typing.of(value)
         if held == wanted:
             return self.write(value)
-        if (number := self.folded(value)) is not None:  # which NumPy's types don't wrap around
+        if (number := self.folded(value)) is not None:  # NumPy's types don't wrap it around
             return self._number(convert(number, held, wanted), wanted)
         return f"{numpy_name(wanted)}({self.write(value)})"
 
     def wide(self, value: ir.Expr) -> str:
-        """The text of an expression, as arithmetic is done on it."""
+        """The text of an expression as an operand of arithmetic."""
         return self.cast(value, wide(self.typing.of(value)))
 
     def truth(self, value: ir.Expr) -> str:
-        """The text of whether an expression counts as true."""
+        """The text of an expression's truth value."""
         text = self.write(value)
         return text if self.typing.of(value) == BOOL else f"({text} != 0)"
 
@@ -241,7 +241,7 @@ class Expressions:
         if type(number) is int and not -(2**63) < number < 2**63:
             raise CannotFuse(f"{number} is not a 64-bit literal")
         if self.uniform and type(number) is int:
-            return f"np.int64({number})"  # what the skeleton computes with it mustn't wrap unseen
+            return f"np.int64({number})"  # the skeleton's results with it mustn't wrap unseen
         return f"({number!r})" if number < 0 else repr(number)
 
     def _number(self, number: ir.Scalar, type_: Type) -> str:
@@ -251,9 +251,9 @@ class Expressions:
         return f"{numpy_name(type_)}({number if type_ == UNSIGNED else self._literal(number)})"
 
     def _typed(self, value: ir.Unary | ir.Binary) -> str | None:
-        """The text of an operation in a type that was asked for, or on complex numbers, else None.
+        """The text of an operation in a requested type, or on complex numbers, else None.
 
-        A test of whether a number is true is not one.
+        The test of a number's truth is no such operation.
         """
         how = self.typing.operation(value)
         is_complex = "c" in how.operands[0].kind + how.result.type.kind
@@ -293,7 +293,7 @@ class Expressions:
         return self.own(name)
 
     def _lookup(self, value: ir.Lookup) -> str:
-        """An element of a constant table, whose indices count from the end where they are < 0."""
+        """An element of a constant table; a negative index counts from the end."""
         kind = self.typing.of(value).kind
         if kind in "uc":
             raise CannotFuse("a table of complex numbers or of integers without a sign")
@@ -362,7 +362,7 @@ class Expressions:
         return f"{'float_' if result.kind == 'f' else ''}{CALLS[op]}({left}, {right})"
 
     def _float_power(self, value: ir.Binary) -> str:
-        """A power of floats that one operation of IEEE 754 gives; `powers` knows the others."""
+        """A power of floats by one operation of IEEE 754; `powers` has the others."""
         exponent = self.folded(value.right)
         if exponent not in (2, 0.5):
             raise CannotFuse("a power of floats")
@@ -375,11 +375,11 @@ class Expressions:
         return square
 
     def _by_uniform(self, op: str, left: str, divisor: ir.Expr, natural: bool) -> str:
-        """A division by what is the same for all threads: a shift by a constant power of two.
+        """A division by a value that all threads share: a shift by a constant power of two.
 
         Processors divide slowly. The divisor is inspected once, before the loop over the warps.
-        Without a sign, which `natural` numbers don't have, many lanes are shifted by one
-        instruction.
+        One instruction shifts many unsigned lanes, so `natural` numbers have no
+        sign.
         """
         power = self.is_power(divisor)
         if (divisor, power) not in self.text.divisors:
@@ -400,7 +400,7 @@ class Expressions:
         return f"{CALLS[op]}({left}, {name})"
 
     def _keep(self, text: str) -> str:
-        """The text of a value that is needed more than once, computed once."""
+        """The text of a value that is used more than once, computed once."""
         name = self.text.temporary()
         self.text.add(f"{name} = {text}")
         return name
@@ -411,7 +411,7 @@ class Expressions:
         self.text.add(f"    {name} = {instead}")
 
     def _either(self, test: str, then: ir.Expr, other: ir.Expr | str, type_: Type) -> str:
-        """`then` where `test` holds, else `other`; each is evaluated only where it is wanted."""
+        """`then` if `test` holds, else `other`; only the chosen one is evaluated."""
         name = self.text.temporary()
         self.text.add(f"if {test}:")
         self._arm(name, then, type_)

@@ -1,8 +1,8 @@
-"""Which statements one loop over the warps does, and which words it needn't keep in between.
+"""The statements of each loop over the warps, and the words that a loop needn't keep.
 
-All warps do one statement before the first does the next. Where no warp can see what another one
-does meanwhile, one loop does several statements, each warp all of them: the words that it has read
-are at hand when it writes them.
+Each statement runs for all warps before the next statement begins. If no warp can see the effects
+of other warps meanwhile, one loop does several statements, each warp all of them: the words that it
+has read are at hand when it writes them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from mmsim.ir.walk import expressions, parts, statements, written_arrays
 
 
 def together(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
-    """The statements of a block in their order, those together that one loop can do.
+    """The statements of a block in order, grouped into loops.
 
-    No array is written there by one statement and used by another.
+    Within a group, no statement uses an array that another one writes.
     """
     group: list[ir.Stmt] = []
     used: set[str] = set()
@@ -45,7 +45,7 @@ def together(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
 
 
 def _by_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
-    """Whether each lane does a statement for itself, or nothing has to be done."""
+    """Whether each lane does a statement by itself, or the statement has nothing to do."""
     match statement:
         case ir.Assign(target):
             return target not in analysis.uniform
@@ -71,7 +71,7 @@ def _by_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
 
 
 def needs_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
-    """Whether there is something to do for each lane."""
+    """Whether a statement has work for each lane."""
     match statement:
         case ir.Assign(target):
             return target not in analysis.inlined and target not in analysis.uniform
@@ -99,7 +99,7 @@ def needs_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
 
 
 def kept(value: ir.Expr, analysis: Analysis) -> str | None:
-    """The variable of which each lane has its own that a value is, None of any other value."""
+    """The variable that a value is, if each lane has its own; None for any other value."""
     value = behind(value, analysis.inlined)
     if isinstance(value, ir.Var) and value.name not in analysis.uniform:
         return value.name
@@ -107,11 +107,11 @@ def kept(value: ir.Expr, analysis: Analysis) -> str | None:
 
 
 class Moves:
-    """The variables that are set by one read of memory, and what is known of them.
+    """The variables that are set by one read of memory, and their uses.
 
-    `unwritten` are those read from arrays that the program never writes: the word still stands
-    there when it is needed. `moved` gives for each group the variables that are written as they are
-    by a later statement of the group, and needed nowhere else.
+    `unwritten` are those read from arrays that the program never writes: memory still holds the
+    word when it is needed. `moved` gives for each group the variables that a later statement of the
+    group writes unchanged, and that have no other use.
     """
 
     def __init__(self, body: ir.Block, analysis: Analysis) -> None:
@@ -146,7 +146,7 @@ class Moves:
         return found
 
     def _read_once(self, value: ir.Expr) -> bool:
-        """Whether a variable, and each that it stands for, is read in one place."""
+        """Whether a variable, and each for which it stands, is read in one place."""
         while isinstance(value, ir.Var) and self._reads[value.name] == 1:
             if value.name not in self.analysis.inlined:
                 return True

@@ -1,4 +1,4 @@
-"""What the pieces of a fused program counted, and the rows and the time that follow from it."""
+"""The counts of the pieces of a fused program, and the rows and the time that follow from them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Integers = npt.NDArray[np.int64]
 
 
 class Outcome:
-    """The rows and the time of a launch that has counted so much.
+    """The rows and the time of a launch with counts `counts`.
 
-    Launches that differ only in what their arrays hold often have the same counts: then the outcome
-    of the launch before is reused. `counts` are those of `Execution.counted`; `sites` are those of
-    the accesses in order.
+    Launches that differ only in the contents of their arrays often have the same counts: then the
+    previous launch's outcome is reused. `counts` are those of `Execution.counted`; `sites` are
+    those of the accesses in order.
     """
 
     def __init__(

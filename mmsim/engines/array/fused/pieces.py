@@ -1,4 +1,4 @@
-"""What surrounds the statements of a fused program: its pieces, their warps, their lanes.
+"""The frame around the statements of a fused program: its pieces, their warps, their lanes.
 
 Two texts grow side by side, the kernel in `text` and the skeleton in `plain`.
 """
@@ -23,11 +23,11 @@ from mmsim.ir.walk import expressions, parts, statements
 from mmsim.meaning.launch import Launch
 
 LEAVE = "break"
-"""What leaves a loop over the warps."""
+"""Statements that leave a loop over the warps."""
 
 
 def divisors(launch: Launch) -> list[ir.Expr]:
-    """All that the program divides by."""
+    """All divisors of a program."""
     body = launch.meaning.code.body
     return [
         part.right
@@ -51,7 +51,7 @@ def is_whole(launch: Launch, divisor: ir.Expr) -> bool:
 
 
 def of_divisors(launch: Launch) -> tuple[tuple[bool, bool], ...]:
-    """Which of the divisors are powers of two and multiples of the width in this launch."""
+    """The divisors that are powers of two, and those that are multiples of the width, here."""
     found = launch.program.kept(("divisors", launch.sides), lambda: divisors(launch))
     return tuple((is_power(launch, divisor), is_whole(launch, divisor)) for divisor in found)
 
@@ -63,7 +63,7 @@ def full(launch: Launch) -> bool:
 
 
 class Pieces(ABC):
-    """A program that is being written, and the lines that its statements share."""
+    """A program that is being written, with the lines that its statements share."""
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
@@ -92,18 +92,18 @@ class Pieces(ABC):
         self.same.assigned = self.lanes.assigned
         self.moves = Moves(self.body, self.analysis)
         self.words: dict[str, str] = {}  # of variables that are written as they are read
-        self.left: dict[str, tuple[str, Row]] = {}  # variables whose words are left in an array
+        self.left: dict[str, tuple[str, Row]] = {}  # variables whose words stay in an array
         self.at_hand: set[str] = set()  # those of `left` whose row the loop at work has looked up
-        # A loop's body may be written twice, without a mask and with one: what has been so once.
+        # A loop's body may be written twice, without a mask and with one: earlier decisions.
         self.rowed: set[str] = set()  # all variables that have been in `left`
         self.nowhere: set[str] = set()  # those, and all that have been in `words`
-        self.owned: set[str] = set()  # variables that have been read into a place of their own
-        self.lists: dict[str, str] = {}  # of elements, and how many each has room for
+        self.owned: set[str] = set()  # variables that have been read into their own place
+        self.lists: dict[str, str] = {}  # of elements, with the room of each
         self.mask: str | None = None
         self.masks = 0
         self.loops: list[str | None] = []  # the mask around each loop
-        self.own: list[str] = []  # what is kept for the lanes of a piece besides variables
-        self.depth = 0  # loops around, of which threads take different numbers of trips
+        self.own: list[str] = []  # data for the lanes of a piece in addition to variables
+        self.depth = 0  # enclosing loops in which threads make different numbers of trips
         self.registers = [
             local.name for local in launch.meaning.code.locals if local.kind == "registers"
         ]
@@ -129,14 +129,14 @@ class Pieces(ABC):
 
     @abstractmethod
     def _register_address(self, array: str, index: tuple[ir.Expr, ...]) -> str:
-        """The text of the number of a register, after lines that find it."""
+        """The text of the number of a register, after lines that compute it."""
 
     @abstractmethod
     def _own(self, name: str, lane: str | None = None) -> str:
-        """The text of a variable of which each lane has its own: the lane at work, or that one."""
+        """The text of a per-lane variable, for the lane at work or for the lane `lane`."""
 
     def _lane_bytes(self) -> int:
-        """What a kernel keeps of variables and masks for each lane of a piece."""
+        """The variables and masks that a kernel keeps for each lane of a piece."""
         kept = sum(self.typing.variables[name].itemsize for name in self._held())
         lists = 16 * sum(room == "block_size" for room in self.lists.values())
         return kept + lists + self.masks + 8 * len(self.own)
@@ -156,11 +156,11 @@ class Pieces(ABC):
         text.depth = 1
         text.add("bad = False")
         text.doubtful = False
-        # An argument: a loop that the compiler knows the length of is unrolled, not vectorized.
+        # An argument: the compiler unrolls a loop of known length instead of vectorizing it.
         text.add("lanes = width")
         text.add(f"room = piece_warps * {width}")
         text.add(f"elements = np.empty({width}, np.int64)")
-        # The same memory, without a sign.
+        # The same memory, unsigned.
         text.add("places = elements.view(np.uint64)")
         text.add(f"where = np.empty({width}, np.int64)")
         if self.launch.machine.by_lane:
@@ -228,14 +228,14 @@ class Pieces(ABC):
             self._end()
 
     def _warp(self, body: str) -> tuple[list[str], list[str]]:
-        """Lines before the loop over the warps, and first in it: those that its body needs.
+        """Add the lines that the loop's body needs, before the loop and at its start.
 
-        What nothing needs would cost the machine nothing, but the compiler time.
+        The machine would skip unused lines for free, but the compiler would spend time on them.
         """
         width, needed = self.width, set(re.findall(r"\w+", body))
         before, head = [], []
         if not self.full or needed & {"block", "dmm", "start"}:
-            # Which block, and which DMM, is counted along: dividing takes long.
+            # Counters give the block and the DMM, because division is slow.
             before = ["block, start = block0, start0"]
             head = [f"start += {width}", "if start >= block_size:", "    start = 0"]
             head.append("    block += 1")
@@ -246,7 +246,7 @@ class Pieces(ABC):
         elif "thread" in needed:
             head = [f"thread = warp * {width}"]
         if "at" in needed:
-            # An index without a sign costs no test for negative ones.
+            # An unsigned index needs no test for negative values.
             head.append(f"at = np.uint64((warp - warp0) * {width})")
         if not self.full:
             head.append(f"lanes = min({width}, block_size - start, threads - thread)")
@@ -254,7 +254,7 @@ class Pieces(ABC):
 
     @contextmanager
     def _lanes(self, mask: str | None = None) -> Iterator[None]:
-        """A loop over the lanes of a warp, those that a mask has chosen."""
+        """A loop over the lanes of a warp that a mask has chosen."""
         text = self.text
         text.add("for lane in range(lanes):")
         text.depth += 1
@@ -268,14 +268,14 @@ class Pieces(ABC):
         text.drop("here")
 
     def _stop(self) -> None:
-        """Look whether somebody wants the kernel to stop."""
+        """Stop the kernel if another thread asks for it."""
         self.text.add("if control[0]:")
         self.text.add("    return 0")
 
     def _give_up(self) -> None:
-        """Leave the loop over the warps if something is amiss, and the kernel with it or behind it.
+        """Leave the loop over the warps on an error, and the kernel with it or behind it.
 
-        A `return` lets go of all that the kernel holds: the fewer, the sooner it is compiled.
+        A `return` releases all data of the kernel: with fewer of them it compiles faster.
         """
         if self.text.doubtful:
             self.text.add("if bad:")
@@ -283,20 +283,20 @@ class Pieces(ABC):
             self.text.doubtful = False
 
     def _end(self) -> None:
-        """Leave the kernel if something is amiss."""
+        """Leave the kernel on an error."""
         doubtful = self.text.doubtful
         self.text.add("if bad:")
         self.text.add("    return 1")
         self.text.doubtful = doubtful
 
     def _both(self, line: str) -> None:
-        """A line for the kernel and the skeleton."""
+        """Add a line to the kernel and to the skeleton."""
         self.text.add(line)
         self.plain.add(line)
 
     @contextmanager
     def _inside(self) -> Iterator[None]:
-        """One deeper in both texts; never empty."""
+        """Indent both texts, and keep the block from being empty."""
         self.text.depth += 1
         self.plain.depth += 1
         self._both("pass")  # an empty block is not valid Python
@@ -305,7 +305,7 @@ class Pieces(ABC):
         self.plain.depth -= 1
 
     def _same(self, value: ir.Expr, type_: Type) -> str:
-        """The text of a uniform expression; the lines that it needs before go into both texts."""
+        """The text of a uniform expression; both texts get the lines that compute its parts."""
         before = len(self.plain.lines)
         text = self.same.cast(value, type_)
         deeper = "    " * (self.text.depth - self.plain.depth)
@@ -313,7 +313,7 @@ class Pieces(ABC):
         return text
 
     def _true(self, test: ir.Expr) -> str:
-        """The text of whether a uniform expression counts as true."""
+        """The text of a uniform expression's truth value."""
         type_ = self.typing.of(test)
         text = self._same(test, type_)
         return text if type_ == BOOL else f"({text} != 0)"

@@ -1,8 +1,8 @@
-"""What is known of a warp's request beforehand: the lanes want consecutive elements, or one.
+"""Requests known before the run: the lanes access consecutive elements, or one.
 
 Most requests of a textbook's program are for a row of memory, `a[T.id]` or `a[i, j]` with j a
-thread's place in its row. Their elements need not be listed, lane by lane, nor looked through for
-their banks or groups.
+thread's place in its row. Their elements need no list by lane, and no search for their banks or
+groups.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from mmsim.ir.types import Typing
 from mmsim.ir.uniform import follows_from
 
 Row = Literal["row", "one"]
-"""The elements that a warp's lanes want: consecutive ones in the order of the lanes, or one."""
+"""The elements of a warp's lanes: consecutive ones in the order of the lanes, or one."""
 
 
 OF_ITS_PLACE = ("index", "lane", *ir.UNIFORM_FIELDS)
-"""The fields of T that follow from a thread's place in its block."""
+"""The fields of T that depend on a thread's place in its block."""
 OF_THE_WARP = ("block", "warp", *ir.UNIFORM_FIELDS)
 """The fields of T that the lanes of a warp share."""
 
@@ -46,23 +46,23 @@ class Rows:
         self.full = full
 
     def of(self, index: tuple[ir.Expr, ...]) -> Row | None:
-        """What the active lanes want, if all lanes are active; None if that is not known."""
+        """The elements of the active lanes, if all lanes are active; None if not known."""
         *rows, column = [self._step(part) for part in index]
         if any(step != 0 for step in rows) or column is None:
             return None
         return "row" if column else "one"
 
     def same_in_all_blocks(self, index: tuple[ir.Expr, ...]) -> bool:
-        """Whether the lanes of each block want the same, whatever has happened."""
+        """Whether the lanes of each block access the same elements, whatever has happened."""
         return all(follows_from(value, OF_ITS_PLACE, self._own_place) for value in index)
 
     def _own_place(self, variable: str) -> bool:
-        """Whether a variable depends on nothing but the place in the block."""
+        """Whether a variable depends only on the place in the block."""
         inlined = self.analysis.inlined
         return variable in inlined and self.same_in_all_blocks((inlined[variable],))
 
     def _step(self, value: ir.Expr) -> int | None:
-        """By how much the value of a lane exceeds that of the lane before: 0, 1 or not known."""
+        """The difference of the values of consecutive lanes: 0, 1 or None if not known."""
         if self._begins_whole(value):
             return 1
         match value:
@@ -82,7 +82,7 @@ class Rows:
                 if op == "//" and self._begins_whole(left) and self.whole(right):
                     return 0
             case (
-                ir.Binary()  # of a type that may wrap around
+                ir.Binary()  # in a type that may wrap around
                 | ir.Const()
                 | ir.Number()
                 | ir.Extent()
@@ -100,7 +100,7 @@ class Rows:
         return 0 if follows_from(value, OF_THE_WARP, self._same) else None
 
     def asked(self, value: ir.Binary) -> bool:
-        """Whether an operation may wrap around, in a type that was asked for."""
+        """Whether an operation in a requested type may wrap around."""
         return self.typing.operation(value).asked
 
     def _same(self, variable: str) -> bool:
@@ -110,7 +110,7 @@ class Rows:
         return variable in self.analysis.uniform
 
     def _begins_whole(self, value: ir.Expr) -> bool:
-        """Whether the lanes' values count up from a multiple of the width that is not negative."""
+        """Whether the lanes' values count up from a nonnegative multiple of the width."""
         match value:
             case ir.ThreadField(field):
                 return field in ("index", "lane") or (field == "id" and self.full)
@@ -120,7 +120,7 @@ class Rows:
             case ir.Binary(op, left, right) if not self.asked(value):
                 return op == "%" and self._begins_whole(left) and self.whole(right)
             case (
-                ir.Binary()  # of a type that may wrap around
+                ir.Binary()  # in a type that may wrap around
                 | ir.Const()
                 | ir.Number()
                 | ir.Extent()

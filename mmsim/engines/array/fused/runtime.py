@@ -1,6 +1,6 @@
-"""Operators of the language that a fused program calls, where a compiler's own would differ.
+"""Operators of the language that a fused program calls instead of the compiler's own ones.
 
-They mean what `mmsim.ir.operators` says; the tests compare them.
+Their meaning is that of `mmsim.ir.operators`; the tests compare them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Words = npt.NDArray[Any]
 
 @compiled
 def mark(elements: Integers, count: int, marks: npt.NDArray[np.uint64]) -> bool:
-    """Set the bits of the first `count` elements; whether one of them was set already."""
+    """Set the bits of the first `count` elements; return whether one of them was set already."""
     one = np.uint64(1)
     steps = 0
     for slot in range(1, count):
@@ -36,7 +36,7 @@ def mark(elements: Integers, count: int, marks: npt.NDArray[np.uint64]) -> bool:
 
 @inlined
 def mark_row(first: int, count: int, marks: npt.NDArray[np.uint64]) -> bool:
-    """Set the bits of `count` consecutive elements; whether one of them was set already."""
+    """Set the bits of `count` consecutive elements; return whether one was set already."""
     one = np.uint64(1)
     before = np.uint64(0)
     done = 0
@@ -52,7 +52,7 @@ def mark_row(first: int, count: int, marks: npt.NDArray[np.uint64]) -> bool:
 
 @inlined
 def copy_row(target: Words, at: int, source: Words, first: int, count: int) -> None:
-    """Copy `count` words. An index without a sign costs no test for negative ones."""
+    """Copy `count` words. An unsigned index needs no test for negative values."""
     to, begin = np.uint64(at), np.uint64(first)
     for slot in range(np.uint64(count)):
         target[to + slot] = source[begin + slot]
@@ -79,9 +79,9 @@ def shift_of(x: int) -> int:
 
 @compiled
 def trips(nearest: int, farthest: int, step: int) -> tuple[int, int]:
-    """The least and the largest number of trips that a thread takes through a loop.
+    """The least and the largest number of trips of a thread through a loop.
 
-    From its start to its stop it is at least `nearest` and at most `farthest`, both of any sign.
+    The distance from start to stop is at least `nearest` and at most `farthest`, of any sign.
     """
     if step == 0:
         return 0, 0
@@ -133,7 +133,7 @@ def power(x: int, y: int) -> int:
 
 @compiled
 def float_modulo(x: float, y: float) -> float:
-    """x % y for y != 0, as C, Python and NumPy agree on it."""
+    """x % y for y != 0, on which C, Python and NumPy agree."""
     rest = float(np.fmod(x, y))
     if rest == 0:
         return math.copysign(0.0, y)
@@ -173,7 +173,7 @@ def unsigned_shift_right(x: np.uint64, y: np.uint64) -> np.uint64:
 
 @compiled
 def popc(bits: np.uint64) -> int:
-    """How many of 64 bits are 1."""
+    """The number of ones among 64 bits."""
     found = 0
     while bits != np.uint64(0):
         bits &= bits - np.uint64(1)
@@ -183,7 +183,7 @@ def popc(bits: np.uint64) -> int:
 
 @compiled
 def clz(bits: np.uint64) -> int:
-    """How many of 64 bits are 0 above the highest 1."""
+    """The number of zeros above the highest one of 64 bits."""
     found = 64
     while bits != np.uint64(0):
         bits >>= np.uint64(1)
@@ -193,7 +193,7 @@ def clz(bits: np.uint64) -> int:
 
 @compiled
 def ffs(bits: np.uint64) -> int:
-    """The place of the lowest of 64 bits that is 1, counted from 1; 0 where there is none."""
+    """The place of the lowest one of 64 bits, counted from 1; 0 without a one."""
     found = 0
     while bits != np.uint64(0):
         bits <<= np.uint64(1)

@@ -1,4 +1,4 @@
-"""Runs a skeleton: the list of accesses that every piece of a fused program makes."""
+"""Runs a skeleton: it lists the accesses that every piece of a fused program makes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mmsim.ir import nodes as ir
 
 
 class Whole(int):
-    """An integer whose arithmetic refuses what 64 bits can't hold, where the kernel would wrap."""
+    """An integer that refuses results beyond 64 bits, where the kernel would wrap around."""
 
     def __new__(cls, value: Any) -> Whole:
         whole = int.__new__(cls, value)
@@ -53,7 +53,7 @@ def _power(x: int, y: int) -> int:
 
 
 def _range(*bounds: int) -> range:
-    """A range whose length, too, is far from what 64 bits can't hold."""
+    """A range that also refuses a length near the bounds of 64 bits."""
     if max(map(abs, bounds)) >= 2**62:
         raise OverflowError
     return range(*bounds)
@@ -66,7 +66,7 @@ def _trips(nearest: int, farthest: int, step: int) -> tuple[int, int]:
 
 
 def _integer(bits: int, signed: bool) -> Callable[[Any], Whole]:
-    """Wraps a number around as an integer of so many bits does; refuses what 64 bits can't hold."""
+    """Wrap a number around like an integer of `bits` bits; refuse numbers beyond 64 bits."""
     least = -(1 << (bits - 1)) if signed else 0
     return lambda number: Whole((int(number) - least) % (1 << bits) + least)
 
@@ -124,9 +124,9 @@ def _function(text: str) -> Callable[..., tuple[list[int], int]]:
 def accesses(text: str, limit: int, numbers: list[ir.Scalar]) -> tuple[list[int], int]:
     """The site of each access in order, -1 for a barrier, and the steps: accesses, trips of loops.
 
-    `limit` is as `max_accesses`, the most steps.
+    `limit`, the most steps, is as `max_accesses`.
 
-    Raises `CannotFuse` for what goes on too long, or leaves the 64 bits, or has no value.
+    Raises `CannotFuse` for too many steps, numbers beyond 64 bits, and operations without a value.
     """
     try:
         whole = [Whole(value) if type(value) is int else value for value in numbers]

@@ -1,8 +1,8 @@
-"""Writes arithmetic in a type that was asked for, of complex numbers, and functions, for Numba.
+"""Writes operations in a requested type, on complex numbers, and functions, for Numba.
 
-The texts mean what `mmsim.ir.typed` says. Numba computes with 64-bit integers wherever it can, so
-every result is cast to its type, which wraps around. What needs NumPy's own code for the same bits
-raises `CannotFuse`.
+The meaning of the texts is that of `mmsim.ir.typed`. Numba computes with 64-bit integers wherever
+it can, so every result is cast to its type, which wraps around. An operation that needs NumPy's own
+code for the same bits raises `CannotFuse`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ PLAIN = ("sqrt", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite")
 
 
 class Lines(NamedTuple):
-    """How a text gets what stands before it.
+    """Adds the lines that a text needs before it.
 
-    `keep` gives a name to a value that is needed more than once; `refuse` takes a test, such a name
-    and what it shall hold where the test says that the operation has no value.
+    `keep` names a value that is used more than once. `refuse` takes a test, such a name and a
+    replacement for the value if the test says that the operation has none.
     """
 
     keep: Callable[[str], str]
@@ -120,7 +120,7 @@ def call(op: str, type_: Type, texts: Sequence[str]) -> str:
 
 
 def _part(op: str, type_: Type, text: str) -> str:
-    """The text of a part of a number, or of its conjugate; a real number may stand for one."""
+    """The text of a number's part or conjugate; a real number may stand for a complex one."""
     if type_.kind != "c":
         return f"np.{type_.name}(0)" if op == "imag" else text
     if op == "conjugate":

@@ -1,12 +1,12 @@
 """Writes a program as one function over pieces of its grid: address, conflicts and movement fused.
 
 A piece is some consecutive warps. The function runs each statement in turn over the warps of
-a piece, which is lock step inside the piece; every memory access is one loop over those warps that
-finds the addresses, counts the stages and moves the data. What is not inlined or the same for all
-threads lives in an array with a place for every lane of the piece.
+a piece, which is lock step inside the piece. Every memory access is one loop over those warps that
+finds the addresses, counts the stages and moves the data. Variables that are neither inlined nor
+the same for all threads live in arrays with a place for every lane of the piece.
 
-With it goes the *skeleton*: the same loops without the lanes, as plain Python, which lists the
-accesses that every piece makes, in order.
+A *skeleton* accompanies the function: the same loops without the lanes, as plain Python. It lists
+the accesses of every piece, in order.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ GEOMETRY = (
     "width",
 )
 LARGEST = {"id": "threads", "index": "block_size", "block": "blocks", "warp": "warps"}
-"""How many values a field of T has; T.lane has as many as the machine is wide."""
+"""The number of values of a field of T; T.lane has as many as the machine is wide."""
 
 
 @dataclass
 class Fused:
-    """A program written out: the texts, and the names of what has to be passed.
+    """A written program: the texts, and the names of their arguments.
 
     `kernel(first, last, control, sums, requests, operations, scratch, *arguments)` runs pieces;
-    `skeleton(*numbers)` gives the number of the site of each access, and how many
-    steps that takes: accesses and trips of loops. `marked` are the arrays whose
-    writes have to be marked, `gathered` those of which each core can have a copy, with the kind of
-    atomics that changes them, `lane_bytes` what is kept for each lane of a piece besides registers.
+    `skeleton(*numbers)` gives the site of each access, and the number of steps: accesses and trips
+    of loops. `marked` are the arrays with marked writes. `gathered` are the arrays of which each
+    core can have a copy, with the kind of atomics that change them. `lane_bytes` is the memory of
+    each lane of a piece without registers.
     Programs that run `in_order` make one piece of the grid, those `by_block` one of each block.
     """
 
@@ -82,7 +82,7 @@ def write(launch: Launch) -> Fused:
 
 
 def _written(launch: Launch) -> Fused | str:
-    """The program written out, or why it can't be."""
+    """The written program, or the reason why it can't be fused."""
     machine = launch.machine
     kinds = {(name, "read") for name in launch.arrays}
     kinds |= {(site.array, site.served_as) for site in launch.meaning.sites}
@@ -124,7 +124,7 @@ class _Writer(Accesses):
         parameters = ["first_piece", "last_piece", "control", "sums", "requests", "operations"]
         parameters += ["tables", "marking", *marks, *data, *numbers]
         held = {name: dtype.name for name, dtype in self.typing.arrays.items()}
-        # The types make the text unlike that for others: one text, one compiled kernel.
+        # With the types a text differs from that for other types: one text, one kernel.
         kernel = [f"def kernel({', '.join(parameters)}):", f"    # {held}", *self.text.lines]
         skeleton = [f"def skeleton(limit, {', '.join(numbers)}):", *self._skeleton()]
         skeleton.append("    return sites, steps")
@@ -193,7 +193,7 @@ class _Writer(Accesses):
             case ir.VectorLoad() | ir.VectorStore():
                 raise CannotFuse("it accesses vectors")
             case ir.Return() | ir.Scope() | ir.Leave():
-                raise CannotFuse("a call in the test of a loop")  # else it has been straightened
+                raise CannotFuse("a call in the test of a loop")  # other calls are straightened
             case _:
                 assert_never(statement, READER)
 
@@ -216,7 +216,7 @@ class _Writer(Accesses):
         self.lanes.assigned.add(target)
 
     def _check_divisors(self, value: ir.Expr) -> None:
-        """What is inlined may never be needed, but dividing by zero is an error here."""
+        """Evaluate inlined values that may have no use: dividing by zero is an error here."""
         for part in parts(value):
             if (
                 isinstance(part, ir.Binary)
@@ -311,10 +311,10 @@ class _Writer(Accesses):
     def _varying_for(
         self, target: str, start: ir.Expr, stop: ir.Expr, step: ir.Expr, body: ir.Block
     ) -> None:
-        """A loop of which each thread takes its own number of trips.
+        """A loop in which each thread makes its own number of trips.
 
-        The trips that every thread takes come first, without a mask. How many those are, and how
-        many there are in all, follows from what is known of the bounds.
+        The trips that every thread makes come first, without a mask. Their number, and the number
+        of all trips, follows from the known bounds.
         """
         if not self.analysis.is_uniform(step):
             raise CannotFuse("a loop whose step depends on the thread")
@@ -361,7 +361,7 @@ class _Writer(Accesses):
         self.depth -= 1
 
     def _limits(self, value: ir.Expr) -> tuple[str, str]:
-        """Uniform texts of the least and the largest value that a thread may find."""
+        """Uniform texts of the least and the largest value of any thread."""
         if self.analysis.is_uniform(value):
             text = self._same(value, INT)
             return text, text
