@@ -1,14 +1,14 @@
 """Algorithms of the papers and of the field, a folder for each family: `mmsim_algorithms`.
 
-In a family's folder stand a program in the paper's notation with the host code that prepares its
-arguments (`programs`, or a file for each machine), and with it what the paper claims of it, in a
-module whose name ends in `claims`; the checked runs that many claims share are in `cases`. A family
-of textbook programs has no claims. The folder's own name hands on what is wanted most:
+A family's folder has its programs in the paper's notation, with the host code that prepares their
+arguments (`programs`, or a file for each machine). The paper's claims about them stand in modules
+whose names end in `claims`; `cases` has the checked runs that many claims share. A family of
+textbook programs has no claims. The folder itself exports the most important names:
 `mmsim_algorithms.transpose:diagonal`.
 
-What measures and prints stands apart: `reports` has the papers' tables and the ledger, `drawings`
-their figures, `bench` the simulator's speed, `gpu` a real GPU. A module registers itself: no
-list names it.
+Other folders measure and print: `reports` has the papers' tables and the ledger, `drawings` their
+figures, `bench` the simulator's speed, `gpu` a real GPU. A module registers itself: no list names
+it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mmsim.gpu.experiment import Experiment
 
 APART = ("reports", "drawings", "bench", "gpu")
-"""The folders that measure and print, as above: no families."""
+"""The folders that measure and print: they are no families."""
 FIELD = (
     *("sums", "prefix_sums", "summed_area", "product", "sorting", "convolution", "bulk"),
     *("fragments", "triangulation", "stencil", "sparse", "histogram", "string_matching"),
@@ -48,7 +48,7 @@ PAPERS = (
 def claims() -> list[Claim]:
     """All claims, paper by paper, then family by family (the entry point of `mmsim verify`).
 
-    Those of a paper stand in the order of its sections; each module of claims says its SECTION.
+    A paper's claims stand in the order of its sections; each module of claims states its SECTION.
     """
     found = [
         (PAPERS.index(claim.paper), module.SECTION, claim)
@@ -114,14 +114,14 @@ def _folders() -> list[str]:
 
 
 def _names(folder: str, ending: str = "") -> list[str]:
-    """The names of the modules of a folder that end so, in order, without importing any."""
+    """Return the names of a folder's modules with this ending, in order, without importing any."""
     places = [f"{place}/{folder}" for place in __path__]
     found = pkgutil.iter_modules(places)
     return sorted(one.name for one in found if not one.ispkg and one.name.endswith(ending))
 
 
 def _modules(folder: str, ending: str = "", without: str | None = None) -> list[ModuleType]:
-    """The modules of a folder whose names end so, and not as in `without`."""
+    """Import the modules of a folder with this ending, but none with an ending in `without`."""
     return [
         importlib.import_module(f"{__name__}.{folder}.{name}")
         for name in _names(folder, ending)

@@ -1,6 +1,6 @@
-"""What `mmsim list` says of each program: its machines, and a claim on its time where there is one.
+"""The entries of `mmsim list`: each program's machines, and a claim on its time, if any.
 
-A test compares it with the programs that there are, and with the claims' own runs.
+A test compares them with all programs and with the claims' own runs.
 """
 
 CATALOGUE = {

@@ -1,4 +1,4 @@
-"""What an algorithm requires of its input, and the error where the input doesn't meet it."""
+"""The preconditions of an algorithm's input, and the error for other input."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from mmsim.errors import MMSimError
 
 
 class PreconditionError(MMSimError, ValueError):
-    """Input that an algorithm of a paper doesn't take; it names the precondition and its place."""
+    """Input that breaks an algorithm's precondition; it names the precondition and its place."""
 
 
 def require(condition: bool, text: str, source: str) -> None:
     """Refuse input that breaks a precondition, as `require(n % w == 0, "w divides n", "CFP IV")`.
 
-    `text` says what must hold and what was given instead, `source` the paper and the section.
+    `text` names the precondition and the given value, `source` the paper and the section.
     """
     if not condition:
         raise PreconditionError(f"{text} ({source})")

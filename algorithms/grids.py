@@ -1,4 +1,4 @@
-"""The machine parameters that claims are checked on, and the conditions that many share."""
+"""The machine parameters of the claims' cases, and the conditions that many claims share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mmsim.claims import Case, Precondition
 
 WIDTHS = (2, 3, 4, 5, 8, 12, 16, 32)
 BINARY_WIDTHS = (2, 4, 8, 16, 32)
-"""Those that are powers of two."""
+"""The powers of two among them."""
 BOTH = ("DMM", "UMM")
 LATENCIES = (1, 2, 5, 30)
 
@@ -19,7 +19,7 @@ LATENCIES = (1, 2, 5, 30)
 ICPP = {"n": 2**24, "w": 32, "L": 500}
 """ICPP's largest arrays, sqrt n = 4096; "several hundred clock cycles" of latency."""
 IEICE = {"n": 2**22, "w": 32, "L": 500}
-"""The arrays of ICPP Table III's thousand permutations, which IEICE's example has as well."""
+"""The arrays of ICPP Table III's thousand permutations, and of IEICE's example."""
 MULTIPROCESSORS = 8
 """DMMs of the papers' GPU, a GTX 680."""
 RAP_WIDTH = 256
@@ -53,7 +53,7 @@ def widths_and_latencies() -> Iterator[tuple[int, int]]:
 
 
 def once(cases: Iterable[Case]) -> Iterator[Case]:
-    """The cases in their order, each of them once: of overlapping ranges."""
+    """The cases of overlapping ranges in their order, each once."""
     seen = set()
     for case in cases:
         values = tuple(case.items())
@@ -70,5 +70,5 @@ def powers(least: int, most: int, factor: int = 2) -> Iterator[int]:
 
 
 def power_of_two(*numbers: int) -> bool:
-    """Whether each of the numbers is a power of two."""
+    """Return whether each of the numbers is a power of two."""
     return all(number > 0 and number & (number - 1) == 0 for number in numbers)

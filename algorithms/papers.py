@@ -1,4 +1,4 @@
-"""The short names of the papers and of the families of algorithms, and what they stand for."""
+"""The short names of the papers and of the families of algorithms, and their meanings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAPERS = {
     "IEICE": "Institute of Electronics, Information and Communication Engineers",
     "RAP": "random address permute-shift",
 }
-"""The five papers: what the first letters of their claims' ids stand for."""
+"""The five papers, by the first letters of their claims' ids."""
 
 FAMILIES = {
     "SUM": "the sum",
@@ -34,7 +34,7 @@ FAMILIES = {
 
 
 def names() -> list[tuple[str, str]]:
-    """Each short name with what it stands for (the entry point of `mmsim verify --html`)."""
+    """Each short name with its meaning (the entry point of `mmsim verify --html`)."""
     return [(name, text.strip("*")) for name, text in (PAPERS | FAMILIES).items()]
 
 
@@ -46,11 +46,11 @@ ABBREVIATIONS = paragraph(
     (row-major order), RAS (random address shift) and RAP, and the transposes CRSW (contiguous read,
     stride write), SRCW (stride read, contiguous write) and DRDW (diagonal read, diagonal write)."""
 )
-"""What spells out the abbreviations in the claims' titles and notes, for the head of a page."""
+"""The meanings of the abbreviations in the claims' titles and notes, for the head of a page."""
 
 
 def titled(name: str) -> str:
-    """The short name of a paper or family with what it stands for, if that is known.
+    """The short name of a paper or family with its meaning, if that is known.
 
     >>> titled("FFT"), titled("OTHER")
     ('FFT (the fast Fourier transform)', 'OTHER')

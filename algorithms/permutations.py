@@ -1,9 +1,9 @@
-"""The papers' permutations, and what they cost (CFP section VI, ICPP section IV).
+"""The papers' permutations, and their costs (CFP section VI, ICPP section IV).
 
 A permutation P of 0 .. n-1 is an array of n integers: element i moves to P[i].
 
-What claims are held to is counted here, plainly and from the papers' definitions. The rule by which
-the machines charge a run, `mmsim.model.conflicts`, is not asked: it is what the claims test.
+This module counts the costs in the claims by the papers' definitions. It doesn't use the machines'
+own rule, `mmsim.model.conflicts`: the claims test this rule.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ NAMED: dict[str, Callable[[int, int], Integers]] = {
 
 
 def check(P: npt.ArrayLike) -> Integers:
-    """P as int64, or an error that says why it is not a permutation.
+    """Return P as int64, or raise an error that says why it is not a permutation.
 
     >>> check([2, 0, 1])
     array([2, 0, 1])
@@ -152,8 +152,8 @@ def inverse(P: npt.ArrayLike) -> Integers:
 def distribution(P: npt.ArrayLike, w: int) -> int:
     """D_w(P), the number of address groups that all warps together write (ICPP section IV).
 
-    The stages of the casual round b[P(i)] <- a[i] in the global memory. ICPP takes w to divide n;
-    where it doesn't, the last warp has fewer than w threads and counts like the others.
+    The stages of the casual round b[P(i)] <- a[i] in the global memory. In ICPP w divides n; here
+    the last warp may have fewer than w threads and counts like the others.
 
     >>> [distribution(P(16, 0), 4) for P in (NAMED["identical"], NAMED["shuffle"])]
     [4, 8]
@@ -165,8 +165,8 @@ def distribution(P: npt.ArrayLike, w: int) -> int:
 def congestion(P: npt.ArrayLike, w: int) -> int:
     """The congestion of the writes b[P(i)], added up over all warps (CFP section III).
 
-    The stages of the casual round of the destination-designated algorithm on the DMM. Where w does
-    not divide n, the last warp has fewer than w threads and counts like the others.
+    The stages of the casual round of the destination-designated algorithm on the DMM. If w does not
+    divide n, the last warp has fewer than w threads and counts like the others.
 
     >>> congestion(transpose(16), 4), congestion(shuffle(16), 4)
     (16, 8)
@@ -185,9 +185,9 @@ def congestion(P: npt.ArrayLike, w: int) -> int:
 def expected_distribution(n: int, w: int) -> float:
     """The mean of D_w(P) over all permutations (ICPP section IV): (n/w)^2 (1 - C(n-w,w)/C(n,w)).
 
-    Each of n/w warps misses a given one of n/w address groups when its w destinations all lie
-    among the other n - w addresses. The quotient is the product of (n-w-i) / (n-i) for i < w; it is
-    near 1 for large n, so the logarithm is summed.
+    A warp misses a given address group when its w destinations all lie among the other n - w
+    addresses; there are n/w warps and n/w groups. The quotient is the product of (n-w-i) / (n-i)
+    for i < w. It is near 1 for large n, so the code sums the logarithm.
 
     >>> n = 2**22
     >>> round(expected_distribution(n, 32) / n, 6)
@@ -202,7 +202,7 @@ def expected_distribution(n: int, w: int) -> float:
 
 
 def _warps(P: npt.ArrayLike, w: int, source: str) -> list[Integers]:
-    """The addresses of each warp, a row each; apart from them a last warp of fewer threads."""
+    """The addresses of each full warp, a row each; and those of a last warp of fewer threads."""
     P = check(P)
     require(w > 0, f"the width is positive; {w} is not", source)
     whole = len(P) // w * w
@@ -211,7 +211,7 @@ def _warps(P: npt.ArrayLike, w: int, source: str) -> list[Integers]:
 
 
 def _first(rows: Integers) -> npt.NDArray[np.bool_]:
-    """Of the numbers of sorted rows, whether each is the first of those that are equal."""
+    """Mark each number of sorted rows that is the first of its equals."""
     first = np.ones(rows.shape, dtype=np.bool_)
     first[:, 1:] = rows[:, 1:] != rows[:, :-1]
     return first

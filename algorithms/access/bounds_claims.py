@@ -1,4 +1,4 @@
-"""What SMM section 4 claims: the lower bounds, and latency that is hidden or not."""
+"""Claims of SMM section 4: the lower bounds, and hidden latency."""
 
 from __future__ import annotations
 

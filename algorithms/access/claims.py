@@ -1,4 +1,4 @@
-"""What SMM section 3 claims of contiguous access, stride access and copy."""
+"""Claims of SMM section 3 about contiguous access, stride access and copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The papers' worked examples: a few requests whose time the figures count out."""
+"""The papers' worked examples: a few requests, whose time the figures show."""
 
 from __future__ import annotations
 

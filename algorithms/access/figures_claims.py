@@ -1,4 +1,4 @@
-"""The times that the papers' figures count out."""
+"""The times that the papers' figures show."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Contiguous access, stride access, copy, and the lower bound (SMM sections 3 and 4).
 
-p threads access n words, n/p each. Reading costs what writing costs; the programs read.
+p threads access n words, n/p each. Reading and writing cost the same; the programs read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What ICPP section III claims of a round."""
+"""Claims of ICPP section III about a round."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def warm_up(
     simulate: Mapping[mm.Schedule, Callable[[], mm.Run]],
     settings: Settings,
 ) -> None:
-    """The same unmeasured: for imports, compilers and the like."""
+    """Run the same without measuring: for imports, compilers and the like."""
     with compiled_first():
         beside_numpy(n, b, movements, simulate, settings)
 

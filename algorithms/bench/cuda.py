@@ -1,4 +1,4 @@
-"""mmsim in the place of numba.cuda, against numba-cuda's simulator: seconds of the same kernels."""
+"""mmsim compared with numba-cuda's simulator: seconds of the same kernels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mmsim.bench.child import answer
 from mmsim_algorithms.bench.contestants.numba_kernels import CASES
 
 SIZES = {"tiled matrix product": 64 * 64}
-"""Elements of an array where they aren't as many as usual."""
+"""Elements of an array, if not as many as usual."""
 USUAL = 2**16
 CALLS = 201
 MODULE = "mmsim_algorithms.bench.contestants.numba_kernels"
@@ -41,7 +41,7 @@ def rows(settings: Settings) -> Iterator[Row]:
 
 
 def _seconds(name: str, package: str, n: int, calls: int) -> float:
-    """The median of the calls in a process of its own, whose directory of machine code is empty."""
+    """The median of the calls in a new process with an empty directory of machine code."""
     with tempfile.TemporaryDirectory() as empty:
         try:
             seconds = answer(

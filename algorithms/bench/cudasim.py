@@ -1,4 +1,4 @@
-"""The simulator against Numba's CUDA simulator: thread accesses per second of the same programs."""
+"""mmsim compared with Numba's CUDA simulator: thread accesses per second of the same programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mmsim.bench.benchmark import LEAST
 from mmsim.bench.child import answer
 from mmsim_algorithms.bench.contestants.setting import LAUNCHES, SCHEDULES, rate
 
-LIMIT = 4.0  # seconds that one run of the CUDA simulator may take
+LIMIT = 4.0  # seconds for one run of the CUDA simulator
 
 
 def rows(settings: Settings) -> Iterator[Row]:
@@ -43,7 +43,7 @@ def rows(settings: Settings) -> Iterator[Row]:
 
 
 def _cuda_simulator(found: list[dict[str, Any]]) -> float:
-    """Try all sizes in a process of its own; the rates go to `found`, the best is returned."""
+    """Try all sizes in a new process; put the rates into `found` and return the best."""
     new = answer("mmsim_algorithms.bench.contestants.cuda_kernels", LIMIT, NUMBA_ENABLE_CUDASIM="1")
     if not all(one["right"] for one in new):
         raise BenchmarkError("the CUDA simulator computed a wrong array")

@@ -1,7 +1,7 @@
 """How wall time and memory grow with n.
 
-Run as a module (program, schedule, n, repetitions, folder) it is the process that is measured: it
-takes its arguments from files, so that nothing but the simulation raises the peak of its memory.
+Run as a module (program, schedule, n, repetitions, folder), it is the measured process. It takes
+its arguments from files, so that only the simulation raises the peak of its memory.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from mmsim_algorithms.dmm_permutation.programs import destination_designated
 from mmsim_algorithms.hmm_permutation.programs import Plan, plan, scheduled
 
 LARGEST = {"D-designated": 2**26, "scheduled": 2**24}
-SMALLEST = {"D-designated": 2**12, "scheduled": LEAST}  # below nothing is compiled
+SMALLEST = {"D-designated": 2**12, "scheduled": LEAST}  # smaller runs compile nothing
 FIRST = 2**16
 
 
 def rows(settings: Settings) -> Iterator[Row]:
     for program, largest in LARGEST.items():
         sizes = settings.sizes(FIRST, largest)
-        if len(sizes) == 1:  # growth is seen from two on
+        if len(sizes) == 1:  # growth needs two points
             sizes = [n for n in (sizes[0] // 4, *sizes) if n >= SMALLEST[program]]
         found: dict[str, dict[int, Row]] = {schedule: {} for schedule in SCHEDULES}
         for n in sizes:

@@ -1,4 +1,4 @@
-"""Bulk execution: one sequential algorithm, run by each thread on an input of its own."""
+"""Bulk execution: each thread runs one sequential algorithm on its own input."""
 
 from mmsim_algorithms.bulk.programs import ByColumns, prefix_sums, sort, triangulation
 

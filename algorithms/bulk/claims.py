@@ -1,4 +1,4 @@
-"""What is claimed of bulk execution: t steps for each of p inputs."""
+"""Claims about bulk execution: t steps for each of p inputs."""
 
 from __future__ import annotations
 

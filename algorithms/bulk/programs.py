@@ -1,12 +1,12 @@
 """Sequential algorithms for bulk execution on the UMM and the DMM.
 
 Tani, Takafuji, Nakano, Ito, "Bulk Execution of Oblivious Algorithms on the Unified Memory Machine,
-with GPU Implementation", IPDPS Workshops 2014. A sequential algorithm is oblivious if the words
-that it accesses at each step do not depend on its input. Thread i runs it on input i, which is row
-i of the array; all threads then access the same word of their inputs at the same time.
+with GPU Implementation", IPDPS Workshops 2014. A sequential algorithm is oblivious if its accesses
+at each step do not depend on its input. Thread i runs it on input i, row i of the array; so all
+threads access the same word of their inputs at the same time.
 
-Whether the inputs lie row by row or column by column is a matter of the array's layout. The
-programs are the same.
+The array's layout decides whether the inputs lie row by row or column by column. The programs are
+the same.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def sort(T: mm.Thread, a: mm.Array) -> None:
 def triangulation(T: mm.Thread, a: mm.Array, n: int) -> None:
     """The least weight of a triangulation of a convex n-gon: s(s^2 - 1)/3 - 2(s - 1) for s = n.
 
-    Word in + j holds the weight of the chord from vertex i to vertex j > i, 0 for a side. What is
-    left there is the least weight of the chords that triangulate the vertices i .. j, itself among
-    them.
+    Word in + j holds the weight of the chord from vertex i to vertex j > i, 0 for a side. In the
+    end it holds the least weight of the chords that triangulate the vertices i .. j, this chord
+    among them.
     """
     for s in range(2, n):
         for i in range(n - s):
@@ -83,7 +83,7 @@ def chords(p: int, n: int, seed: int = 0) -> npt.NDArray[Any]:
 
 
 def triangulated(weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """What `triangulation` leaves of an n x n matrix of weights, by its definition.
+    """The result of `triangulation` for an n x n matrix of weights, by its definition.
 
     >>> triangulated(np.array([[0, 0, 7, 0], [0, 0, 0, 3], [0, 0, 0, 0], [0, 0, 0, 0]]))[0, 3]
     np.int64(3)
@@ -102,7 +102,7 @@ def triangulated(weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
 @prefix_sums.example
 @sort.example
 def rows_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
-    """2w inputs of eight words, or of as many as make `size` words, column by column."""
+    """2w inputs of eight words, or of `size` words in all, column by column."""
     p = 2 * width
     a = np.random.default_rng(seed).integers(0, 100, (p, max(1, size // p or 8)))
     return mm.Example(mm.place(a, ByColumns()), threads=p)

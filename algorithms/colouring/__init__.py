@@ -1,4 +1,4 @@
-"""The theory that the permutations stand on: König's theorem, and what follows from it."""
+"""The theory of the permutations: König's theorem and its consequences."""
 
 from mmsim_algorithms.colouring.bipartite import (
     check_colouring,

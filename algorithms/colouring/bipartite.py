@@ -4,9 +4,9 @@ CFP Theorem 1, SMM Theorem 6.1, ICPP Theorem 6. An edge e joins left node left[e
 right[e], both of 0 .. nodes-1; several edges may join the same two nodes. In a colouring no two
 edges of one colour share a node, so each of the colours 0 .. D-1 is a perfect matching.
 
-`colour` is the fast way, `colour_by_matchings` takes perfect matchings as the papers do and finds
-them by a faster search, and `colour_by_flipping` (`flipping`) is the papers' own way, path by path.
-All check what they return.
+`colour` is the fast way. `colour_by_matchings` takes perfect matchings, as the papers do, but by a
+faster search. `colour_by_flipping` (`flipping`) is the papers' own way, path by path. All check
+their results.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Numbers = npt.NDArray[np.int32]
 
 SOURCE = "CFP, Theorem 1; SMM, Theorem 6.1; ICPP, Theorem 6"
 LARGE = 2**17
-"""Graphs with so many edges are worth the threads."""
+"""Threads pay from so many edges on."""
 PARTS = 32
-"""Into at least so many graphs, if the degree allows, a large one is split for the threads."""
+"""A large graph is split for the threads into at least so many graphs, if the degree allows."""
 
 
 def colour(left: npt.ArrayLike, right: npt.ArrayLike, nodes: int) -> Numbers:
@@ -79,9 +79,9 @@ def colour_many(left: npt.ArrayLike, right: npt.ArrayLike, nodes: int) -> Number
 def colour_by_matchings(left: npt.ArrayLike, right: npt.ArrayLike, nodes: int) -> Numbers:
     """D times, find a perfect matching, paint and remove it (CFP section V).
 
-    SciPy finds the matchings by augmenting paths, many at a time (Hopcroft and Karp), where the
-    paper flips one path at a time. The time grows with D times the number of edges at least: for
-    graphs of modest size.
+    SciPy finds the matchings by augmenting paths, many at a time (Hopcroft and Karp); the paper
+    flips one path at a time. The time grows at least with D times the number of edges: use it for
+    small graphs.
     """
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import maximum_bipartite_matching
@@ -178,10 +178,10 @@ def _colour_large(left: Numbers, right: Numbers, nodes: int) -> Numbers:
 
 
 def _in_threads(work: Callable[..., None], *arguments: Iterable[object]) -> None:
-    """`map(work, *arguments)`, the calls in threads where there are several.
+    """`map(work, *arguments)`, with several calls in threads.
 
-    Threads of Python, since the compiled code lets go of the global lock: unlike Numba's own, they
-    may be used from any thread and don't mind a fork.
+    These are Python's threads, since the compiled code releases the global lock. Unlike Numba's,
+    they work from any thread and after a fork.
     """
     calls = list(zip(*arguments, strict=True))
     if len(calls) == 1:
@@ -189,7 +189,7 @@ def _in_threads(work: Callable[..., None], *arguments: Iterable[object]) -> None
         return
     with ThreadPoolExecutor(_processors()) as threads:
         for call in [threads.submit(work, *arguments) for arguments in calls]:
-            call.result()  # which raises what the call has raised
+            call.result()  # raises the call's error
 
 
 def _processors() -> int:
@@ -199,7 +199,7 @@ def _processors() -> int:
 def checked_edges(
     left: npt.ArrayLike, right: npt.ArrayLike, nodes: int, dimensions: int
 ) -> tuple[Numbers, Numbers]:
-    """The two ends of the edges as 32-bit integers, once they are known to be nodes."""
+    """Check that the two ends of the edges are nodes; return them as 32-bit integers."""
     ends = np.asarray(left), np.asarray(right)
     require(nodes > 0, f"a graph has at least one node on each side; nodes is {nodes}", SOURCE)
     require(

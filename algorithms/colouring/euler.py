@@ -1,16 +1,16 @@
-"""Euler splits in Numba: what `bipartite` does in its inner loops.
+"""Euler splits in Numba: the inner loops of `bipartite`.
 
 A regular bipartite multigraph of even degree splits into two of half the degree: walk its edges
-along closed tours and deal them out in turn. Where the degree is odd, a perfect matching is peeled
-off first and gets a colour of its own. Splitting until the degree is 1 colours the graph (Cole and
-Hopcroft, On edge coloring bipartite graphs, 1982).
+along closed tours and deal them out in turn. If the degree is odd, first remove a perfect matching
+and give it a new colour. Splitting until the degree is 1 colours the graph (Cole and Hopcroft, On
+edge coloring bipartite graphs, 1982).
 
-A graph is two arrays, sorted by left node: left node u owns the `degree` places from u * degree on;
-`right` holds the right node of the edge at each place and `edge` its number. So no left node is
-ever stored, and a half of a split is sorted again.
+A graph is two arrays, sorted by left node. Left node u owns the `degree` places from u * degree on;
+`right` holds the right node of the edge at each place, and `edge` its number. So the arrays need no
+left nodes, and a half of a split is sorted again.
 
-Importing this file loads Numba. What it compiles is kept on disk for the next time. Everything runs
-without Python's global lock, so threads may work on different graphs.
+Importing this file loads Numba, which keeps the compiled code on disk. Everything runs without
+Python's global lock, so threads may work on different graphs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Numbers = npt.NDArray[np.int32]
 
 @compiled
 def is_regular(left: Numbers, right: Numbers, nodes: int, degree: int) -> bool:
-    """Whether each of the nodes 0 .. nodes-1 on either side has `degree` edges."""
+    """Return whether each of the nodes 0 .. nodes-1 on either side has `degree` edges."""
     missing = np.full((2, nodes), degree, np.int32)
     for e in range(len(left)):
         missing[0, left[e]] -= 1
@@ -53,20 +53,20 @@ def split(
 ) -> None:
     """Deal the edges of a graph of even degree into two graphs, joined in `half_*`.
 
-    Two adjacent places of a left node are a *pair*: one edge goes to the first half, the other
-    to the second, and the pair's bit says which. The edges that arrive at a right node are made
-    couples in order, first and second, third and fourth; those of a couple must part, too.
-    Coupled pairs form paths and in the end cycles. One pass over the pairs keeps, for each right
-    node that waits for the second of a couple, a *code*: twice the number of the path that ends
-    there, plus the half of the edge at that end if the path's first pair has bit 0. The two ends of
-    a path lie in different halves. So all that is touched out of order is a word or two for each
-    right node, however many edges there are.
+    Two adjacent places of a left node are a *pair*: one edge goes to the first half, the other to
+    the second, and the pair's bit says which. The edges at a right node form couples in order,
+    first and second, third and fourth; the edges of a couple must part, too. Coupled pairs form
+    paths and in the end cycles. One pass over the pairs keeps, for each right node that waits for
+    the second of a couple, a *code*: twice the number of the path that ends there, plus the half of
+    the edge at that end if the path's first pair has bit 0. The two ends of a path lie in different
+    halves. So the pass accesses only a word or two for each right node out of order, for any number
+    of edges.
     """
     pairs = len(right) // 2
     code = np.empty(pairs, np.int32)  # of each pair: its path, and its bit if the path's is 0
     parent = np.zeros(pairs // 2 + 2, np.int32)  # of each path: the older path it was joined to
     waiting = np.full((nodes, 2), -1, np.int32)  # of each right node: code; the path's other end
-    paths = 0  # path 0 is for pairs that nothing constrains
+    paths = 0  # path 0 is for pairs without a constraint
     for i in range(pairs):
         v, w = right[2 * i], right[2 * i + 1]
         a, b = waiting[v, 0], waiting[w, 0]
@@ -104,7 +104,7 @@ def split(
                     code[i] = b
                 waiting[x, 1] = y
                 waiting[y, 1] = x
-    bit = parent  # an older path's bit is known before it is asked for
+    bit = parent  # an older path's bit is already known
     for path in range(1, paths + 1):
         bit[path] = bit[parent[path] >> 1] ^ (parent[path] & 1)
     for i in range(pairs):
@@ -121,12 +121,11 @@ def peel(
 ) -> None:
     """Give a perfect matching of the graph `colour` and move the other edges up to the front.
 
-    The matching grows by augmenting
-    paths, which random walks find: from a left node along any edge but its matched one, back from
-    the right node along its matched edge, until a right node is free. In a regular graph this takes
-    O(nodes log nodes) steps on average whatever the degree (Goel, Kapralov, Khanna: Perfect
-    matchings in O(n log n) time in regular bipartite graphs, 2010). The walks are the same each
-    time.
+    The matching grows by augmenting paths. Random walks find them: from a left node along any edge
+    but its matched one, back from the right node along its matched edge, until a right node is
+    free. In a regular graph this takes O(nodes log nodes) steps on average for any degree (Goel,
+    Kapralov, Khanna: Perfect matchings in O(n log n) time in regular bipartite graphs, 2010). The
+    walks are the same each time.
     """
     owner = np.full(nodes, -1, np.int32)  # of each right node: the left node it is matched to
     matched = np.full(nodes, -1, np.int32)  # of each left node: which of its edges is matched
@@ -144,7 +143,7 @@ def peel(
                     taken[u] += 1
             u = owner[right[u * degree + taken[u]]]
         u = start
-        while u >= 0:  # along the edges taken last, which leaves out the walk's loops
+        while u >= 0:  # along the last edges, without the walk's loops
             matched[u] = taken[u]
             v = right[u * degree + taken[u]]
             following = owner[v]
@@ -173,7 +172,7 @@ def halve(
     half_right: Numbers,
     half_edge: Numbers,
 ) -> None:
-    """Split a graph of any degree > 1; where it is odd, a matching gets `colour` first."""
+    """Split a graph of any degree > 1; if it is odd, a matching gets `colour` first."""
     if degree % 2 == 1:
         peel(right, edge, nodes, degree, colour, colours)
     size = nodes * (degree - degree % 2)
@@ -193,7 +192,7 @@ def paint(
 ) -> None:
     """Colour a graph with the colours from `colour` on; its own arrays and `spare_*` are used up.
 
-    It halves all graphs of one level before it goes on to the next, so they have one degree.
+    It halves all graphs of one level before the next level, so they have one degree.
     """
     graphs = 1
     while degree > 1:
@@ -223,7 +222,7 @@ def paint(
 
 @compiled
 def paint_many(left: Numbers, right: Numbers, nodes: int, colours: Numbers) -> int:
-    """Colour graphs of one size, a row each; returns the first that is not regular, or -1."""
+    """Colour graphs of one size, a row each; return the first irregular one, or -1."""
     graphs, edges = left.shape
     degree = edges // nodes
     memory = np.empty((4, edges), np.int32)
@@ -237,11 +236,11 @@ def paint_many(left: Numbers, right: Numbers, nodes: int, colours: Numbers) -> i
 
 @compiled
 def first_wrong(left: Numbers, right: Numbers, nodes: int, colours: Numbers) -> int:
-    """The first of many regular graphs, a row each, that is not properly coloured, or -1.
+    """Return the first of many regular graphs, a row each, without a proper colouring, or -1.
 
-    Each node must have an edge of each colour 0 .. degree-1: one bit for each colour and node, and
-    first one side and then the other, so that for 2^24 edges the bits are 2 MiB and stay near the
-    processor.
+    Each node must have an edge of each colour 0 .. degree-1: one bit for each colour and node. One
+    side comes first, then the other, so that for 2^24 edges the bits take 2 MiB and stay in the
+    cache.
     """
     graphs, edges = left.shape
     degree = edges // nodes

@@ -1,12 +1,12 @@
 """The papers' own way to a colouring: matchings that grow by one augmenting path (CFP section V).
 
-M is a matching: a set of edges of which no two share a node. An *augmenting path* A begins and ends
-at nodes without an edge of M, and its edges lie in turn outside M and in M. *Flipping* it,
+M is a matching: a set of edges without a common node. An *augmenting path* A begins and ends at
+nodes without an edge of M, and its edges lie in turn outside M and in M. *Flipping* it,
 
     M <- M - (A intersected with M),  M <- M united with (A without M),
 
-leaves a matching with one edge more (CFP Figures 4 and 5). In a regular graph that goes on until M
-is perfect; its edges get a colour and leave the graph, which is regular of a degree less.
+leaves a matching with one edge more (CFP Figures 4 and 5). In a regular graph this continues until
+M is perfect. Its edges get a colour and leave the graph, which is regular of one degree less.
 
 >>> left, right = [0, 0, 1], [0, 1, 0]
 >>> for step in augmentations(left, right, nodes=2):
@@ -36,7 +36,7 @@ from mmsim_algorithms.colouring.bipartite import (
 class Augmentation:
     """A matching and an augmenting path, from a left node to a right node; both name edges.
 
-    `looked` is how many edges the search for the path looked at.
+    `looked` counts the edges that the search for the path looked at.
     """
 
     matching: frozenset[int]
@@ -45,7 +45,7 @@ class Augmentation:
 
     @property
     def flipped(self) -> frozenset[int]:
-        """The matching after flipping the path: what is in one of the two and not in the other."""
+        """The matching after flipping the path: their symmetric difference."""
         return self.matching ^ frozenset(self.path)
 
 
@@ -64,9 +64,9 @@ def augment(
 ) -> Augmentation | None:
     """A shortest augmenting path for a matching in the graph of these edges, None without.
 
-    It starts at the first left node from which there is one. As the paper has it, the paths from
-    there are a tree, which grows breadth first: from a left node along the edges outside the
-    matching, from a right node along its edge of the matching.
+    It starts at the first left node that has one. As in the paper, the paths from there are a tree,
+    which grows breadth first: from a left node along the edges outside the matching, from a right
+    node along its edge of the matching.
 
     >>> augment([0, 0, 1], [0, 1, 0], range(3), {0})
     Augmentation(matching=frozenset({0}), path=(2, 0, 1), looked=3)
@@ -79,7 +79,7 @@ def flips(
 ) -> Iterator[tuple[int, Augmentation]]:
     """Every augmentation of the colouring of a regular graph, with the colour of its matching.
 
-    One colour at a time; the edges of a finished matching are no longer in the graph.
+    One colour at a time; the edges of a finished matching leave the graph.
     """
     left, right = checked_edges(left, right, nodes, dimensions=1)
     require_regular(left, right, nodes)
@@ -94,10 +94,10 @@ def flips(
 
 
 def colour_by_flipping(left: npt.ArrayLike, right: npt.ArrayLike, nodes: int) -> Numbers:
-    """The colour of each edge, by the papers' own method; it checks what it returns.
+    """Return the colour of each edge, by the papers' own method, and check the colouring.
 
     A search looks at each edge of the graph once at most, and E edges of degree D take E searches
-    in graphs of degrees D, D-1, .. 1: at most E (E + nodes) / 2 looks. For graphs of modest size.
+    in graphs of degrees D, D-1, .. 1: at most E (E + nodes) / 2 looks. Use it for small graphs.
 
     >>> colour_by_flipping([0, 0, 1, 1], [0, 1, 0, 1], nodes=2)
     array([0, 1, 1, 0], dtype=int32)

@@ -1,8 +1,8 @@
-"""What the papers derive from a colouring: schedules without conflicts, and three easy steps.
+"""Schedules without conflicts, and three easy steps: the papers derive them from a colouring.
 
-On the DMM an edge joins the banks that an element leaves and enters, and a colour is what one warp
-moves (CFP section IV, SMM section 6, ICPP section VI). On the UMM and the HMM it joins rows, and a
-colour is a column to travel in (SMM section 7, ICPP section VII).
+On the DMM an edge joins the banks that an element leaves and enters, and a colour is a warp, which
+moves its elements (CFP section IV, SMM section 6, ICPP section VI). On the UMM and the HMM an edge
+joins rows, and a colour is a column to travel in (SMM section 7, ICPP section VII).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ Integers = npt.NDArray[np.int64]
 
 
 def conflict_free(P: npt.ArrayLike, w: int) -> tuple[Integers, Integers]:
-    """S and D with P(S(i)) = D(i), by which each warp reads w banks and writes w banks.
+    """Return S and D with P(S(i)) = D(i): each warp reads w banks by S and writes w banks by D.
 
-    CFP section IV, SMM section 6: c_i,j is an element of colour i, S(i*w + j) = c_i,j and
-    D(i*w + j) = P(c_i,j). The papers leave open which element of a colour is the j-th; here it is
-    the one in bank j of a, so that lane j of every warp reads bank j.
+    CFP section IV, SMM section 6: c_i,j is an element of colour i, S(i*w + j) = c_i,j and D(i*w +
+    j) = P(c_i,j). The papers leave the order within a colour open; here its j-th element is in bank
+    j of a, so that lane j of every warp reads bank j.
 
     >>> P = permutations.transpose(16)  # CFP's worked example, with w = 4
     >>> S, D = conflict_free(P, 4)
@@ -43,7 +43,7 @@ def conflict_free(P: npt.ArrayLike, w: int) -> tuple[Integers, Integers]:
 def conflict_free_rows(P_rows: npt.ArrayLike, w: int) -> tuple[Integers, Integers]:
     """`conflict_free` for all rows of a matrix: s[i] and d[i] for P_i (ICPP section VI).
 
-    Row i of `P_rows` holds P_i, by which row i is to be permuted; its length is a multiple of w.
+    Row i of `P_rows` holds P_i, the permutation of row i; its length is a multiple of w.
 
     >>> s, d = conflict_free_rows([[0, 2, 1, 3], [3, 2, 1, 0]], 2)
     >>> s.shape, d.shape
@@ -68,14 +68,14 @@ def conflict_free_rows(P_rows: npt.ArrayLike, w: int) -> tuple[Integers, Integer
 
 
 def three_steps(P: npt.ArrayLike, side: int) -> tuple[Integers, Integers, Integers]:
-    """Row-wise, column-wise and row-wise permutations of a side x side matrix that make up P.
+    """Split P into row-wise, column-wise and row-wise permutations of a side x side matrix.
 
     SMM section 7 (Lemmas 7.3 and 7.4), ICPP section VII. An edge joins the rows that an element
     leaves and enters. Step 1 moves it to the column that is its colour, step 2 to its row, step 3
     to its column: `first[i, j]` is the column to which step 1 moves element (i, j), `second[j, i]`
     the row to which step 2 moves element (i, j), `third[i, j]` the column to which step 3 moves
-    element (i, j). So row i of `second` belongs to column i, as a column-wise permutation by
-    transpose, row-wise permutation, transpose has it.
+    element (i, j). So row i of `second` belongs to column i, as in a transpose, a row-wise
+    permutation and a transpose.
 
     >>> P = permutations.bit_reversal(16)
     >>> bool((compose(*three_steps(P, 4)) == P).all())
@@ -104,7 +104,7 @@ def three_steps(P: npt.ArrayLike, side: int) -> tuple[Integers, Integers, Intege
 
 
 def compose(first: Integers, second: Integers, third: Integers) -> Integers:
-    """The permutation of a matrix that three steps, as of `three_steps`, make up.
+    """Return the permutation of a matrix by three steps, such as those of `three_steps`.
 
     >>> stay = np.array([[0, 1], [0, 1]])
     >>> compose(stay, stay, stay)
@@ -122,7 +122,7 @@ def _width_divides(n: int, w: int, name: str, source: str) -> None:
 
 
 def _check_rows(rows: npt.NDArray[np.generic]) -> Integers:
-    """The rows as int64, once each is known to be a permutation; an error names the row."""
+    """Check that each row is a permutation; return them as int64. An error names the row."""
     checked = np.empty(rows.shape, dtype=np.int64)
     for i, row in enumerate(rows):
         try:
@@ -133,7 +133,7 @@ def _check_rows(rows: npt.NDArray[np.generic]) -> Integers:
 
 
 def _check_banks(S: Integers, D: Integers, w: int) -> None:
-    """Refuse a schedule in which some warp's elements don't lie in w banks (CFP Lemma 2)."""
+    """Refuse a schedule unless each warp's elements lie in w banks (CFP Lemma 2)."""
     warp_start = np.arange(len(S)) // w * w
     for name, addresses in (("S", S), ("D", D)):
         entered = np.zeros(len(S), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""What is claimed of the direct convolution."""
+"""Claims about the direct convolution."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The direct convolution of m and m + n - 1 numbers on the DMM, the UMM and the HMM.
 
-Nakano, "The Hierarchical Memory Machine Model for GPUs", IPDPS Workshops 2013. The programs are
-written from the idea and the bound that the abstract names. Of the numbers a[0] .. a[m-1] and b[0]
-.. b[m+n-2] they make c[i] = a[m-1] b[i] + a[m-2] b[i+1] + ... + a[0] b[i+m-1] for i < n.
+Nakano, "The Hierarchical Memory Machine Model for GPUs", IPDPS Workshops 2013. The programs follow
+the idea and the bound in the abstract. From the numbers a[0] .. a[m-1] and b[0] .. b[m+n-2] they
+compute c[i] = a[m-1] b[i] + a[m-2] b[i+1] + ... + a[0] b[i+m-1] for i < n.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def direct(T: mm.Thread, a: mm.Array, b: mm.Array, c: mm.Array) -> None:
 
 @mm.program
 def in_shared_memory(T: mm.Thread, a: mm.Array, b: mm.Array, c: mm.Array, k: int) -> None:
-    """A block fetches a and its part of b, and k threads make c[i]: m/k products each, then a tree.
+    """A block fetches a and its part of b, and k threads add c[i]: m/k products each, then a tree.
 
-    The threads of a block are k rows. k is a power of two that divides m and the threads of a
-    block; these, divided by k, divide the words of c that a block makes.
+    The threads of a block are k rows. k is a power of two; it divides m and the threads of a block.
+    The number of threads in a row divides the number of a block's words of c.
     """
     m, t = a.size, T.block_size
     q, share = t // k, c.size // T.blocks

@@ -1,4 +1,4 @@
-"""The checked runs that the claims of permuting on the DMM are about, and the cases."""
+"""The checked runs and the cases for the claims about permuting on the DMM."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mmsim_algorithms.dmm_permutation.programs import (
 )
 from mmsim_algorithms.grids import machine, widths_and_latencies
 
-# CFP section III's example: w = 4, n = 16, P, and the S and D that the paper gives for it.
+# CFP section III's example: w = 4, n = 16, P, and the paper's S and D for it.
 EXAMPLE_P = np.array([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15])
 EXAMPLE_S = np.array([0, 5, 10, 15, 1, 6, 11, 12, 2, 7, 8, 13, 3, 4, 9, 14])
 EXAMPLE_D = np.array([0, 5, 10, 15, 4, 9, 14, 3, 8, 13, 2, 7, 12, 1, 6, 11])
@@ -65,7 +65,7 @@ def permuted(
 ) -> mm.Run:
     """Permute n words by an algorithm with p threads (default: n), checked.
 
-    C, the stages of the round that the tables direct, is there for the formulas.
+    C, the stages of the round that the tables direct, is for the formulas.
     """
     a = np.arange(n)
     run = machine(on, w, l).run(
@@ -82,7 +82,7 @@ def permuted(
 def example(algorithm: str, schedule: mm.Schedule, l: int) -> mm.Run:
     """CFP section III's example, checked.
 
-    "as printed" is the conflict-free algorithm with the S and D that the paper prints.
+    "as printed" is the conflict-free algorithm with the printed S and D.
     """
     program = conflict_free
     given: tuple[Permutation, ...] = (EXAMPLE_S, EXAMPLE_D)
@@ -109,12 +109,12 @@ def words(run: mm.Run, kind: str) -> int:
 
 
 def casual_stages(run: mm.Run) -> int:
-    """Stages of the round that the tables direct: a's reads or b's writes, whichever are more."""
+    """Stages of the round that the tables direct: a's reads or b's writes, the larger number."""
     return max(row.stages for row in run.accesses if row.array in ("a", "b"))
 
 
 def mean_casual_stages(run: mm.Run) -> int:
-    """The same for many launches, the mean as a whole number."""
+    """The same for many launches: the mean as a whole number."""
     return round(casual_stages(run) / run.launches)
 
 
@@ -124,7 +124,7 @@ def data_time(run: mm.Run) -> int:
 
 
 def matches(run: mm.Run, printed: bool) -> int:
-    """For how many i the two tables compose to P(i): S^-1(D(i)) as printed, else D(S^-1(i))."""
+    """Count the i with the right P(i) by both tables: S^-1(D(i)) as printed, else D(S^-1(i))."""
     D, back = run.arrays["d"], permutations.inverse(run.arrays["s"])
     return int(np.count_nonzero((back[D] if printed else D[back]) == EXAMPLE_P))
 
@@ -155,7 +155,7 @@ def at_one_latency() -> Iterator[Case]:
 def shares(names: tuple[str, ...], machines: tuple[str, ...] = ("DMM",)) -> Iterator[Case]:
     """p threads for n = 2w^2 words: one warp, two, w of them, a thread for each word.
 
-    C is what writing b takes: on the DMM the congestion of P, on the UMM its distribution.
+    C is the cost of writing b: on the DMM the congestion of P, on the UMM its distribution.
     """
     for (w, l), on, name in product(widths_and_latencies(), machines, names):
         n = 2 * w * w

@@ -1,4 +1,4 @@
-"""What CFP and SMM section 6 claim of permuting on the DMM."""
+"""Claims of CFP and SMM section 6 about permuting on the DMM."""
 
 from __future__ import annotations
 
@@ -188,14 +188,14 @@ def _table_claims() -> Iterator[Claim]:
 
 
 def both_ways(name: str) -> Iterator[Case]:
-    """D- and S-designated, wherever P and its inverse meet as many conflicts."""
+    """D- and S-designated, where P and its inverse have the same number of conflicts."""
     for algorithm in ("D-designated", "S-designated"):
         for case in square_powers(square=name in ("transpose", "bit-reversal")):
             yield {"algorithm": algorithm, "permutation": name, **case}
 
 
 def designated(schedule: mm.Schedule, algorithm: str, **case: Any) -> mm.Run:
-    """`permuted` where the algorithm is part of the case."""
+    """`permuted` with the algorithm as part of the case."""
     return permuted(algorithm, schedule, **case)
 
 

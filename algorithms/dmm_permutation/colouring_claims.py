@@ -1,8 +1,8 @@
-"""What CFP sections IV and V and SMM section 6 claim of colouring the graph of banks.
+"""Claims of CFP sections IV and V and SMM section 6 about colouring the graph of banks.
 
-Word i of a permutation P is an edge from bank i mod w of a to bank P(i) mod w of b. Colours, edges
-of one colour at a node and degrees are counted here, from the colouring and the graph themselves;
-neither the machine nor the colouring's own checks are asked.
+Word i of a permutation P is an edge from bank i mod w of a to bank P(i) mod w of b. This module
+counts colours, edges of one colour at a node and degrees from the colouring and the graph
+themselves; it uses neither the machine nor the colouring's own checks.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def coloured(
     """Colour the graph of banks, and permute with the words in the order of their colours.
 
     The run's arrays are the graph, `left` and `right`, and its `colours`. A wrong colouring changes
-    the order, hence the time, and what is counted; the words arrive all the same.
+    the order, hence the time and the counts; the words still arrive.
     """
     left, right = bank_graph(permutation, n, w)
     colours = METHODS[method](left, right, w)
@@ -75,7 +75,7 @@ def scheduled(schedule: mm.Schedule, permutation: str, n: int, w: int, l: int) -
 
 
 def different_colours(run: mm.Run) -> int:
-    """How many colours the colouring uses."""
+    """Count the colours of the colouring."""
     return len(set(run.arrays["colours"].tolist()))
 
 
@@ -89,12 +89,12 @@ def most_of_one_colour(run: mm.Run) -> int:
 
 
 def largest_degree(run: mm.Run) -> int:
-    """The most edges of a node: of n edges at w nodes a side, n/w if all have as many."""
+    """The most edges of a node: n/w if the n edges are spread evenly over w nodes a side."""
     return max(max(Counter(run.arrays[side].tolist()).values()) for side in ("left", "right"))
 
 
 def fewest_banks(run: mm.Run) -> int:
-    """The fewest different banks that a warp reads from, or writes to: its words' by s and d."""
+    """The fewest different banks that a warp reads or writes, by s and d."""
     w = run.machine.width
     return min(
         len({address % w for address in warp})

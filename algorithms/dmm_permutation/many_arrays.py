@@ -1,7 +1,7 @@
 """Many arrays in parallel: one block for each, on the DMMs of an HMM (CFP section VI, Figure 7).
 
 CFP permutes k arrays of 1024 words by k blocks on a GPU of 8 multiprocessors: the time is flat up
-to k = 8 and proportional to k/8 from there. On the HMM the blocks go to the d DMMs in turn.
+to k = 8 and then proportional to k/8. On the HMM the blocks go to the d DMMs in turn.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def permute_many(
 ) -> mm.Run:
     """Permute each row of `arrays` along P, a block for each, by an algorithm of `PROGRAMS`.
 
-    Raises `PreconditionError` for what `dmm_permutation.tables` refuses and for rows of another
-    length.
+    Raises `PreconditionError` where `dmm_permutation.tables` does, and for rows of another length
+    than P.
     """
     rows, n = np.asarray(arrays), np.size(P)
     source = "CFP, section VI"
@@ -105,7 +105,7 @@ def permute_many(
 
 
 def permuting_time(run: mm.Run) -> int:
-    """Time units of the rounds that permute: in CFP all arrays are in shared memory already."""
+    """Time units of the permuting rounds: in CFP all arrays are in shared memory already."""
     reads = ("alpha", "source", "target")
     return sum(
         row.time
@@ -126,7 +126,7 @@ class Point:
 def curve(
     machine: mm.HMM, P: npt.ArrayLike, counts: Iterable[int], algorithm: str = "conflict-free"
 ) -> list[Point]:
-    """CFP Figure 7: the time to permute as many arrays as `counts` says, each along P.
+    """CFP Figure 7: the time to permute each number of arrays in `counts`, each along P.
 
     >>> machine = mm.HMM(dmms=2, width=4, global_latency=10)
     >>> [point.time for point in curve(machine, permutations.transpose(16), range(1, 6))]

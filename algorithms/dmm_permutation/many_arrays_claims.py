@@ -1,4 +1,4 @@
-"""What CFP Figure 7 shows of many arrays in parallel."""
+"""Claims of CFP Figure 7 about many arrays in parallel."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def permuted(
     l: int,
     C: int = 0,
 ) -> mm.Run:
-    """Permute k arrays on d DMMs of latency l, checked; C is there for the formula."""
+    """Permute k arrays on d DMMs of latency l, checked; C is for the formula."""
     machine = mm.HMM(dmms=d, width=w, global_latency=20, shared_latency=l)
     P = named(permutation, n, w)
     a = np.arange(k * n).reshape(k, n)
@@ -61,7 +61,7 @@ def permuted(
 
 
 def cases() -> Iterator[Case]:
-    """Up to as many arrays as fill the DMMs twice, and one more; and CFP's 1024 words on 8 DMMs."""
+    """Arrays that fill the DMMs up to twice, and one more; and CFP's 1024 words on 8 DMMs."""
     for (w, d), l, name in product(
         ((2, 1), (3, 2), (4, 3), (8, 4)), (1, 2, 5), ("random", "bit-reversal")
     ):

@@ -1,9 +1,9 @@
 """Permuting an array along a permutation given in advance, on the DMM (CFP; SMM section 6).
 
-The value of each a[i] goes to b[P(i)]. What the host knows beforehand lies in tables that the
-threads read: P itself, its inverse, or the conflict-free order of CFP section IV. CFP has a thread
-for each word; SMM has p threads that take n/p words each, and the programs here serve both. They
-run on any machine: on an HMM they are ICPP section IV's algorithms in its global memory.
+The value of each a[i] goes to b[P(i)]. The host prepares tables, which the threads read: P itself,
+its inverse, or the conflict-free order of CFP section IV. CFP has a thread for each word; SMM has p
+threads with n/p words each. The programs here serve both. They run on any machine: on an HMM they
+are ICPP section IV's algorithms in its global memory.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ ALGORITHMS = {
 
 
 def tables(algorithm: str, P: npt.ArrayLike, w: int) -> tuple[Permutation, ...]:
-    """What an algorithm of `ALGORITHMS` reads in addition to the data: P, its inverse, or S and D.
+    """Return the tables of an algorithm of `ALGORITHMS`: P, its inverse, or S and D.
 
     Raises `PreconditionError` unless P is a permutation and, for S and D, w divides n.
     """
@@ -80,8 +80,8 @@ def permute(
 ) -> mm.Run:
     """Permute `a` (default: 0, 1, ..., n-1) along P by an algorithm of `ALGORITHMS`.
 
-    `threads` is p, by default n. "copy" copies, whatever P is: the papers measure the others by it.
-    Raises `PreconditionError` for what `tables` refuses and for an array of another size.
+    `threads` is p, by default n. "copy" copies for any P: the papers compare the others with it.
+    Raises `PreconditionError` as `tables` does, and for an array of another size.
 
     >>> from mmsim_algorithms.permutations import transpose
     >>> permute(mm.DMM(4, 5), "D-designated", transpose(16)).time
@@ -105,7 +105,7 @@ def permute(
 
 
 def moved(a: npt.ArrayLike, P: Permutation) -> npt.NDArray[np.generic]:
-    """What b must hold in the end: b[P(i)] = a[i]."""
+    """The right b: b[P(i)] = a[i]."""
     data = np.asarray(a)
     b = np.empty_like(data)
     b[P] = data

@@ -1,10 +1,10 @@
-"""Banks of two words, as those of the card on which CFP measured (Table II).
+"""Banks of two words, as on CFP's card (Table II).
 
 The papers' banks give one word at a time. The shared memory of a GeForce GTX 680, of compute
 capability 3.0, has 32 banks of 8 bytes. Successive words of 4 bytes still lie in successive banks,
 but a bank gives two of its words in one time unit if they are the words i and i + w of 2w words
-that begin at a multiple of 2w (CUDA C Programming Guide, compute capability 3.x, shared memory,
-32-bit mode).
+from a multiple of 2w on (CUDA C Programming Guide, compute capability 3.x, shared memory, 32-bit
+mode).
 """
 
 from __future__ import annotations

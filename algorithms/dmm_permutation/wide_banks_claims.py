@@ -1,10 +1,10 @@
-"""What CFP Table II's permutations cost on banks of two words, which its card has.
+"""Claims about CFP Table II's permutations on banks of two words, as its card has them.
 
-Beyond the stages of the identical permutation, a transpose takes 992 on the papers' banks, a random
-permutation about 79 and the shuffle 32, whichever algorithm moves them. The times of Table II are
-otherwise: of what D-designated takes longer for the transpose, it takes 15% longer for the random
-permutation and nothing for the shuffle; S-designated 19% and 8%. On banks of two words the stages
-are 480, 76, and 0 or 32: 16%, and 0% or 7%.
+Compared with the identical permutation, a transpose takes 992 more stages on the papers' banks, a
+random permutation about 79 and the shuffle 32, by either algorithm. The times of Table II differ.
+D-designated's extra time for the random permutation is 15% of that for the transpose, and for the
+shuffle nothing; S-designated's are 19% and 8%. On banks of two words the extra stages are 480, 76,
+and 0 or 32: 16%, and 0% or 7%.
 """
 
 from __future__ import annotations

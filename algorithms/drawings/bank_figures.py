@@ -1,4 +1,4 @@
-"""CFP Figure 2: in which bank each word lies."""
+"""CFP Figure 2: the bank of each word."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ W, WORDS = 4, 16
 
 
 def figure_2() -> Figure:
-    """The words of each bank, as a run that reads them all meets them; w = 4."""
+    """The words of each bank, from a run that reads all words; w = 4."""
     run = mm.DMM(W, 1).run(contiguous, np.arange(WORDS), threads=WORDS, trace=True)
     banks: list[list[int]] = [[] for _ in range(W)]
     for one in run.trace.dispatches:

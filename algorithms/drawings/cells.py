@@ -1,8 +1,8 @@
-"""Arrays and matrices drawn as cells: what most of the papers' figures consist of.
+"""Arrays and matrices drawn as cells, as in most of the papers' figures.
 
-A sheet is as wide as its contents: lengths are counted in cells, from the left and from the top.
-Panels stand on it where they are put, with arrows between them. A kind is shown by colour and by
-hatch, and what it stands for is written in the cell, so that nothing depends on colour alone.
+A sheet is as wide as its contents. Lengths are counted in cells, from the left and from the top.
+Panels stand on the sheet, with arrows between them. Colour and hatch show a cell's kind, and the
+cell's text names it, so that nothing depends on colour alone.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def sheet(width: float, height: float) -> Iterator[Axes]:
 
 
 def whole(axes: Axes) -> Figure:
-    """The figure that these axes belong to, which a `Drawing` returns."""
+    """The figure of these axes, for a `Drawing` to return."""
     figure: Any = axes.figure
     root: Figure = figure.figure
     return root
@@ -76,9 +76,9 @@ def cells(
     name
         Of the array; the text in cell (i, j) has the mark `name-i-j`, by which tests find it.
     labels
-        What is written in each cell, row by row; "" leaves it empty.
+        The text in each cell, row by row; "" leaves it empty.
     kinds
-        The kind of each cell, a whole number, by which it has its colour and hatch; -1 is plain.
+        The kind of each cell, a whole number; it gives the colour and the hatch; -1 is plain.
     title, caption
         Above and below the cells.
     rows, columns

@@ -43,7 +43,7 @@ W = 4
 def figure_3() -> Figure:
     """CFP Figure 3: the banks that the worked example moves words between, by warps.
 
-    The edges that a warp of the conflict-free permutation moves have its number as their colour.
+    The number of a warp of the conflict-free permutation is the colour of its edges.
     """
     P, a = EXAMPLE_P, np.arange(EXAMPLE_P.size)
     S, D = tables("conflict-free", P, W)
@@ -63,7 +63,7 @@ BANKS, WORDS, SEED = 6, 18, 4
 
 
 def figure_4() -> Figure:
-    """CFP Figure 4: the matching so far and an augmenting path, as the matching algorithm goes."""
+    """CFP Figure 4: the matching so far and an augmenting path, in the matching algorithm."""
     return _matchings(flipped=False)
 
 
@@ -94,7 +94,7 @@ def _matchings(flipped: bool) -> Figure:
 
 
 def _check_step(left: Sequence[int], right: Sequence[int], step: Augmentation) -> None:
-    """CFP section V: what an augmenting path is, and what flipping it leaves."""
+    """CFP section V: an augmenting path, and the matching after its flipping."""
     path, M, A = step.path, step.matching, set(step.path)
     turns = [place % 2 == 1 for place in range(len(path))]
     expect("which edges of the path are in the matching", [edge in M for edge in path], turns)
@@ -138,8 +138,8 @@ MOST = 32
 def figure_7() -> Figure:
     """CFP Figure 7: the time to permute many arrays of 1024 words along the bit-reversal.
 
-    On the left the rounds that permute on an HMM of as many DMMs as the papers' GPU has
-    multiprocessors, on the right what was measured on a GPU and is kept.
+    On the left: the permuting rounds on an HMM with a DMM for each multiprocessor of the papers'
+    GPU. On the right: the kept measurements of a GPU.
     """
     import matplotlib
 
@@ -154,7 +154,7 @@ def figure_7() -> Figure:
 
 
 def _simulated_arrays(axes: Axes) -> None:
-    """The time units of 1, 2, ... arrays: flat up to d arrays, for k d arrays k times as long."""
+    """The time units of 1, 2, ... arrays: flat up to d arrays, k times as long for k d arrays."""
     d, w = MULTIPROCESSORS, 32
     machine, P = mm.HMM(dmms=d, width=w, global_latency=1), named("bit-reversal", w * w, w)
     counts = range(1, MOST + 1)
@@ -179,7 +179,7 @@ def _simulated_arrays(axes: Axes) -> None:
 
 
 def _measured_arrays(axes: Axes) -> None:
-    """The kept milliseconds, in which each step must be flat compared with the rise to the next."""
+    """The kept milliseconds. Each step must be flat compared with the rise to the next."""
     kept = Results.read().records.get("CFP-F7")
     if kept is None:
         raise ClaimError("the results that are kept of a GPU are not there, or not CFP-F7")
@@ -192,7 +192,7 @@ def _measured_arrays(axes: Axes) -> None:
 
 
 def _check_steps(d: int, rows: Sequence[Row]) -> None:
-    """Within a step, of d arrays each, times differ by less than from any of the next step."""
+    """Within a step of d arrays, times differ by less than from any time of the next step."""
     steps: dict[int, list[float]] = {}
     for row in rows:
         steps.setdefault(-(-int(number(row, "arrays")) // d), []).append(number(row, "measured"))

@@ -1,7 +1,7 @@
 """Every table and figure of the five papers, with its caption, in the papers' order.
 
-What reproduces one is registered under its id: a table in `reports`, a drawing here, a measurement
-in `gpu`. Where claims do it, or nothing does, it is said here.
+Each is reproduced under its id: by a table in `reports`, a drawing here, or a measurement in `gpu`.
+This file names those that claims reproduce, or nothing does.
 """
 
 from __future__ import annotations

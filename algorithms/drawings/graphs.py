@@ -1,7 +1,7 @@
 """Bipartite graphs: their colourings, and their matchings with augmenting paths.
 
-Edge e joins left node left[e] to right node right[e]. Edges that join the same two nodes are bent
-apart. Colours differ in their dashes too, and what belongs to a matching or a path in its width.
+Edge e joins left node left[e] to right node right[e]. Edges between the same two nodes are bent
+apart. Colours also differ in their dashes; the edges of a matching or a path differ in width.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ DASHES: tuple[Any, ...] = (
 """The dashes of colours 0, 1, ..., one for each of `DARK_FIRST`."""
 
 APART = 3.0
-"""The distance of the two sides, where neighbouring nodes of a side lie 1 apart."""
+"""The distance of the two sides; neighbouring nodes of a side lie 1 apart."""
 
 BEND = 0.2
-"""How far apart the middles of two edges lie that join the same nodes."""
+"""The distance of the middles of two edges between the same nodes."""
 
 HEIGHT = 0.42
 """Inches from a node to the next."""
@@ -151,11 +151,11 @@ def matched(
 
 
 def edges_of_warps(run: mm.Run, source: str, target: str) -> tuple[list[int], list[int], list[int]]:
-    """The graph of banks that a permutation without conflicts colours, from its run with a trace.
+    """The graph of banks, coloured by a conflict-free permutation, from its run with a trace.
 
-    An edge joins the banks that an element leaves and enters, and its colour is the warp that moves
-    it (CFP section IV, ICPP section VI): the left nodes, the right nodes and the colours. It raises
-    `ClaimError` where two edges of a colour share a node.
+    Returns the left nodes, the right nodes and the colours. An edge joins the banks that an element
+    leaves and enters, and its colour is the warp that moves it (CFP section IV, ICPP section VI).
+    Raises `ClaimError` if two edges of a colour share a node.
 
     >>> from mmsim_algorithms.dmm_permutation import conflict_free
     >>> b, S, D = np.zeros(4), np.array([0, 3, 2, 1]), np.array([1, 2, 3, 0])

@@ -35,11 +35,11 @@ W = 4
 """The width in all figures."""
 
 MACHINE = mm.HMM(dmms=1, width=W, global_latency=5)
-"""One DMM; its latencies do not show in the figures."""
+"""One DMM; the figures don't show its latencies."""
 
 
 def two_warps(machine: mm.Machine, stages: list[int], time: int) -> mm.Run:
-    """The run of Figure 3's requests on a machine, with the stages and the time that it must have.
+    """The run of Figure 3's requests on a machine, with its right stages and time.
 
     W(0) asks for m[7], m[5], m[15] and m[0], W(1) for m[10], m[11], m[12] and m[9].
     """
@@ -88,7 +88,7 @@ def figure_5() -> Figure:
     """ICPP Figure 5: the banks that a row-wise permutation moves words between, by warps.
 
     A row of 16 words is permuted at random in the shared memory with w = 4: each bank has four
-    edges, and the edges that a warp moves have its number as their colour.
+    edges, and the colour of an edge is the number of the warp that moves it.
     """
     P = permutations.random(W * W)
     a = np.arange(P.size).reshape(1, P.size)
@@ -113,8 +113,8 @@ def figure_5() -> Figure:
 def figure_6() -> Figure:
     """ICPP Figure 6: the words of a 4 x 4 matrix after each step of the scheduled permutation.
 
-    a[i][j] holds where its word is to go, (row, column), for a random permutation. A word's colour
-    is the column that step 1 moves it to.
+    a[i][j] holds the destination of its word, (row, column), by a random permutation. A word's
+    colour is its column after step 1.
     """
     P = permutations.random(W * W)
     steps = plan(P, W)

@@ -1,7 +1,7 @@
 """Pictures of claims: times of runs over a parameter with the claims' formulas, and their parts.
 
-Every number in a picture is of a run that left the right result, and it is what the claim says:
-where it isn't, `ClaimError` is raised and nothing is drawn.
+Every number in a picture comes from a run with the right result, and agrees with the claim. If it
+doesn't, `ClaimError` is raised and nothing is drawn.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH, HEIGHT, LINE = PAGE / 2, 2.3, 0.14
-"""Inches: a panel without its legend, and a line of that."""
+"""Inches: a panel without its legend, and a line of the legend."""
 MANY = 20
-"""Points of a program from which on they are small."""
+"""From so many points of a program on they are small."""
 DASHES: tuple[Any, ...] = ("--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)))
 """Those of bounds: each bound of a panel has its own."""
 
@@ -41,7 +41,7 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """What several programs take over one parameter: points are runs, lines formulas."""
+    """The times of several programs over one parameter: points are runs, lines formulas."""
 
     ways: tuple[Way, ...]
     measured: str = "time units"
@@ -53,7 +53,7 @@ class Times:
 
     @property
     def lines(self) -> int:
-        """Lines of its legend: two where a formula is a bound."""
+        """Lines of its legend: two if a formula is a bound."""
         return sum(1 + (claim_of(way.claim).kind != "exact") for way in self.ways)
 
     def draw(self, axes: Axes) -> None:
@@ -86,7 +86,7 @@ class Times:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Which share of a time each part of its formula has, over one parameter."""
+    """The share of each part of a formula in the time, over one parameter."""
 
     claim: str
     cases: tuple[Case, ...]
@@ -117,7 +117,7 @@ class Parts:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """The picture of a page: panels side by side, what they show, and what is seen in them."""
+    """The picture of a page: panels side by side, their subject, and their conclusion."""
 
     page: str
     panels: tuple[Times | Parts, ...]
@@ -161,7 +161,7 @@ def first_name(chosen: Sequence[Case]) -> str:
 
 
 def confirmed(claim: Claim, chosen: Sequence[Case]) -> list[int]:
-    """What runs of these cases measure, each checked against the claim and its preconditions."""
+    """Measure runs of these cases, each checked against the claim and its preconditions."""
     found = []
     for case in replace(claim, grid=lambda: chosen).cases():
         measured = _measured(claim.run, claim.measure, tuple(case.items()))
@@ -175,7 +175,7 @@ def confirmed(claim: Claim, chosen: Sequence[Case]) -> list[int]:
 def _measured(
     run: Callable[..., Any], measure: Callable[[Any], int], case: tuple[tuple[str, Any], ...]
 ) -> int:
-    """What a run of a case measures: two panels of a picture may show the same runs."""
+    """Measure a run of a case; kept, since two panels of a picture may show the same runs."""
     return measure(run(schedule="synchronous", **dict(case)))
 
 

@@ -71,7 +71,7 @@ def side_by_side(panels: Sequence[Panel], arrows: Sequence[str] = ()) -> Figure:
 
 
 def pairs(values: npt.NDArray[Any], side: int) -> list[list[str]]:
-    """The value i side + j as "(i,j)", in which the papers write where a word comes from or goes.
+    """The value i side + j as "(i,j)", the papers' form of a word's origin or destination.
 
     >>> import numpy as np
     >>> pairs(np.array([[0, 5]]), 4)

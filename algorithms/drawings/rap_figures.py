@@ -44,10 +44,10 @@ FIGURE_5 = {
     "SRCW": ("stride", "contiguous"),
     "DRDW": ("diagonal", "diagonal"),
 }
-"""How each transpose reads and writes, as its name says."""
+"""The reads and the writes of each transpose, by its name."""
 
 CONGESTION = {"contiguous": 1, "stride": W, "diagonal": 1}
-"""Of a warp, as section III says of w = 4."""
+"""Of a warp, by section III for w = 4."""
 
 R = (2, 0, 3, 1)
 SHIFTED = np.array([[2, 3, 0, 1], [4, 5, 6, 7], [9, 10, 11, 8], [15, 12, 13, 14]])
@@ -57,8 +57,8 @@ SHIFTED = np.array([[2, 3, 0, 1], [4, 5, 6, 7], [9, 10, 11, 8], [15, 12, 13, 14]
 def figure_2() -> Figure:
     """RAP Figure 2: requests to distinct banks, to one bank, and to one address.
 
-    The paper's text says this much of each and that (3) is m[5]. (1) is the first warp of the
-    diagonal access, (2) the second warp of the stride access.
+    The paper's text says only this, and that (3) is m[5]. (1) is the first warp of the diagonal
+    access, (2) the second warp of the stride access.
     """
     machine = mm.DMM(W, 1)
     chosen = [
@@ -75,7 +75,7 @@ def figure_2() -> Figure:
 
 
 def _side_by_side(chosen: list[tuple[mm.Run, int, int]]) -> Figure:
-    """One request of each run with its congestion, which must be the paper's."""
+    """One request of each run with its congestion, checked against the paper's."""
     import matplotlib
 
     from mmsim.view.figures.shown import Figure as Shown
@@ -127,7 +127,7 @@ def figure_5() -> Figure:
 
 
 def _threads(run: mm.Run, kind: Kind, name: str, transposed: bool = False) -> Integers:
-    """The thread that so accesses each element, which must be as Figure 4 has it."""
+    """The thread that accesses each element, checked against Figure 4."""
     threads = threads_of(run, "a", kind, (W, W))
     papers = FIGURE_4[name]
     expect(f"threads of the {name} access", threads, papers.T if transposed else papers)
@@ -144,7 +144,7 @@ def _matrix(
 
 
 def figure_6() -> Figure:
-    """RAP Figure 6: the elements of a matrix, and where they lie with r = (2, 0, 3, 1)."""
+    """RAP Figure 6: the elements of a matrix, and their places with r = (2, 0, 3, 1)."""
     a = mm.place(matrix(W), mm.layout.RAP(W, shifts=R))
     run = mm.DMM(W, 1).run(contiguous, a, threads=W * W, trace=True)
     address = np.full(W * W, -1)  # of each element
@@ -175,10 +175,10 @@ FIELDS, BITS = 6, 5
 
 
 def figure_7() -> Figure:
-    """RAP Figure 7: which bits of the registers r[0], ..., r[5] hold which random number.
+    """RAP Figure 7: the bits of each random number in the registers r[0], ..., r[5].
 
-    With r_i = i each field shows by its value which number it is. The registers are those of the
-    first warp of the paper's CUDA (as corrected) when it ends; its thread j uses r_j to write.
+    With r_i = i the value of each field is its number. The registers belong to the first warp of
+    the paper's CUDA (as corrected) when it ends; its thread j uses r_j to write.
     """
     a = cuda.rotated(matrix(32), np.arange(32))
     arguments = (a, np.zeros_like(a), cuda.pack(range(32)))

@@ -1,4 +1,4 @@
-"""Worked examples of requests: the cells that are asked for, the stages, the pipeline registers."""
+"""Worked examples of requests: the requested cells, the stages, the pipeline registers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ CELLS, REGISTERS = 3.2, 1.5
 
 
 def requests(runs: Mapping[str, mm.Run]) -> Figure:
-    """Draw all requests of some runs side by side, each run below the words that name it.
+    """Draw all requests of some runs side by side, each run below its name.
 
-    Above are the memory's cells, those asked for with their threads, and the stages that the
-    requests of each warp take; below are the pipeline registers over time, with their warps.
+    Above are the memory's cells, the requested ones with their threads, and the stages of each
+    warp's requests; below are the pipeline registers over time, with their warps.
 
     Parameters
     ----------
     runs
-        By their names, runs with a trace whose requests one unit served.
+        By their names, runs with a trace and the requests of one unit.
 
     Examples
     --------

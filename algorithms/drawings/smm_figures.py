@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 W = 4
-"""The width of all of SMM's figures that name one."""
+"""The width of all of SMM's figures with a width."""
 
 
 def figure_2(n: int = 16, p: int = 4) -> Figure:
     """At step t of the contiguous access T(i) is at m[t p + i], of the stride one at m[i n/p + t].
 
-    The run is of a DMM, of the UMM it would be the same.
+    The run is of a DMM; on the UMM it would be the same.
     """
     addresses = {
         "contiguous": lambda t, i, size: t * p + i,
@@ -157,7 +157,7 @@ def figure_7(w: int = 2, m: int = 3) -> Figure:
     pair = {(0, 1): 0, (0, 2): 1, (1, 2): 2}
 
     def kinds(values: np.ndarray) -> list[list[int]]:
-        """A kind for each two tiles that change places; those of the diagonal are plain."""
+        """A kind for each two tiles that change places; the tiles of the diagonal are plain."""
         tiles = ((value // side // w, value % side // w) for value in values.ravel().tolist())
         flat = [pair.get((min(tile), max(tile)), -1) for tile in tiles]
         return [flat[row * side : (row + 1) * side] for row in range(side)]

@@ -1,7 +1,7 @@
 """SMM Figures 8 to 11: permutations on the DMM and the UMM, from runs of the programs.
 
-The text names none of the permutations that the paper's pictures show; these are drawn at random,
-except for Figure 8's, which is the transpose.
+The paper doesn't name the permutations in its pictures; these are drawn at random, except for
+Figure 8's, the transpose.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 W = 4
 ARRIVED = np.arange(W * W).reshape(W, W)
-"""What b holds in the end, where each word of a is its own destination: b[i][j] holds (i,j)."""
+"""The final b, if each word of a is its own destination: b[i][j] holds (i,j)."""
 
 
 def figure_8() -> Figure:
-    """Words that go from banks of a to banks of b; a colour is what one warp moves.
+    """Words that go from banks of a to banks of b; the words of one warp have one colour.
 
     The colours are those of a run on the DMM: the warp that reads a word.
     """
@@ -71,7 +71,7 @@ def figure_9() -> Figure:
 
 def figure_10() -> Figure:
     """The column-wise permutation: transpose, row-wise permutation, transpose."""
-    rows = random_rows(W, W, seed=10)  # row j says where the words of column j go
+    rows = random_rows(W, W, seed=10)  # row j: the destinations of column j's words
     a = rows.T * W + np.arange(W)
     run = mm.UMM(W, 1).run(column_wise, a, np.zeros_like(a), rows, threads=W, trace=True)
     steps = contents(run, "b", ["rotating", "row_wise", "rotating"])
@@ -125,7 +125,7 @@ def figure_11() -> Figure:
 def _moving(
     matrices: list[Integers], kinds: Integers, captions: list[str], arrows: list[str]
 ) -> Figure:
-    """Matrices of destinations; a word keeps the kind that it has in the first."""
+    """Matrices of destinations; a word keeps its kind from the first."""
     kind_of = dict(zip(matrices[0].ravel().tolist(), kinds.ravel().tolist(), strict=True))
     panels = [
         Panel(

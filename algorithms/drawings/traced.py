@@ -1,4 +1,4 @@
-"""What the figures take from a run's trace: which thread accesses which element at which step."""
+"""The figures' data from a run's trace: the thread that accesses each element at each step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mmsim.results.rows import Kind
 
 
 def accesses(run: mm.Run, array: str, kind: Kind) -> list[dict[int, list[int]]]:
-    """For each round that so accesses the array: the threads of each element, by its number.
+    """For each round of this access to the array: the threads of each element, by its number.
 
     The run is one with a trace, of the synchronous schedule.
 
@@ -38,7 +38,7 @@ def accesses(run: mm.Run, array: str, kind: Kind) -> list[dict[int, list[int]]]:
 def threads_of(
     run: mm.Run, array: str, kind: Kind, shape: tuple[int, int]
 ) -> npt.NDArray[np.int64]:
-    """The thread that so accesses each element of a matrix; raises where it is not just one.
+    """The thread of this access to each element of a matrix; raises unless there is one.
 
     >>> from mmsim_algorithms.transpose import diagonal
     >>> matrix = diagonal.prepare(width=2)
@@ -60,9 +60,9 @@ def threads_of(
 
 
 def contents(run: mm.Run, array: str, steps: Sequence[str]) -> list[npt.NDArray[Any]]:
-    """An array after each step of a run, a step being what one function of the program did.
+    """An array after each step of a run; a step is one function of the program.
 
-    `steps` are the names of these functions; it raises where the run has others.
+    `steps` are the names of these functions; other functions in the run raise an error.
 
     >>> from mmsim_algorithms.umm_permutation import column_wise
     >>> case = column_wise.prepare(width=2)
@@ -80,7 +80,7 @@ def contents(run: mm.Run, array: str, steps: Sequence[str]) -> list[npt.NDArray[
 
 
 def expect(what: str, computed: Any, papers: Any) -> None:
-    """Raise `ClaimError` where a run gives something else than the paper's figure shows.
+    """Raise `ClaimError` if a run's result differs from the paper's figure.
 
     >>> expect("time units on the DMM", 6, 5)
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""What is claimed of dynamic programming over intervals on the HMM."""
+"""Claims about dynamic programming over intervals on the HMM."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Nakano, "A Time Optimal Parallel Algorithm for the Dynamic Programming on the Hierarchical Memory
 Machine", CANDAR 2014. The programs are written from the
-bound that the abstract names. M[i, j] is at first the weight of the chord from vertex i to j > i of
+bound in the abstract. M[i, j] is at first the weight of the chord from vertex i to j > i of
 a convex n-gon, and at last the least weight of chords that triangulate the vertices i .. j:
     M[i, j] += min over i < k < j of M[i, k] + M[k, j].
 """
@@ -66,12 +66,12 @@ def corner(T: mm.Thread, M: mm.Array, w: int) -> None:
 
 @mm.program
 def squares(T: mm.Thread, M: mm.Array, w: int, D: int) -> None:
-    """The w x w tiles (I, I + D), D > 0, when all that are nearer to the diagonal are done.
+    """The w x w tiles (I, I + D), D > 0, after all tiles nearer to the diagonal.
 
     A block takes tiles in turn. A thread has w/r words of a tile in registers. For a tile (I, J) it
     takes the products, in the algebra of min and +, of the tiles (I, K) and (K, J), I < K < J, in
-    turn in shared memory. What is left are k in I or in J: these words of the tile
-    itself are done diagonal by diagonal, from its lower left corner on.
+    turn in shared memory. There remain the k in I or in J: for these it goes through the words of
+    the tile diagonal by diagonal, from its lower left corner on.
     """
     one = mm.shared((w, w), dtype=M.dtype)
     two = mm.shared((w, w), dtype=M.dtype)

@@ -1,4 +1,4 @@
-"""What is claimed of the fast Fourier transform of n numbers; all derived here."""
+"""Claims about the fast Fourier transform of n numbers; all derived here."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BLOCKS = Precondition("d divides s/w", lambda n, w, d: isqrt(n) // w % d == 0)
 
 
 def right(run: mm.Run, name: str, n: int) -> mm.Run:
-    """The run, refused unless this array holds the transform of `signal`."""
+    """Return the run, refused unless this array holds the transform of `signal`."""
     if not near(run.arrays[name], signal(n)):
         raise ClaimError(f"{run.program} on {run.machine} left no transform in {name!r}")
     return run

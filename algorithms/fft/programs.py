@@ -1,8 +1,8 @@
 """The fast Fourier transform of n = 2^k complex numbers on the DMM, the UMM and the HMM.
 
-These are textbook programs: the way in place of Gentleman and Sande (1966), that of Stockham, which
-needs no bit reversal (Cochran et al., 1967), and for the HMM a square matrix of n numbers whose
-columns and rows are transformed (Bailey, 1990). y[k] is the sum of x[j] z^(jk), z = exp(-2 pi i/n).
+These are textbook programs: the way in place of Gentleman and Sande (1966); Stockham's way, without
+a bit reversal (Cochran et al., 1967); and for the HMM transforms of the columns and the rows of a
+square matrix of n numbers (Bailey, 1990). y[k] is the sum of x[j] z^(jk), z = exp(-2 pi i/n).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def in_place(T: mm.Thread, x: mm.Array, z: mm.Array, y: mm.Array) -> None:
 def stockham(T: mm.Thread, x: mm.Array, z: mm.Array, y: mm.Array) -> None:
     """Each step reads pairs n/2 apart in one array and writes them h apart into the other.
 
-    After log n steps the transform is in y where log n is odd, in x where it is even.
+    After log n steps the transform is in y if log n is odd, in x if it is even.
     """
     n = x.size
     a, b = x, y
@@ -101,8 +101,8 @@ def columns(T: mm.Thread, x: mm.Array, z: mm.Array, f: mm.Array, y: mm.Array, w:
 def rows(T: mm.Thread, x: mm.Array, z: mm.Array, y: mm.Array, w: int) -> None:
     """Each block transforms w rows of an s x s matrix in shared memory, and writes them as columns.
 
-    A warp reads words of a row and stores them down a column, each row rotated so that they fall in
-    different banks. From then on it works on w rows together. A block has ws/2 threads.
+    A warp reads words of a row and stores them down a column. Each row is rotated, so that they
+    fall in different banks. From then on a warp works on w rows together. A block has ws/2 threads.
     """
     s, m = x.shape[0], x.shape[0] // 2
     one = mm.shared((x.shape[0], w), dtype=x.dtype)
@@ -141,7 +141,7 @@ def signal(n: int) -> npt.NDArray[Any]:
 
 
 def near(found: npt.NDArray[Any], x: npt.NDArray[Any]) -> bool:
-    """Whether it is the transform of x up to rounding.
+    """Return whether it is the transform of x up to rounding.
 
     Each of log n steps adds an error of a few units of the last place, relative to the norm
     (Higham, "Accuracy and Stability of Numerical Algorithms", section 24.1).
@@ -212,6 +212,6 @@ def rows_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
 
 
 def _side(width: int) -> tuple[int, int]:
-    """A side, and how many columns or rows a block has: powers of two."""
+    """A side, and the columns or rows of a block: powers of two."""
     w = 1 << (width - 1).bit_length()
     return 2 * w, w

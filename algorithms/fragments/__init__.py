@@ -1,4 +1,4 @@
-"""Reading a list that lies in fragments: by positions, and a thread for each fragment."""
+"""Reading a list in fragments: by positions, and with a thread for each fragment."""
 
 from mmsim_algorithms.fragments.programs import by_fragments, by_positions
 

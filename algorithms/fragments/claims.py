@@ -1,4 +1,4 @@
-"""What is claimed of reading a list that lies in fragments."""
+"""Claims about reading a list in fragments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a list of n words that lies in f fragments, in the order of the list, on the UMM.
+"""Reading a list of n words in f fragments, in the order of the list, on the UMM.
 
 Nakano, "Sequential Memory Access on the Unified Memory Machine with Application to the Dynamic
 Programming", CANDAR 2013, has the problem and the bound; the programs are written from its
@@ -44,8 +44,8 @@ def placed(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
     """A memory with fragments of these lengths in random order: (a, start, first).
 
-    Each lies `offset` words behind a multiple of `room`, in room of its own. `first` has the
-    positions of the list at which the fragments begin, and n at its end.
+    Each begins `offset` words behind a multiple of `room`, and no two share a room. `first` has the
+    positions of the fragments in the list, and n at its end.
 
     >>> a, start, first = placed([2, 1], room=4)
     >>> a.shape, sorted(start.tolist()), first.tolist()
@@ -61,7 +61,7 @@ def placed(
 
 
 def shifts(start: npt.NDArray[Any], first: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """How far each position of the list lies behind its number.
+    """The address of each position of the list, less its number.
 
     >>> shifts(np.array([4, 0]), np.array([0, 2, 3])).tolist()
     [4, 4, -2]

@@ -78,12 +78,12 @@ def _compared(results: Results) -> str:
             paragraph(
                 f"""A model is worth what it predicts. Three papers measured their algorithms on
                 GPUs of their time: CFP (conflict-free permutation), RAP (random address
-                permute-shift) and ICPP (International Conference on Parallel Processing). Here
-                the same programs ran on one {device} (driver {driver}, CUDA {cuda}) on {when}, and
-                the machines that stand for it. Every number below is computed from the kept results
-                in [benchmarks/results](../benchmarks/results): those of the card in `gpu`, what is
-                predicted of it by a machine with a cache in `cached`, and those of other cards,
-                where the page names them, in `h200` and `h100`."""
+                permute-shift) and ICPP (International Conference on Parallel Processing). Here the
+                same programs ran on one {device} (driver {driver}, CUDA {cuda}) on {when}, and on
+                machines of the model with the card's numbers. Every number below is computed from
+                the kept results in [benchmarks/results](../benchmarks/results): `gpu` has the
+                card's, `cached` has the predictions of the machine with a cache, `h200` and `h100`
+                have those of other cards, where the page names them."""
             ),
             "## What is compared, and how\n",
             bullets(
@@ -94,17 +94,16 @@ def _compared(results: Results) -> str:
                     f"""In shared memory a block of {N} threads repeats the program {REPEAT} times
                     inside the kernel, and `clock64()` is read before and after. A time is the clock
                     cycles of one repetition, the median of {SAMPLES} launches.""",
-                    f"""In global memory a launch, or the launches of one algorithm together, lie
-                    between two CUDA events. Before each the GPU writes through an array of three
-                    times its L2 cache, so nothing of the data is left there. A time is
-                    the median of {SAMPLES}, in milliseconds. Copying to the card and planning the
-                    scheduled permutation aren't timed.""",
-                    """Every array that a timed permutation leaves in global memory is checked.""",
-                    """The error is predicted/measured - 1: below zero the model is too fast. "Mean
-                    absolute" averages its size over cells.""",
-                    """Nothing is fitted to a cell that is predicted. The numbers of the next
-                    section come from three small programs of their own, and all cells follow from
-                    them.""",
+                    f"""In global memory two CUDA events enclose a launch, or all launches of one
+                    algorithm. Before them the GPU writes to an array three times as long as its L2
+                    cache, so that none of the data is left there. A time is the median of
+                    {SAMPLES}, in milliseconds. The time contains neither the copying to the card
+                    nor the planning of the scheduled permutation.""",
+                    """Every array that a timed permutation writes in global memory is checked.""",
+                    """The error is predicted/measured - 1: below zero the model is too fast. The
+                    mean absolute error is the mean of its absolute values over cells.""",
+                    """Nothing is fitted to a predicted cell. Three small programs measure the
+                    numbers of the next section, and all predictions follow from these numbers.""",
                 )
             ),
             table(
@@ -118,9 +117,9 @@ def _compared(results: Results) -> str:
             paragraph(_versions(records)),
             *(
                 paragraph(
-                    f"""What {name} predicts was computed again at {record.facts["predicted"]}, from
-                    the calibration kept with it, by `python -m mmsim_algorithms.gpu.again`; what it
-                    measured is as it was."""
+                    f"""The predictions of {name} were computed again at
+                    {record.facts["predicted"]}, from the calibration kept with it, by `python -m
+                    mmsim_algorithms.gpu.again`. Its measurements are unchanged."""
                 )
                 for name, record in results.records.items()
                 if "predicted" in record.facts
@@ -152,20 +151,18 @@ def _not_covered(results: Results) -> str:
                 (
                     """The papers' machines have no caches and no sectors, and a warp waits for each
                     request. Casual access to global memory on today's cards depends on all three.
-                    The machine with a cache has them. It has no pages of memory, and no first-level
-                    cache.""",
+                    The machine with a cache has them, but it has no pages of memory and no
+                    first-level cache.""",
                     """Instructions cost nothing in the model. The papers' programs do little else
                     than access memory; others may.""",
                     """One card was measured, in one state, and two others where the page names
-                    them. Its clock was left to the driver. The
-                    papers' cards weren't measured again, and their times are quoted next to the new
-                    ones as they are printed.""",
+                    them. The driver set its clock. The papers' cards weren't measured again. Their
+                    times are quoted as printed, next to the new ones.""",
                     """SMM (*Simple Memory Machine Models*) and IEICE (Institute of Electronics,
-                    Information and Communication Engineers) print no times. RAP's Table IV
-                    and its higher dimensions are simulated ([claims](claims.md)), and not timed
-                    here.""",
+                    Information and Communication Engineers) print no times. RAP's Table IV and its
+                    higher dimensions are simulated ([claims](claims.md)), but not timed here.""",
                     f"""Programs with data races, {atomic}and accesses that the first-level cache
-                    serves have no place here: every access of the programs is volatile.""",
+                    serves are not covered: every access of the programs is volatile.""",
                 )
             ),
         )

@@ -25,37 +25,36 @@ def atomics(results: Results) -> list[str]:
     parts = [
         "## Atomics\n",
         paragraph(
-            f"""In the model requests of an atomic access for one address don't merge: in shared
-            memory it takes as many stages as the most requests in one bank, in global memory the
-            sum over its groups of the most requests for one address. On {record.facts["device"]}
-            small programs make one such access a thread, to an array of {WORDS} words, and the
-            profiler counts. A "use" of the old value is to store it; "unused" means that nothing
-            asks for it."""
+            f"""In the model, requests of an atomic access for one address don't merge. In shared
+            memory the access takes as many stages as the most requests in one bank. In global
+            memory it takes, for each of its groups, the most requests for one address. On
+            {record.facts["device"]} small programs make one such access a thread, to an array of
+            {WORDS} words, and the profiler counts. "Used" means that the thread stores the old
+            value, "unused" that it doesn't."""
         ),
         "### In shared memory\n",
         paragraph(
-            f"""The card counts wavefronts, `{METRICS["shared", "atomic"]}`. Patterns of addresses
-            are strides, words that several lanes share, banks that several words share, and random
-            ones, for one warp and for several. Fewer wavefronts than the model has stages mean that
-            the card merges requests; more, that it tries again, or serves a warp in parts. The last
-            column are the instructions that do it, counted as executed by warps."""
+            f"""The card counts wavefronts, `{METRICS["shared", "atomic"]}`. The patterns of
+            addresses are strides, words that several lanes share, banks that several words share,
+            and random ones, for one warp and for several. If there are fewer wavefronts than the
+            model's stages, the card merges requests; if there are more, it tries again, or serves a
+            warp in parts. The last column has the instructions, counted as executed by warps."""
         ),
         _by_access(shared),
         *_long(shared),
         *_by_pattern(shared),
         "### In global memory\n",
         paragraph(
-            """Atomics of global memory meet in the second-level cache, of which the HMM knows
-            nothing. In each cell the requests that come there from one warp, and their sectors;
-            next to them the model's stages."""
+            """Atomics of global memory meet in the second-level cache, which the HMM doesn't have.
+            Each cell has the requests of one warp that arrive there, and their sectors; the second
+            column has the model's stages."""
         ),
         _far(far),
         "### In time\n",
         paragraph(
             f"""A block of {BLOCK} threads repeats an access in shared memory between two readings
-            of the clock. In each cell the clock cycles of one access of the block, and the
-            model's stages; for words of 8 bytes these are the stages of the two halves of a
-            warp."""
+            of the clock. Each cell has the clock cycles of one access of the block, and the model's
+            stages; for words of 8 bytes these are the stages of both half-warps."""
         ),
         _times(times),
         _right(times),

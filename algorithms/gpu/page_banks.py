@@ -21,12 +21,12 @@ def banks(results: Results) -> list[str]:
         "## Banks of 4 bytes\n",
         paragraph(
             f"""The rule of [banks of 4 bytes](machines.md#banks-of-4-bytes) says how many stages
-            one request takes, for each width and kind of access. On one {facts["device"]} (driver
-            {facts["driver"]}, CUDA {facts["cuda"]}) `{facts["command"]}` made, on
-            {str(facts["date"])[:10]}, {patterns:,} requests by
-            {count(len(record.rows), "instruction")}: strides, blocks, permutations, exclusive ors,
-            addresses that lanes share, in pairs and otherwise, with all lanes and with some, and
-            random ones. The profiler counts the wavefronts of each,
+            one request takes, for each width and kind of access. On {str(facts["date"])[:10]}
+            `{facts["command"]}` made {patterns:,} requests by
+            {count(len(record.rows), "instruction")} on one {facts["device"]} (driver
+            {facts["driver"]}, CUDA {facts["cuda"]}). Their addresses are strides, blocks,
+            permutations, exclusive ors, random ones, and ones that lanes share, in pairs and
+            otherwise; all lanes access, or some. The profiler counts the wavefronts of each,
             `{METRIC}`. In {equal:,} of {patterns:,} requests they are as many as the rule's
             stages."""
         ),

@@ -8,22 +8,22 @@ from mmsim_algorithms.gpu.kept import Results, number
 from mmsim_algorithms.gpu.markdown import bullets, paragraph, short, table
 
 TRIED = {
-    "Reads that join": """the multiprocessors of a cluster ask the card's cache once, where some of
-        their reads ask for the same sectors of a line while the first one is on its way: of the
-        warps of a block, all of which read the same lines, up to four. With such a rule too many
-        reads joined: warps of the machine stay closer together than those of the card. The plain
-        matrix product was predicted much too fast.""",
+    "Reads that join": """if some reads of a cluster's multiprocessors ask for the same sectors of a
+        line while the first one is under way, the cluster asks the card's cache only once. Of a
+        block's warps, which all read the same lines, up to four join. With such a rule too many
+        reads joined: the machine's warps stay closer together than the card's. The predicted time
+        of the plain matrix product was much too short.""",
     "A limit for lines written in part": """the card fills such lines, and writes them to memory,
-        long before they have to make room. With a limit for each set, as the table shows it,
-        permutations were filled too often, the shuffle and random ones of doubles above all, also
-        when clusters took turns.""",
-    "A warp that goes on as long as it can": """in the place of turns, it filled too seldom, and
-        made bit reversal much too fast, also when clusters took turns. So did warps that
-        are taken in their order. If a warp went on only after a request for few lines, the shuffle
-        became too fast.""",
-    "A time for each block that begins": """blocks that do nothing take the same time, however many
-        threads they have, up to a size. With that time short launches were too slow and long ones
-        no better.""",
+        long before they have to make room. With a limit for each set, as in the table, the machine
+        filled too often, in the shuffle and the random permutations of doubles above all, also when
+        clusters took turns.""",
+    "A warp that goes on as long as it can": """instead of turns of the warps. The machine filled
+        too seldom, and bit reversal became much too fast, also when clusters took turns. Warps in
+        their order had the same effect. If a warp continued only after a request for few lines, the
+        shuffle became too fast.""",
+    "A time for each block that begins": """blocks that do nothing take the same time for any number
+        of threads up to a limit. With that time short launches were too slow and long ones no
+        better.""",
 }
 """Rules, and what came of them."""
 READ, CROSSED = "lts__t_sectors_op_read.sum", "lts__t_sectors_srcunit_ltcfabric.sum"
@@ -39,16 +39,17 @@ def tried(results: Results) -> list[str]:
     return [
         "### What was tried and left out\n",
         paragraph(
-            """Each of these rules made the predictions above worse on the whole, though the tables
-            below show that the card does what most of them say. Since clusters take turns, those of
-            different sizes drift apart, as they do on the card; within a cluster the machine's
+            """Each of these rules made the predictions above worse on the whole, although the card
+            follows most of them, as the tables below show. Clusters take turns, so clusters of
+            different sizes drift apart, as they do on the card. Within a cluster the machine's
             warps still stay closer together than the card's. The predictions with these rules are
             not kept:"""
         ),
         bullets(f"*{name}*: {' '.join(text.split())}" for name, text in TRIED.items()),
         paragraph(
-            """Warps read the same lines, each all of them in turn. Sectors that multiprocessors
-            asked for, and those that the cache was asked for, crossings included:"""
+            """Each warp reads all of the same lines in turn. The table has the sectors that
+            multiprocessors asked for, and the sectors that reached the cache, crossings
+            included:"""
         ),
         table(
             ("blocks", "warps of a block", "L1 sectors", "L2 sectors read", "crossings"),
@@ -59,8 +60,8 @@ def tried(results: Results) -> list[str]:
             texts=0,
         ),
         paragraph(
-            """One word of each sector of an array is written, once, into an empty cache. What comes
-            from memory fills a sector:"""
+            """Threads write one word of each sector of an array, once, into an empty cache. The
+            sectors from memory fill these:"""
         ),
         table(
             ("MiB", "sectors", "from memory", "to memory"),
@@ -74,10 +75,11 @@ def tried(results: Results) -> list[str]:
             texts=0,
         ),
         paragraph(
-            """A word of each sector of an array is read once, by adjacent threads so many bytes
-            apart. In turn a read asks for each sector of a line; farther apart each comes with
-            another one that a later read asks for again, perhaps in vain. From some MiB on each
-            lane has a page of its own, and the machine has to ask for all of them, too:"""
+            """Threads read a word of each sector of an array once, adjacent threads the given
+            number of bytes apart. At the least distance a read asks for each sector of a line. At
+            larger distances each sector comes with another one; a later read asks for that one,
+            perhaps too late. From some MiB on each lane has its own page, and the machine has to
+            ask for all of them, too:"""
         ),
         table(
             ("bytes apart", "MiB", "ms"),

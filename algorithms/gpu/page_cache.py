@@ -39,13 +39,13 @@ def cache(results: Results) -> list[str]:
     parts = [
         "## The second-level cache and the memory\n",
         paragraph(
-            f"""`mmsim gpu calibrate --cache` repeats one kind of access by all threads that the
-            card holds, few times and many times: the difference is the time of an access. Its cache
-            has {number(record.facts, "cache bytes") / 2**20:.0f} MiB. NVIDIA's profiler counts the
-            longer launch: tags that the cache looked up, sectors of its data, sectors that crossed
-            between its halves, sectors from and to the memory, each for one access. A time of one
-            thread or of one block is that of a read among those that it makes. No kernel that is
-            predicted is among them."""
+            f"""`mmsim gpu calibrate --cache` repeats one kind of access by as many threads as the
+            card holds, few times and many times: the difference gives the time of an access. The
+            card's cache has {number(record.facts, "cache bytes") / 2**20:.0f} MiB. NVIDIA's
+            profiler counts the longer launch: tags that the cache looked up, sectors of its data,
+            sectors that crossed between its halves, sectors from and to the memory. The table has
+            each count for one access. If one thread or one block reads, the time is that of one of
+            its reads. No predicted kernel is among these microbenchmarks."""
         ),
         table(
             ("what is measured", "of", "picoseconds", *SHOWN),
@@ -89,9 +89,10 @@ def _halves(record: Record) -> list[str]:
     fields = [name for name in rows[0] if name not in ("number", "multiprocessor")]
     return [
         paragraph(
-            """One multiprocessor reads a chain of lines, then another one reads the same, twice.
-            The clock cycles of single reads, as quantiles: the first one's when all come from
-            memory, and both readings of the other one."""
+            """One multiprocessor reads a chain of lines, then another one reads the same chain,
+            twice. The table has the clock cycles of single reads, as quantiles: of the first
+            multiprocessor, whose lines all come from memory, and of both readings of the other
+            one."""
         ),
         table(
             ("multiprocessor", *fields),
@@ -107,10 +108,10 @@ def _of_blocks(row: Row) -> str:
     halves = str(row["halves"])
     runs = [len(list(own)) for _, own in groupby(halves)]
     return paragraph(
-        f"""Reads that take longer the first time, and not the second, cross from the other half. Of
-        {len(halves)} blocks, one for each multiprocessor, the first {runs[0]} are in one half,
-        {listed(f"the next {one}" for one in runs[1:])} in the other and the one half in turn. So
-        blocks next to each other, which often write to the same lines, are mostly in one half."""
+        f"""Reads that take longer the first time, and not the second, cross from the other half.
+        There are {len(halves)} blocks, one for each multiprocessor. The first {runs[0]} are in one
+        half, {listed(f"the next {one}" for one in runs[1:])} in the other and the one half in turn.
+        So adjacent blocks, which often write to the same lines, are mostly in one half."""
     )
 
 
@@ -123,11 +124,11 @@ def _pages(record: Record) -> list[str]:
     regions = sorted({one for own in times.values() for one in own})
     return [
         paragraph(
-            """Reads of random sectors that hit, by all threads: the lanes of a warp read in turn in
-            so many regions, of which one begins so many MiB after the last one. A multiprocessor
-            knows where some pages of the memory are; each further page that a request needs takes
-            time, and near regions share pages. Picoseconds of a read, by the regions (down) and the
-            MiB (across):"""
+            """All threads read random sectors that hit. The lanes of a warp read in several regions
+            in turn, which begin several MiB apart. A multiprocessor knows the places of some pages
+            of the memory. Each further page of a request takes time, and near regions share pages.
+            The table has the picoseconds of a read, by the number of regions (down) and their
+            distance in MiB (across):"""
         ),
         table(
             ("regions", *(f"{one:g}" for one in spacings)),
@@ -142,8 +143,8 @@ def _shares(record: Record) -> list[str]:
     blocks = cache_shares.counts(record.rows)
     if not blocks:
         return []
-    text = f"""Of {sum(blocks):,} equal blocks that write to random sectors of a long array, each
-        multiprocessor runs {min(blocks)} to {max(blocks)}."""
+    text = f"""{sum(blocks):,} equal blocks write to random sectors of a long array, and each
+        multiprocessor runs {min(blocks)} to {max(blocks)} of them."""
     members = cache_clusters.members(record.rows)
     if sum(map(len, members)) != len(blocks):
         return [paragraph(text)]
@@ -156,9 +157,10 @@ def _shares(record: Record) -> list[str]:
     )
     return [
         paragraph(
-            f"""{text} It depends on its cluster: {", ".join(of_sizes)}. Multiprocessors are in one
-            cluster if they delay each other when they ask for pages, two by two and all others
-            idle: {cache_clusters.in_words(list(map(len, members)))}."""
+            f"""{text} This depends on the size of its cluster: {", ".join(of_sizes)}. Two
+            multiprocessors are in one cluster if they delay each other when they ask for pages,
+            while all others are idle. The clusters found are
+            {cache_clusters.in_words(list(map(len, members)))}."""
         )
     ]
 
@@ -170,15 +172,15 @@ def kernels(results: Results) -> list[str]:
     parts = [
         "## Kernels beyond the papers'\n",
         paragraph(
-            """What a machine with a cache has to predict: none of these was looked at before
-            its first prediction. Their results are checked. Counts are of all launches of a
-            kernel, in millions, each launch with an empty cache."""
+            """A machine with a cache has to predict these kernels. None of them was looked at
+            before its first prediction. Their results are checked. Counts are in millions, over all
+            launches of a kernel, each with an empty cache."""
         ),
         _measured("kernels", results),
     ]
     for which, name in (("unseen", "second"), ("third", "third")):
         if SETS[which].experiment in results.records:
-            words = f"A {name} set, which was measured later:"
+            words = f"A {name} set, measured later:"
             parts += [paragraph(words), _measured(which, results)]
     return ["\n".join(parts)]
 

@@ -6,7 +6,7 @@ from mmsim.gpu.cache_calibrated import CHOSEN, RULES, UNIT_PS, Measured
 from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.cached_predictions import KEPT, MOVES, TIMES
 from mmsim_algorithms.gpu.kept import FOLDER, Results, number, pick, values
-from mmsim_algorithms.gpu.markdown import paragraph, percent, short, signed, table
+from mmsim_algorithms.gpu.markdown import bullets, paragraph, percent, short, signed, table
 from mmsim_algorithms.gpu.page_beyond import tried
 from mmsim_algorithms.gpu.page_wrong import EXPLAINED, wrong
 from mmsim_algorithms.gpu.predicted import (
@@ -24,14 +24,14 @@ from mmsim_algorithms.gpu.predicted import (
 )
 
 CASUAL = paragraph(
-    """Casual writes to arrays of tens of MiB are filled and sent to memory before the cache is
-    full; the machine keeps them until a line has to make room
+    """In arrays of tens of MiB the card fills sectors of casual writes and sends them to memory
+    before the cache is full. The machine keeps them until a line has to make room
     ([below](#what-was-tried-and-left-out))."""
 )
-MEANT = "What binds them, and what is wrong, is meant as above."
+MEANT = "The columns are as above."
 CACHE = "the-second-level-cache-and-the-memory"
-CLUSTERS = """; the clusters of multiprocessors, of which half belong to each half of the cache,
-    are those that NVIDIA describes"""
+CLUSTERS = """; the clusters of multiprocessors are as NVIDIA describes them, half of them at each
+    half of the cache"""
 
 LATER = {
     "unseen": (
@@ -40,15 +40,15 @@ LATER = {
     ),
     "third": (
         "A third set of kernels",
-        "Sparse matrices and stencils are here in other forms; the other kinds are new.",
+        "Sparse matrices and stencils have other forms here; the other kinds are new.",
     ),
 }
 """Of each set that came later its section's title, and its kinds."""
 SINCE = {
-    "unseen": "clusters didn't take turns yet, nor did pages have to be asked for",
-    "third": "blocks didn't begin yet wherever room was made; halves of clusters weren't measured",
+    "unseen": "and before the rules for the turns of clusters and for pages",
+    "third": "and before the rules for the start of blocks and for the halves of clusters",
 }
-"""What was different when they were first predicted."""
+"""The rules that came after their first prediction."""
 
 
 def cached(results: Results) -> list[str]:
@@ -87,28 +87,35 @@ def _numbers(results: Results) -> str:
         (
             "## A machine with a cache\n",
             paragraph(
-                f"""[`mm.Cached`](machines.md#sectors-a-cache-and-several-requests) has sectors, a
+                """[`mm.Cached`](machines.md#sectors-a-cache-and-several-requests) has sectors, a
                 cache in two halves, and several requests of a warp under way. Its numbers come from
-                the microbenchmarks above, by the rules of this table, none from a kernel that is
-                predicted. Its rules come from what was counted of the microbenchmarks, too. Some
-                were looked for there only after a first look at predicted permutations: that fills
-                and writes occupy the tags, each for a time of its own, and that each DMM has a
-                port. That a write occupies the port and the wire for times of its own was measured
-                after all of them and the kernels below had been predicted once without it; then
-                all microbenchmarks were run anew. Two rules came after the kernels had been
-                predicted twice: that atomics wait for each other in slices, which the
-                microbenchmarks of atomics had shown before, and that arithmetic waits for nothing,
-                which `sums:block_sums` of [the field's algorithms](#the-fields-algorithms) had
-                shown. Two came after all permutations had been predicted, from microbenchmarks:
-                half-warps ask once for the tag of a line that they share, which the counts of
-                S-designated along the shuffle had suggested; and blocks next to each other run in
-                one half of the cache. Two more came after the second set of kernels had been
-                predicted: that a multiprocessor asks for pages that it doesn't know, which reads
-                many MiB apart had suggested, and that clusters take turns. Until then no
-                microbenchmark had looked for either; those of [the cache](#{CACHE}) do now. The
-                last ones came after the third set and all permutations had been predicted with
-                these: that blocks begin in order wherever room is made, which NVIDIA describes,
-                and that each cluster is in the half in which it was measured."""
+                the microbenchmarks above, by the rules of this table, and none comes from a
+                predicted kernel. The machine's rules come from the counts of the microbenchmarks,
+                too. Some of these rules came only after a look at predictions:"""
+            ),
+            bullets(
+                (
+                    """After a first look at predicted permutations: fills and writes occupy the
+                    tags, each for its own time, and each DMM has a port.""",
+                    """After one prediction of all permutations and of the kernels below: a write
+                    occupies the port and the wire for its own times. Then all microbenchmarks were
+                    run again.""",
+                    """After two predictions of the kernels: atomics wait for each other in slices,
+                    as the microbenchmarks of atomics had shown before; and arithmetic waits for
+                    nothing, as `sums:block_sums` of [the field's
+                    algorithms](#the-fields-algorithms) had shown.""",
+                    """After the prediction of all permutations, from microbenchmarks: half-warps
+                    ask once for the tag of a line that they share, as the counts of S-designated
+                    along the shuffle had suggested; and adjacent blocks run in one half of the
+                    cache.""",
+                    f"""After the prediction of the second set of kernels: a multiprocessor asks for
+                    pages that it doesn't know, as reads many MiB apart had suggested; and clusters
+                    take turns. Until then no microbenchmark had tested either; those of [the
+                    cache](#{CACHE}) do now.""",
+                    """After the prediction of the third set and of all permutations with these
+                    rules: blocks begin in order wherever room is made, as NVIDIA describes; and
+                    each cluster is in the half in which it was measured.""",
+                )
             ),
             table(("number", "picoseconds, or as it is", "how it is found"), rows, texts=1).replace(
                 "| ---: | ---: |\n", "| ---: | --- |\n"
@@ -116,12 +123,11 @@ def _numbers(results: Results) -> str:
             paragraph(
                 "Not measured: "
                 + ", ".join(f"`{name}` = {value}" for name, value in chosen.items())
-                + f""". Sectors and halves are what the counters show{clusters};
-                on the others counts of microbenchmarks hardly depend.
-                The time that a launch itself takes, of the section about the
-                machine, is added. Times of several launches are predicted together,
-                of which each finds what the last one left in the cache; the first
-                one finds another array that was written."""
+                + f""". The counters show sectors and halves{clusters}; the counts of
+                microbenchmarks hardly depend on the others. A prediction adds the time of the
+                launch itself, from the section about the machine. It covers all launches of an
+                algorithm: each finds the cache as the last one left it, and the first one as a
+                write to another array left it."""
             ),
         )
     )
@@ -161,9 +167,9 @@ def _permutations(icpp: Predictions, results: Results) -> str:
         (
             "### ICPP's permutations by this machine\n",
             paragraph(
-                f"""Of {len(rows)} cells of ICPP's Table II, several words a thread:
-                {summary(rows)}. The fastest of the three algorithms is predicted for {right} of
-                {len(measured)}. The aim was a mean of 15%, none over 40%, and 54 of
+                f"""Over {len(rows)} cells of ICPP's Table II, several words a thread:
+                {summary(rows)}. The machine predicts the fastest of the three algorithms for
+                {right} of {len(measured)}. The aim was a mean of 15%, none over 40%, and 54 of
                 60.{_table_3(icpp, results)}"""
             ),
             table(("size", "cells", "times"), by_side, texts=1),
@@ -185,8 +191,9 @@ def _table_3(icpp: Predictions, results: Results) -> str:
         off = number(row, "predicted") / times[0] - 1
         parts.append(f"{row['algorithm']} {signed(off)}")
         apart = max(apart, max(times.values()) / min(times.values()) - 1)
-    return f""" Of Table III's first permutation, launched as in the paper: {", ".join(parts)}; the
-        times of its {len(times):,} permutations differ by at most {percent(apart)}."""
+    return f""" The errors for Table III's first permutation, launched as in the paper, are
+        {", ".join(parts)}. The measured times of its {len(times):,} permutations differ by at most
+        {percent(apart)}."""
 
 
 def _counts(icpp: Predictions) -> str:
@@ -202,18 +209,18 @@ def _counts(icpp: Predictions) -> str:
         (
             "### What is counted of them\n",
             paragraph(
-                f"""Of {len(launches)} launches, each with an empty cache, the predicted counts
-                compared with the profiler's; those of √n = 8192 were counted on another H200.
-                Counts below {FEW} are left out: a launch has some of its own. [The counters,
-                predicted and counted](metal-counters.md) has the counts themselves, of each launch
-                and next to its time, and says what is compared with what."""
+                f"""The table compares the predicted counts of {len(launches)} launches, each with
+                an empty cache, with the profiler's. The launches of √n = 8192 were counted on
+                another H200. Counts below {FEW} are left out, because each launch adds some. [The
+                counters, predicted and counted](metal-counters.md) has the counts themselves, for
+                each launch and next to its time, and defines them."""
             ),
             table(("count", "launches", "within 5%", "mean error", "largest"), rows),
             paragraph(
                 f"""The hit rate of the second-level cache, hits over hits and misses, is predicted
                 {of_rates(icpp.hit_rates())}."""
             ),
-            paragraph("By what fraction each count is predicted to be more, in bold if over 5%:"),
+            paragraph("The errors of the predicted counts, in bold if over 5%:"),
             table(
                 ("√n", "algorithm", "permutation", "type", "launch", *TITLES),
                 (
@@ -248,9 +255,9 @@ def _moves(icpp: Predictions) -> str:
         (
             "### What a prediction takes\n",
             paragraph(
-                """Of D-designated along the random permutation of floats: seconds on the card, of
-                NumPy's moves, and of the prediction, the last two in processor time. That of the
-                smallest has Numba's compiling in it."""
+                """For D-designated along the random permutation of floats, the table has the
+                seconds on the card, of NumPy's moves, and of the prediction, the last two in
+                processor time. The smallest prediction includes Numba's compilation."""
             ),
             table(("√n", "card", "NumPy", "prediction", "times NumPy's"), rows, texts=0),
         )
@@ -269,24 +276,24 @@ def _kernels(kernels: Predictions, results: Results) -> str:
         (
             "### The kernels by this machine\n",
             paragraph(
-                f"""{summary(kernels.times()).capitalize()}. The aim was 20% on average. This is
-                not the first prediction: that one, of kernels that had not been looked at, had a
-                {summary(first.times()).replace("error", "error of", 1)}, most of it of the
-                histogram of skewed data and of the sparse matrix with a power law. These two led
-                to the rules for atomics and for arithmetic, whose numbers do not come from them.
-                On another H200 the kernels' times differ by at most {percent(apart)}. Next to the
-                times, by what fraction the counts are predicted to be more, the mean over
-                launches; [the counts themselves](metal-counters.md#the-kernels) stand with
-                those of the permutations. The hit rate of the second-level cache is predicted
-                {of_rates(kernels.hit_rates())}."""
+                f"""{summary(kernels.times()).capitalize()}. The aim was 20% on average. This is not
+                the first prediction. The first one was made before a look at any of these kernels.
+                It had a {summary(first.times()).replace("error", "error of", 1)}, mostly from the
+                histogram of skewed data and the sparse matrix with a power law. These two led to
+                the rules for atomics and for arithmetic, but the rules' numbers do not come from
+                them. On another H200 the kernels' times differ by at most {percent(apart)}. Next to
+                the times stand the errors of the counts, the mean over launches. [The counts
+                themselves](metal-counters.md#the-kernels) stand with those of the permutations. The
+                hit rate of the second-level cache is predicted {of_rates(kernels.hit_rates())}."""
             ),
             _times_and_counts(kernels),
             wrong(kernels, MEANT),
             paragraph(
-                """What the machine lacks: several reads of one sector at about the same time reach
-                the card's cache as one, so that it counts fewer sectors than the multiprocessors
-                ask for: of the stencil and of both matrix products. Instructions, and the start of
-                blocks, cost nothing; regular kernels are predicted too fast."""
+                """The machine lacks a rule of the card: several reads of one sector at about the
+                same time reach the cache as one. So the card's cache counts fewer sectors than the
+                multiprocessors ask for, in the stencil and in both matrix products. In the machine,
+                instructions and the start of blocks cost nothing, so the predicted times of regular
+                kernels are too short."""
             ),
         )
     )
@@ -314,13 +321,13 @@ def later(which: str, results: Results) -> list[str]:
         return []
     title, kinds = LATER[which]
     first = Predictions.kept(which, results, KEPT / "first")
-    seen = """None of these was measured before the rules above were complete, and this is their
-        first prediction."""
+    seen = """None of these kernels was measured before the rules above were complete, and this is
+        their first prediction."""
     if first is not None:
-        seen = f"""This is not the first prediction. When that one was made, none of these had been
-            measured or predicted before, and {SINCE[which]}. It had a
-            {summary(first.times()).replace("error", "error of", 1)} (on average, more precisely,
-            {_mean(first)})."""
+        seen = f"""This is not the first prediction. The first one was made before any of these
+            kernels was measured or predicted, {SINCE[which]}. It had a
+            {summary(first.times()).replace("error", "error of", 1)} (more precisely {_mean(first)}
+            on average)."""
     return [
         f"### {title}\n",
         paragraph(
@@ -363,11 +370,10 @@ def _another() -> str:
             "### Another card\n",
             paragraph(
                 f"""One {cache["device"]} (driver {cache["driver"]}, {str(cache["date"])[:10]}) was
-                calibrated by the same command, and measured up to the largest size of this
-                table. Nothing of
-                the machine was changed for it, except for the numbers that are measured. Its cache
-                has {int(cache["cache bytes"]) >> 20} MiB. The
-                fastest of the three algorithms is predicted for {right} of {len(measured)}."""
+                calibrated by the same command, and measured up to the largest size of this table.
+                Only the measured numbers of the machine were changed for it. Its cache has
+                {int(cache["cache bytes"]) >> 20} MiB. The machine predicts the fastest of the three
+                algorithms for {right} of {len(measured)}."""
             ),
             table(("what", "times"), table_rows, texts=2),
             paragraph(f"Predicted/measured: {', '.join(ratios)}."),

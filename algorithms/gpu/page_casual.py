@@ -49,40 +49,37 @@ def section(rows: Sequence[Row], calibration: Calibration) -> str:
             paragraph(
                 f"""Random, bit reversal and transpose send the words of a warp to as many address
                 groups. Here the model doesn't predict today's card: at √n = {LARGE} and more
-                predicted/measured is {listed(by_algorithm)}. All factors are in the table
-                above. The results hold times only, so the reasons that follow are what is known of
-                such cards, not something measured here:"""
+                predicted/measured is {listed(by_algorithm)}. The table above has all factors. The
+                results have only times, so this page doesn't measure the reasons. These are known
+                of such cards:"""
             ),
             reasons(first_large),
             paragraph(
-                f"""What one casual access took, in units of a sector's time (a quarter of
-                `group_ps`), is what is left of the measured time without the launch and the two
-                plain rounds, by n. The model charges an address group, {charged} sectors.
-                Below √n = {MEDIUM} the launch and the latency
-                cover it."""
+                f"""The next table has the time of one casual access, in units of a sector's time (a
+                quarter of `group_ps`). This is the measured time less the launch and the two plain
+                rounds, divided by n. The model charges an address group, {charged} sectors. Below
+                √n = {MEDIUM} the launch and the latency hide it."""
             ),
             sectors(rows, calibration),
             paragraph(
                 f"""The most expensive is {named(worst)} at √n = {worst["sqrt n"]}, with
                 {sectors_of_an_access(worst, calibration):.1f} sectors. Less than one sector for a
-                read hints at warps that find in a cache what others fetched. Two sectors for a read
-                are the 64 bytes above; {_more_than_two(source, calibration)}, and this page doesn't
-                explain the rest."""
+                read suggests that warps find in a cache the sectors that others fetched. Two
+                sectors for a read are the 64 bytes above. {_more_than_two(source, calibration)}"""
             ),
             paragraph(
                 f"""If each casual read cost one sector, S-designated would take `group_ps` · (n/32
-                · (1 + bytes/4) + n/4) and one launch. This time divided by the card's, bold where
-                it is within {percent(NEAR)} of it:"""
+                · (1 + bytes/4) + n/4) and one launch. The next table has this time divided by the
+                card's, in bold where the two are within {percent(NEAR)} of each other:"""
             ),
             with_sectors(rows, calibration),
             paragraph(
                 f"""It is within {percent(NEAR)} in {len(near)} of {len(source)} cells.
-                {_where_not(source, calibration)} At the smallest sizes the launch's latency, which
-                it leaves out, is most of the time. So this is an explanation of some cells and not
-                a machine: it knows no cache and no memory page, and at √n =
-                {number(largest, "sqrt n"):.0f} it is between
-                {_range(pick(source, sqrt_n=largest["sqrt n"]), calibration)} times the card's
-                time."""
+                {_where_not(source, calibration)} It leaves out the launch's latency, which is most
+                of the time at the smallest sizes. So this explains some cells, but it is not a
+                machine: it has no cache and no memory page. At √n = {number(largest, "sqrt n"):.0f}
+                it is between {_range(pick(source, sqrt_n=largest["sqrt n"]), calibration)} times
+                the card's time."""
             ),
         )
     )
@@ -92,15 +89,15 @@ def reasons(side: float) -> str:
     """What is known of casual access on such cards, with an array that long as an example."""
     return bullets(
         (
-            f"""Reads travel in sectors of {SECTOR} bytes. A casual read costs a quarter of
-            an address group and not a whole one, for a long word as for a short one.""",
-            """Writes are merged in the second-level cache, where neighbours' writes meet
-            before they leave for the memory. Where they don't meet, only part of a sector
-            is written, and it has to be read from the memory first.""",
-            f"""Random access over an array larger than that cache fetches 64 bytes from the
-            memory, two sectors, for each word. At √n = {side:.0f} an array of floats
-            has {_mebibytes(side, "float")} MiB, of doubles
-            {_mebibytes(side, "double")} MiB.""",
+            f"""The card reads sectors of {SECTOR} bytes. A casual read costs a quarter of an
+            address group and not a whole one, for a long word and for a short one.""",
+            """The second-level cache merges adjacent writes before it sends them to the memory. If
+            only part of a sector is written, the cache has to read the sector from the memory
+            first.""",
+            f"""Random access to an array larger than that cache fetches 64 bytes from the memory,
+            two sectors, for each word. At √n = {side:.0f} an array of floats has
+            {_mebibytes(side, "float")} MiB, an array of doubles {_mebibytes(side, "double")}
+            MiB.""",
         )
     )
 
@@ -129,14 +126,16 @@ def _range(rows: Sequence[Row], calibration: Calibration) -> str:
 
 
 def _more_than_two(source: Sequence[Row], calibration: Calibration) -> str:
-    """Which casual reads took longer than two sectors each, in a clause."""
+    """Name the casual reads that took longer than two sectors each, in a sentence."""
     slower = [
         f"{sectors_of_an_access(row, calibration):.1f} {plain(row['permutation'])} "
         f"({row['type']}) at √n = {row['sqrt n']}"
         for row in source
         if number(row, "sqrt n") >= MEDIUM and sectors_of_an_access(row, calibration) > 2
     ]
-    return f"longer took {listed(slower)}" if slower else "none took longer"
+    if not slower:
+        return "None took longer."
+    return f"Longer took {listed(slower)}; this page doesn't explain why."
 
 
 def _where_not(source: Sequence[Row], calibration: Calibration) -> str:

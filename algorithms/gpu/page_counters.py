@@ -26,12 +26,12 @@ HEAD = """\
 """
 MEANINGS = {
     "L1 sectors": "the sectors that requests ask for: reads, writes and atomics",
-    "L2 tag requests": "lines that are looked up, and those that the cache adds",
-    "L2 sectors read": "sectors that reads ask for, and again those that cross for a read",
-    "L2 hits": "sectors that are where a read looks for them, in its own half or at home",
-    "L2 misses": """sectors that are brought for a read: to its own half, or from memory to their
-        home; also those that come for another one""",
-    "crossings": "what goes from one half to the other, for reads and writes",
+    "L2 tag requests": "lines that requests look up, and lines that the cache adds",
+    "L2 sectors read": "sectors that reads ask for; a sector that crosses for a read counts again",
+    "L2 hits": "sectors that a read finds, in its own half or at home",
+    "L2 misses": """sectors that come for a read: to its own half, or from memory to their home;
+        also sectors that come in addition to another one""",
+    "crossings": "sectors that go from one half to the other, for reads and writes",
     "from memory": "sectors that memory sends",
     "to memory": "sectors that go to memory before the launch ends",
 }
@@ -60,14 +60,14 @@ def _compared(icpp: Predictions) -> str:
     return "\n".join(
         (
             paragraph(
-                f"""What [the machine with a cache](metal.md#a-machine-with-a-cache) predicts of
-                each launch, and what NVIDIA's profiler counted of it on the card, as
-                predicted / counted: in bold where they differ by more than 5% and at least {FEW}
-                are counted. Each launch that is counted begins with an empty cache; what a kernel
-                that does nothing is counted isn't subtracted. The launches of √n = 8192 were
-                counted on another H200. Times are in milliseconds,
-                predicted / measured, of all launches of an algorithm together, of which each finds
-                what the last one left."""
+                f"""These tables compare the predictions of [the machine with a
+                cache](metal.md#a-machine-with-a-cache) for each launch with the counts of NVIDIA's
+                profiler on the card, as predicted / counted. They are in bold where they differ by
+                more than 5% and at least {FEW} are counted. Each counted launch begins with an
+                empty cache; the counts of a kernel that does nothing aren't subtracted. The
+                launches of √n = 8192 were counted on another H200. Times are in milliseconds,
+                predicted / measured, of all launches of an algorithm together; there each launch
+                finds the cache as the last one left it."""
             ),
             "## What is compared with what\n",
             table(
@@ -83,18 +83,18 @@ def _compared(icpp: Predictions) -> str:
                 texts=3,
             ),
             paragraph(
-                f"""The machine's hits and misses mean what the card's do. A read that looks in its
-                own half and then at home is looked up twice, by both. A miss is not a sector that
-                is asked for, but one that is brought: memory sends two, and so two cross, of which
-                only one is asked for. So hits and misses together are more than the sectors read.
-                {_brought(icpp)} The mean difference of the sums of hits and misses is
+                f"""The machine's hits and misses are defined as the card's. A read that looks in
+                its own half and then at home counts twice, in both. A miss is not a sector that a
+                read asks for, but a sector that comes: memory sends two, and so two cross, although
+                the read asks for only one. So hits and misses together are more than the sectors
+                read. {_brought(icpp)} The mean difference of the sums of hits and misses is
                 {_sums(icpp)}."""
             ),
             paragraph(
                 """Several reads of one sector at about the same time reach the card's cache as one,
                 so it may read fewer sectors than the multiprocessors ask for; the machine reads
-                each. Atomics whose old value is used would be counted by another metric, as L1
-                sectors; no launch here has any."""
+                each. Another metric counts the L1 sectors of atomics with a used old value; no
+                launch here has any."""
             ),
         )
     )
@@ -120,9 +120,9 @@ def _brought(icpp: Predictions) -> str:
     read = _of("L2 sectors read")
     predicted, counted = _looked_up(pair)
     predicted, counted = predicted - number(own, read.field), counted - (read.counted(row) or 0)
-    return f"""Of {about["algorithm"]} along the {about["permutation"]} permutation of
-        {about["type"]}s at √n = {own["sqrt n"]} by {predicted:,.0f}, predicted, and by
-        {counted:,.0f}, counted."""
+    return f"""For {about["algorithm"]} along the {about["permutation"]} permutation of
+        {about["type"]}s at √n = {own["sqrt n"]} they are more by {predicted:,.0f}, predicted, and
+        by {counted:,.0f}, counted."""
 
 
 def _sums(icpp: Predictions) -> str:
@@ -139,8 +139,8 @@ def _permutations(icpp: Predictions) -> str:
     parts = [
         "## ICPP's permutations\n",
         paragraph(
-            """Counts for each word that is permuted: divided by √n squared. The time of scheduled
-            is the mean over the five permutations; its launches have a line each, below that of
+            """Counts are for each permuted word: divided by √n squared. The time of scheduled is
+            the mean over the five permutations. Each of its launches has a line, below the line of
             their sums."""
         ),
     ]
@@ -160,7 +160,7 @@ def _kernels(title: str, which: str, results: Results) -> str:
         (
             f"## {title}\n",
             paragraph(
-                """Counts in millions. The launches of a kernel have a line each, below that of
+                """Counts are in millions. Each launch of a kernel has a line, below the line of
                 their sums."""
             ),
             _table(kernels, kernels.pairs(), ("kernel", "data"), 1_000_000),

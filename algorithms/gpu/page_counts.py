@@ -73,11 +73,11 @@ def counters(results: Results) -> str:
         (
             "## Counters\n",
             paragraph(
-                f"""Time says little about why. The card also counts, and NVIDIA's profiler reads
-                it: in shared memory the wavefronts in which requests are served, which should be
-                the model's stages; in global memory the address groups that requests look up. Each
-                of the {whose} programs with an example was counted for width {WARP},
-                {listed(kinds)} apart. The metrics are
+                f"""A time doesn't give its reasons, but counts do. NVIDIA's profiler reads the
+                card's counters. In shared memory they count the wavefronts of requests, which
+                should equal the model's stages; in global memory they count the address groups that
+                requests look up. Each of the {whose} programs with an example was counted for width
+                {WARP}, {listed(kinds)} apart. The metrics are
                 {listed(f"`{metric}`" for metric in metrics)}."""
             ),
             verdicts(record),
@@ -102,12 +102,13 @@ def random_programs(results: Results) -> str:
         (
             "## Random programs\n",
             paragraph(
-                f"""The papers' programs are few and tidy. So {len(values(rows, "number"))} random
-                programs without a data race ran on the card too, and once more with their arrays in
-                shared memory where they have one block: {count(len(rows), "launch", "launches")},
-                {listed(spaces)}, of up to {_most(rows, "threads")} threads and
-                {_most(rows, "blocks")} blocks. In {equal} of {len(rows)} every array was what the
-                simulator computes, bit for bit. NVIDIA's compute-sanitizer watched them again:"""
+                f"""The papers' programs are few and regular. So {len(values(rows, "number"))}
+                random programs without a data race ran on the card too. Those with one block ran
+                once more with their arrays in shared memory. These are
+                {count(len(rows), "launch", "launches")}, {listed(spaces)}, of up to
+                {_most(rows, "threads")} threads and {_most(rows, "blocks")} blocks. In {equal} of
+                {len(rows)} every array equalled the simulator's, bit for bit. Then NVIDIA's
+                compute-sanitizer checked them:"""
             ),
             table(
                 ("tool", "verdict"),

@@ -24,22 +24,21 @@ def field(results: Results) -> list[str]:
         "## The field's algorithms\n",
         paragraph(
             f"""All programs of the [field's families](algorithms/index.md) ran on the card on
-            {str(record.facts["date"])[:10]}: the arrays of all
-            {count(len(record.rows), "program")} are the simulated ones. A program of one block is
-            timed in shared memory, on its example, {REPEAT} times in one launch; one of several
-            blocks in global memory, on an example of about a million words, or on its own where
-            the work grows faster than the words."""
+            {str(record.facts["date"])[:10]}. The arrays of all {count(len(record.rows), "program")}
+            equalled the simulated ones. A program of one block is timed in shared memory, on its
+            example, {REPEAT} times in one launch. A program of several blocks is timed in global
+            memory, on an example of about a million words, or on its own example if its work grows
+            faster than the words."""
         ),
         paragraph(
             f"""{len(near)} of the {len(record.rows)} times are predicted within {percent(NEAR)}:
-            programs that do little else than access memory. On average the model is off by
-            {percent(mean_error(shared))} in shared memory and by
-            {percent(mean_error(far))} in global memory. The model
-            counts accesses and nothing else, and {len(slow)} programs in shared memory take more
-            than twice what it predicts: sorts and trees, whose threads mostly compute, branch and
-            wait at barriers. In global memory the second-level cache serves what the model reads
-            again from memory, a warp has several reads under way where the model has one, and the
-            products are bound by arithmetic and shared memory."""
+            these programs do little else than access memory. On average the model is off by
+            {percent(mean_error(shared))} in shared memory and by {percent(mean_error(far))} in
+            global memory. The model counts only accesses, and {len(slow)} programs in shared memory
+            take more than twice the predicted time. They are sorts and trees: their threads mostly
+            compute, branch and wait at barriers. In global memory the second-level cache serves
+            words that the model reads from memory again, and a warp has several reads under way,
+            where the model has one. Arithmetic and shared memory bound the products."""
         ),
         table(
             ("program", "memory", "threads", "unit", "measured", "predicted", "error"),

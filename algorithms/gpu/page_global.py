@@ -49,13 +49,12 @@ def _table_2(rows: Sequence[Row]) -> str:
         "### ICPP Table II\n",
         paragraph(
             """D-designated writes b[p[i]] = a[i], S-designated reads b[i] = a[q[i]], and scheduled
-            goes rows, columns, rows, so that it touches global memory by whole address groups only.
-            Each array has √n x √n words; the tables of a permutation are integers of 4 bytes, and
-            a thread takes several words. In each cell: the paper's milliseconds on a GTX 680, where
-            it has the cell; the milliseconds measured and the milliseconds predicted; then the
-            model's error where accesses are coalesced, or else predicted/measured, as a
-            factor ("x"). A cell counts as coalesced if the algorithm is scheduled, or the
-            permutation is"""
+            permutes within rows, columns and rows, so that it accesses only whole address groups of
+            global memory. Each array has √n x √n words; the tables of a permutation are integers of
+            4 bytes, and a thread takes several words. Each cell has the paper's milliseconds on a
+            GTX 680, where it has the cell; the measured and the predicted milliseconds; and the
+            model's error if accesses are coalesced, or else predicted/measured, as a factor ("x").
+            A cell counts as coalesced if the algorithm is scheduled, or the permutation is"""
             + f" {' or '.join(COALESCED)}."
         ),
     ]
@@ -103,7 +102,7 @@ def _coalesced(rows: Sequence[Row]) -> str:
             paragraph(
                 f"""At √n = {listed(values(large, "sqrt n"))} the model is off by
                 {percent(mean_error(coalesced))} on average over all {len(coalesced)} coalesced
-                cells. The mean absolute error at each size, and the largest of both:"""
+                cells. The mean absolute error at each size, at both, and the largest error:"""
             ),
             coalesced_errors(rows),
             half_groups(rows),
@@ -147,15 +146,14 @@ def half_groups(rows: Sequence[Row]) -> str:
     ]
     low, high = min(errors(source)), max(errors(source))
     return paragraph(
-        f"""One algorithm stands out: S-designated along the shuffle, where the model is off
-        by {signed(low)} to {signed(high)}. There a warp reads two runs of 16 words, n/2
-        words apart. Each run is half of an address group of the model, and the model
-        charges both groups in full. The card fetches sectors of {SECTOR} bytes; the two
-        runs are whole sectors, so nothing is fetched in vain. This shows in the times:
-        S-designated along the shuffle takes {short(min(shuffled))} to {short(max(shuffled))}
-        times as long as along the identity. D-designated along the shuffle writes every
-        other word of two groups; the words between them come from another warp, and there
-        the model's full charge is closer to what the card does."""
+        f"""One algorithm stands out: S-designated along the shuffle, where the model is off by
+        {signed(low)} to {signed(high)}. There a warp reads two runs of 16 words, n/2 words apart.
+        Each run is half of an address group, but the model charges both groups in full. The card
+        fetches sectors of {SECTOR} bytes, and the two runs are whole sectors, so it fetches no word
+        in vain. The times show this: S-designated along the shuffle takes {short(min(shuffled))} to
+        {short(max(shuffled))} times as long as along the identity. D-designated along the shuffle
+        writes every other word of two groups, and another warp writes the words between them. There
+        the model's full charge is closer to the card's time."""
     )
 
 
@@ -166,11 +164,12 @@ def _small(rows: Sequence[Row]) -> str:
         (
             "### Smaller arrays\n",
             paragraph(
-                f"""Below √n = {LARGE} an array is too short to hide the latency. A
-                warp of the model waits for each request before it sends the next; a warp of the
-                card has up to {SEVERAL.words} reads of each thread on their way. So the model takes
-                up to {short(factor(worst))} times as long as the card: {named(worst)} at √n =
-                {worst["sqrt n"]}. The coalesced cells, model by card:"""
+                f"""Below √n = {LARGE} an array is too short to hide the latency. A warp of the
+                model waits for each request before it sends the next; a warp of the card has up to
+                {SEVERAL.words} reads of each thread under way. So the model takes up to
+                {short(factor(worst))} times as long as the card: {named(worst)} at √n =
+                {worst["sqrt n"]}. For the coalesced cells, the model's time divided by the
+                card's:"""
             ),
             factors(small),
         )

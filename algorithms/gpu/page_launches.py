@@ -40,10 +40,10 @@ def section(every: Sequence[Row]) -> str:
         (
             "### Launched as in the paper\n",
             paragraph(
-                f"""The tables above are of threads that take several words, with integers of
-                4 bytes in the tables s and d. The paper's section VIII has a thread for each word,
-                blocks of {BLOCK} threads at most, and short integers in s and d. So each
-                permutation was measured in three ways, at the sizes that the paper has:"""
+                f"""In the tables above a thread takes several words, and the tables s and d have
+                integers of 4 bytes. The paper's section VIII has a thread for each word, blocks of
+                {BLOCK} threads at most, and short integers in s and d. So each permutation was
+                measured in three ways, at the paper's sizes:"""
             ),
             bullets(map(_described, LAUNCHES)),
             _bytes(rows, sides[-1]),
@@ -97,7 +97,7 @@ def _scheduled(rows: Sequence[Row], sides: Sequence[int]) -> str:
     return "\n".join(
         (
             paragraph(
-                """Scheduled, the mean of the milliseconds over the permutations, measured and
+                """The mean of scheduled's milliseconds over the permutations, measured and
                 predicted:"""
             ),
             table(
@@ -134,8 +134,8 @@ def _conventional(rows: Sequence[Row], sides: Sequence[int]) -> str:
     return "\n".join(
         (
             paragraph(
-                """D- and S-designated: the measured time with a thread for each word, by that of
-                several words a thread. Above one, several words are faster:"""
+                """For D- and S-designated, the measured time with a thread for each word, divided
+                by the time with several words a thread. Above one, several words are faster:"""
             ),
             table(
                 ("type", "permutation", "algorithm", *(f"√n = {side}" for side in sides)),
@@ -221,8 +221,8 @@ def _changes(rows: Sequence[Row]) -> str:
                 f"""The fastest algorithm changes with the launch in {len(differing)} of
                 {len(contests(rows, SEVERAL))} cells. In {len(differing) - len(crossed)} of them
                 only D- and S-designated change places. In {count(len(crossed), "cell")} the change
-                is between scheduled and the others: the fastest, and the time of the other way by
-                its time. Scheduled wins {listed(won)}."""
+                is between scheduled and the others. The table has the fastest algorithm there, and
+                the ratio of the other way's time to its time. Scheduled wins {listed(won)}."""
             ),
             table(
                 ("type", "permutation", "√n", *(shape.name for shape in LAUNCHES)),

@@ -81,28 +81,29 @@ def section(results: Results) -> str:
         (
             "## The machine\n",
             paragraph(
-                f"""`mmsim gpu calibrate` runs three programs. `chain` reads where its last read
-                pointed, so that one access waits for the other: latency. `read` makes a full
-                block read words a stride apart: the cost of a stage. `copy` reads and writes every
-                word of a long array, {AT_ONCE} of them by each thread: the cost of an address
-                group. A difference of two sizes leaves out what both have in common. The shared
-                memory of a multiprocessor is the memory of a DMM (Discrete Memory Machine), global
-                memory that of a UMM (Unified Memory Machine), and the card is an HMM (Hierarchical
-                Memory Machine)."""
+                f"""`mmsim gpu calibrate` runs three programs. `chain` measures latency: the value
+                of each read is the address of the next, so that each access waits for the last one.
+                `read` measures the cost of a stage: a full block reads words a stride apart. `copy`
+                measures the cost of an address group: it reads and writes every word of a long
+                array, {AT_ONCE} of them by each thread. The difference between two sizes leaves out
+                the costs that both have. The shared memory of a multiprocessor is the memory of a
+                DMM (Discrete Memory Machine), global memory that of a UMM (Unified Memory Machine),
+                and the card is an HMM (Hierarchical Memory Machine)."""
             ),
             numbers(found),
             paragraph(
-                f"""In other words: the clock ran at {1000 / found.cycle_ps:.2f} GHz; global memory
-                moves {bytes_of_group} bytes in each `group_ps`, which is
-                {bytes_of_group / found.group_ps:.2f} TB/s; and an access to it takes
+                f"""So the clock ran at {1000 / found.cycle_ps:.2f} GHz. Global memory moves
+                {bytes_of_group} bytes in each `group_ps`, which is
+                {bytes_of_group / found.group_ps:.2f} TB/s. An access to it takes
                 {found.global_latency * found.group_ps / 1000:.0f} ns when it waits for nothing
                 else. A prediction in shared memory is the time of the asynchronous DMM in stages,
-                times `cycles_per_stage`. One in global memory is the time of the asynchronous HMM,
-                times `group_ps`, and `launch_ns` for each launch; a request for words of 8 bytes
-                is served as two half-warps, each on groups of half a warp's words."""
+                times `cycles_per_stage`. A prediction in global memory is the time of the
+                asynchronous HMM, times `group_ps`, plus `launch_ns` for each launch. A request for
+                words of 8 bytes is served as two half-warps, each on groups of half a warp's
+                words."""
             ),
             paragraph(
-                f"""Each experiment keeps the calibration that it was predicted with. Between all
+                f"""Each experiment keeps the calibration of its prediction. Among all
                 {len(everything)} kept, `group_ps` differs by {percent(group)} at most and
                 `global_latency` by {percent(latency)}."""
             ),

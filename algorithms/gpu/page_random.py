@@ -39,13 +39,13 @@ def section(results: Results) -> str:
         (
             "### ICPP Table III\n",
             paragraph(
-                f"""{permutations} random permutations of {side} x {side} floats, as many as in the
-                paper and launched as there; each was measured with all three algorithms. In each
-                cell the paper's milliseconds; those measured and those predicted; the error or the
-                factor as above. The first {predicted} permutations are predicted: D_w(P), at w =
-                {WARP}, hardly differs between two random permutations, and the model takes the same
-                time along each with scheduled. The last column is counted over {counted.count}
-                permutations, those measured."""
+                f"""All three algorithms ran along {permutations} random permutations of {side} x
+                {side} floats, as many as in the paper and launched as there. Each cell has the
+                paper's milliseconds; the measured and the predicted ones; and the error or the
+                factor as above. Only the first {predicted} permutations are predicted: D_w(P), at w
+                = {WARP}, hardly differs between two random permutations, and for scheduled the
+                model predicts the same time along each. The last column is counted over the
+                {counted.count} measured permutations."""
             ),
             table(
                 ("", *ALGORITHMS, "D_w(P)/n"),
@@ -63,11 +63,11 @@ def section(results: Results) -> str:
                 ),
             ),
             paragraph(
-                f"""One random permutation takes about as long as another: the slowest takes
-                {percent(spread)} longer than the fastest at most, in the paper
-                {percent(printed_spread)}. The order of the algorithms is {listed(ranked)}, from
-                fast to slow; the mean absolute error of scheduled is
-                {percent(mean_error(scheduled))} over {count(len(scheduled), "row")}."""
+                f"""One random permutation takes about as long as another: the slowest takes at most
+                {percent(spread)} longer than the fastest, in the paper {percent(printed_spread)}.
+                The order of the algorithms is {listed(ranked)}, from fast to slow; the mean
+                absolute error of scheduled is {percent(mean_error(scheduled))} over
+                {count(len(scheduled), "row")}."""
             ),
             "![predicted against measured times of ICPP Table III](figures/metal-ICPP-T3.svg)\n",
         )

@@ -32,14 +32,13 @@ def section(results: Results) -> str:
                 {sum(off < 0 for off in errors(both))} of them."""
             ),
             paragraph(
-                """Words of 4 bytes, float, lie in 32 banks, as on the DMM of width 32: a warp's
-                request takes as many stages as the most words that it wants from one bank. Words of
-                8 bytes, double, follow a rule of their own. The card serves the warp as two
-                half-warps in turn, and each half meets 16 banks of 8 bytes. The
-                request takes the stages of both halves. So a read without conflicts costs two
-                stages, and a column of a matrix, where all threads want one bank, costs 16 + 16: no
-                more than it costs in float. The tables of a permutation are integers of 4 bytes in
-                either case."""
+                """Words of 4 bytes, float, lie in 32 banks, as on the DMM of width 32. A warp's
+                request takes as many stages as the most words that it accesses in one bank. Words
+                of 8 bytes, double, follow another rule. The card serves the two half-warps in turn,
+                and each half accesses 16 banks of 8 bytes. The request takes the stages of both
+                halves. So a read without conflicts costs two stages. All words of a column of a
+                matrix lie in one bank: a column costs 16 + 16 stages, no more than in float. The
+                tables of a permutation are integers of 4 bytes in either case."""
             ),
             _cfp_table(results),
             _rap_table(results),
@@ -53,10 +52,10 @@ def _cfp_table(results: Results) -> str:
     parts = [
         "### CFP Table II\n",
         paragraph(
-            f"""A permutation of {N} words by as many threads. In each cell: the paper's nanoseconds
-            on a GTX 680, for float; the cycles measured and the cycles predicted, of one
-            repetition; the model's error. The paper's nanoseconds are another card's; what may be
-            compared is how they grow from cell to cell."""
+            f"""As many threads permute {N} words. Each cell has the paper's nanoseconds on a GTX
+            680, for float; the measured and the predicted cycles of one repetition; and the model's
+            error. The paper's nanoseconds are another card's: compare only how they grow from cell
+            to cell."""
         ),
     ]
     for kind in TYPES:
@@ -73,10 +72,10 @@ def _cfp_table(results: Results) -> str:
     ]
     parts.append(
         paragraph(
-            f"""The conflict-free permutation of floats takes the same time whatever it permutes:
-            between its fastest and its slowest lie {percent(max(flat) / min(flat) - 1)}. In double
-            it doesn't: its schedule avoids conflicts among 32 banks, and two threads of a half-warp
-            may meet in one of 16."""
+            f"""The conflict-free permutation of floats takes the same time for each permutation:
+            the slowest takes {percent(max(flat) / min(flat) - 1)} longer than the fastest. In
+            double it doesn't: its schedule avoids conflicts among 32 banks, and two threads of a
+            half-warp may meet in one of 16."""
         )
     )
     parts.append(_figure("CFP-T2", "predicted against measured cycles of CFP Table II"))
@@ -88,14 +87,13 @@ def _rap_table(results: Results) -> str:
     parts = [
         "### RAP Table III\n",
         paragraph(
-            """The transpose of 32 x 32 words, out of place, under three layouts. CRSW
-            (contiguous read, stride write) reads rows and writes columns, SRCW (stride read,
-            contiguous write) the other way round, DRDW (diagonal read, diagonal write) reads and
-            writes diagonals. RAW is row-major; RAS (random address shift) shifts each row by a
-            random number, RAP by the numbers of a random
-            permutation. Cells as above; the paper measured double on a GTX TITAN. The shifts here
-            are drawn once, with the seeds of the experiment, so a random layout is one layout and
-            not a mean."""
+            """The transpose of 32 x 32 words, out of place, under three layouts. CRSW (contiguous
+            read, stride write) reads rows and writes columns, SRCW (stride read, contiguous write)
+            the other way round, DRDW (diagonal read, diagonal write) reads and writes diagonals.
+            RAW is row-major; RAS (random address shift) shifts each row by a random number, RAP by
+            the numbers of a random permutation. Cells are as above; the paper measured double on a
+            GTX TITAN. The experiment draws the shifts once, with its seeds, so a random layout is
+            one layout and not a mean."""
         ),
     ]
     for kind in TYPES:
@@ -117,12 +115,12 @@ def _rap_table(results: Results) -> str:
     )
     parts.append(
         paragraph(
-            f"""RAP makes CRSW, which writes columns, {short(better["float"])} times as fast in
-            float. In double it is {short(better["double"])} times: RAP spreads a column over 32
-            banks of 4 bytes, and over 16 banks of 8 bytes some of it meets again. Compared with the
-            transpose that never has a conflict, DRDW under RAW, it then takes {here:.2f} times as
-            long on this card, and {there:.2f} times on the paper's TITAN, whose banks could be 8
-            bytes wide."""
+            f"""RAP makes CRSW {short(better["float"])} times as fast in float, and
+            {short(better["double"])} times in double. CRSW writes columns. RAP spreads a column
+            over 32 banks of 4 bytes, and in 16 banks of 8 bytes some of its words meet again. DRDW
+            under RAW never has a conflict. In double, CRSW under RAP takes {here:.2f} times as long
+            as DRDW under RAW on this card, and {there:.2f} times on the paper's TITAN, whose banks
+            could be 8 bytes wide."""
         )
     )
     parts.append(_figure("RAP-T3", "predicted against measured cycles of RAP Table III"))
@@ -161,14 +159,14 @@ def _cfp_figure(results: Results) -> str:
         (
             "### CFP Figure 7\n",
             paragraph(
-                f"""Many arrays, a block of {N} threads for each, {REPEAT} repetitions of the
-                bit-reversal, timed by events. The card has {d} multiprocessors, and the model gives
-                each of them its share of the blocks. So time should be flat up to {d} arrays and
-                grow by a step with each further {d}. It does: up to {d} arrays the times of an
-                algorithm differ by {percent(flat)} at most, and one array more takes
+                f"""Many arrays are permuted by the bit reversal, {REPEAT} times, with a block of
+                {N} threads for each array. Events time them. The card has {d} multiprocessors, and
+                the model gives each of them its share of the blocks. So time should be flat up to
+                {d} arrays and grow by a step with each further {d}. It does: up to {d} arrays the
+                times of an algorithm differ by {percent(flat)} at most, and one array more takes
                 {listed(short(one) for one in next_step)} times as long ({listed(algorithms)}).
-                Several blocks on one multiprocessor gain nothing by being there together: shared
-                memory is already busy with one."""
+                Several blocks on one multiprocessor gain nothing: one block already keeps shared
+                memory busy."""
             ),
             table(
                 ("arrays", *(f"{one}, {what} ms" for one in algorithms for what in _COLUMNS)),
@@ -182,7 +180,7 @@ def _cfp_figure(results: Results) -> str:
                 f"""The mean absolute error up to {most} arrays is
                 {listed(f"{error} ({name})" for name, error in names.items())}, and
                 {percent(mean_error(rows))} over all {len(rows)} points. The prediction leaves out
-                the launch, and the copying of arrays to shared memory and back; for one array the
+                the launch, and the copying of arrays to shared memory and back. For one array the
                 card takes {listed(missing)} microseconds longer than predicted."""
             ),
             _figure("CFP-F7", "time of many arrays, measured points on predicted steps"),

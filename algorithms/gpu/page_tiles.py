@@ -30,29 +30,29 @@ def tiles(results: Results) -> list[str]:
     parts = [
         "## Tiles\n",
         paragraph(
-            f"""One request each of {count(len(CASES), "layout")} and accesses as kernels have them,
-            in CuTe's words: the layout of the tile, and what a warp accesses of it in one
-            instruction, by threads and values. The card counted on
-            {str(record.facts["date"])[:10]}, as above. The stages of `mm.conflicts` are the card's
-            wavefronts in {len(own)} of {len(CASES)}. An access is free of conflicts where it takes
-            the least."""
+            f"""{count(len(CASES), "layout")} with accesses, as kernels have them, make one request
+            each. The table gives them in CuTe's words: the layout of the tile, and the elements
+            that a warp accesses in one instruction, by threads and values. The card counted on
+            {str(record.facts["date"])[:10]}, as above. The stages of `mm.conflicts` equal the
+            card's wavefronts in {len(own)} of {len(CASES)}. An access is free of conflicts if it
+            takes the least number of stages."""
         ),
         paragraph(
-            f"""Next to them stand the ways of the conflict by
+            f"""The table also has the ways of the conflict by
             [tensor-layouts](https://github.com/facebookresearch/tensor-layouts)
             {theirs.facts["version"]}, `bank_conflicts(...)["max_ways"]`: the most words that a
-            whole warp wants of one bank. They are the card's wavefronts in {len(same)} of
-            {len(CASES)} cases. The others are {_names(CASES, same)}. There the threads of one phase
-            share words with those of another, or have other banks, so that one count for the whole
-            warp is too small."""
+            whole warp accesses in one bank. They equal the card's wavefronts in {len(same)} of
+            {len(CASES)} cases. The others are {_names(CASES, same)}. There the threads of two
+            phases share words or access other banks, so that one count for the whole warp is too
+            small."""
         ),
         paragraph(
             f"""tensor-layouts calls an access free of conflicts if there is one way. Its function
-            knows no phases, so it calls {count(len(called), "access", "accesses")} conflicts that
-            take the least: {_names(called)}. It does merge threads that want one word. And its
-            `per_group_bank_conflicts` takes the size of a group: given the lanes of a phase, the
-            ways of all groups together are the card's wavefronts in {len(asked)} of {len(CASES)}.
-            What is left are reads that share addresses in pairs, and take half the phases:
+            has no phases, so it reports conflicts in {count(len(called), "access", "accesses")}
+            with the least number of stages: {_names(called)}. It does merge threads that access one
+            word. Its `per_group_bank_conflicts` takes the size of a group. For groups of a phase's
+            lanes, the sum of the ways equals the card's wavefronts in {len(asked)} of {len(CASES)}.
+            The others are reads whose lanes share addresses in pairs, and so take half the phases:
             {_names(CASES, asked)}."""
         ),
         table(

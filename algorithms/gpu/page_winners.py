@@ -50,8 +50,9 @@ def section(rows: Sequence[Row]) -> str:
         (
             "### Where the scheduled permutation wins\n",
             paragraph(
-                """The fastest of the three algorithms on the card, and the time of the other way by
-                its time. The two ways are scheduled and the better of D- and S-designated:"""
+                """The two ways to permute are scheduled and the faster of D- and S-designated. Each
+                cell names the fastest algorithm on the card and the ratio of the other way's time
+                to its time:"""
             ),
             table(
                 ("type", "permutation", *(f"√n = {side}" for side in sides)),
@@ -64,11 +65,11 @@ def section(rows: Sequence[Row]) -> str:
             ),
             paragraph(
                 f"""Today the scheduled permutation wins {len(won)} of {len(own)} cells:
-                {listed(_place(*cell) for cell in won) or "none"}. In the paper it won
-                {len(then)} of the {len(paper)} cells printed. The model lets it win {len(forecast)}
-                of {len(own)}, among them {sum(cell in forecast for cell in won)} of the
-                {len(won)} that it wins on the card. The model overcharges casual reads, so it can't
-                show where the lines cross on this card."""
+                {listed(_place(*cell) for cell in won) or "none"}. In the paper it won {len(then)}
+                of the {len(paper)} cells printed. In the model it wins {len(forecast)} of
+                {len(own)}, among them {sum(cell in forecast for cell in won)} of the {len(won)}
+                that it wins on the card. The model overcharges casual reads, so it doesn't show
+                from which size on scheduled wins on this card."""
             ),
         )
     )

@@ -13,11 +13,12 @@ LATENCY = "latency"
 """What binds a run whose resources are all busy for less than half of it."""
 
 
-EXPLAINED = """Next to each stands what binds the predicted launches for most of their time: the
-    resource of global memory that is occupied longest, or the latency, if none is occupied for half
-    of a launch. Wrong are the counts that are off by more than 15%, of any of the launches, in the
-    direction of the time. Where there is none, it is the rate of what binds, or something that the
-    model lacks. Counts in brackets are off in the other direction, and don't explain the time."""
+EXPLAINED = """The column "bound by" names the limit of the predicted launches for most of their
+    time: the resource of global memory that is occupied longest, or the latency, if no resource is
+    occupied for half of a launch. The column "wrong" names the counts of any launch that are off by
+    more than 15% in the direction of the time. If there is none, the rate of the limit is wrong, or
+    the model lacks something. Counts in brackets are off in the other direction, and don't explain
+    the time."""
 
 
 def wrong(predictions: Predictions, explained: str) -> str:

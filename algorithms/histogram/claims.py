@@ -1,4 +1,4 @@
-"""What is claimed of counting n values in m bins by atomics; all derived here."""
+"""Claims about counting n values in m bins by atomics; all derived here."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ SHARES = Precondition("dw divides p", lambda p, w, d: p % (d * w) == 0)
 
 
 def values(n: int, m: int, skew: int) -> npt.NDArray[Any]:
-    """n random values below m; the larger the skew, the more of them are small."""
+    """n random values below m; with a larger skew more of them are small."""
     return np.random.RandomState(n + m).permutation(n) * m // n // (1 + skew)
 
 
 def counts(x: npt.NDArray[Any], m: int) -> npt.NDArray[Any]:
-    """How often each number below m occurs."""
+    """Count each number below m."""
     return np.bincount(x, minlength=m)
 
 

@@ -24,7 +24,7 @@ def in_place(T: mm.Thread, x: mm.Array, h: mm.Array) -> None:
 def by_lanes(T: mm.Thread, x: mm.Array, c: mm.Array, h: mm.Array) -> None:
     """Count the values of x in c, which has a column for each lane, then add the columns in h.
 
-    c has w columns of zeros. Lane k asks bank k only, whatever the values are.
+    c has w columns of zeros. Lane k accesses only bank k, for any values.
     """
     m, w = c.shape
     for i in range(T.id, x.size, T.count):
@@ -39,7 +39,7 @@ def by_lanes(T: mm.Thread, x: mm.Array, c: mm.Array, h: mm.Array) -> None:
 
 @mm.program
 def histogram(T: mm.Thread, x: mm.Array, h: mm.Array) -> None:
-    """Count the values of x: each block in a histogram of its own, then all in h."""
+    """Count the values of x: each block in its own histogram, then all in h."""
     own = mm.shared(h.size, dtype=h.dtype)
     for v in range(T.index, h.size, T.block_size):
         own[v] = 0
@@ -101,7 +101,7 @@ def histogram_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
 def counting_sort_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
     """`size` random values below w (default: 4w of them), sorted by one warp.
 
-    Which of several warps comes first isn't fixed on a GPU, and so isn't what their writes cost.
+    A GPU fixes neither the order of several warps nor the cost of their writes.
     """
     x = np.random.default_rng(seed).integers(0, width, size or 4 * width)
     first = np.concatenate([[0], np.cumsum(np.bincount(x, minlength=width))[:-1]])

@@ -1,4 +1,4 @@
-"""The checked runs that the claims of permuting on the HMM are about, and the cases."""
+"""The checked runs and the cases for the claims about permuting on the HMM."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from mmsim_algorithms.transpose.hmm import transposed
 LATENCIES = (1, 5, 30, 100)
 
 
-# The runs. Several claims are about the same ones, so each is made, checked and remembered once,
+# The runs. Several claims share them, so each is made, checked and remembered once,
 # without its arrays.
 
 
@@ -67,7 +67,7 @@ def distribution(name: str, n: int, w: int, inverted: bool = False) -> int:
 
 
 def checked(run: mm.Run, b: npt.ArrayLike) -> mm.Run:
-    """The run without its arrays, refused unless b holds what is expected."""
+    """Return the run without its arrays, refused unless b has the expected words."""
     return replace(correct(run, b=b), arrays={})
 
 
@@ -90,7 +90,7 @@ def permuted(
 
 
 def designated(algorithm: str, schedule: mm.Schedule, D: int = 0, **case: Any) -> mm.Run:
-    """`permuted`; D, the distribution, is there for the formulas."""
+    """`permuted`; D, the distribution, is for the formulas."""
     return permuted(algorithm, schedule, **case)
 
 
@@ -132,7 +132,7 @@ def scheduled_run(
 
 
 def any_algorithm(schedule: mm.Schedule, algorithm: str, n: int, w: int, d: int, L: int) -> mm.Run:
-    """Any of the algorithms, on a permutation that it takes."""
+    """Any of the algorithms, on a permutation for it."""
     if algorithm in REGULAR:
         return regularly_permuted(algorithm, schedule, n, w, d, L)
     if algorithm in ("row-wise", "column-wise"):
@@ -154,17 +154,17 @@ def many_random(schedule: mm.Schedule, n: int, w: int, count: int) -> mm.Run:
 
 
 def stages_of_writes(run: mm.Run) -> int:
-    """Stages of writing b: the distribution D_w(P) where b[P(i)] is written."""
+    """Stages of writing b: the distribution D_w(P) if b[P(i)] is written."""
     return sum(row.stages for row in run.accesses if (row.array, row.kind) == ("b", "write"))
 
 
 def stages_of_reads(run: mm.Run) -> int:
-    """Stages of reading a: the distribution of P^-1 where a[q[i]] is read."""
+    """Stages of reading a: the distribution of P^-1 if a[q[i]] is read."""
     return sum(row.stages for row in run.accesses if row.array == "a")
 
 
 def below_n(run: mm.Run) -> int:
-    """n - D_w(P), summed over the launches, which have a thread for each word."""
+    """n - D_w(P), summed over the launches; each has a thread for each word."""
     return run.launches * run.threads - stages_of_writes(run)
 
 
@@ -180,7 +180,7 @@ def rounds_by_class(run: mm.Run) -> dict[str, int]:
 
 
 def cells(run: mm.Run, algorithm: str) -> int:
-    """The cells of a row of ICPP Table I, but the time, that a run bears out: six if all do."""
+    """Count a run's right cells in a row of ICPP Table I, without the time: six if all are."""
     (printed,) = [row for row in table("icpp_table1") if row["algorithm"] == algorithm]
     computed = rounds_by_class(run)
     return sum(printed.get(name) == str(count) for name, count in computed.items())
@@ -241,7 +241,7 @@ def at_one_latency(cases: Callable[..., Iterator[Case]]) -> Iterator[Case]:
 
 
 def of_sizes(name: str, least: Callable[[int], int]) -> Iterator[Case]:
-    """A permutation of at least so many words, in powers of two or, where it can be, others."""
+    """A permutation of at least so many words: powers of two and, if possible, others."""
     for w in (2, 3, 4, 5, 8, 16, 32):
         for n in {w * w, 2 * w, 4 * w, 4 * w * w, 9 * w * w, (w + 2) ** 2, 16 * w}:
             good = allowed(name, n) and (name != "transpose" or isqrt(n) ** 2 == n)
@@ -250,7 +250,7 @@ def of_sizes(name: str, least: Callable[[int], int]) -> Iterator[Case]:
 
 
 def all_algorithms() -> Iterator[Case]:
-    """Every algorithm where latency dominates and where bandwidth does."""
+    """Every algorithm, with dominant latency and with dominant bandwidth."""
     for algorithm in (
         "D-designated",
         "S-designated",

@@ -1,4 +1,4 @@
-"""What ICPP and IEICE claim of permuting on the HMM."""
+"""Claims of ICPP and IEICE about permuting on the HMM."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _rounds(count: int) -> Callable[..., Any]:
 
 
 def _rounds_on_one(count: int) -> Callable[..., Any]:
-    """The same on one DMM, as ICPP Table I has it."""
+    """The same on one DMM, as in ICPP Table I."""
     return lambda n, w, L: 2 * count * n / w + count * L - count
 
 
@@ -273,7 +273,7 @@ def _bound_claims() -> Iterator[Claim]:
 
 
 ERRORS = 5
-"""Standard deviations within which what is random must come: chance breaks a limit once in 3e6."""
+"""A random count must come within so many standard deviations: chance breaks this once in 3e6."""
 
 MEAN, VARIANCE = named("E", deficit.mean), named("V", deficit.variance)
 

@@ -1,9 +1,9 @@
 """How far a random permutation stays below the largest distribution: n - D_w(P) (ICPP section IV).
 
-D_w(P) = n where each warp's w destinations lie in w address groups. A warp that meets a group more
-than once falls short of that. With N = n/w warps and N groups, let Z(j, g) = 1 if warp j misses
-group g. Then D_w(P) = N^2 - sum of Z, so the mean and the variance of n - D_w(P) follow from the
-chances that one or two of the Z are 1.
+D_w(P) = n if each warp's w destinations lie in w address groups. A warp that meets a group more
+than once lowers it. With N = n/w warps and N groups, let Z(j, g) = 1 if warp j misses group g. Then
+D_w(P) = N^2 - sum of Z, so the mean and the variance of n - D_w(P) follow from the chances that one
+or two of the Z are 1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mmsim_algorithms.errors import require
 def mean(n: int, w: int) -> Fraction:
     """The mean of n - D_w(P) over all permutations of n words, exact; it tends to (w - 1)^2 / 2.
 
-    Of N^2 pairs of a warp and a group, a part C(n-w, w)/C(n, w) misses.
+    A part C(n-w, w)/C(n, w) of the N^2 pairs of a warp and a group misses.
 
     >>> mean(4, 2), round(float(mean(2**22, 32)), 3)
     (Fraction(2, 3), 480.466)
@@ -32,8 +32,8 @@ def mean(n: int, w: int) -> Fraction:
 def variance(n: int, w: int) -> Fraction:
     """The variance of n - D_w(P) over all permutations of n words, exact; it tends to the mean.
 
-    Two Z of one warp, or of one group, are both 1 with chance C(n-2w, w)/C(n, w). For those of two
-    warps and two groups, k is how many words the first warp sends to the second group.
+    Two Z of one warp, or of one group, are both 1 with chance C(n-2w, w)/C(n, w). For two warps and
+    two groups, k is the number of words that the first warp sends to the second group.
 
     >>> variance(4, 2), round(float(variance(2**22, 32)), 3)
     (Fraction(8, 9), 480.321)

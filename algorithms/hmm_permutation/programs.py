@@ -1,9 +1,9 @@
 """Permuting an array along a permutation given in advance, on the HMM (ICPP sections IV, VI, VII).
 
-D- and S-designated (section IV) are the programs of `mmsim_algorithms.dmm_permutation`, run on an
-HMM: `permute(mm.HMM(...), "D-designated", P)`. Here are the permutations that never meet a
-conflict. Rows are permuted in shared memory, columns by transposing, and any permutation of a
-square matrix is one of its rows, one of its columns, one of its rows.
+D- and S-designated (section IV) are the programs of `mmsim_algorithms.dmm_permutation` on an HMM:
+`permute(mm.HMM(...), "D-designated", P)`. Here are the permutations without conflicts. Rows are
+permuted in shared memory, columns by transposing. Any permutation of a square matrix is a
+permutation within rows, one within columns, and one within rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mmsim_algorithms.dmm_permutation.programs import Permutation
 from mmsim_algorithms.errors import PreconditionError, require
 from mmsim_algorithms.transpose.hmm import transposed, zeros
 
-# Bytes a word that is permuted, roughly.
+# Bytes for each permuted word, roughly.
 FOR_TABLES = 65
 FOR_A_PLAN = 130
 
@@ -55,7 +55,7 @@ def rows_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
 
 
 def row_tables(P: npt.ArrayLike, w: int) -> Tables:
-    """s and d for permuting every row i along P[i], such that no warp meets a bank conflict.
+    """Return s and d for permuting every row i along P[i] without bank conflicts.
 
     Raises `PreconditionError` unless every row of P is a permutation and w divides its length.
     """
@@ -75,9 +75,9 @@ def row_tables(P: npt.ArrayLike, w: int) -> Tables:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What the scheduled permutation reads: s and d of its three row-wise permutations.
+    """The tables of the scheduled permutation: s and d of its three row-wise permutations.
 
-    The second is that of the columns: its row j is for column j of the matrix.
+    The second permutes the columns: its row j is for column j of the matrix.
     """
 
     first: Tables
@@ -154,9 +154,9 @@ def columns_permuted(
 ) -> mm.Run:
     """Permute each column of a matrix: transpose, permute the rows, transpose (ICPP Lemma 8).
 
-    `tables` are those of the columns, a row for each: `row_tables(P, w)`, where column j is
-    permuted along P[j]. It takes 8n/w + 8n/(dw) + 8L - 8 time units. Raises `PreconditionError` as
-    `transposed` and `rows_permuted` do.
+    `tables` has a row for each column: `row_tables(P, w)` permutes column j along P[j]. It takes
+    8n/w + 8n/(dw) + 8L - 8 time units. Raises `PreconditionError` as `transposed` and
+    `rows_permuted` do.
     """
     there = transposed(machine, a, schedule=schedule, trace=trace)
     moved = rows_permuted(machine, there.arrays["b"], tables, schedule=schedule, trace=trace)

@@ -1,8 +1,8 @@
 """Shuffle and bit-reversal in as little time as a transpose (IEICE; by tiles that mmsim adds).
 
 The abstract promises 2n/w + 2n/(kw) + 2L - 2 on k DMMs for transpose, shuffle and bit-reversal and
-gives no algorithm. These need no table. Each block takes a tile of whole address groups that the
-permutation moves onto whole address groups, and turns it in shared memory, conflict-free.
+gives no algorithm. These need no table. The permutation moves a tile of whole address groups onto
+whole address groups. A block takes such a tile and turns it in shared memory, conflict-free.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def bit_reversal(T: mm.Thread, a: mm.Array, b: mm.Array, w: int, k: int, m: int)
 
     The number of a word has k high bits, m - 2k middle ones and k low ones. The w x w words that
     share the middle bits are a tile: the high bits choose its row, an address group, the low bits
-    the column. The words of a tile have the reversed middle bits in common when they arrive. alpha
-    is in the diagonal arrangement of ICPP section V.
+    the column. At their destinations the words of a tile share the reversed middle bits. alpha is
+    in the diagonal arrangement of ICPP section V.
     """
     alpha = mm.shared((w, w))
     middle, arrival = T.block, reversed_bits(T.block, m - 2 * k)
@@ -50,8 +50,8 @@ def shuffle(T: mm.Thread, a: mm.Array, b: mm.Array, w: int) -> None:
     """Shuffle, a block of 2w threads for each tile: P(x) = 2x, and 2x - n + 1 in the upper half.
 
     Address groups g and g + n/2w are the rows of tile g; its words arrive in groups 2g and 2g + 1,
-    those of the two rows in turns. The second row of alpha is rotated by w/2, so that a warp finds
-    the words from either row in its own half of the banks.
+    alternately from the two rows. The second row of alpha is rotated by w/2, so that a warp reads
+    each row from a different half of the banks.
     """
     alpha = mm.shared((2, w))
     half = a.size // 2
@@ -73,7 +73,7 @@ def bit_reversal_example(width: int, size: int = 0, seed: int = 0) -> mm.Example
 
 @shuffle.example
 def shuffle_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
-    """At least `size` words (default: 4w^2) that 2w divides, for an even width."""
+    """At least `size` words (default: 4w^2), a multiple of 2w, for an even width."""
     w = width + width % 2
     n = -(-(size or 4 * w * w) // (2 * w)) * 2 * w
     a = np.arange(n)

@@ -1,4 +1,4 @@
-"""What IEICE claims of transpose, shuffle and bit-reversal."""
+"""Claims of IEICE about transpose, shuffle and bit-reversal."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def permuted(regular: str, schedule: mm.Schedule, n: int, w: int, k: int, L: int
 
 
 def sizes(regular: str) -> Iterator[Case]:
-    """Widths with every number of DMMs, from one tile for each DMM on."""
+    """Widths with every number of DMMs, from one tile for each DMM up."""
     for w, L in product((2, 3, 4, 5, 8, 12, 16), (1, 5, 30, 100)):
         power = w & (w - 1) == 0
         if not power and regular != "transpose":

@@ -1,4 +1,4 @@
-"""What is claimed of prefix sums on the DMM and the UMM."""
+"""Claims about prefix sums on the DMM and the UMM."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _claims() -> Iterator[Claim]:
 
 
 def _doubling(second: Callable[[Any], Any]) -> Callable[..., Any]:
-    """`second` counts the steps in which all warps but one ask for a second group."""
+    """`second` counts the steps in which all warps but one access a second group."""
     return lambda n, p, w, l: (
         (3 * log2(n) - 1) * (n / w + (l - 1) * n / p) + l + (n / w - 1) * second(w)
     )

@@ -42,9 +42,9 @@ def doubling(T: mm.Thread, a: mm.Array, b: mm.Array) -> None:
 def tree(T: mm.Thread, s: mm.Array) -> None:
     """The optimal prefix sums: up a binary tree with sums, and down with sums of prefixes.
 
-    Node v has the children 2v and 2v + 1. The n numbers are the leaves s[n], ..., s[2n - 1], where
-    their prefix sums come. On the way down a node holds the sum of everything up to its last leaf:
-    that is the right child's, and less the right child's own sum it is the left child's.
+    Node v has the children 2v and 2v + 1. The n numbers are the leaves s[n], ..., s[2n - 1]; their
+    prefix sums replace them. On the way down a node gets the sum of all numbers up to its last
+    leaf. The right child gets the same sum, the left child this sum less the right child's own.
     """
     n, p, i = s.size // 2, T.count, T.id
     k = n // 2

@@ -1,1 +1,1 @@
-"""What a benchmark of the simulator compares: the launches, and what they are held against."""
+"""The parts of a benchmark of the simulator: the launches, and the simulator's contestants."""

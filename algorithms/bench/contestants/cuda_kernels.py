@@ -1,7 +1,7 @@
 """The programs of `setting` as kernels of Numba's CUDA simulator.
 
-Run as a module with NUMBA_ENABLE_CUDASIM=1 it prints, as JSON, the thread accesses per second of
-each at sizes that grow until the next would take longer than the limit (its argument).
+Run as a module with NUMBA_ENABLE_CUDASIM=1, it prints the thread accesses per second of each kernel
+as JSON. The sizes grow until the next one would take longer than the limit (its argument).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def row_wise(length: int) -> Any:
 
 
 def designated_case(n: int) -> tuple[Any, tuple[Any, ...], int, Any]:
-    """A kernel, its arguments, its accesses of a thread, and what its b must be."""
+    """A kernel, its arguments, the accesses of a thread, and the right b."""
     a, p = np.arange(n), np.random.RandomState(0).permutation(n)
     b = np.empty_like(a)
     b[p] = a

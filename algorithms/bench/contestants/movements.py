@@ -1,8 +1,8 @@
-"""The data movements of two algorithms as bare NumPy: what a simulation of them is held against.
+"""The data movements of two algorithms in NumPy alone, for comparison with their simulation.
 
 Every read and every write of the programs is one fancy-indexing statement on flat arrays, for all
-threads together. The index arrays and the arrays that are written are made beforehand; a run of
-the movements does nothing but move. The shared arrays of all blocks are joined in one array.
+threads together. The index arrays and the written arrays are made beforehand; a run only moves
+data. The shared arrays of all blocks are joined in one array.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class RowWise:
 
     def __call__(self, a: Words, b: Words, alpha: Words, beta: Words) -> None:
         alpha[self.all] = a[self.all]
-        self.s[self.all]  # the programs read it; where it points is known beforehand
+        self.s[self.all]  # the programs read it; the host knows its values
         self.d[self.all]
         beta[self.target] = alpha[self.source]
         b[self.all] = beta[self.all]

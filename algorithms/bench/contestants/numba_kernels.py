@@ -1,9 +1,9 @@
 """Kernels of numba.cuda as textbooks have them, run on mmsim or on numba-cuda's simulator.
 
 Run as a module, with the name of a kernel, the package, the elements of its arrays and a number of
-calls, it prints as JSON how many seconds each call took. With 1 call nothing is compiled before;
-with more, one that isn't counted has compiled what there is to compile. For numba-cuda's
-simulator NUMBA_ENABLE_CUDASIM=1 must be set. Ends with an error where an array is wrong.
+calls, it prints the seconds of each call as JSON. A single call includes the compilation; before
+several calls, another call, which isn't counted, has compiled the kernel. numba-cuda's simulator
+needs NUMBA_ENABLE_CUDASIM=1. A wrong array ends the run with an error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy.typing as npt
 from mmsim.bench import compiled_first
 
 cuda: Any = None
-"""`mmsim.cuda` or `numba.cuda`, whichever is asked for: Numba's simulator looks for this name."""
+"""`mmsim.cuda` or `numba.cuda`, as asked: Numba's simulator looks for this name."""
 BLOCK = 256
 TILE = 16
 BINS = 256
@@ -30,7 +30,7 @@ BINS = 256
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel, its launch, its arguments, of which the last is written, and what that must be."""
+    """A kernel, its launch, its arguments, and the right value of the last one, which it writes."""
 
     kernel: Any
     grid: Any
@@ -112,7 +112,7 @@ def reduction(n: int) -> Case:
 
 
 def histogram(n: int) -> Case:
-    """How often each value comes, counted by atomics."""
+    """Count each value by atomics."""
 
     @cuda.jit  # type: ignore[untyped-decorator]
     def count(values: Any, bins: Any) -> None:

@@ -1,4 +1,4 @@
-"""What the benchmarks have in common: the machine, the programs with their arguments, the check."""
+"""The benchmarks' common parts: the machine, the programs with their arguments, the check."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCHEDULES: tuple[mm.Schedule, ...] = ("synchronous", "asynchronous")
 
 @dataclass(frozen=True, eq=False)
 class Launch:
-    """A program with everything that a run of it needs; `b` is what it must compute."""
+    """A program with all arguments of a run; `b` is the right result."""
 
     program: mm.Program
     arguments: tuple[Any, ...]
@@ -86,5 +86,5 @@ def rate(launch: Launch, schedule: mm.Schedule, **options: Any) -> float:
 
 
 def thread_accesses(run: mm.Run) -> int:
-    """How often a thread read or wrote a word, where all warps are full and none diverges."""
+    """Count the words that a thread read or wrote, if all warps are full and none diverges."""
     return run.requests * WIDTH
