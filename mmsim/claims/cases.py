@@ -38,6 +38,11 @@ class CaseRows(Rows[CaseRow]):
 
     __slots__ = ()
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns; a case may lack some of them."""
+        return list(dict.fromkeys(name for row in self for name in row.columns))
+
     def to_latex(self) -> str:
         """Return the table as a `tabular` of LaTeX, with exact numbers; it needs no package."""
         return str(FORMS["latex"](self))
@@ -46,11 +51,8 @@ class CaseRows(Rows[CaseRow]):
         """Write the table as comma-separated values; a fraction is written as 7/2."""
         with open(file_path("path", path), "w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
-            writer.writerow(self[0].columns)
-            writer.writerows(
-                [
-                    cell(value if isinstance(value, int) else str(value))
-                    for value in row.columns.values()
-                ]
-                for row in self
-            )
+            names = self.names
+            writer.writerow(names)
+            for row in self:
+                values = [row.columns.get(name, "") for name in names]
+                writer.writerow(cell(one if isinstance(one, int) else str(one)) for one in values)

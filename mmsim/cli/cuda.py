@@ -7,11 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mmsim.api.machines import Machine
+from mmsim.api.machines import DMM, HMM, Machine
 from mmsim.cli.loading import CallError
-from mmsim.cli.output import console, save
+from mmsim.cli.output import complain, console, save
 from mmsim.cli.run import MACHINE, add_machine_options
 from mmsim.cli.trial import machine_named
+from mmsim.model.byte_banks import BANK_BYTES
+
+OWN = {"--check", "--json", "--html", *(f"--{name.replace('_', '-')}" for name in MACHINE)}
+"""The options of the command itself."""
 
 
 def add_parser(add: Any) -> None:
@@ -31,8 +35,10 @@ def add_parser(add: Any) -> None:
         help="save a page: the table, and for each kernel its source with costs and the player of "
         "its first launch, if that is small",
     )
+    machine = "the HMM that stands for an NVIDIA H200, with the numbers that are given"
+    own = "that machine's; with --machine "
     add_machine_options(
-        parser, "the HMM that stands for an NVIDIA H200, with the numbers that are given"
+        parser, {name: f"{own}{number}" for name, number in MACHINE.items()} | {"machine": machine}
     )
     parser.set_defaults(**dict.fromkeys(MACHINE))
     parser.add_argument("-m", dest="module", action="store_true", help="the program is a module")
@@ -49,6 +55,8 @@ def command(arguments: argparse.Namespace) -> int:
 
     if not arguments.module and not Path(arguments.script).is_file():
         raise CallError(f"no file {arguments.script!r}")
+    for option in OWN.intersection(arguments.arguments):
+        complain(f"{option} stands after the program's name and is passed to the program")
     set_machine(machine_of(arguments))
     report = Report()
     report.listen(check=arguments.check)
@@ -64,16 +72,23 @@ def command(arguments: argparse.Namespace) -> int:
             save(arguments.json, report.to_json())
         if arguments.html is not None:
             save(arguments.html, report.to_html())
+            console().print(f"open {arguments.html} in a browser", highlight=False, soft_wrap=True)
     return status or int(bool(report.findings))
 
 
 def machine_of(arguments: argparse.Namespace) -> Machine:
-    """The machine of the launches: what other commands take, or the default with other numbers."""
+    """The machine of the launches: what other commands take, or the default with other numbers.
+
+    Its banks have 4 bytes, as a card's.
+    """
     from mmsim.cuda.machines import h200
 
     given = {name: vars(arguments)[name] for name in MACHINE if vars(arguments)[name] is not None}
     if "machine" in given:
-        return machine_named(**{**MACHINE, **given})
+        machine = machine_named(**{**MACHINE, **given})
+        if isinstance(machine, HMM | DMM):
+            return replace(machine, bank_bytes=BANK_BYTES)
+        return machine
     if "latency" in given:
         given["global_latency"] = given.pop("latency")
     return replace(h200(), **given)

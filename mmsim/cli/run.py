@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -88,15 +89,20 @@ def program_parser(
     return parser
 
 
-def add_machine_options(parser: argparse.ArgumentParser, machine: str = "dmm") -> None:
-    """The options that say which machine."""
-    parser.add_argument("--machine", choices=("dmm", "umm", "hmm"), help=f"(default: {machine})")
-    parser.add_argument("--width", type=int, help="w (default: 32)")
-    parser.add_argument(
-        "--latency", type=int, help="l, or L of the HMM's global memory (default: 5)"
-    )
-    parser.add_argument("--shared-latency", type=int, help="of an HMM (default: 1)")
-    parser.add_argument("--dmms", type=int, help="d of an HMM (default: 1)")
+def add_machine_options(
+    parser: argparse.ArgumentParser, defaults: Mapping[str, object] = MACHINE
+) -> None:
+    """The options that say which machine, with the defaults that their help names."""
+
+    def add(option: str, what: str, **how: Any) -> None:
+        default = defaults[option.strip("-").replace("-", "_")]
+        parser.add_argument(option, help=f"{what} (default: {default})".strip(), **how)
+
+    add("--machine", "", choices=("dmm", "umm", "hmm"))
+    add("--width", "w", type=int)
+    add("--latency", "l, or L of the HMM's global memory", type=int)
+    add("--shared-latency", "of an HMM", type=int)
+    add("--dmms", "d of an HMM", type=int)
     parser.set_defaults(**MACHINE)
 
 

@@ -237,7 +237,7 @@ INSTEAD = instead(
         "profile": "kernel.profile(), or cuda.last.profile()",
         "to_host": "array.copy_to_host()",
         "array": "cuda.to_device(array), or cuda.device_array(shape, dtype)",
-        "set_machine": "with cuda.machine(mm.HMM(2, 32, 300)): around the launches",
+        "set_machine": "with cuda.machine(mm.HMM(2, 32, 300, bank_bytes=4)): around the launches",
     }
 )
 """What users of numba.cuda look for here, and what to write."""

@@ -280,7 +280,7 @@ class Dispatcher(Guessed):
         Raises
         ------
         MMSimError
-            Before the first launch, and after one with more than 1 MiB of arrays, which
+            Before the first launch, and after one with more than 256 KiB of arrays, which
             `cuda.trace` can record.
 
         Examples

@@ -29,7 +29,7 @@ Extents = tuple[int, int, int]
 
 MOST_ACCESSES = 10**9
 """Accesses plus loop iterations of one warp after which a kernel is taken to run forever."""
-MOST_KEPT = 1 << 20
+MOST_KEPT = 1 << 18
 """Bytes of arguments that are kept as they were before the launch."""
 
 

@@ -41,23 +41,24 @@ def current() -> Machine:
 
 
 class Chosen:
-    """A machine is chosen; the end of a `with` block of it goes back to the one before."""
+    """A machine is chosen; the end of a `with` block goes back to the one before it was chosen."""
 
     def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-        self._before = _current.set(machine)
+        self._machine, self._before = machine, _current.get()
+        _current.set(machine)
 
     def __enter__(self) -> Machine:
+        _current.set(self._machine)
         return self._machine
 
     def __exit__(self, *error: object) -> None:
-        _current.reset(self._before)
+        _current.set(self._before)
 
 
 def machine(chosen: Machine) -> Chosen:
-    """Let the launches of a `with` block, or all from now on, run on another machine.
+    """Run the launches of a `with` block, or all later ones of this thread, on another machine.
 
-    It is taken as it is given: without `bank_bytes` a word holds an element, as in the papers.
+    `set_machine` chooses it for every thread.
 
     >>> import mmsim as mm
     >>> with machine(mm.HMM(dmms=2, width=4, global_latency=10)):
@@ -80,17 +81,19 @@ def milliseconds(time_units: int) -> float:
 def a_machine(given: object) -> Machine:
     """A machine that was given; anything else is an error."""
     if not isinstance(given, Machine):
-        raise MachineError(f"{shown(given)} is not a machine; give one as mm.HMM(2, 32, 300)")
+        raise MachineError(
+            f"{shown(given)} is not a machine; give one as mm.HMM(2, 32, 300, bank_bytes=4)"
+        )
     return given
 
 
 def stepped(asked: Machine) -> Machine:
     """The machine on which a launch of a machine is stepped through.
 
-    A machine that was chosen shows itself. In the place of the default one, whose latencies are
-    too long to be watched, and of one whose launches can't be traced, stands a small one of the
-    same warps and banks.
+    A chosen machine shows itself. A small machine of the same warps and banks replaces one with the
+    global latency of the default machine, which is too long to be watched, and one whose launches
+    can't be traced.
     """
-    if asked.pipelined and asked != h200():
+    if asked.pipelined and vars(asked).get("global_latency") != GLOBAL_LATENCY:
         return asked
     return HMM(2, asked.width, global_latency=5, shared_latency=2, bank_bytes=asked.bank_bytes)

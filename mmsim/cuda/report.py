@@ -29,6 +29,8 @@ WORDS = {
     "global": ("uncoalesced accesses", "global memory is coalesced"),
 }
 """What wastes stages of a memory, and what is said where none is wasted."""
+CONTENTION = "atomics that wait for each other"
+SCOPE = looked_for("asynchronous", thorough=False)
 UNCHECKED = (
     "Not checked: `mmsim cuda --check` looks for races and missing syncs in all launches of a "
     "program, machine.check in one."
@@ -37,10 +39,11 @@ UNCHECKED = (
 
 @dataclass
 class Cost:
-    """Stages of a memory, and how many of them are more than the least possible."""
+    """Stages of a memory, those beyond the least possible, and those of these that atomics take."""
 
     stages: int = 0
     wasted: int = 0
+    contended: int = 0
 
 
 @dataclass
@@ -105,6 +108,7 @@ class Report:
             cost = row.memories.setdefault(access.space, Cost())
             cost.stages += access.stages
             cost.wasted += access.wasted
+            cost.contended += access.wasted if access.kind == "atomic" else 0
             self._wasted[key][access.file, access.line] += access.wasted
         self._found[key] = merge([self._found.get(key, ()), run.findings]) or ()
         row.findings = len(self._found[key])
@@ -128,7 +132,7 @@ class Report:
         spaces = sorted({space for row in self.kernels for space in row.memories})
         columns = [words("kernel"), *(Column(name) for name in NUMBERS)]
         for space in spaces:
-            columns += [Column(f"{space} stages"), Column("wasted")]
+            columns += [Column(f"{space} stages"), Column(f"{space} wasted")]
         columns += [words("line that wastes the most"), Column("findings")]
         launches = sum(row.launches for row in self.kernels)
         time = sum(row.time for row in self.kernels)
@@ -155,21 +159,26 @@ class Report:
 
     def verdict(self, row: KernelReport) -> str:
         """A paragraph about a kernel: conflicts, what was found, what was not looked for."""
+        checked = row.checked == row.launches
+        return f"{self._costs_and_findings(row)} {SCOPE if checked else UNCHECKED}"
+
+    def _costs_and_findings(self, row: KernelReport) -> str:
         name = f"{row.kernel} ({Path(row.file).name}:{row.line})"
         launches = f"{many(row.launches, 'launch', 'launches')}, {many(row.threads, 'thread')}"
         costs = [_of_memory(space, cost) for space, cost in sorted(row.memories.items())]
         worst = f", most of it in line {row.worst_line}" if row.worst_line else ""
         text = f"{name}, {launches}: {'; '.join(costs) or 'no access to memory'}{worst}."
         if row.checked < row.launches:
-            return f"{text} {UNCHECKED}"
+            return text
         kinds = Counter(one.title for one in self._found[row.kernel, row.file, row.line])
         found = ", ".join(f"{title} ({count})" for title, count in kinds.items())
-        scope = looked_for("asynchronous", thorough=False)
-        return f"{text} {f'Found: {found}' if found else 'Nothing found'}. {scope}"
+        return f"{text} {f'Found: {found}' if found else 'Nothing found'}."
 
     def verdicts(self) -> list[str]:
-        """The verdict of each kernel, if launches are checked."""
-        return [self.verdict(row) for row in self.kernels] if history.check else []
+        """If launches are checked, the costs and findings of each kernel, and the check's scope."""
+        if not (history.check and self.kernels):
+            return []
+        return [*map(self._costs_and_findings, self.kernels), SCOPE]
 
     def to_json(self) -> str:
         """All rows with their verdicts, and the findings as text."""
@@ -215,12 +224,14 @@ def _of_memory(space: str, cost: Cost) -> str:
 
     >>> _of_memory("shared", Cost(62, 31)), _of_memory("global", Cost(10, 0))
     ('bank conflicts take 31 of 62 stages of shared memory', 'global memory is coalesced')
+    >>> _of_memory("shared", Cost(62, 31, 31))
+    'atomics that wait for each other take 31 of 62 stages of shared memory'
     """
     name = "memory" if space == "memory" else f"{space} memory"
     trouble, well = WORDS.get(space, ("conflicts", f"{name} has no conflict"))
-    return (
-        f"{trouble} take {cost.wasted} of {cost.stages} stages of {name}" if cost.wasted else well
-    )
+    parts = {trouble: cost.wasted - cost.contended, CONTENTION: cost.contended}
+    texts = [f"{part} take {count} of" for part, count in parts.items() if count]
+    return f"{' and '.join(texts)} {cost.stages} stages of {name}" if texts else well
 
 
 def _profile(run: Run) -> Profile:
@@ -235,10 +246,11 @@ def _player(kernel: str, launched: Launched) -> str:
             return player(kernel, launched)._repr_html_()
         except MMSimError as error:
             return f"<p>{html_text.escape(str(error))}</p>"
+    name = html_text.escape(kernel)
+    how = f"{name}.player() after the launch" if launched.before else "with cuda.trace(): around it"
     return (
         f"<p>Not shown step by step: {launched.run.requests} requests of warps are more than "
-        f"{SMALL}. Launch it smaller, or write {html_text.escape(kernel)}.player() after the "
-        "launch.</p>"
+        f"{SMALL}. Launch it smaller, or write {how}.</p>"
     )
 
 

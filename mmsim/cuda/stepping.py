@@ -19,10 +19,11 @@ class Tracing:
     """Launches are recorded; the end of a `with` block of it goes back to what was before."""
 
     def __init__(self, on: bool) -> None:
-        self._before, history.tracing = history.tracing, on
+        self._on, self._before = on, history.tracing
+        history.tracing = on
 
     def __enter__(self) -> None:
-        pass
+        history.tracing = self._on
 
     def __exit__(self, *error: object) -> None:
         history.tracing = self._before

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mmsim.errors import Brief, CallError, MMSimError, UnknownNameError, shown
 
+MOST = 40
+"""So many names are listed at most."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -29,7 +31,8 @@ def nearest(wanted: str, known: Iterable[str], otherwise: str = "") -> str:
     near = [names[one] for one in get_close_matches(wanted.lower(), names)]
     if near:
         return f"did you mean {' or '.join(near)}?"
-    return otherwise or f"there are {', '.join(names.values())}"
+    many = "no name is similar; dir() lists them" if len(names) > MOST else ""
+    return otherwise or many or f"there are {', '.join(names.values())}"
 
 
 def instead(texts: Mapping[str, str]) -> dict[str, str]:

@@ -29,7 +29,7 @@ def check_folder(folder: Path, make: bool = False) -> None:
             folder.mkdir(parents=True, exist_ok=True)
         return
     here = Path("/")
-    left = [*reversed((Path.cwd() / folder).parts)]
+    left = [*reversed((folder if folder.is_absolute() else Path.cwd() / folder).parts)]
     links = 0
     while left:
         there = here / left.pop()
@@ -115,4 +115,5 @@ def _is_own(group: int) -> bool:
         me, it = pwd.getpwuid(os.getuid()), grp.getgrgid(group)
     except KeyError:  # without a name
         return False
-    return it.gr_gid == me.pw_gid and it.gr_name == me.pw_name and not {*it.gr_mem} - {me.pw_name}
+    of_it = {*it.gr_mem, *(one.pw_name for one in pwd.getpwall() if one.pw_gid == group)}
+    return it.gr_gid == me.pw_gid and it.gr_name == me.pw_name and of_it == {me.pw_name}

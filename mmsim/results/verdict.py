@@ -26,5 +26,7 @@ def looked_for(schedule: str, *, thorough: bool) -> str:
     """
     lock_step = schedule == "synchronous"
     done = [LOCK_STEP if lock_step else INDEPENDENTLY, OF_A_RUN, *[OF_A_CHECK] * thorough]
-    missing = [AS_ON_A_GPU] * lock_step + [f"{OF_A_CHECK} (machine.check does)"] * (not thorough)
+    missing = [AS_ON_A_GPU] * lock_step + [f"{OF_A_CHECK} (machine.check and mmsim check do)"] * (
+        not thorough
+    )
     return f"Looked for {', '.join(done)}. Not looked for: {'; '.join([*missing, OTHERS])}."

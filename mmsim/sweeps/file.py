@@ -106,9 +106,10 @@ class RowFile:
             if error is None:  # otherwise the first error is reported
                 raise
         finally:
-            if error is not None and self._new and os.fstat(self._file).st_size == 0:
-                self.path.unlink(missing_ok=True)
+            empty = os.fstat(self._file).st_size == 0
             os.close(self._file)
+            if error is not None and self._new and empty:
+                self.path.unlink(missing_ok=True)
 
 
 def read(path: str | Path) -> list[SweepRow]:

@@ -26,7 +26,7 @@ def case_tables(rows: CaseRows) -> list[Table]:
     """Return a row for each case: its parameters, the measured and the claimed value."""
     if not rows:
         return [Table("no cases", (), ())]
-    names = list(dict.fromkeys(name for row in rows for name in row.columns))
+    names = rows.names
     quantity = rows[0].quantity
     texts = {name for row in rows for name in row.case if isinstance(row.case[name], str)}
     return [

@@ -12,6 +12,7 @@ import sympy
 import mmsim as mm
 from mmsim import claims
 from mmsim.claims import Claim, ClaimError, choose, registered, verify, verify_claim
+from mmsim.claims.cases import CaseRow, CaseRows
 from mmsim.errors import CallError, LaunchError
 from mmsim.view.figures.described import described
 from mmsim.view.tables import text
@@ -186,3 +187,12 @@ def test_one_claim_where_several_are_taken():
     with pytest.raises(CallError, match=r"write choose\(registered\(\), \['SMM-L5.1'\]\)"):
         choose("SMM-L5.1")
     assert claims.CaseRows is type(EXACT.table(w=4))
+
+
+def test_cases_without_a_parameter_have_an_empty_cell(tmp_path):
+    cases = [{"n": 8, "w": 2}, {"w": 2, "n": 8, "on": "DMM"}]
+    rows = CaseRows(CaseRow(case, "T", 7, 6, Fraction(7)) for case in cases)
+    rows.to_csv(tmp_path / "cases.csv")
+    lines = (tmp_path / "cases.csv").read_text().split()
+    assert lines == ["n,w,measured,asynchronous,claimed,on", "8,2,7,6,7,", "8,2,7,6,7,DMM"]
+    CaseRows(()).to_csv(tmp_path / "none.csv")

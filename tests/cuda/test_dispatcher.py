@@ -285,6 +285,34 @@ def test_a_machine_is_chosen_without_a_block_too():
     assert cuda.last.machine == machines.h200()
 
 
+def test_atomics_that_wait_for_each_other_are_no_bank_conflict():
+    @cuda.jit
+    def count(bins):
+        part = cuda.shared.array(1, np.int32)
+        cuda.atomic.add(part, 0, 1)
+        cuda.atomic.add(bins, 0, 1)
+
+    count[1, 32](np.zeros(1, np.int32))
+    text = count.verdict().partition(": ")[2]
+    assert text.startswith(
+        "atomics that wait for each other take 31 of 32 stages of global memory; "
+        "atomics that wait for each other take 31 of 32 stages of shared memory, "
+    )
+
+
+def test_a_machine_can_be_made_before_its_block_and_used_twice():
+    one, two = mm.HMM(1, 4, 5), mm.HMM(2, 4, 5)
+
+    def found():
+        first, second = cuda.machine(one), cuda.machine(two)
+        for chosen in (first, second, first):
+            with chosen as machine:
+                assert machines.current() == machine
+                yield machine
+
+    assert contextvars.copy_context().run(lambda: list(found())) == [one, two, one]
+
+
 def test_a_kernel_can_be_pickled():
     copy = pickle.loads(pickle.dumps(typed))
     assert copy.signatures == typed.signatures

@@ -73,7 +73,7 @@ def test_a_program_runs_unchanged_and_its_kernels_are_counted(call, tmp_path):
     }
     assert list(rows) == ["turn", "scale", "twice"]
     assert (rows["scale"]["launches"], rows["scale"]["threads"]) == (2, 2048)
-    assert rows["scale"]["memories"] == {"global": {"stages": 128, "wasted": 0}}
+    assert rows["scale"]["memories"] == {"global": {"stages": 128, "wasted": 0, "contended": 0}}
     assert rows["turn"]["worst_text"] == "b[y, x] = a[x, y]"
     # A warp has 16 values of x and 2 of y: it reads 16 rows of a and writes 2 of b, which are a
     # group each. One of each would do: 15 + 1 are wasted by each of 32 warps.
@@ -132,8 +132,10 @@ def test_missing_syncs_and_grid_barriers_are_found_and_each_kernel_has_a_verdict
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith("turned_in_order (apart.py:12), 1 launch, 32 threads: glo")
-    verdicts = lines[-3:]
-    turned, in_order, first_block = [line.partition(f" {SCOPE}")[0] for line in verdicts]
+    turned, in_order, first_block, scope, place = lines[-5:]
+    assert scope.startswith(SCOPE)
+    assert "Not looked for: results that depend on which write wins, deadlocks" in scope
+    assert place == "open apart.html in a browser"
     assert turned == (
         "turned (apart.py:5), 3 launches, 96 threads: global memory is coalesced; bank conflicts "
         "take 180 of 192 stages of shared memory, most of it in line 9. Found: missing "
@@ -144,13 +146,19 @@ def test_missing_syncs_and_grid_barriers_are_found_and_each_kernel_has_a_verdict
         "memory has no bank conflict. Nothing found."
     )
     assert first_block.endswith("Found: divergent barrier (1).")
-    for line in verdicts:
-        assert "Not looked for: results that depend on which write wins, deadlocks" in line
     saved = json.loads((tmp_path / "apart.json").read_text())
+    verdicts = [f"{line} {scope}" for line in (turned, in_order, first_block)]
     assert [row["verdict"] for row in saved["kernels"]] == verdicts
     assert [row["findings"] for row in saved["kernels"]] == [1, 0, 1]
     assert len(saved["findings"]) == 2  # of three launches as one
     assert verdicts[1] in (tmp_path / "apart.html").read_text()
+
+
+def test_an_option_after_the_program_is_passed_to_it_and_reported(call, tmp_path):
+    (tmp_path / "apart.py").write_text(APART)
+    done = call("apart.py", "--check")
+    assert done.returncode == 0
+    assert "--check stands after the program's name and is passed to the program" in done.stderr
 
 
 def test_a_program_that_is_not_checked_says_so(call, tmp_path):
@@ -214,10 +222,12 @@ def test_tests_of_kernels_run_with_the_plugin(call, tmp_path):
     assert done.returncode == 1
     assert "2 passed" in done.stdout
     assert re.search(
-        r"racy \(test_kernels.py:\d+\), 1 launch, 64 threads: .* Found: data race \(1\)\. Looked",
+        r"racy \(test_kernels.py:\d+\), 1 launch, 64 threads: .* Found: data race \(1\)\.$",
         done.stdout,
+        re.MULTILINE,
     )
-    assert f"Nothing found. {SCOPE}" in done.stdout
+    assert re.search(r"^scale .* Nothing found\.$", done.stdout, re.MULTILINE)
+    assert f"\n{SCOPE}" in done.stdout
 
 
 def test_numba_need_not_be_there(call, tmp_path):

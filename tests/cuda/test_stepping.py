@@ -10,6 +10,7 @@ import pytest
 import mmsim as mm
 from mmsim import cuda
 from mmsim.cuda import launches, machines
+from mmsim.cuda.launches import history
 from mmsim.errors import MachineError, MMSimError
 
 SMALL = mm.HMM(2, 32, 5, 2, bank_bytes=machines.h200().bank_bytes)
@@ -248,9 +249,9 @@ H200 = machines.h200()
         ("", H200),
         ("--latency 20", replace(H200, global_latency=20)),
         ("--width 16 --dmms 2", replace(H200, width=16, dmms=2)),
-        ("--machine hmm", mm.HMM(1, 32, 5)),
-        ("--machine hmm --dmms 2 --width 16 --latency 20 --shared-latency 3", mm.HMM(2, 16, 20, 3)),
-        ("--machine dmm --width 4", mm.DMM(4, 5)),
+        ("--machine hmm", mm.HMM(1, 32, 5, bank_bytes=4)),
+        ("--machine hmm --dmms 2 --latency 20 --shared-latency 3", mm.HMM(2, 32, 20, 3, 4)),
+        ("--machine dmm --width 4", mm.DMM(4, 5, bank_bytes=4)),
         ("--machine umm --latency 7", mm.UMM(32, 7)),
     ],
 )
@@ -271,3 +272,11 @@ def test_a_kernel_is_stepped_through_by_its_name(call, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "scale: " in done.stdout
     assert "a[i] *= factor" in (tmp_path / "page.html").read_text()
+
+
+def test_a_trace_can_be_entered_twice():
+    tracing = cuda.trace()
+    for _ in range(2):
+        with tracing:
+            assert history.tracing
+        assert not history.tracing

@@ -78,6 +78,7 @@ def test_a_group_is_the_users_own(monkeypatch):
     grp, pwd = pytest.importorskip("grp"), pytest.importorskip("pwd")
     me = pwd.struct_passwd(("me", "x", os.getuid(), 1000, "", "/", "/bin/sh"))
     monkeypatch.setattr(pwd, "getpwuid", lambda uid: me)
+    monkeypatch.setattr(pwd, "getpwall", lambda: [me])
     groups = {1000: ("me", []), 1001: ("me", []), 1002: ("staff", [])}
     for number, expected in ((1000, True), (1001, False), (1002, False), (1003, False)):
         made = {n: grp.struct_group((name, "x", n, them)) for n, (name, them) in groups.items()}
@@ -89,6 +90,11 @@ def test_a_group_is_the_users_own(monkeypatch):
         monkeypatch.setattr(grp, "getgrgid", lambda number, one=one: one)
         owned._is_own.cache_clear()
         assert owned._is_own(1000) is expected
+    you = pwd.struct_passwd(("you", "x", 7, 1000, "", "/", "/bin/sh"))
+    monkeypatch.setattr(pwd, "getpwall", lambda: [me, you])  # it is the first group of both
+    monkeypatch.setattr(grp, "getgrgid", lambda number: grp.struct_group(("me", "x", 1000, [])))
+    owned._is_own.cache_clear()
+    assert not owned._is_own(1000)
     owned._is_own.cache_clear()
 
 

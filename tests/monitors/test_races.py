@@ -473,7 +473,7 @@ def test_a_run_shows_its_findings(check):
     head, *_, scope = repr(clean).splitlines()
     assert head.endswith("time units, nothing found")
     assert scope.startswith("Looked for ")
-    assert "which write wins, deadlocks (machine.check does); other arguments" in scope
+    assert "write wins, deadlocks (machine.check and mmsim check do); other arguments" in scope
     assert "nothing found" not in repr(replace(clean, findings=None))
 
 
