@@ -217,7 +217,7 @@ class Claim(Guessed):
         return sympy.sympify(self.formula(**numbers)) * self.constant
 
     def both(self, case: Case) -> tuple[Timed, Timed, Fraction]:
-        """Run a case, synchronous first; return the runs of both schedules, and the claimed value."""
+        """Run a case, synchronous first; return both schedules' runs, and the claimed value."""
         synchronous = self.run(schedule="synchronous", **case)
         asynchronous = self.run(schedule="asynchronous", **case)
         claimed = self.evaluate(case)

@@ -1,7 +1,7 @@
 """The machine that launches run on.
 
-By default it stands for an NVIDIA H200: the numbers are those that `mmsim gpu calibrate` measured
-on one (benchmarks/results/gpu/calibration.json).
+By default it stands for an NVIDIA H200: `mmsim gpu calibrate` measured its numbers on one
+(benchmarks/results/gpu/calibration.json).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ WIDTH = 32
 GLOBAL_LATENCY = 11031
 SHARED_LATENCY = 29
 GROUP_PS = 30.846
-"""Picoseconds of a time unit: what one address group takes of the whole GPU's global memory."""
+"""Picoseconds of a time unit: the time of one address group in the whole GPU's global memory."""
 
 
 @cache
@@ -41,7 +41,7 @@ def current() -> Machine:
 
 
 class Chosen:
-    """A machine is chosen; the end of a `with` block of it goes back to the one before."""
+    """A choice of a machine; the end of its `with` block restores the previous machine."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -57,7 +57,7 @@ class Chosen:
 def machine(chosen: Machine) -> Chosen:
     """Let the launches of a `with` block, or all from now on, run on another machine.
 
-    It is taken as it is given: without `bank_bytes` a word holds an element, as in the papers.
+    Its numbers stay as given: without `bank_bytes`, a word holds an element, as in the papers.
 
     >>> import mmsim as mm
     >>> with machine(mm.HMM(dmms=2, width=4, global_latency=10)):
@@ -68,28 +68,28 @@ def machine(chosen: Machine) -> Chosen:
 
 
 def set_machine(chosen: Machine) -> None:
-    """Let all launches of this process run on another machine, in every thread of it."""
+    """Let all launches of this process, in all of its threads, run on another machine."""
     _everywhere[:] = [chosen]
 
 
 def milliseconds(time_units: int) -> float:
-    """How long time units of global memory last on the H200."""
+    """The milliseconds of time units of global memory on the H200."""
     return time_units * GROUP_PS * 1e-9
 
 
 def a_machine(given: object) -> Machine:
-    """A machine that was given; anything else is an error."""
+    """Return the given machine; any other value is an error."""
     if not isinstance(given, Machine):
         raise MachineError(f"{shown(given)} is not a machine; give one as mm.HMM(2, 32, 300)")
     return given
 
 
 def stepped(asked: Machine) -> Machine:
-    """The machine on which a launch of a machine is stepped through.
+    """The machine for stepping through a launch of a machine.
 
-    A machine that was chosen shows itself. In the place of the default one, whose latencies are
-    too long to be watched, and of one whose launches can't be traced, stands a small one of the
-    same warps and banks.
+    It is the chosen machine itself. But the default machine has too long latencies to step through,
+    and some machines can't trace launches. A small machine with the same warps and banks replaces
+    these.
     """
     if asked.pipelined and asked != h200():
         return asked
