@@ -1,4 +1,4 @@
-"""`mmsim cuda SCRIPT`: run a program that uses numba.cuda and print what its kernels cost."""
+"""`mmsim cuda SCRIPT`: run a program that uses numba.cuda and print the cost of its kernels."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def machine_of(arguments: argparse.Namespace) -> Machine:
-    """The machine of the launches: what other commands take, or the default with other numbers."""
+    """The machine of the launches: as in other commands, or the default one with other numbers."""
     from mmsim.cuda.machines import h200
 
     given = {name: vars(arguments)[name] for name in MACHINE if vars(arguments)[name] is not None}
