@@ -21,8 +21,7 @@ report = Report()
 def pytest_addoption(parser: Any) -> None:
     """Replace numba.cuda before any test is imported; add the options.
 
-    Not
-        where this file is imported for another reason: it changes the whole process.
+    This file does not replace it on import, as that would change the whole process.
     """
     replace()
     group = parser.getgroup("mmsim")
