@@ -82,7 +82,7 @@ class RoomError(LaunchError):
 
 
 class FormatError(MMSimError, ValueError):
-    """JSON that isn't what mmsim writes."""
+    """JSON that mmsim did not write."""
 
 
 def shown(value: object) -> str:
@@ -102,7 +102,7 @@ def shown(value: object) -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """A place in a program's source: where an instruction or a mistake stands.
+    """A place in a program's source, of an instruction or a mistake.
 
     `function` is the function that the line belongs to (a helper's name inside a helper), `line`
     counts from 1 in `file`, `column` and `end_column` delimit the text from 0 in `text`, the line.

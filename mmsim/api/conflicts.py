@@ -33,11 +33,11 @@ def conflicts(
         The places of the tile's elements: a layout of `mmsim.layout`, your own object with a method
         `offsets(shape)`, or a layout as CuTe prints it.
     access
-        The element that a thread accesses: a function, or a thread-value layout of CuTe (as
-        printed, too). The function takes the thread (0 to `threads` - 1) and the number of its
-        value (0 to `values` - 1). It returns an index, a number in row-major order, or None for an
-        inactive thread. The layout has threads along its first axis, values along its second, and
-        numbers the elements of the tile with the tile's first axis fastest.
+        The element that a thread accesses: a function, or a thread-value layout of CuTe, itself or
+        as text. The function takes the thread (0 to `threads` - 1) and the number of its value (0
+        to `values` - 1). It returns an index, a number in row-major order, or None for an inactive
+        thread. The layout has threads along its first axis, values along its second, and numbers
+        the elements of the tile with the tile's first axis fastest.
     shape
         The extents of the tile. Default: those of `layout`, if it has them.
     bytes

@@ -1,4 +1,4 @@
-"""The three memory machines (SMM section 2, ICPP section II), and what each machine can do."""
+"""The three memory machines (SMM section 2, ICPP section II) and their methods."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ class Machine(machines.Machine, Guessed):
             In place of `threads` and `block_size`, the extents of the grid in blocks and of a block
             in threads. Each is a number, or up to three numbers along x, y and z.
         schedule
-            "synchronous" (lock step, what the papers' formulas count) or "asynchronous" (every
-            warp runs as soon as it can).
+            "synchronous" (lock step, as in the papers' formulas) or "asynchronous" (every warp runs
+            as soon as it can).
         engine
             "array" runs all warps together, at any scale. It is exact for every program without a
             data race. "events", the discrete-event engine, is exact for any program. Only "events"
@@ -501,7 +501,7 @@ def _groups(machine: Machine) -> Conflict:
 
 
 def _plain(machine: DMM | HMM) -> str:
-    """A machine as text, without `bank_bytes` where it has none, or other numbers left out."""
+    """A machine as text, without optional numbers that were not given."""
     known = [(part.name, getattr(machine, part.name)) for part in fields(machine)]
     left = {part.name: part.default for part in fields(machine) if part.kw_only}
     text = ", ".join(

@@ -1,4 +1,4 @@
-"""The command line: `main` runs a command, each of which has a module."""
+"""The command line. `main` runs a command; each command has a module."""
 
 from mmsim.cli.main import main
 

@@ -1,4 +1,4 @@
-"""`mmsim bench`: how fast the simulator is, compared with something measured in the same run."""
+"""`mmsim bench`: the speed of the simulator, compared with a measurement of the same run."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def command(arguments: argparse.Namespace) -> int:
         results.append(result)
 
         def keep(result: Result = result) -> None:
-            """Save each row before the next step, which may not be interruptible."""
+            """Save each row before the next step, as that may be uninterruptible."""
             with output.capture() as table:
                 output.print(benchmark_table(result))
                 output.print(f"{result.benchmark.name} is not finished: interrupted", style="red")
@@ -92,7 +92,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _run(result: Result, arguments: argparse.Namespace, keep: Callable[[], None]) -> None:
-    """Gather the rows, and report the progress on the terminal; `keep` is called after each."""
+    """Gather the rows, and report the progress on the terminal; call `keep` after each row."""
 
     name = result.benchmark.name
     with status(name) as shown:
@@ -111,7 +111,7 @@ def _run(result: Result, arguments: argparse.Namespace, keep: Callable[[], None]
 
 
 def _called(arguments: argparse.Namespace) -> str:
-    """The command, as it was called."""
+    """The command line of this call."""
     words = ["mmsim", "bench", *arguments.what]
     for option in ("repeat", "most"):
         if getattr(arguments, option) is not None:

@@ -1,4 +1,4 @@
-"""`mmsim check MODULE:PROGRAM`: report what is wrong with a program."""
+"""`mmsim check MODULE:PROGRAM`: report the mistakes of a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands by name, and how one of them is called: a module for each, loaded if it is used."""
+"""The commands by name, and a call of one: each has a module, which is loaded if it is used."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ COMMANDS = {
     "gpu": "run programs on a real GPU and compare it with the models",
 }
 MODULES = {"list": "listing"}
-"""The modules that aren't called as their commands are."""
+"""The modules whose names differ from their commands'."""
 LONG = ("verify", "reproduce", "sweep", "fit", "bench")
-"""Commands that may work for minutes; the others end as any Python program does."""
+"""Commands that may run for minutes; the others end like any Python program."""
 PIPE_CLOSED = 141
-"""What a shell reports of a program that the closed pipe ended: 128 and the signal's number, 13."""
+"""A shell's status for a program ended by a closed pipe: 128 plus the signal's number, 13."""
 TARGETS = ("json", "html", "csv", "plot", "chrome")
-"""The options that name a file to write, besides the sweep's, which it looks at itself."""
+"""The options that name a file to write, except for the sweep's, which the sweep checks."""
 
 
 def make_parser(argv: Sequence[str] | None = None) -> argparse.ArgumentParser:
-    """The parser of the command line; the site's reference is made from it too.
+    """Return the parser of the command line; the site's reference uses it too.
 
-    With `argv` only the command that is called there has its own arguments: help on all of them
-    loads none.
+    With `argv`, only the command called there has its own arguments. Help on all commands loads no
+    module.
     """
     parser = argparse.ArgumentParser(
         prog="mmsim",
@@ -66,12 +66,12 @@ def make_parser(argv: Sequence[str] | None = None) -> argparse.ArgumentParser:
 
 
 def called(argv: Sequence[str]) -> str:
-    """The name of the command that is called, "" without one."""
+    """The name of the called command, "" without one."""
     return next((word for word in argv if not word.startswith("-")), "")
 
 
 def run_command(argv: Sequence[str] | None) -> int:
-    """What `main` does but for Ctrl-C."""
+    """Run a command as `main` does, without the handling of Ctrl-C."""
     try:
         open_output()
         try:

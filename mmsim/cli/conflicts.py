@@ -1,4 +1,4 @@
-"""`mmsim conflicts LAYOUT --tile 64x64 --read columns`: is a tile free of bank conflicts?"""
+"""`mmsim conflicts LAYOUT --tile 64x64 --read columns`: count the bank conflicts of a tile."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ BYTES = {
     **dict.fromkeys(("double", "int64", "uint64", "complex64", "float2"), 8),
     **dict.fromkeys(("complex128", "float4", "int4", "double2"), 16),
 }
-"""Names of CUDA, NumPy and CUTLASS, with or without `_t` at the end."""
+"""Types by the names of CUDA, NumPy and CUTLASS, with or without `_t` at the end."""
 MOST = 20
-"""Swizzles that are printed."""
+"""The most swizzles that are printed."""
 ASKED = {
     "read": "read",
     "write": "written",
@@ -86,7 +86,7 @@ def add_parser(add: Any) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """0 if all accesses are free of conflicts, or if something found frees them; else 1."""
+    """Return 0 if all accesses are free of conflicts, or the search found a remedy; else 1."""
     size = bytes_of(arguments.type)
     layout = layout_of(arguments.layout, size)
     shape = shape_of(layout, tile_of(arguments.tile))
@@ -115,7 +115,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def search(what: str, layout: Layout, asked: list[Question], vector: int) -> int | list[str] | None:
-    """Print what is found, and return it: a padding, or swizzles."""
+    """Print and return the result of the search: a padding, or swizzles."""
     out = console()
     if what == "padding":
         if not isinstance(layout, RAW):
@@ -138,7 +138,7 @@ def search(what: str, layout: Layout, asked: list[Question], vector: int) -> int
 
 
 def collisions(answer: Conflicts) -> Iterator[str]:
-    """A line for each bank of which several words are requested together."""
+    """Yield a line for each bank with several words in one request."""
     for value, phase, bank, words in answer.collisions():
         wants = ", ".join(
             f"word {word} by {'thread' if len(threads) == 1 else 'threads'} "
@@ -183,7 +183,7 @@ def bytes_of(name: str) -> int:
 
 
 def layout_of(text: str, size: int) -> Layout:
-    """The layout that a text names.
+    """The layout of a text.
 
     >>> layout_of("RAW", 4), layout_of("padded 1", 4), str(layout_of("128B", 2))
     (RAW(), Padded(by=1), 'Swizzle<3,3,3>')
@@ -210,7 +210,7 @@ def tile_of(text: str | None) -> Shape | None:
 
 
 def question_of(kind: Kind, way: str, shape: Shape, size: int, vector: int) -> Question:
-    """What to ask of each layout."""
+    """The question for each layout."""
     if kind in MATRICES:
         vector = MATRIX_BYTES // size
     if way in ("rows", "columns"):

@@ -1,4 +1,4 @@
-"""`mmsim cuda SCRIPT`: run a program that uses numba.cuda and print what its kernels cost."""
+"""`mmsim cuda SCRIPT`: run a program that uses numba.cuda and print the cost of its kernels."""
 
 from __future__ import annotations
 

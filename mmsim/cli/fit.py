@@ -1,4 +1,4 @@
-"""`mmsim fit`: find the formulas that the times of runs follow."""
+"""`mmsim fit`: find the formulas of the times of runs."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def add_parser(add: Any) -> None:
 
 
 def add_command(subcommands: Any, name: str, text: str, command: Callable[..., int]) -> Any:
-    """A command of `mmsim gpu`; all can save their results."""
+    """Add a command of `mmsim gpu`; all can save their results."""
     parser = subcommands.add_parser(name, help=text, description=f"{text}.")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the results as JSON")
     parser.set_defaults(command=command)
@@ -168,7 +168,7 @@ def atomics(arguments: argparse.Namespace) -> int:
 
     with status("atomics") as shown:
         for record in measured("mmsim gpu atomics", lambda text: shown.update(f"atomics: {text}")):
-            save(record, arguments)  # the times are not lost where nothing can be counted
+            save(record, arguments)  # the times are not lost if nothing can be counted
     output = console()
     output.print(atomics_cycles(record))
     output.print(atomics_counts(record))
@@ -219,7 +219,7 @@ def reproduce(arguments: argparse.Namespace) -> int:
 
 
 def save(record: Record, arguments: argparse.Namespace) -> None:
-    """Write a record where `--json` says."""
+    """Write a record to the file of `--json`."""
 
     if arguments.json is not None:
         save_text(arguments.json, record.to_json())

@@ -1,4 +1,4 @@
-"""Ctrl-C and other signals that end a command, from its first module to Python's own end."""
+"""Ctrl-C and other signals that end a command, from its first module to the end of Python."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from contextlib import suppress
 from types import FrameType
 
 STATUS = 128
-"""Of a command that a signal has ended, the exit status less the signal's number."""
+"""The exit status of a command ended by a signal, less the signal's number."""
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 IMPORTS = "<frozen importlib._bootstrap>"
-"""The file of each frame that loads a module."""
+"""The file of each stack frame that loads a module."""
 PATIENCE = 1.5
-"""Seconds that Ctrl-C waits for a module, which may be a user's and compute for hours."""
+"""Seconds that Ctrl-C waits for a module: a user's module may compute for hours."""
 AGAIN = 0.001
-"""Seconds until it looks again."""
+"""Seconds between two looks."""
 HAS_TIMER = hasattr(signal, "setitimer")
-"""Not on Windows."""
+"""Whether there is a timer: not on Windows."""
 
 
 class Interruptible:
-    """`with Interruptible(alone):` around a command; `alone` if the process is there for it only.
+    """`with Interruptible(alone):` around a command; `alone` if the process runs nothing else.
 
-    A signal that the process ignores stays ignored, as under nohup.
+    A signal that the process ignores, as under nohup, stays ignored.
     """
 
     def __init__(self, alone: bool) -> None:
@@ -51,11 +51,11 @@ class Interruptible:
 
 
 def raise_when_loaded(patience: float = math.inf) -> None:
-    """Make Ctrl-C a `KeyboardInterrupt`, but not before a module that is loading has loaded.
+    """Make Ctrl-C a `KeyboardInterrupt`, but only after the loading of a module.
 
-    Python drops one that is raised where the lock of a module is released, and a module written in
-    C may print its traceback and go on, or raise another error. A module that takes more seconds
-    than `patience` ends the process, and so does a second Ctrl-C.
+    Python drops a `KeyboardInterrupt` at the release of a module's lock. A module written in C may
+    print its traceback and go on, or raise another error. The process ends if a module takes more
+    seconds than `patience`, or on a second Ctrl-C.
     """
     signal.signal(signal.SIGINT, _Interrupt(patience))
 
@@ -69,13 +69,13 @@ def raise_waiting() -> None:
 
 
 def end_by_signals() -> None:
-    """From here on the signals but Ctrl-C end the process whatever it does, without Python."""
+    """From here on, all signals except for Ctrl-C end the process immediately, without Python."""
     for number in _signals(_leave):
         signal.signal(number, signal.SIG_DFL)
 
 
 def _signals(handler: object) -> list[signal.Signals]:
-    """The signals but Ctrl-C that are handled like this, of those that the system has."""
+    """The system's signals with this handler, except for Ctrl-C."""
     known = [getattr(signal, name) for name in ENDING[1:] if hasattr(signal, name)]
     return [number for number in known if signal.getsignal(number) == handler]
 
@@ -90,7 +90,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 class _Interrupt:
-    """What Ctrl-C calls, and from then on a timer, as long as a module is loading."""
+    """The handler of Ctrl-C; a timer calls it again while a module is loading."""
 
     def __init__(self, patience: float) -> None:
         self.patience = patience
@@ -108,7 +108,7 @@ class _Interrupt:
 
 
 def _is_loading(frame: FrameType | None) -> bool:
-    """Whether a module is loading in a frame, or further out."""
+    """Whether a module is loading in a frame or in one of its callers."""
     while frame is not None and frame.f_code.co_filename != IMPORTS:
         frame = frame.f_back
     return frame is not None

@@ -1,4 +1,4 @@
-"""`mmsim list`: the programs that installed packages have."""
+"""`mmsim list`: the programs of the installed packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What MODULE:NAME and FILE.py:NAME mean: programs and functions of the user's own code."""
+"""The objects MODULE:NAME and FILE.py:NAME: programs and functions of the user's own code."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class CallError(MMSimError):
 
 
 class _AsItStands(SourceFileLoader):
-    """Compiles a file's text: a compiled file may be older, if the text was changed right away."""
+    """Compiles a file's text, as a compiled file may be outdated after a quick change."""
 
     def get_code(self, fullname: str) -> CodeType:
         return self.source_to_code(self.get_data(self.path), self.path)
 
 
 def load_program(target: str) -> Program:
-    """The program that MODULE:NAME or FILE.py:NAME means."""
+    """Return the program MODULE:NAME or FILE.py:NAME."""
     module, found = _find(target)
     if callable(found) and not isinstance(found, Program):
         from mmsim.frontend.numba_kernel import as_program  # loads the front end
@@ -42,7 +42,7 @@ def load_program(target: str) -> Program:
 
 
 def programs_of(module_name: str) -> list[Program]:
-    """The programs that a module or a file has, in order of name, each once."""
+    """Return the programs of a module or a file in order of name, each once."""
     try:
         module = _load(module_name)
     except MMSimError:
@@ -57,12 +57,12 @@ def programs_of(module_name: str) -> list[Program]:
 
 
 def load(target: str) -> Any:
-    """What MODULE:NAME or FILE.py:NAME means; None where the module has no such name."""
+    """Return the object MODULE:NAME or FILE.py:NAME; None if the module has no such name."""
     return _find(target)[1]
 
 
 def _find(target: str) -> tuple[ModuleType, Any]:
-    """A module, and what it has of that name, or None. What its code raises becomes a message."""
+    """Return a module and its object of a name, or None. Its code's exceptions become messages."""
     module_name, colon, name = target.rpartition(":")
     if not colon or not module_name or not name:
         raise CallError(f"{target!r} lacks ':NAME'; write MODULE:NAME or FILE.py:NAME")
@@ -76,7 +76,7 @@ def _find(target: str) -> tuple[ModuleType, Any]:
 
 
 def _load(name: str) -> ModuleType:
-    """A module by its name, seen from here, or by its file, seen from the file's folder."""
+    """Load a module by its name, from here, or by its file, from the file's folder."""
     if not name.endswith(".py"):
         sys.path.insert(0, "")
         return importlib.import_module(name)
@@ -84,7 +84,7 @@ def _load(name: str) -> ModuleType:
     if not path.is_file():
         raise CallError(f"no file {name!r}")
     sys.path.insert(0, str(path.parent))
-    own_name = f"mmsim_run_{path.stem}"  # not a name that would hide another module
+    own_name = f"mmsim_run_{path.stem}"  # a name that hides no other module
     loader = _AsItStands(own_name, str(path))
     spec = importlib.util.spec_from_file_location(own_name, path, loader=loader)
     assert spec is not None

@@ -1,4 +1,4 @@
-"""The `mmsim` command, from its first moment on: this file loads nothing before it is called."""
+"""The `mmsim` command. This file loads nothing before the call of `main`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; its exit status.
+    """Run a command and return its exit status.
 
-    0; 1 if a claim fails or a check finds something; 2 for a mistake in the call, or for a place
-    that can't be written; 130 after Ctrl-C; 141 if the reader of an output has gone. Without `argv`
-    it is the command line's own: then Ctrl-C waits until a module has loaded, and a long command
-    runs in another process.
+    0: success. 1: a claim fails or a check finds something. 2: a mistake in the call, or a place
+    that can't be written. 130: Ctrl-C. 141: the reader of an output has gone. Without `argv`, the
+    call comes from the command line. Then Ctrl-C waits until a module has loaded, and a long
+    command runs in another process.
     """
     try:
         from mmsim.cli.interrupts import Interruptible

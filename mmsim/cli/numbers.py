@@ -1,4 +1,4 @@
-"""Whole numbers of the command line, within their bounds."""
+"""Whole numbers on the command line, with bounds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def at_least(bound: int, most: int | None = None) -> Callable[[str], int]:
-    """A whole number from `bound` on, up to `most` if that is given, for argparse."""
+    """A whole number of at least `bound` and, if given, at most `most`, for argparse."""
 
     def parse(text: str) -> int:
         try:
@@ -38,7 +38,7 @@ def extents(text: str) -> tuple[int, ...]:
 
 
 SEED = at_least(0, 2**32 - 1)
-"""What NumPy's `RandomState` takes."""
+"""A seed of NumPy's `RandomState`."""
 
 jobs = at_least(1, 1024)
 """A number of processes."""

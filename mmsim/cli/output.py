@@ -1,4 +1,4 @@
-"""Where the commands print and save, and errors of places that can't be written."""
+"""The output of the commands to terminal and files, with errors for unwritable places."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ STANDARD_OUTPUT = "standard output"
 
 
 def open_output() -> None:
-    """Let the standard output accept any text: what its encoding lacks is written as an escape.
+    """Let the standard output accept any text: escapes replace characters that its encoding lacks.
 
-    A closed standard error is replaced by one that discards everything. Raises `OSError` where the
+    A standard error that discards everything replaces a closed one. Raises `OSError` if the
     standard output is closed.
     """
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  open to the end
-        os.set_inheritable(sys.stderr.fileno(), True)  # for the processes that this one starts
+        os.set_inheritable(sys.stderr.fileno(), True)  # for the child processes
     if sys.stdout is None:
         raise OSError(errno.EBADF, "closed; send it to a file or to /dev/null", STANDARD_OUTPUT)
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -38,14 +38,14 @@ def open_output() -> None:
 
 
 def close_output() -> None:
-    """Flush all that was printed. Raises `OSError` if that can't be done."""
+    """Flush the printed text. Raises `OSError` if this fails."""
     if sys.stdout is not None:
         with named(STANDARD_OUTPUT):
             sys.stdout.flush()
 
 
 def abandon(stream: TextIO) -> None:
-    """Discard what couldn't be printed, so that Python doesn't try again when it exits."""
+    """Discard text that couldn't be printed, so that Python doesn't try again when it exits."""
     with suppress(OSError):  # of a stream that is not a file
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -53,7 +53,7 @@ def abandon(stream: TextIO) -> None:
 
 
 def complain(text: str) -> None:
-    """Print what is wrong on the standard error, if it can be written."""
+    """Print an error on the standard error, if possible."""
     try:
         print(printable_lines(f"mmsim: {text}"), file=sys.stderr, flush=True)
     except OSError:
@@ -61,7 +61,7 @@ def complain(text: str) -> None:
 
 
 def console() -> Console:
-    """The standard output; in a file or a pipe lines may be longer than Rich's guess of 80.
+    """The standard output. In a file or a pipe, lines may be longer than Rich's guess of 80.
 
     Text is printed as it is: square brackets are not markup.
     """
@@ -81,7 +81,7 @@ def console() -> Console:
 
 
 def status(text: str) -> Status:
-    """What the command is doing, on the standard error while it does it."""
+    """Show the current work of the command on the standard error during a `with` block."""
     from rich.console import Console
 
     return Console(stderr=True).status(text)
@@ -89,7 +89,7 @@ def status(text: str) -> Status:
 
 @contextmanager
 def named(name: str | Path) -> Iterator[None]:
-    """The system's errors with the name of the file, which they lack while one is written."""
+    """Add the name of the file to the system's errors, which lack it during a write."""
     try:
         yield
     except OSError as error:
@@ -105,15 +105,15 @@ def save(path: Path, text: str) -> None:
 
 
 def check_target(path: Path) -> None:
-    """Raise `OSError` before the work rather than after it, if a file can't be written.
+    """Raise `OSError` before the work, not after it, if a file can't be written.
 
-    What the file holds stays, and a file that isn't there isn't made.
+    An existing file keeps its contents, and a missing file is not made.
     """
     try:
         try:
             kind = os.stat(path).st_mode
         except FileNotFoundError:
-            real = os.path.realpath(path)  # of a link, where it leads
+            real = os.path.realpath(path)  # the target of a link
             os.close(os.open(real, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
             os.unlink(real)
         else:

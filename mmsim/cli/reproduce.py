@@ -72,7 +72,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def compare(table: PaperTable) -> int:
-    """Print a table next to the paper's."""
+    """Print a computed table next to the paper's."""
     from mmsim.reports.papertables import paper_table, verdict_of_table
 
     output = console()

@@ -1,4 +1,4 @@
-"""`mmsim run MODULE:PROGRAM`: run one program on one machine and print what it cost."""
+"""`mmsim run MODULE:PROGRAM`: run one program on one machine and print its cost."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ arguments after T, in order, each a number or an array:
 Without arguments the program's own example is run, at --size and --seed."""
 
 MACHINE = {"machine": "dmm", "width": 32, "latency": 5, "shared_latency": 1, "dmms": 1}
-"""What the options that say which machine are by default."""
+"""The defaults of the machine's options."""
 
 
 def add_parser(add: Any) -> None:
@@ -62,7 +62,7 @@ def add_parser(add: Any) -> None:
 def program_parser(
     add: Any, description: str, *, schedule: str = "synchronous"
 ) -> argparse.ArgumentParser:
-    """A command on one program, with the options that say which it is, on what it runs, and how."""
+    """Add a command on one program, with options for the program, the machine and the launch."""
     parser: argparse.ArgumentParser = add(
         description=description,
         epilog=ARRAYS,
@@ -128,7 +128,7 @@ def command(arguments: argparse.Namespace) -> int:
         with named(arguments.chrome):
             run.trace.to_chrome(arguments.chrome)
     if arguments.plot is not None:
-        # A short run is worth running again for its pipeline.
+        # A short run is repeated for a figure of its pipeline.
         traced = (
             run
             if run.record is not None or run.time > SHORT
@@ -141,7 +141,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def run_program(arguments: argparse.Namespace, **how: Any) -> Run:
-    """Run what the options of `program_parser` describe; `how` goes to `Machine.run`."""
+    """Run the program of the options of `program_parser`; `how` goes to `Machine.run`."""
     machine, program, args, options = program_call(arguments)
     return machine.run(program, *args, **options, **how)
 
@@ -149,8 +149,8 @@ def run_program(arguments: argparse.Namespace, **how: Any) -> Run:
 def program_call(
     arguments: argparse.Namespace,
 ) -> tuple[Machine, Program, tuple[Any, ...], dict[str, Any]]:
-    """What the options of `program_parser` describe: the machine, the program, its arguments
-    after T, and the options that `Machine.run` and `Machine.check` have in common."""
+    """The call by the options of `program_parser`: the machine, the program, its arguments after T,
+    and the common options of `Machine.run` and `Machine.check`."""
     program = load_program(arguments.program)
     machine = machine_named(**vars(arguments))
     example = _example(program, machine, arguments)
@@ -161,7 +161,7 @@ def program_call(
 
 
 def _example(program: Program, machine: Machine, arguments: argparse.Namespace) -> Example:
-    """The arguments of the run: those given, else the program's own example."""
+    """The arguments of the run: the given ones, else the program's own example."""
     if arguments.arguments:
         needs_threads(vars(arguments))
         generator = np.random.RandomState(arguments.seed)

@@ -1,10 +1,11 @@
-"""Ending a long command promptly, whatever it is doing.
+"""Ending a long command promptly, at any point of its work.
 
 Python handles a signal between two of its instructions, and a search in SciPy or the compilation of
-a program is one instruction that takes a minute. So such a command runs in its own process, the
-leader of a process group that holds all processes that it starts. This process waits for it. On a
-signal that ends the command it sends the worker a Ctrl-C, which prints what there is; whatever is
-left of the group after the grace period is killed, and what it has left to print is printed here.
+a program is one instruction that takes a minute. So a long command runs in its own process, the
+worker. The worker leads a process group of all processes that it starts, and this process waits for
+it. On a signal that ends the command, this process sends the worker a Ctrl-C, and the worker prints
+its results so far. After the grace period, this process kills the rest of the group and prints the
+text that the worker left.
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ from mmsim.cli.output import complain
 GRACE = 1.3
 """Seconds between a signal and the end of all processes."""
 CLEARING = 0.3
-"""Of these, the seconds for what the worker's own processes do after its end."""
+"""The seconds of these for the worker's own processes after its end."""
 SET_CHILD_SUBREAPER = 36
-"""Linux's prctl(2)."""
+"""The option of Linux's prctl(2)."""
 
 
 _left: TextIO | None = None
-"""A file of both processes."""
+"""A file that both processes share."""
 
 
 def so_far(text: str) -> None:
-    """Leave what is to be printed if the command is killed; another text takes its place."""
+    """Leave a text to print if the command is killed; a later text replaces it."""
     if _left is not None:
         _left.seek(0)
         _left.truncate()
@@ -46,10 +47,10 @@ def so_far(text: str) -> None:
 
 
 def supervised(work: Callable[[], int]) -> int:
-    """The exit status of `work()`, run in its own process where the system can (not Windows).
+    """Run `work()` in its own process (except on Windows), and return its exit status.
 
-    Ended by a signal (Ctrl-C, SIGTERM, SIGHUP, SIGQUIT), all its processes have ended in less than
-    two seconds, and the status is 128 and the signal's number: 130 after Ctrl-C.
+    After a signal (Ctrl-C, SIGTERM, SIGHUP, SIGQUIT), all its processes end in less than two
+    seconds. The status is then 128 plus the signal's number: 130 after Ctrl-C.
     """
     if not hasattr(os, "fork"):
         return work()
@@ -69,13 +70,13 @@ def supervised(work: Callable[[], int]) -> int:
         _become_worker(signals, alive)
         return work()
     os.close(alive)
-    with suppress(OSError):  # the worker may have done it, or have ended
+    with suppress(OSError):  # the worker may have done it already, or ended
         os.setpgid(worker, worker)
     return _wait(worker, heard)
 
 
 def _listen() -> tuple[list[signal.Signals], int]:
-    """From here on a signal is a byte in a pipe, also while another thread has it."""
+    """From here on a signal becomes a byte in a pipe, even if another thread gets it."""
     heard, sent = os.pipe()
     os.set_blocking(sent, False)
     signal.set_wakeup_fd(sent, warn_on_full_buffer=False)
@@ -88,13 +89,13 @@ def _listen() -> tuple[list[signal.Signals], int]:
 
 
 def _become_worker(signals: list[signal.Signals], alive: int) -> None:
-    """The leader of a group, which Ctrl-C interrupts and which ends with the one that waits."""
+    """Become the leader of a group. Ctrl-C interrupts it, and it ends with the waiting process."""
     signal.set_wakeup_fd(-1)
     os.setpgid(0, 0)
     for one in signals:
         signal.signal(one, signal.SIG_DFL)
     raise_when_loaded()
-    for one in (signal.SIGTTOU, signal.SIGTTIN):  # it isn't the terminal's group, and may print
+    for one in (signal.SIGTTOU, signal.SIGTTIN):  # it may print, in another group
         signal.signal(one, signal.SIG_IGN)
 
     def watch() -> None:
@@ -105,7 +106,7 @@ def _become_worker(signals: list[signal.Signals], alive: int) -> None:
 
 
 def _wait(worker: int, heard: int) -> int:
-    """The exit status of the worker, whose group is ended when a signal comes."""
+    """Return the exit status of the worker; a signal ends the worker's group."""
     _adopt_orphans()
     ended_by = 0
     end = float("inf")
@@ -116,7 +117,7 @@ def _wait(worker: int, heard: int) -> int:
             if number == signal.SIGTSTP:
                 _pause(worker)
             elif number != signal.SIGCHLD:
-                # A second one means immediately.
+                # A second signal means immediately.
                 end = time.monotonic() if ended_by else time.monotonic() + GRACE
                 ended_by = ended_by or number
                 with suppress(ProcessLookupError):
@@ -133,12 +134,12 @@ def _wait(worker: int, heard: int) -> int:
             print(_left.read(), end="", flush=True)
         complain("interrupted")
     elif os.waitstatus_to_exitcode(how) != STATUS + signal.SIGINT:
-        return _status(how)  # it was ready at that moment
+        return _status(how)  # it ended at that moment
     return STATUS + ended_by
 
 
 def _adopt_orphans() -> None:
-    """Adopt the processes that the worker leaves, so that none of them stays."""
+    """Adopt the processes that the worker leaves, so that none stays."""
     if sys.platform == "linux":
         import ctypes
 
@@ -146,7 +147,7 @@ def _adopt_orphans() -> None:
 
 
 def _status(how: int) -> int:
-    """The exit status of a worker that ended by itself, or that the system ended."""
+    """The exit status of a worker that ended by itself or by the system."""
     status = os.waitstatus_to_exitcode(how)
     if status >= 0:
         return status
@@ -156,7 +157,7 @@ def _status(how: int) -> int:
 
 
 def _pause(worker: int) -> None:
-    """Ctrl-Z: the worker's processes stop as long as this one."""
+    """Ctrl-Z: stop the worker's processes as long as this one."""
     with suppress(ProcessLookupError):
         os.killpg(worker, signal.SIGSTOP)
     os.kill(os.getpid(), signal.SIGSTOP)
@@ -165,7 +166,7 @@ def _pause(worker: int) -> None:
 
 
 def _clear(group: int, end: float) -> None:
-    """Wait until then for the group to end by itself, kill the rest, and wait for its end."""
+    """Wait until `end` for the group to end by itself, kill the rest, and wait for its end."""
     killed = False
     while _is_there(group) and time.monotonic() < end + CLEARING:
         if not killed and time.monotonic() >= end:

@@ -48,7 +48,7 @@ kill too."""
 
 HMM_ONLY = ("dmms", "shared_latency")
 OPTIONAL = (*SIZES, "size", "layout")
-"""Parameters that a case has only if they were given."""
+"""Optional parameters: a case has them only if they are given."""
 
 
 def add_parser(add: Any) -> None:
@@ -100,7 +100,7 @@ def threads(text: str) -> int | str:
 
 
 def text_of_extents(text: str) -> str:
-    """Extents as the text that stands in a row, for argparse."""
+    """Extents as the text for a row, for argparse."""
     return "x".join(map(str, extents(text)))
 
 
@@ -132,7 +132,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def cases(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """Every combination of the values given, for `trial`."""
+    """Every combination of the given values, for `trial`."""
     programs = [_program(target, arguments) for target in arguments.programs]
     axes: dict[str, list[Any]] = {"program": programs, "machine": arguments.machine}
     for name in ("width", "latency", *HMM_ONLY, "schedule", "seed", *OPTIONAL):
@@ -159,7 +159,7 @@ def cases(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _program(target: str, arguments: argparse.Namespace) -> Program:
-    """A program, which must have arguments and a number of threads."""
+    """Return a program. It must have arguments and a number of threads."""
     program = load_program(target)
     if arguments.arguments is not None:
         needs_threads(vars(arguments))
@@ -186,13 +186,13 @@ def _permutation(target: str) -> Any:
 
 
 def _send_along(target: str, function: Any) -> None:
-    """A file has no name by which another process could import it."""
+    """Send a file's function by value, as other processes can't import a file by name."""
     if target.rpartition(":")[0].endswith(".py"):
         by_value(function.__module__)
 
 
 def _plotted(arguments: argparse.Namespace) -> Claim | None:
-    """The claim to draw. Raises `CallError` before the work for a figure that can't be drawn."""
+    """Return the claim to draw. Raises `CallError` before the work if no figure is possible."""
     from mmsim.claims import choose, registered
 
     if arguments.plot is None:
@@ -211,7 +211,7 @@ def _plotted(arguments: argparse.Namespace) -> Claim | None:
 
 
 def _check_axis(over: str, cases: list[dict[str, Any]]) -> None:
-    """Raises `CallError` before the work for a parameter that the rows won't have."""
+    """Raise `CallError` before the work for a parameter that the rows won't have."""
     known = dict.fromkeys((*(name for case in cases for name in case), *FACTS))
     if over not in known:
         raise CallError(f"--over takes a parameter, not {over!r}; there are {', '.join(known)}")

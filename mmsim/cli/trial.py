@@ -1,4 +1,4 @@
-"""One run of a sweep of the command line, by plain parameters."""
+"""One run of a command line's sweep, by plain parameters."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from mmsim.model.layout import Layout, Placed, place
 from mmsim.model.machines import Schedule
 
 SIZES = ("threads", "block_size", "grid", "block")
-"""The options that say how many threads a launch has."""
+"""The options for the number of threads of a launch."""
 RANDOM = "random"
-"""Stands for the permutations that need no function."""
+"""The layout of random permutations, which has no function."""
 
 LAYOUTS: dict[str, Callable[[int, int], Layout]] = {
     "RAW": lambda width, seed: layouts.RAW(),
@@ -37,7 +37,7 @@ LAYOUTS: dict[str, Callable[[int, int], Layout]] = {
 
 
 def layout_name(text: str) -> str:
-    """The papers' spelling of a layout's name, for argparse.
+    """Return the papers' spelling of a layout's name, for argparse.
 
     >>> layout_name("rap"), layout_name("1pw2r"), layout_name("other")
     ('RAP', '1Pw2R', 'other')
@@ -54,7 +54,7 @@ def trial(
     seed: int,
     **more: Any,
 ) -> Run:
-    """Run a program as the options of `mmsim sweep` say; `more` are those that may be missing."""
+    """Run a program with the options of `mmsim sweep`; `more` has the optional ones."""
     example = _example(program, width, seed, **more)
     values = example.arguments
     if "layout" in more:
@@ -69,9 +69,9 @@ def trial(
 
 
 def launch_of(given: dict[str, Any], example: Example) -> dict[str, Any]:
-    """The threads as `Machine.run` takes them: those given by options, else the example's.
+    """The threads as arguments of `Machine.run`: the given options, else the example's.
 
-    `grid` and `block` stand for all of it; `threads` and `block_size` each for itself.
+    `grid` or `block` replaces all of the example's; `threads` and `block_size` replace one each.
     """
     launch = _sizes(given)
     if "grid" in launch or "block" in launch:
@@ -83,13 +83,13 @@ def launch_of(given: dict[str, Any], example: Example) -> dict[str, Any]:
 
 
 def _sizes(given: dict[str, Any]) -> dict[str, Any]:
-    """The threads that options give; extents may be a text, as a sweep writes them."""
+    """The threads of the options; extents may be a text, as in a sweep's row."""
     sizes = {name: given[name] for name in SIZES if given.get(name) is not None}
     return {name: extents(size) if isinstance(size, str) else size for name, size in sizes.items()}
 
 
 def needs_threads(given: dict[str, Any]) -> None:
-    """Refuse arguments of a user's own without a number of threads."""
+    """Refuse a user's own arguments without a number of threads."""
     if given.get("threads") is None and given.get("grid") is None:
         raise CallError("give --threads, or --grid and --block, with your own arguments")
 
@@ -97,14 +97,14 @@ def needs_threads(given: dict[str, Any]) -> None:
 def machine_named(
     machine: str, width: int, latency: int, dmms: int = 1, shared_latency: int = 1, **more: Any
 ) -> Machine:
-    """The machine that the options describe."""
+    """The machine of the options."""
     if machine == "hmm":
         return HMM(dmms, width, latency, shared_latency)
     return (DMM if machine == "dmm" else UMM)(width, latency)
 
 
 def filled(text: str, parameters: dict[str, Any]) -> str:
-    """An argument with the case's numbers in the place of their names: zeros:{size}."""
+    """An argument with the case's numbers instead of their names: zeros:{size}."""
     try:
         return text.format_map(parameters)
     except (KeyError, IndexError, ValueError, AttributeError):
@@ -120,7 +120,7 @@ def _example(
     permutation: Callable[[int], Any] | str = RANDOM,
     **more: Any,
 ) -> Example:
-    """The arguments that were given, else those of the program's own example."""
+    """The given arguments, else those of the program's own example."""
     if not arguments:
         choices = {"size": more["size"]} if "size" in more else {}
         return program.prepare(width, seed=seed, **choices)
@@ -140,6 +140,6 @@ def _value(
 
 
 def _under(layout: Layout, value: Any) -> Any:
-    """A matrix under a layout, also one that the example placed under another; else the value."""
+    """A matrix under a layout, even if the example placed it under another; else the value."""
     data = value.data if isinstance(value, Placed) else value
     return place(data, layout) if isinstance(data, np.ndarray) and data.ndim > 1 else value

@@ -1,4 +1,4 @@
-"""The arguments of a program, as the command line writes them: numbers and arrays."""
+"""A program's arguments on the command line: numbers and arrays."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 from mmsim.cli.loading import CallError
 
 MOST_EXTENTS = 64
-"""Dimensions of a NumPy array, at most."""
+"""The most dimensions of a NumPy array."""
 
 
 def parse_argument(text: str, generator: np.random.RandomState) -> Any:
-    """A number or an array, as the help of `mmsim run` lists them."""
+    """A number or an array, from a text that the help of `mmsim run` describes."""
     if text.lstrip("+-").isdecimal() and len(text) > 4000:  # digits that Python refuses to read
         raise CallError(f"the number {text[:20]}... has {len(text)} digits; numbers have 64 bits")
     for kind in (int, float, complex):
@@ -51,7 +51,7 @@ def _loaded(path: str) -> np.ndarray[Any, Any]:
         loaded = np.load(path, allow_pickle=False)
     except (OSError, MemoryError):
         raise
-    except Exception:  # whatever NumPy raises for a damaged header
+    except Exception:  # any exception of NumPy for a damaged header
         loaded = None
     if not isinstance(loaded, np.ndarray):
         raise CallError(f"{path} holds no array of numbers saved with numpy.save")

@@ -68,9 +68,9 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _verify(claims: list[Claim], jobs: int | None, done: list[Verdict]) -> list[Verdict]:
-    """Verify with a progress bar, in other processes where it is worth it.
+    """Verify with a progress bar, in other processes if this saves time.
 
-    Verdicts are added to `done` as soon as they are known.
+    Each verdict is added to `done` immediately.
     """
     from rich.progress import TimeElapsedColumn
 

@@ -1,16 +1,15 @@
-"""Numba's CUDA without a GPU: `from mmsim import cuda` in the place of `from numba import cuda`.
+"""Numba's CUDA without a GPU: `from mmsim import cuda` instead of `from numba import cuda`.
 
-The same kernels, unchanged, run on a memory machine: every array holds what a GPU would
-leave in it, and every launch shows what its memory accesses cost.
+The same kernels, unchanged, run on a memory machine. Every array has the contents that a GPU would
+leave in it, and every launch shows the cost of its memory accesses.
 
 >>> import numpy as np
 >>> from mmsim import cuda
 >>> cuda.to_device(np.arange(3)).copy_to_host()
 array([0, 1, 2])
 
-In addition to Numba's names there are `cuda.last`, the run of the last launch, `kernel.profile()`,
-`kernel.player()`, `cuda.trace`, which records launches, and `cuda.machine`, which chooses the
-machine.
+In addition to Numba's names there are `cuda.last` (the run of the last launch), `kernel.profile()`,
+`kernel.player()`, `cuda.trace` (records launches) and `cuda.machine` (chooses the machine).
 """
 
 from __future__ import annotations
@@ -240,7 +239,7 @@ INSTEAD = instead(
         "set_machine": "with cuda.machine(mm.HMM(2, 32, 300, bank_bytes=4)): around the launches",
     }
 )
-"""What users of numba.cuda look for here, and what to write."""
+"""Names that users of numba.cuda look for, with mmsim's name for each."""
 
 
 def __getattr__(name: str) -> Any:

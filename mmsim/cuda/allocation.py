@@ -36,7 +36,7 @@ def managed_array(
     stream: Given = 0,
     attach_global: bool = True,
 ) -> ManagedNDArray:
-    """A NumPy array that moves between host and device by itself."""
+    """A NumPy array that moves between host and device automatically."""
     array = device_array(shape, dtype, strides, order).gpu_data
     return cast(ManagedNDArray, array.view(ManagedNDArray)).bind(stream)  # type: ignore[return-value]
 
@@ -51,7 +51,7 @@ def mapped_array(
     portable: bool = False,
     wc: bool = False,
 ) -> MappedNDArray:
-    """A NumPy array that the device reaches."""
+    """A NumPy array that the device can access."""
     array = device_array(shape, dtype, strides, order).gpu_data
     return cast(MappedNDArray, array.view(MappedNDArray)).bind(stream)  # type: ignore[return-value]
 
@@ -72,7 +72,7 @@ def device_array_like(ary: Any, stream: Given = 0) -> DeviceNDArray:
 def mapped_array_like(
     ary: Any, stream: Given = 0, portable: bool = False, wc: bool = False
 ) -> MappedNDArray:
-    """A NumPy array that the device reaches, of the shape, type and order of another."""
+    """A NumPy array that the device can access, of the shape, type and order of another."""
     return mapped_array(stream=stream, **_like(ary))
 
 
@@ -95,7 +95,7 @@ def _like(ary: Any) -> dict[str, Any]:
 
 @contextmanager
 def pinned(*arrays: npt.NDArray[Any]) -> Iterator[None]:
-    """Keep arrays of the host from moving meanwhile; here they never do."""
+    """Keep arrays of the host from moving during a `with` block; here they never move."""
     yield
 
 

@@ -1,4 +1,4 @@
-"""The arguments of a launch: what a kernel gets for each, and what is copied back after it."""
+"""The arguments of a launch: the kernel's value for each, and the copies back after it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from mmsim.cuda.transfers import auto_device
 from mmsim.cuda.types import ArrayType, Scalar, TupleType, Type, as_type, is_type, of_value
 
 Afterwards = list[Callable[[], Any]]
-"""What is to be done when a launch has ended."""
+"""The actions after a launch."""
 
 
 class ArgHint:
-    """An argument with its direction of copying; `value` is what was given."""
+    """An argument with its direction of copying; `value` is the caller's argument."""
 
     copies_in = copies_out = True
 
@@ -23,7 +23,7 @@ class ArgHint:
         self.value = value
 
     def to_device(self, retr: Afterwards, stream: Any = 0) -> Any:
-        """The array of the device for it; `retr` gets what is to be done after the launch."""
+        """Return the array of the device for it; append the actions after the launch to `retr`."""
         device, new = auto_device(self.value, stream, self.copies_in)
         if new and self.copies_out and not is_read_only(self.value):
             retr.append(lambda: device.copy_to_host(self.value, stream))
@@ -52,15 +52,15 @@ def wrap_arg(value: Any, default: type[ArgHint] = InOut) -> ArgHint:
 
 
 def of_argument(value: Any) -> Type:
-    """The type that a kernel takes an argument for."""
+    """The type of an argument for a kernel."""
     return of_value(value.value if isinstance(value, ArgHint) else value)
 
 
 def prepared(value: Any, afterwards: Afterwards) -> Any:
-    """What the kernel gets for an argument: arrays as NumPy's, in the memory that they lie in.
+    """The kernel's value for an argument: an array is a NumPy array in the same memory.
 
-    An array of the host is not copied: what the kernel writes is seen in it after the launch, as
-    if it were copied back. What is read-only on the host is so in the kernel.
+    An array of the host is not copied: it has the kernel's writes after the launch, as after a copy
+    back. An array that is read-only on the host is read-only in the kernel.
     """
     if isinstance(value, ArgHint):
         memory = prepared(value.to_device(afterwards), afterwards)
@@ -87,7 +87,7 @@ def is_read_only(value: Any) -> bool:
 
 
 def tuple_like(model: tuple[Any, ...], items: Iterable[Any]) -> tuple[Any, ...]:
-    """A tuple of items; a named tuple if the other one is."""
+    """A tuple of items; a named tuple if the model is one."""
     return type(model)(*items) if hasattr(model, "_fields") else tuple(items)
 
 
@@ -99,7 +99,7 @@ def memory_of(value: Any) -> Any:
 
 
 def converted(value: Any, wanted: Type) -> Any:
-    """An argument in the type that a signature gives it, which fits it."""
+    """An argument as a value of its type in a signature, which fits it."""
     if isinstance(wanted, Scalar):
         with np.errstate(all="ignore"):
             return np.asarray(value).astype(wanted.dtype)[()]
@@ -109,7 +109,7 @@ def converted(value: Any, wanted: Type) -> Any:
 
 
 def seen_as(value: Any, wanted: Type) -> Any:
-    """An argument in the type of a signature, an array's integers by their bits."""
+    """An argument as a value of a signature's type; integers of an array keep their bits."""
     if isinstance(wanted, ArrayType):
         return value if wanted.takes(of_argument(value)) else value.view(wanted.dtype.dtype)
     return converted(value, wanted)

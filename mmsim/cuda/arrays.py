@@ -1,7 +1,7 @@
-"""Arrays on the device: in this computer's memory, reached as Numba lets one reach a GPU's.
+"""Arrays on the device: in this computer's memory, with Numba's interface for a GPU's arrays.
 
-A device array shows its shape, can be sliced, and can be copied to and from the host. It is not
-a NumPy array: what needs a kernel on a GPU needs one here.
+A device array shows its shape, can be sliced, and can be copied to and from the host. It is not a
+NumPy array: operations that need a kernel on a GPU need a kernel here.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class DeviceNDArray:
         stream: Given = 0,
         gpu_data: npt.NDArray[Any] | None = None,
     ) -> None:
-        """`gpu_data` is the memory that it lies in: by default, memory of its own."""
+        """`gpu_data` is the memory of the array. Default: new memory."""
         dtype = np.dtype(dtype)
         shape = extents_of(shape)
         strides = (strides,) if isinstance(strides, int) else strides and tuple(strides)
@@ -54,7 +54,7 @@ class DeviceNDArray:
 
     @classmethod
     def of(cls, array: npt.NDArray[Any], stream: Given = 0) -> DeviceNDArray:
-        """The device array that lies in the memory of a NumPy array."""
+        """The device array in the memory of a NumPy array."""
         return cls(array.shape, array.strides, array.dtype, stream, array)
 
     @property
@@ -74,12 +74,12 @@ class DeviceNDArray:
 
     @property
     def ndim(self) -> int:
-        """How many axes there are."""
+        """The number of axes."""
         return self._array.ndim
 
     @property
     def size(self) -> int:
-        """How many elements there are."""
+        """The number of elements."""
         return self._array.size
 
     @property
@@ -110,20 +110,20 @@ class DeviceNDArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """What other libraries read; the address is one of this computer's memory."""
+        """The interface for other libraries; the address is in this computer's memory."""
         return _described(self._array, self.stream)
 
     def bind(self, stream: Given = 0) -> DeviceNDArray:
-        """The same array, whose transfers go to a stream by default."""
+        """Return the same array; its transfers go to a stream by default."""
         return type(self).of(self._array, stream)
 
     @property
     def T(self) -> DeviceNDArray:
-        """The transpose of a matrix, in memory of its own."""
+        """The transpose of a matrix, in new memory."""
         return self.transpose()
 
     def transpose(self, axes: Any = None) -> DeviceNDArray:
-        """The transpose of a matrix, in memory of its own."""
+        """Return the transpose of a matrix, in new memory."""
         if axes and tuple(axes) == tuple(range(self.ndim)):
             return self
         if self.ndim != 2:
@@ -171,7 +171,7 @@ class DeviceNDArray:
         return array if dtype is None else array.astype(dtype)
 
     def split(self, section: int, stream: Given = 0) -> Iterator[DeviceNDArray]:
-        """Parts of `section` elements each; the last one may be smaller."""
+        """Yield parts of `section` elements each; the last part may be smaller."""
         if self.ndim != 1:
             raise ValueError("only support 1d array")
         if self.strides[0] != self.dtype.itemsize:
@@ -277,7 +277,7 @@ class DeviceRecord(DeviceNDArray):
 
 
 class HostNDArray(np.ndarray[Any, Any]):
-    """A NumPy array that is on the device as well: mapped or managed memory."""
+    """A NumPy array that is also on the device: mapped or managed memory."""
 
     __cuda_memory__ = True
     __cuda_ndarray__ = True
@@ -303,7 +303,7 @@ class HostNDArray(np.ndarray[Any, Any]):
         return _described(self, self.stream)
 
     def bind(self, stream: Given = 0) -> HostNDArray:
-        """The same array, whose transfers go to a stream by default."""
+        """Return the same array; its transfers go to a stream by default."""
         bound = self.view(type(self))
         bound.stream = stream
         return bound
@@ -326,18 +326,18 @@ class HostNDArray(np.ndarray[Any, Any]):
 
 
 class MappedNDArray(HostNDArray):
-    """A host array that the device reaches: `mapped_array` makes it."""
+    """A host array that the device can access; `mapped_array` makes it."""
 
 
 class ManagedNDArray(HostNDArray):
-    """An array that moves between host and device by itself: `managed_array` makes it."""
+    """An array that moves between host and device automatically; `managed_array` makes it."""
 
 
 _described_arrays: WeakValueDictionary[int, npt.NDArray[Any]] = WeakValueDictionary()
 
 
 def _described(array: npt.NDArray[Any], stream: Given) -> dict[str, Any]:
-    """An array's CUDA array interface. Its reader may later pass the address."""
+    """An array's CUDA array interface. Its reader may pass the address later."""
     _described_arrays[id(array)] = array
     return {
         "shape": array.shape,
@@ -350,7 +350,7 @@ def _described(array: npt.NDArray[Any], stream: Given) -> dict[str, Any]:
 
 
 def is_described(address: int) -> bool:
-    """Whether an address lies in an array that a CUDA array interface has been given for."""
+    """Whether an address lies in an array whose CUDA array interface was read."""
     bounds = (byte_bounds(array) for array in list(_described_arrays.values()))
     return any(low <= address < high for low, high in bounds)
 
@@ -395,7 +395,7 @@ def strides_of(shape: tuple[int, ...], dtype: Any, order: str) -> tuple[int, ...
 
 
 def core_of(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """An array without the axes along which it repeats, those with stride 0."""
+    """An array without the axes of stride 0, along which it repeats."""
     if not array.strides or not array.size:
         return array
     return array[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in array.strides)]
@@ -409,7 +409,7 @@ def refuse_gaps(array: npt.NDArray[Any]) -> None:
 
 
 def _check_alike(first: Any, second: Any) -> None:
-    """Refuse arrays of which one can't be copied to the other as it is."""
+    """Refuse two arrays if a copy from one to the other needs a conversion."""
     if first.dtype != second.dtype:
         raise TypeError(f"incompatible dtype: {first.dtype} vs. {second.dtype}")
     one, other = first.squeeze(), second.squeeze()
@@ -420,7 +420,7 @@ def _check_alike(first: Any, second: Any) -> None:
 
 
 def _uncopied(array: npt.NDArray[Any], shape: tuple[Any, ...], order: Any) -> npt.NDArray[Any]:
-    """A contiguous array in another shape; as with Numba, others can't change theirs."""
+    """A contiguous array in another shape; as in Numba, other arrays can't change shape."""
     changed = array.reshape(*shape, order=order)
     contiguous = array.flags.c_contiguous or array.flags.f_contiguous
     if changed.size and not (contiguous and np.may_share_memory(changed, array)):
@@ -429,7 +429,7 @@ def _uncopied(array: npt.NDArray[Any], shape: tuple[Any, ...], order: Any) -> np
 
 
 def _index(item: Any) -> Any:
-    """An index as NumPy takes it; that of one field or of whole axes."""
+    """An index for NumPy: of one field, or of whole axes."""
     if isinstance(item, tuple):
         return tuple(map(_index, item))
     return item.copy_to_host() if isinstance(item, DeviceNDArray) else item
@@ -442,7 +442,7 @@ def _element(array: npt.NDArray[Any], item: Any) -> npt.NDArray[Any]:
 
 
 def _on_host(value: Any) -> npt.NDArray[Any]:
-    """The NumPy array in which a value lies, wherever that is."""
+    """The NumPy array that holds a value, on the host or the device."""
     if isinstance(value, DeviceNDArray | HostNDArray):
         return value.gpu_data
     return np.asanyarray(value)

@@ -1,4 +1,4 @@
-"""Cooperative groups: the whole grid as one group, which can wait for itself."""
+"""Cooperative groups: the whole grid as one group, with a barrier."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class GridGroup:
     """All threads of a launch."""
 
     def sync(self) -> int:
-        """Wait until all of them are here."""
+        """Wait until all of its threads are here."""
         outside("cg.GridGroup.sync")
 
 

@@ -1,4 +1,4 @@
-"""How long all launches of this process took together, in the model's time."""
+"""The total time of all launches of this process, in the model's time."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ def milliseconds() -> float:
 
 
 def advance(by: float) -> None:
-    """Add a launch."""
+    """Add the time of a launch."""
     global _milliseconds
     _milliseconds += by

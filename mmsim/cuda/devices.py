@@ -1,4 +1,4 @@
-"""The one device there is: mmsim, which stands for the GPU that its machine is calibrated by."""
+"""The only device: mmsim. It stands for the GPU of its machine's calibration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class CudaSupportError(MMSimError, RuntimeError):
-    """Something that this device can't do."""
+    """An operation that this device doesn't support."""
 
 
 class CudaAPIError(MMSimError, RuntimeError):
@@ -32,7 +32,7 @@ class MemoryInfo(NamedTuple):
 
 
 class Device:
-    """What a program asks of a GPU. The limits are those of CUDA's compute capability 9.0."""
+    """The facts of a GPU for programs. The limits are those of CUDA's compute capability 9.0."""
 
     id = 0
     compute_capability = (9, 0)
@@ -85,16 +85,16 @@ class Device:
 
 
 class Deallocations(list[Any]):
-    """What waits to be freed: nothing."""
+    """The memory that waits to be freed: none."""
 
     @contextmanager
     def disable(self) -> Iterator[None]:
-        """Free nothing in the meantime."""
+        """Free nothing during a `with` block."""
         yield
 
 
 class Context:
-    """The device in use. A `with` block of it changes nothing: there is no other."""
+    """The device in use. A `with` block of it changes nothing, as it is the only one."""
 
     def __init__(self) -> None:
         self.device = Device()
@@ -107,7 +107,7 @@ class Context:
 
     @property
     def compute_capability(self) -> tuple[int, int]:
-        """That of its device."""
+        """The compute capability of its device."""
         return self.device.compute_capability
 
     def __enter__(self) -> Context:
@@ -130,25 +130,25 @@ class Context:
         return MemoryInfo(*(2 * (sys.maxsize if free is None else free,)))
 
     def synchronize(self) -> None:
-        """Wait until everything is done; it is."""
+        """Wait until all work is done; here it always is."""
 
     def reset(self) -> None:
         """Release everything; there is nothing to release."""
 
     def push(self) -> None:
-        """Make it the current one; it is."""
+        """Make it the current context; it always is."""
 
     def pop(self) -> None:
-        """Make the previous one the current one; it is."""
+        """Make the previous context the current one; here they are the same."""
 
     @contextmanager
     def defer_cleanup(self) -> Iterator[None]:
-        """Free nothing in the meantime."""
+        """Free nothing during a `with` block."""
         yield
 
 
 class DeviceList:
-    """The devices; `with gpus[0]:` makes one the device in use."""
+    """The devices; `with gpus[0]:` selects a device."""
 
     def __init__(self) -> None:
         self.lst = (Context(),)
@@ -176,7 +176,7 @@ gpus = DeviceList()
 
 
 def require_context(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate what needs a device in use; there always is one."""
+    """Decorate a function that needs a device in use; there always is one."""
 
     @wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -191,7 +191,7 @@ def current_context(devnum: int | None = None) -> Context:
 
 
 def select_device(device_id: int) -> Device:
-    """Make a device the one in use; that device."""
+    """Select a device and return it."""
     return _only(device_id).device
 
 
@@ -226,7 +226,7 @@ def is_supported_version() -> bool:
 
 
 def cuda_error() -> None:
-    """The error of the search for a device: none."""
+    """Return the error of the search for a device: none."""
 
 
 def is_float16_supported() -> bool:
@@ -268,19 +268,19 @@ def close() -> None:
 
 @contextmanager
 def defer_cleanup() -> Iterator[None]:
-    """Free no memory of the device meanwhile."""
+    """Free no memory of the device during a `with` block."""
     yield
 
 
 def profile_start() -> None:
-    """Begin to record: mmsim always does."""
+    """Start recording; mmsim always records."""
 
 
 def profile_stop() -> None:
-    """Stop recording: mmsim never does."""
+    """Stop recording; mmsim never stops."""
 
 
 @contextmanager
 def profiling() -> Iterator[None]:
-    """Record meanwhile: mmsim always does."""
+    """Record during a `with` block; mmsim always records."""
     yield

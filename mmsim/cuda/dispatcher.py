@@ -1,4 +1,4 @@
-"""`cuda.jit`: from a Python function, a kernel that is launched as Numba launches it."""
+"""`cuda.jit`: a kernel from a Python function, with Numba's way to launch it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mmsim.view.player import Player
 
 DEFAULT_BLOCK = 256
-"""Threads of a block of `forall` where none are given."""
+"""The default number of threads in a block of `forall`."""
 
 UNCONFIGURED = """
 Kernel launch configuration was not specified. Use the syntax:
@@ -52,8 +52,8 @@ See https://numba.readthedocs.io/en/stable/cuda/kernels.html#kernel-invocation f
 class Dispatcher(Guessed):
     """A kernel, or a device function, made by `cuda.jit`.
 
-    `kernel[grid, block, stream, shared_bytes](*args)` launches it. Each set of argument types has a
-    `Kernel` of its own in `overloads`.
+    `kernel[grid, block, stream, shared_bytes](*args)` launches it. Each set of argument types has
+    its own `Kernel` in `overloads`.
     """
 
     _instead = instead(
@@ -77,7 +77,7 @@ class Dispatcher(Guessed):
 
     @property
     def program(self) -> NumbaProgram:
-        """What the front end makes of the function, when it is first needed."""
+        """The front end's program of the function, made when it is first needed."""
         if self._parsed is None:
             debug = bool(self.targetoptions.get("debug"))
             self._parsed = numba_program(
@@ -87,12 +87,12 @@ class Dispatcher(Guessed):
 
     @property
     def is_device(self) -> bool:
-        """Whether it is a device function: kernels call it, and it isn't launched."""
+        """Whether it is a device function: kernels call it, and the host can't launch it."""
         return bool(self.targetoptions.get("device"))
 
     @property
     def extensions(self) -> list[Any]:
-        """Objects whose `prepare_args(type, value, stream, retr)` changes arguments first."""
+        """Objects with `prepare_args(type, value, stream, retr)`, which changes arguments first."""
         found: list[Any] = self.targetoptions.setdefault("extensions", [])
         return found
 
@@ -115,21 +115,21 @@ class Dispatcher(Guessed):
     def configure(
         self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0
     ) -> Configured:
-        """This kernel with its launch: `kernel[griddim, blockdim, stream, sharedmem]`."""
+        """Return this kernel with its launch: `kernel[griddim, blockdim, stream, sharedmem]`."""
         if griddim is None or blockdim is None:
             raise ValueError(UNCONFIGURED)
         grid, block = extents_of("griddim", griddim), extents_of("blockdim", blockdim)
         return Configured(self, grid, block, stream, sharedmem)
 
     def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
-        """This kernel for so many tasks: with blocks of `tpb` threads, and as many as are needed.
+        """Return this kernel for `ntasks` tasks, with as many blocks of `tpb` threads as necessary.
 
-        The kernel takes task `cuda.grid(1)`, if that is one.
+        Each thread takes task `cuda.grid(1)` if that is less than `ntasks`.
         """
         return ForAll(self, ntasks, tpb, stream, sharedmem)
 
     def call(self, args: tuple[Any, ...], launch_config: Configured) -> None:
-        """Launch it with such arguments."""
+        """Launch it with these arguments."""
         with Brief():
             self._call(args, launch_config)
 
@@ -159,7 +159,7 @@ class Dispatcher(Guessed):
             action()
 
     def _extended(self, value: Any, stream: Any, afterwards: list[Callable[[], Any]]) -> Any:
-        """An argument as the extensions leave it, the last one first."""
+        """An argument after all extensions; the last extension comes first."""
         if not self.extensions:
             return value
         type_: Any = of_argument(value)
@@ -168,7 +168,7 @@ class Dispatcher(Guessed):
         return value
 
     def _chosen(self, args: tuple[Any, ...]) -> tuple[Kernel, tuple[Any, ...]]:
-        """The overload for arguments, and the arguments in its types."""
+        """The overload for arguments, and the arguments converted to its types."""
         given = tuple(map(of_argument, args))
         if given in self.overloads:
             return self.overloads[given], args
@@ -187,7 +187,7 @@ class Dispatcher(Guessed):
         )
 
     def compile(self, sig: Any) -> Kernel:
-        """The overload for such argument types, made if it isn't there."""
+        """Return the overload for such argument types; make it if necessary."""
         signature = as_signature(sig)
         if signature.args in self.overloads:
             return self.overloads[signature.args]
@@ -204,11 +204,11 @@ class Dispatcher(Guessed):
         return kernel
 
     def compile_device(self, args: Any, return_type: Any = None) -> Kernel:
-        """The overload of a device function for such argument types."""
+        """Return the overload of a device function for such argument types."""
         return self.compile(tuple(args))
 
     def disable_compile(self, val: bool = True) -> None:
-        """Accept no argument types besides the known ones."""
+        """Accept no argument types except for the known ones."""
         self._can_compile = not val
 
     @property
@@ -219,7 +219,7 @@ class Dispatcher(Guessed):
     nopython_signatures = signatures
 
     def specialize(self, *args: Any) -> Dispatcher:
-        """This kernel for such arguments, or arguments of such types, alone."""
+        """Return this kernel for such arguments, or arguments of such types, only."""
         if self.specialized:
             raise RuntimeError("Dispatcher already specialized")
         given = tuple(
@@ -242,11 +242,11 @@ class Dispatcher(Guessed):
         return None if self._launched is None else self._launched.run
 
     def profile(self) -> Profile:
-        """The source of the kernel, line by line, with what each line cost in the last launch."""
+        """Return the kernel's source, line by line, with each line's cost in the last launch."""
         return self._last_launch().run.profile()
 
     def verdict(self) -> str:
-        """A paragraph about the last launch: conflicts, what was found, what wasn't looked for.
+        """Return a paragraph about the last launch: conflicts, findings, and what was not checked.
 
         Launches are checked under `mmsim cuda --check` and `pytest --cuda-check`.
         """
@@ -265,17 +265,17 @@ class Dispatcher(Guessed):
     def player(
         self, *, machine: Machine | None = None, start: int = 0, end: int | None = None
     ) -> Player:
-        """A page to step through the last launch in a browser or a notebook.
+        """Return a page to step through the last launch in a browser or a notebook.
 
-        It runs again, with the arguments that it had, unless `cuda.trace` recorded it.
+        The launch runs again, with the same arguments, unless `cuda.trace` recorded it.
 
         Parameters
         ----------
         machine
-            Default: that of `cuda.machine`; where none was chosen, a small one of the same warps
-            and banks, as the default one's latencies are too long.
+            Default: the machine of `cuda.machine`. If none was chosen, a small machine with the
+            same warps and banks, as the default machine's latencies are too long.
         start, end
-            The time units that are shown (default: all), as for `Run.player`.
+            The first and the last time unit to show (default: all), as for `Run.player`.
 
         Raises
         ------
@@ -297,7 +297,7 @@ class Dispatcher(Guessed):
         return stepping.player(self.__name__, self._last_launch(), machine, start, end)
 
     def _of_overloads(self, name: str, signature: Any) -> Any:
-        """A number of one overload, or of all of them."""
+        """A number of one overload, or the numbers of all."""
         if signature is not None:
             return getattr(self.overloads[as_signature(signature).args], name)
         if self.specialized:
@@ -330,7 +330,7 @@ class Dispatcher(Guessed):
             kernel.inspect_types(file)
 
     def _no_machine_code(self, *args: Any, **kwargs: Any) -> Any:
-        """Refuse: no machine code is made."""
+        """Refuse, as mmsim makes no machine code."""
         raise MMSimError(
             f"mmsim makes no machine code of {self.__name__!r}: it runs the Python; "
             f"{self.__name__}.profile() shows what each line costs"
@@ -360,9 +360,9 @@ class Dispatcher(Guessed):
 
 @dataclass(eq=False)
 class Configured:
-    """A kernel with its grid, block, stream and dynamic shared memory: called, it is launched.
+    """A kernel with its grid, block, stream and dynamic shared memory. A call launches it.
 
-    `pre_launch_callbacks` are called with the `Kernel` and this before each launch.
+    Before each launch, it calls `pre_launch_callbacks` with the `Kernel` and itself.
     """
 
     dispatcher: Dispatcher
@@ -378,7 +378,7 @@ class Configured:
 
 @dataclass(eq=False)
 class ForAll:
-    """A kernel with a number of tasks: called, it is launched."""
+    """A kernel with a number of tasks. A call launches it."""
 
     dispatcher: Dispatcher
     ntasks: int
@@ -424,22 +424,22 @@ def jit(
     extensions: Any = None,
     **others: Any,
 ) -> Any:
-    """Decorate a kernel, or with `device=True` a function that kernels call.
+    """Decorate a kernel or, with `device=True`, a function that kernels call.
 
     Parameters
     ----------
     func_or_sig
-        The function; or a signature, or several, that say what types arguments are converted to.
+        The function; or one or more signatures, whose types arguments are converted to.
     device
         Whether it is a device function.
     launch_bounds
-        The most threads of a block, or a tuple that begins with it.
+        The most threads of a block, or a tuple whose first item is this number.
     link
-        Refused: foreign code has no meaning here.
+        Refused, as mmsim can't run foreign code.
     debug
-        Whether what a kernel raises is an error of the launch; else the thread ends.
+        Whether an exception in a kernel is an error of the launch. Else it ends the thread.
     inline, forceinline, opt, lineinfo, cache, lto, shared_memory_carveout, fastmath
-        Accepted without effect, as `max_registers`: a kernel computes what its Python says.
+        Accepted without effect, as is `max_registers`: a kernel computes what its Python says.
 
     Examples
     --------
@@ -493,7 +493,7 @@ def jit(
 def _decorated(
     function: Any, options: dict[str, Any], signatures: list[Signature], specialized: bool
 ) -> Dispatcher:
-    """The kernel or device function that a function is decorated to."""
+    """Return the kernel or device function for a decorated function."""
     function = getattr(function, "py_func", function)
     if not isinstance(function, python.FunctionType):
         raise TypeError(f"{shown(function)} is not a Python function, which cuda.jit decorates")

@@ -1,4 +1,4 @@
-"""Arrays of the device that other libraries made, by the CUDA array interface.
+"""Device arrays of other libraries, by the CUDA array interface.
 
 https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html
 """
@@ -16,11 +16,11 @@ from mmsim.errors import MMSimError
 
 
 class ForeignMemoryError(MMSimError, TypeError):
-    """An array that lies in a GPU's memory, which mmsim can't reach."""
+    """An array in a GPU's memory, which mmsim can't access."""
 
 
 def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
-    """The array of the device that an object with the CUDA array interface is; no copy."""
+    """Return an object with the CUDA array interface as an array of the device, without a copy."""
     interface = getattr(obj, "__cuda_array_interface__", None)
     if interface is None:
         raise TypeError("*obj* doesn't implement the cuda array interface.")
@@ -35,7 +35,7 @@ def is_cuda_array(obj: Any) -> bool:
 def from_cuda_array_interface(
     desc: dict[str, Any], owner: Any = None, sync: bool = True
 ) -> DeviceNDArray:
-    """The array of the device that a description means; it keeps `owner` alive."""
+    """Return the array of the device for a description; it keeps `owner` alive."""
     if desc.get("version", 0) >= 1 and desc.get("mask") is not None:
         raise NotImplementedError("Masked arrays are not supported")
     dtype, shape = np.dtype(desc["typestr"]), tuple(desc["shape"])

@@ -21,10 +21,10 @@ SHARED_BYTES = 228 * 1024
 
 
 class Kernel:
-    """A kernel for one set of argument types, and what a program asks of it."""
+    """A kernel for one set of argument types, with its facts for programs."""
 
     const_mem_size = 0
-    """Bytes of constant memory: none, for the model has no separate constant memory."""
+    """Bytes of constant memory: none, as the model has no separate constant memory."""
 
     def __init__(self, dispatcher: Any, signature: Signature) -> None:
         self._dispatcher = dispatcher
@@ -44,7 +44,7 @@ class Kernel:
 
     @property
     def program(self) -> Program:
-        """The program for arguments of these types: that of the last launch, if there was one."""
+        """The program for arguments of these types: that of the last launch, if any."""
         return self._before_launches if self.last is None else self.last.program
 
     @cached_property
@@ -56,29 +56,29 @@ class Kernel:
 
     @property
     def regs_per_thread(self) -> int:
-        """The registers of a thread: the words that it holds at most (`Program.registers`)."""
+        """The registers of a thread: the most words that it holds (`Program.registers`)."""
         sizes = {local.name: size_of(local) for local in self.program.code.locals}
         return registers(self.program.code.body, sizes).words
 
     @property
     def shared_mem_per_block(self) -> int:
-        """The bytes of shared memory of a block, without what a launch adds."""
+        """The bytes of shared memory of a block, without the launch's dynamic shared memory."""
         return bytes_of(self.program, "shared")
 
     @property
     def local_mem_per_thread(self) -> int:
-        """The bytes of the arrays of a thread."""
+        """The bytes of the local arrays of a thread."""
         return bytes_of(self.program, "registers")
 
     @property
     def max_threads_per_block(self) -> int:
-        """The most threads of a block: the kernel's launch bounds, or what the device allows."""
+        """The most threads of a block: the kernel's launch bounds, or the device's limit."""
         bounds = self._dispatcher.targetoptions.get("launch_bounds")
         most = bounds[0] if isinstance(bounds, Sequence) else bounds
         return Device.MAX_THREADS_PER_BLOCK if most is None else int(most)
 
     def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
-        """How many blocks of such a size a multiprocessor of compute capability 9.0 holds."""
+        """Return how many blocks of a size a multiprocessor of compute capability 9.0 holds."""
         threads = math.prod(blockdim) if isinstance(blockdim, Sequence) else int(blockdim)
         device = get_current_device()
         blocks = device.MAX_THREADS_PER_MULTI_PROCESSOR // threads
@@ -106,7 +106,7 @@ def _example(type_: Type) -> Any:
 
 
 def check_carveout(carveout: Any) -> None:
-    """Refuse what is not a fraction of the shared memory."""
+    """Refuse any value that is not a fraction of the shared memory."""
     if isinstance(carveout, str):
         valid = ["default", "maxl1", "maxshared"]
         if carveout.lower() not in valid:

@@ -1,4 +1,4 @@
-"""Kernels and device functions that are written as a lambda."""
+"""Kernels and device functions written as a lambda."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from mmsim.cuda.texts import function_from
 from mmsim.errors import LanguageError, Place
 
 NAME = "function"
-"""What a lambda is called."""
+"""The name of a lambda."""
 
 
 def defined(function: types.FunctionType) -> types.FunctionType:
-    """A function with def for a lambda, any other as it is."""
+    """Return a function with def for a lambda, any other function unchanged."""
     if function.__name__ != "<lambda>":
         return function
     code = function.__code__
@@ -43,7 +43,7 @@ def _lambdas(file: str) -> list[ast.Lambda]:
 
 
 def _is(node: ast.Lambda, code: types.CodeType) -> bool:
-    """Whether a lambda is the one with such code: it has its place, its names and its constants."""
+    """Whether a lambda has such code: the same place, names and constants."""
     if not node.lineno <= code.co_firstlineno <= (node.end_lineno or node.lineno):
         return False
     tree = ast.fix_missing_locations(ast.Expression(node))

@@ -34,7 +34,7 @@ MOST_KEPT = 1 << 18
 
 
 class KernelIndexError(ProgramError, IndexError):
-    """A kernel that reached beyond an array."""
+    """An access of a kernel outside of an array."""
 
 
 class LaunchConfigurationError(LaunchError):
@@ -45,9 +45,9 @@ class LaunchConfigurationError(LaunchError):
 class Launched:
     """A launch that has ended.
 
-    `machine` is the one that launches run on then; `run.machine` is another in `cuda.trace`.
-    `before` are the arguments of its program as they were before it; None if they were too large
-    to be kept.
+    `machine` is the machine of launches at that time; in `cuda.trace`, `run.machine` is another
+    one. `before` are the program's arguments before the launch; None if they were too large to
+    keep.
     """
 
     kernel: NumbaProgram
@@ -61,7 +61,7 @@ class Launched:
 class History:
     """The launches of this process: the last one, and the listeners to each.
 
-    With `check` every launch is checked too (`Run.findings`), with `tracing` it is recorded.
+    With `check`, every launch is checked too (`Run.findings`). With `tracing`, it is recorded.
     """
 
     def __init__(self) -> None:
@@ -83,20 +83,20 @@ history = History()
 
 @dataclass(frozen=True)
 class Configuration:
-    """What stands in the brackets of a launch, and the most threads that the kernel allows."""
+    """The values in the brackets of a launch, and the most threads that the kernel allows."""
 
     grid: Extents
     block: Extents
     stream: Any
     shared_bytes: int
-    """Of dynamic shared memory."""
+    """The bytes of dynamic shared memory."""
     most_threads: int
 
 
 def launch(kernel: NumbaProgram, args: tuple[Any, ...], configuration: Configuration) -> Launched:
-    """Launch a kernel, and leave what it wrote in the arguments.
+    """Launch a kernel; the arguments have its writes afterwards.
 
-    `kernel` is what the front end made of it: a program for each kind of arguments.
+    `kernel` is the front end's form of it: a program for each kind of arguments.
     """
     afterwards: Afterwards = []
     given = tuple(prepared(value, afterwards) for value in args)
@@ -119,7 +119,7 @@ def launch(kernel: NumbaProgram, args: tuple[Any, ...], configuration: Configura
 
 
 def _copied(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """The arguments as they are now, unless they are too large."""
+    """A copy of the arguments; None if they are too large."""
     arrays = [value for value in args if isinstance(value, np.ndarray)]
     if sum(array.nbytes for array in arrays) > MOST_KEPT:
         return None
@@ -127,10 +127,10 @@ def _copied(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 def of_kernel(error: RaisedError, function: FunctionType, asked: Configuration) -> Exception:
-    """The exception that a kernel raises, of its own kind, with the thread and the block.
+    """The exception of a kernel, of its own kind, with the thread and the block.
 
-    As Numba says it: "tid=[0, 0, 0] ctaid=[0, 0, 0]: message". The error itself where the kind
-    isn't known by its name, or can't be made of a message.
+    Its text is Numba's: "tid=[0, 0, 0] ctaid=[0, 0, 0]: message". If the name of the kind is
+    unknown, or the kind doesn't take a message, it is the error itself.
     """
     name, _, message = error.message.partition(": ")
     variables = inspect.getclosurevars(function)
@@ -141,7 +141,7 @@ def of_kernel(error: RaisedError, function: FunctionType, asked: Configuration) 
             text = f"kernel {error.program!r}: tid={list(thread)} ctaid={list(block)}"
             try:
                 return kind(f"{text}: {message}" if message else text)
-            except Exception:  # its constructor takes other arguments than a message
+            except Exception:  # its constructor doesn't take a message
                 return error
     return error
 
@@ -163,7 +163,7 @@ def _refuse_read_only(program: Program, args: Sequence[Any]) -> None:
 
 
 def _refuse_sizes(program: Program, asked: Configuration) -> None:
-    """Refuse what a GPU of compute capability 9.0 would not begin."""
+    """Refuse a launch that a GPU of compute capability 9.0 would not begin."""
     name = program.name
     most_grid = Device.MAX_GRID_DIM_X, Device.MAX_GRID_DIM_Y, Device.MAX_GRID_DIM_Z
     most_block = Device.MAX_BLOCK_DIM_X, Device.MAX_BLOCK_DIM_Y, Device.MAX_BLOCK_DIM_Z
@@ -193,7 +193,7 @@ def _refuse_sizes(program: Program, asked: Configuration) -> None:
 
 
 def bytes_of(program: Program, kind: Literal["shared", "registers"]) -> int:
-    """The bytes of the arrays that a block ("shared") or a thread ("registers") has of its own."""
+    """The bytes of a block's own arrays ("shared"), or of a thread's own arrays ("registers")."""
     total = 0
     for local in program.code.locals:
         if local.kind == kind and isinstance(local.dtype, str):
@@ -202,7 +202,7 @@ def bytes_of(program: Program, kind: Literal["shared", "registers"]) -> int:
 
 
 def size_of(local: ir.LocalArray) -> int:
-    """The elements of an array that a kernel makes: Numba accepts constant extents only."""
+    """The number of elements of a kernel's array: Numba accepts constant extents only."""
     extents = [one.value for one in local.shape if isinstance(one, ir.Const)]
     return math.prod(extent for extent in extents if isinstance(extent, int))
 
@@ -210,7 +210,7 @@ def size_of(local: ir.LocalArray) -> int:
 def _run(program: Program, args: tuple[Any, ...], asked: Configuration) -> Run:
     """Run it on the machine in use; an index out of range is an `IndexError` too.
 
-    An error names thread and block as the kernel does.
+    An error names thread and block in the kernel's way.
     """
     machine = machines.current()
     if history.tracing:

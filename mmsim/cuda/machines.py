@@ -1,7 +1,7 @@
 """The machine that launches run on.
 
-By default it stands for an NVIDIA H200: the numbers are those that `mmsim gpu calibrate` measured
-on one (benchmarks/results/gpu/calibration.json).
+By default it stands for an NVIDIA H200: `mmsim gpu calibrate` measured its numbers on one
+(benchmarks/results/gpu/calibration.json).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ WIDTH = 32
 GLOBAL_LATENCY = 11031
 SHARED_LATENCY = 29
 GROUP_PS = 30.846
-"""Picoseconds of a time unit: what one address group takes of the whole GPU's global memory."""
+"""Picoseconds of a time unit: the time of one address group in the whole GPU's global memory."""
 
 
 @cache
@@ -69,17 +69,17 @@ def machine(chosen: Machine) -> Chosen:
 
 
 def set_machine(chosen: Machine) -> None:
-    """Let all launches of this process run on another machine, in every thread of it."""
+    """Let all launches of this process, in all of its threads, run on another machine."""
     _everywhere[:] = [chosen]
 
 
 def milliseconds(time_units: int) -> float:
-    """How long time units of global memory last on the H200."""
+    """The milliseconds of time units of global memory on the H200."""
     return time_units * GROUP_PS * 1e-9
 
 
 def a_machine(given: object) -> Machine:
-    """A machine that was given; anything else is an error."""
+    """Return the given machine; any other value is an error."""
     if not isinstance(given, Machine):
         raise MachineError(
             f"{shown(given)} is not a machine; give one as mm.HMM(2, 32, 300, bank_bytes=4)"
@@ -88,7 +88,7 @@ def a_machine(given: object) -> Machine:
 
 
 def stepped(asked: Machine) -> Machine:
-    """The machine on which a launch of a machine is stepped through.
+    """The machine for stepping through a launch of a machine.
 
     A chosen machine shows itself. A small machine of the same warps and banks replaces one with the
     global latency of the default machine, which is too long to be watched, and one whose launches

@@ -1,4 +1,4 @@
-"""Which of several signatures is meant by arguments of some types."""
+"""The choice of a signature by the types of arguments."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from mmsim.cuda.types import ArrayType, Scalar, TupleType, Type, TypingError, as
 T = TypeVar("T")
 Types = tuple[Type, ...]
 SAME, WIDER, SAFE, UNSAFE = range(4)
-"""How a number is converted: not, to a wider one of its kind, to one that holds it, otherwise."""
+"""Conversions of a number: none, to a wider one of its kind, to one that holds it, any other."""
 
 
 class ByTypes(dict[Types, T]):
-    """Something for each tuple of argument types, which may be given as Numba's types."""
+    """A value for each tuple of argument types; Numba's types work too."""
 
     def __missing__(self, key: tuple[object, ...]) -> T:
         own = tuple(map(as_type, key))
@@ -25,10 +25,10 @@ class ByTypes(dict[Types, T]):
 
 
 def best(given: Types, known: list[Types]) -> Types | None:
-    """The argument types among those known that fit the given ones best; None where none fits.
+    """The known argument types that fit the given types best; None if none fit.
 
     As with Numba, the fewest unsafe conversions count first, then the fewest safe ones, then the
-    fewest to a wider number. Raises a `TypingError` where two are as good.
+    fewest to a wider number. Raises a `TypingError` if two are equally good.
 
     >>> from mmsim.cuda.types import float32, float64, int32, int64
     >>> best((int32,), [(float32,), (int64,), (float64,)])
@@ -56,7 +56,7 @@ def _rating(given: Types, wanted: Types) -> tuple[int, int, int] | None:
 
 
 def _step(given: Type, wanted: Type) -> int | None:
-    """What an argument of one type becomes as one of another; None where there is no conversion."""
+    """The conversion of an argument from one type to another; None if there is none."""
     if given == wanted:
         return SAME
     if isinstance(given, Scalar) and isinstance(wanted, Scalar):
@@ -76,8 +76,8 @@ def _step(given: Type, wanted: Type) -> int | None:
 def reinterpreted(given: Types, wanted: Types) -> Types | None:
     """The types of the only signature, if arguments fit it when integers lose or gain a sign.
 
-    Numba doesn't compare arrays with the types of a kernel that has one signature: where it says
-    int32, the bits of a uint32 are taken for an int32's.
+    Numba doesn't compare arrays with the types of a kernel that has one signature. If the signature
+    says int32, the bits of a uint32 count as an int32's.
     """
     if len(given) != len(wanted):
         return None
@@ -86,7 +86,7 @@ def reinterpreted(given: Types, wanted: Types) -> Types | None:
 
 
 def _same_bits(given: Type, wanted: Type) -> bool:
-    """Whether one fits as it is, or is an array of integers as wide as the other's."""
+    """Whether a type fits without conversion, or is an array of integers of the same width."""
     if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
         one, other = given.dtype, wanted.dtype
         if isinstance(one, Scalar) and isinstance(other, Scalar) and one.bitwidth == other.bitwidth:

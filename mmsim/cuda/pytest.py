@@ -1,10 +1,9 @@
-"""A plugin of pytest: tests of kernels of `numba.cuda`, on mmsim.
+"""A plugin of pytest that runs tests of `numba.cuda` kernels on mmsim.
 
     pytest -p mmsim.cuda.pytest [--cuda-check] [--cuda-json FILE] [--cuda-html FILE]
 
-It puts mmsim in the place of `numba.cuda` before any test is imported, and prints a table of all
-launches at the end. With --cuda-check every launch is checked, and findings end the tests with
-status 1.
+It replaces `numba.cuda` with mmsim before any test is imported, and prints a table of all launches
+at the end. With --cuda-check, every launch is checked, and findings end the tests with status 1.
 """
 
 from __future__ import annotations
@@ -20,10 +19,9 @@ report = Report()
 
 
 def pytest_addoption(parser: Any) -> None:
-    """Take numba.cuda's place before any test is imported; add the options.
+    """Replace numba.cuda before any test is imported; add the options.
 
-    Not
-        where this file is imported for another reason: it changes the whole process.
+    This file does not replace it on import, as that would change the whole process.
     """
     replace()
     group = parser.getgroup("mmsim")
@@ -38,7 +36,7 @@ def pytest_configure(config: Any) -> None:
 
 
 def pytest_sessionfinish(session: Any, exitstatus: int) -> None:
-    """Save what is asked for; findings are a failure."""
+    """Save the requested files; findings are a failure."""
     option = session.config.option
     if option.cuda_json is not None:
         option.cuda_json.write_text(report.to_json(), encoding="utf-8")
@@ -49,7 +47,7 @@ def pytest_sessionfinish(session: Any, exitstatus: int) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print the table, and what the checks say of each kernel."""
+    """Print the table, and the verdict of the checks on each kernel."""
     if report.kernels:
         terminalreporter.section("kernels")
         for table in report.tables():

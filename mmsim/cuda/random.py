@@ -1,8 +1,8 @@
-"""Random numbers in kernels: xoroshiro128+, with Numba's states and Numba's numbers, bit by bit.
+"""Random numbers in kernels: xoroshiro128+, with Numba's states and Numba's numbers, bit for bit.
 
-A state is two words of 64 bits. It moves on by a linear map over bits (Blackman and Vigna,
-"Scrambled linear pseudorandom number generators"), so 2^64 steps together, a *jump*, are a linear
-map as well: by it, and by its powers, the states of all threads are made from the first one.
+A state is two words of 64 bits. A step is a linear map over bits (Blackman and Vigna, "Scrambled
+linear pseudorandom number generators"). So a *jump*, 2^64 steps together, is a linear map too. Its
+powers make the states of all threads from the first one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=Tru
 xoroshiro128p_type = from_dtype(xoroshiro128p_dtype)
 
 Words = npt.NDArray[np.uint64]
-"""States, of shape (states, 2). A linear map: what it makes of the 128 states with one bit set."""
+"""States, of shape (states, 2). A linear map is its results for the 128 states with one bit set."""
 
 BITS = 128
 MASK = 2**64 - 1
@@ -37,7 +37,7 @@ def create_xoroshiro128p_states(
 ) -> DeviceNDArray:
     """An array of the device with `n` states, each 2^64 steps after the one before it.
 
-    `subsequence_start` is how many jumps the first one is ahead of the seed's.
+    `subsequence_start` is the number of jumps from the seed's state to the first one.
 
     >>> create_xoroshiro128p_states(2, seed=1).copy_to_host()["s0"]
     array([10451216379200822465,  8341117667364343960], dtype=uint64)
@@ -58,7 +58,7 @@ def init_xoroshiro128p_states(
 
 
 def _states(count: int, seed: int, jumps: int) -> Words:
-    """`count` states; the map of 2^k jumps doubles how many there are."""
+    """`count` states; the map of 2^k jumps doubles their number."""
     states = np.full((1, 2), _split_mix(seed), np.uint64)
     ahead = _jump()
     power = ahead
@@ -74,7 +74,7 @@ def _states(count: int, seed: int, jumps: int) -> Words:
 
 
 def _split_mix(seed: int) -> int:
-    """The word that SplitMix64 makes of a seed, so that small seeds differ in many bits."""
+    """SplitMix64's word for a seed, so that small seeds differ in many bits."""
     z = (seed + 0x9E3779B97F4A7C15) & MASK
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
@@ -107,7 +107,7 @@ def _rotated(words: Words, by: int) -> Words:
 
 
 def _mapped(linear: Words, states: Words) -> Words:
-    """What a linear map makes of states: the sum over the bits that are set."""
+    """The result of a linear map for states: the sum over the set bits."""
     result = np.zeros_like(states)
     for bit in range(BITS):
         is_set = (states[:, bit // 64] >> np.uint64(bit % 64)) & np.uint64(1)
@@ -135,7 +135,7 @@ def xoroshiro128p_next(states: Any, index: Any) -> Any:
 
 @jit(device=True)
 def _uniform(x: Any) -> Any:
-    """The float64 from 0 up to 1 that the highest 53 bits are."""
+    """The float64 from 0 up to 1 of the highest 53 bits."""
     return (x >> uint32(11)) * (float64(1) / (uint64(1) << uint32(53)))
 
 
@@ -161,7 +161,7 @@ def xoroshiro128p_normal_float32(states: Any, index: Any) -> Any:
 
 @jit(device=True)
 def xoroshiro128p_normal_float64(states: Any, index: Any) -> Any:
-    """A normally distributed float64, of two float32 as Numba's; moves two steps on."""
+    """A normally distributed float64, from two float32 as in Numba; moves two steps on."""
     u1 = xoroshiro128p_uniform_float32(states, index)
     u2 = xoroshiro128p_uniform_float32(states, index)
     return math.sqrt(-float64(2.0) * math.log(u1)) * math.cos(TWO_PI_FLOAT64 * u2)

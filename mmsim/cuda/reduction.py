@@ -1,7 +1,7 @@
-"""`cuda.reduce`: from a function of two values, one that reduces an array with it.
+"""`cuda.reduce`: a reduction of arrays by a function of two values.
 
-Blocks of four warps reduce in shared memory, as Numba's do: each thread takes every n-th element,
-then half of the threads of a warp take over the results of the other half, and so on.
+As in Numba, blocks of four warps reduce in shared memory. Each thread takes every n-th element.
+Then half of the threads of a warp take over the results of the other half, and so on.
 """
 
 from __future__ import annotations
@@ -31,18 +31,19 @@ class Reduce:
     def __call__(
         self, arr: Any, size: int | None = None, res: Any = None, init: Any = 0, stream: Any = 0
     ) -> Any:
-        """All elements of an array of one axis, and `init`, as one value.
+        """Reduce all elements of an array of one axis, and `init`, to one value.
 
         Parameters
         ----------
         arr
             An array of the host or the device.
         size
-            How many of its elements; by default all.
+            The number of elements to reduce. Default: all.
         res
-            An array of the device whose first element gets the value; else it is returned.
+            An array of the device whose first element gets the value. Without it, the value is
+            returned.
         init
-            A value that changes nothing, or one to begin with.
+            The initial value, such as the neutral element.
         stream
             The stream of the launches.
         """
@@ -67,7 +68,7 @@ class Reduce:
         return None
 
     def _kernel(self, dtype: np.dtype[Any]) -> Dispatcher:
-        """The kernel that reduces elements of such a type, one value for each block."""
+        """The kernel that reduces elements of a type to one value for each block."""
         if dtype not in self._kernels:
             self._kernels[dtype] = _made(self._functor, from_dtype(dtype))
         return self._kernels[dtype]

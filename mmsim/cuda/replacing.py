@@ -1,7 +1,7 @@
-"""Put `mmsim.cuda` in the place of `numba.cuda` in this process, for programs that import that.
+"""Replace `numba.cuda` with `mmsim.cuda` in this process, for programs that import `numba.cuda`.
 
-`from numba import cuda` and `from numba_cuda_mlir import cuda` then give `mmsim.cuda`, whether or
-not these packages are installed; `numba.vectorize(target="cuda")` gives mmsim's.
+Then `from numba import cuda` and `from numba_cuda_mlir import cuda` import `mmsim.cuda`, whether or
+not these packages are installed, and `numba.vectorize(target="cuda")` is mmsim's.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ PARTS: dict[str, ModuleType] = {
 
 
 def replace() -> None:
-    """Let `numba.cuda` mean `mmsim.cuda` from now on. Call it before anything imports that."""
+    """Let `numba.cuda` mean `mmsim.cuda` from now on. Call it before any import of `numba.cuda`."""
     for name in PACKAGES:
         vars(_package(name)).update(cuda=mmsim.cuda)
         sys.modules[f"{name}.cuda"] = mmsim.cuda
@@ -63,7 +63,7 @@ def replace() -> None:
 
 
 def _package(name: str) -> ModuleType:
-    """A package, or a stand-in that has Numba's types where it isn't installed."""
+    """A package, or a stand-in with Numba's types if it isn't installed."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -73,7 +73,7 @@ def _package(name: str) -> ModuleType:
 
 
 def for_target(numbas: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator of Numba, which for the target "cuda" is mmsim's."""
+    """A decorator of Numba; for the target "cuda", it is mmsim's."""
 
     def decorator(*args: Any, **options: Any) -> Any:
         chosen = own if options.get("target") == "cuda" else numbas

@@ -1,4 +1,4 @@
-"""What all launches of a process cost, kernel by kernel."""
+"""The cost of all launches of a process, kernel by kernel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mmsim.results.verdict import looked_for
 from mmsim.view.tables import Column, Table, findings_table, html, table_html, words
 
 SMALL = 1 << 11
-"""Requests of warps up to which the first launch of a kernel is shown step by step in a page."""
+"""The most requests of warps in a launch that a page shows step by step."""
 NUMBERS = ("launches", "threads", "time")
 
 WORDS = {
@@ -50,9 +50,9 @@ class Cost:
 class KernelReport:
     """All launches of one kernel.
 
-    `threads` and `time` (time units) are sums over the launches; `memories` are "global" and
-    "shared" on an HMM; `worst_line` is the line that wastes the most stages, 0 if none does.
-    `findings` counts those of different lines, `checked` the launches that were checked.
+    `threads` and `time` (time units) are sums over the launches. `memories` are "global" and
+    "shared" on an HMM. `worst_line` is the line that wastes the most stages, 0 if none does.
+    `findings` counts the findings of different lines, `checked` the checked launches.
     """
 
     kernel: str
@@ -82,7 +82,7 @@ class Report:
 
     @property
     def findings(self) -> list[Finding]:
-        """What was found, kernel by kernel; those of the same lines in several launches as one."""
+        """The findings, kernel by kernel; those of the same lines in several launches are one."""
         return [finding for found in self._found.values() for finding in found]
 
     def listen(self, check: bool = False) -> None:
@@ -153,7 +153,7 @@ class Report:
         return [*cells, worst, str(row.findings) if history.check else ""]
 
     def tables(self) -> list[Table]:
-        """The table of kernels, and if anything was found, that of the findings."""
+        """The table of kernels, and the table of findings if there are any."""
         found = [findings_table(self.findings)] if self.findings else []
         return [self.table(), *found]
 
@@ -187,7 +187,7 @@ class Report:
         return json.dumps({"kernels": rows, "findings": found}, indent=1)
 
     def to_html(self) -> str:
-        """A page: the tables, and for each kernel its first launch, step by step or by line."""
+        """A page: the tables, and the first launch of each kernel, step by step or by line."""
         parts = [table_html(table) for table in self.tables()]
         for row in self.kernels:
             first = self._first[row.kernel, row.file, row.line]
@@ -203,7 +203,7 @@ class Report:
 
 
 def verdict(launched: Launched) -> str:
-    """The verdict of one launch, which `kernel.verdict()` gives.
+    """The verdict of one launch, for `kernel.verdict()`.
 
     >>> import numpy as np
     >>> from mmsim import cuda
@@ -240,7 +240,7 @@ def _profile(run: Run) -> Profile:
 
 
 def _player(kernel: str, launched: Launched) -> str:
-    """The player of a small launch; of a larger one, how to see it."""
+    """The player of a small launch; for a larger one, how to see it."""
     if launched.run.requests <= SMALL:
         try:
             return player(kernel, launched)._repr_html_()

@@ -1,4 +1,4 @@
-"""Run a Python program that uses `numba.cuda`, with mmsim in its place."""
+"""Run a Python program that uses `numba.cuda`, with mmsim instead."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from mmsim.cuda.replacing import replace
 
 
 def run_script(script: str, arguments: Sequence[str]) -> int:
-    """Run a file, or with `-m` a module, as `python` would; its exit status.
+    """Run a file, or with `-m` a module, as `python` does; return its exit status.
 
-    An exception that it doesn't catch is raised.
+    Raises any exception that the program doesn't catch.
     """
     replace()
     before = sys.argv, sys.path[:]
@@ -35,7 +35,7 @@ def run_script(script: str, arguments: Sequence[str]) -> int:
 
 
 def _status(code: object) -> int:
-    """The exit status that Python makes of what `sys.exit` is given."""
+    """Python's exit status for an argument of `sys.exit`."""
     if code is None:
         return 0
     if isinstance(code, int):

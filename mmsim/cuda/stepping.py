@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Tracing:
-    """Launches are recorded; the end of a `with` block of it goes back to what was before."""
+    """A choice to record launches or not; the end of its `with` block restores the previous one."""
 
     def __init__(self, on: bool) -> None:
         self._on, self._before = on, history.tracing
@@ -30,12 +30,12 @@ class Tracing:
 
 
 def trace(on: bool = True) -> Tracing:
-    """Record what happens in the launches of a `with` block, or in all from now on.
+    """Record the launches of a `with` block, or all launches from now on.
 
-    `cuda.last` and `kernel.last` then have a `trace`, for the player, the figures and your own
-    eyes. Such launches run on the machine that was chosen by `cuda.machine`. In the place of the
-    default one, whose latencies are too long to be watched, stands a small one of the same warps
-    and banks. A launch takes the engine "events" and longer. `cuda.trace(False)` ends it.
+    Then `cuda.last` and `kernel.last` have a `trace`, for the player and the figures. Such launches
+    run on the machine of `cuda.machine`. The latencies of the default machine are too long to step
+    through, so a small machine with the same warps and banks replaces it. A recorded launch uses
+    the engine "events" and takes longer. `cuda.trace(False)` ends the recording.
 
     >>> import numpy as np
     >>> from mmsim import cuda
@@ -57,7 +57,7 @@ def player(
     start: int = 0,
     end: int | None = None,
 ) -> Player:
-    """What `Dispatcher.player` documents, for the last launch of the kernel `name`."""
+    """As `Dispatcher.player`, for the last launch of the kernel `name`."""
     run = _recorded(name, launched, machine)
     from mmsim.view.player import Player  # loads the tables that a page needs
 
@@ -71,7 +71,7 @@ def player(
 
 
 def _recorded(name: str, launched: Launched, machine: Machine | None) -> Run:
-    """The launch with its trace: as it was recorded, else run again."""
+    """The launch with its trace: the recorded one, else a second run."""
     if launched.run.record is not None and machine in (None, launched.run.machine):
         return launched.run
     if launched.before is None:

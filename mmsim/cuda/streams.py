@@ -1,7 +1,7 @@
-"""Streams and events. Every operation on the device is done immediately, in the order of the calls.
+"""Streams and events. The device does every operation immediately, in the order of the calls.
 
-Time is that of the model: an event keeps how many time units all launches before it took, and the
-time between two of them is that of these units on the GPU that the machine stands for.
+Time is the model's. An event keeps the time units of all launches before it. The time between two
+events is that of the time units between them, on the GPU that the machine stands for.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Stream:
         return f"<{self._name} {self.handle}>"
 
     def synchronize(self) -> None:
-        """Wait until everything is done; it is."""
+        """Wait until all work is done; here it always is."""
 
     @contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
@@ -41,11 +41,11 @@ class Stream:
         self.synchronize()
 
     def add_callback(self, callback: Callable[[Any, int, Any], Any], arg: Any = None) -> None:
-        """Call `callback(stream, status, arg)` when all before is done: now."""
+        """Call `callback(stream, status, arg)` when all earlier work is done: immediately."""
         callback(self, 0, arg)
 
     def async_done(self) -> Any:
-        """A future of asyncio that is done when all before is done."""
+        """Return a future of asyncio that is done when all earlier work is done."""
         import asyncio
 
         future = asyncio.get_running_loop().create_future()
@@ -54,11 +54,11 @@ class Stream:
 
 
 Given = Stream | int
-"""A stream as it is given; 0 stands for the default stream."""
+"""A stream as an argument; 0 stands for the default stream."""
 
 
 def handle_of(stream: Given) -> int | None:
-    """A stream's number; None for the default stream that is written as 0."""
+    """A stream's number; None for the default stream, written as 0."""
     return None if isinstance(stream, int) and stream == 0 else int(stream)
 
 
@@ -99,25 +99,25 @@ def external_stream(ptr: int) -> Stream:
 
 
 class Event:
-    """A moment among the launches."""
+    """A point in the order of launches."""
 
     def __init__(self, timing: bool = True) -> None:
         self.timing = timing
         self._time: float | None = None
 
     def record(self, stream: Given = 0) -> None:
-        """Make this the moment."""
+        """Set the event to this point."""
         self._time = clock.milliseconds()
 
     def query(self) -> bool:
-        """Whether all before it is done."""
+        """Whether all earlier work is done."""
         return True
 
     def synchronize(self) -> None:
-        """Wait until all before it is done; it is."""
+        """Wait until all earlier work is done; here it always is."""
 
     def wait(self, stream: Given = 0) -> None:
-        """Let a stream wait for it."""
+        """Let a stream wait for this event."""
 
     def elapsed_time(self, evtend: Event) -> float:
         """Milliseconds of the model from this event to another."""
@@ -130,7 +130,7 @@ def event(timing: bool = True) -> Event:
 
 
 def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
-    """Milliseconds of the model between two events that were recorded."""
+    """Milliseconds of the model between two recorded events."""
     if not (evtstart.timing and evtend.timing):
         raise CudaAPIError("an event made with timing=False has no time")
     if evtstart._time is None or evtend._time is None:
@@ -139,7 +139,7 @@ def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
 
 
 def synchronize() -> None:
-    """Wait until all that was asked of the device is done; it is."""
+    """Wait until all work of the device is done; here it always is."""
 
 
 __all__ = [

@@ -1,8 +1,8 @@
-"""The names that mean something only inside a kernel.
+"""The names that have a meaning only inside a kernel.
 
-They exist for the reader, the type checker and the editor. A kernel is parsed, never called: its
-front end knows these names by their module and their qualified name, as it knows those of
-`numba.cuda`. Called from the host they raise a `HostCallError`.
+They exist for the reader, the type checker and the editor. mmsim parses a kernel and never calls
+it. The front end knows these names by module and qualified name, like those of `numba.cuda`. A call
+from the host raises a `HostCallError`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class HostCallError(MMSimError, NotImplementedError):
 
 
 def outside(name: str) -> NoReturn:
-    """Refuse the call of what has a meaning only in a kernel."""
+    """Refuse the call of a name that has a meaning only in a kernel."""
     raise HostCallError(
         f"cuda.{name} cannot be called from host code: it has a meaning only inside a function "
         "decorated with cuda.jit"
@@ -26,7 +26,7 @@ def outside(name: str) -> NoReturn:
 
 
 class _Name(type):
-    """A name that is printed as Numba prints it, and of which no object is made."""
+    """A name without objects, printed as in Numba."""
 
     def __repr__(cls) -> str:
         return f"<{cls.__qualname__}>"
@@ -82,7 +82,7 @@ class shared(metaclass=_Name):
 
     @staticmethod
     def array(shape: Any, dtype: Any, alignment: int | None = None) -> Any:
-        """An array of the block; of shape 0, one that fills the launch's dynamic shared memory."""
+        """An array of the block. With shape 0 it fills the launch's dynamic shared memory."""
         outside("shared.array")
 
 
@@ -110,17 +110,17 @@ def syncthreads() -> None:
 
 
 def syncthreads_count(predicate: Any) -> int:
-    """Wait for the block; for how many of its threads the predicate holds."""
+    """Wait for the block; return the number of its threads for which the predicate holds."""
     outside("syncthreads_count")
 
 
 def syncthreads_and(predicate: Any) -> int:
-    """Wait for the block; 1 if the predicate holds for all of its threads, else 0."""
+    """Wait for the block; return 1 if the predicate holds for all of its threads, else 0."""
     outside("syncthreads_and")
 
 
 def syncthreads_or(predicate: Any) -> int:
-    """Wait for the block; 1 if the predicate holds for any of its threads, else 0."""
+    """Wait for the block; return 1 if the predicate holds for any of its threads, else 0."""
     outside("syncthreads_or")
 
 
@@ -135,17 +135,17 @@ def shfl_sync(mask: int, value: Any, src_lane: int) -> Any:
 
 
 def shfl_up_sync(mask: int, value: Any, delta: int) -> Any:
-    """The value of the lane `delta` below; its own where there is none."""
+    """The value of the lane `delta` below; without such a lane, its own value."""
     outside("shfl_up_sync")
 
 
 def shfl_down_sync(mask: int, value: Any, delta: int) -> Any:
-    """The value of the lane `delta` above; its own where there is none."""
+    """The value of the lane `delta` above; without such a lane, its own value."""
     outside("shfl_down_sync")
 
 
 def shfl_xor_sync(mask: int, value: Any, lane_mask: int) -> Any:
-    """The value of the lane whose number is this lane's, exclusive or `lane_mask`."""
+    """The value of the lane with number (this lane's number XOR `lane_mask`)."""
     outside("shfl_xor_sync")
 
 
@@ -190,17 +190,17 @@ def lanemask_lt() -> int:
 
 
 def threadfence_block() -> None:
-    """Let the block see what this thread has written, before what it writes next."""
+    """Let the block see the earlier writes of this thread before its later writes."""
     outside("threadfence_block")
 
 
 def threadfence() -> None:
-    """Let the grid see what this thread has written, before what it writes next."""
+    """Let the grid see the earlier writes of this thread before its later writes."""
     outside("threadfence")
 
 
 def threadfence_system() -> None:
-    """Let host and devices see what this thread has written, before what it writes next."""
+    """Let host and devices see the earlier writes of this thread before its later writes."""
     outside("threadfence_system")
 
 
@@ -210,7 +210,7 @@ def nanosleep(nanoseconds: int) -> None:
 
 
 def popc(x: int) -> int:
-    """How many bits of `x` are 1."""
+    """The number of bits of `x` that are 1."""
     outside("popc")
 
 
@@ -220,7 +220,7 @@ def brev(x: int) -> int:
 
 
 def clz(x: int) -> int:
-    """How many bits of `x` are 0 above its highest 1."""
+    """The number of 0 bits of `x` above its highest 1."""
     outside("clz")
 
 
@@ -277,12 +277,12 @@ class atomic(metaclass=_Name):
 
     @staticmethod
     def inc(array: Any, index: Any, value: Any) -> Any:
-        """`array[index] += 1`, or 0 where it was `value` or more."""
+        """`array[index] += 1`, or 0 if it was `value` or more."""
         outside("atomic.inc")
 
     @staticmethod
     def dec(array: Any, index: Any, value: Any) -> Any:
-        """`array[index] -= 1`, or `value` where it was 0 or more than `value`."""
+        """`array[index] -= 1`, or `value` if it was 0 or more than `value`."""
         outside("atomic.dec")
 
     @staticmethod
@@ -302,12 +302,12 @@ class atomic(metaclass=_Name):
 
     @staticmethod
     def nanmax(array: Any, index: Any, value: Any) -> Any:
-        """As `max`, where NaN counts as missing."""
+        """As `max`; NaN counts as missing."""
         outside("atomic.nanmax")
 
     @staticmethod
     def nanmin(array: Any, index: Any, value: Any) -> Any:
-        """As `min`, where NaN counts as missing."""
+        """As `min`; NaN counts as missing."""
         outside("atomic.nanmin")
 
     @staticmethod
@@ -322,7 +322,7 @@ class atomic(metaclass=_Name):
 
 
 def declare_device(name: str, sig: Any, *args: Any, **kwargs: Any) -> Callable[..., Any]:
-    """A device function of CUDA C. Raises a `HostCallError`: foreign code has no meaning here."""
+    """A device function of CUDA C. Raises a `HostCallError`: mmsim can't run foreign code."""
     raise HostCallError(
         f"cuda.declare_device({name!r}, ...) names a function of CUDA C or PTX, which mmsim cannot "
         "run; write it in Python with cuda.jit(device=True)"

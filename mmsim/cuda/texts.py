@@ -1,7 +1,7 @@
-"""Functions that are made from a text, and where that text is kept.
+"""Functions made from a text, and the place that keeps this text.
 
-A kernel is parsed, so its text must be known. That of a function made by `exec` stands in no file;
-it is kept where Python looks for the lines of a traceback.
+mmsim parses a kernel, so it needs the text. The text of a function made by `exec` is not in a file.
+It is kept where Python looks for the lines of a traceback.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any
 
 _numbers = itertools.count(1)
 FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
-"""The flags of a caller's code that hold for the texts that it executes, too."""
+"""The flags of a caller's code that also hold for the texts that it executes."""
 
 
 def kept(text: str) -> str:
-    """Keep a text under a file name of its own; that name."""
+    """Keep a text under a new file name; return the name."""
     name = f"<exec {next(_numbers)}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     return name
 
 
 def function_from(text: str, name: str, names: dict[str, Any]) -> Any:
-    """The function of that name that a text defines, which may use the names given."""
+    """The function with a name in a text, which may use the given names."""
     space = dict(names)
     exec(compile(text, kept(text), "exec"), space)
     return space[name]
@@ -42,7 +42,7 @@ def exec_and_keep(
     /,
     **options: Any,
 ) -> None:
-    """As Python's `exec`, but keeps the text of what it defines."""
+    """As Python's `exec`, but keeps the text of its definitions."""
     caller = sys._getframe(1)
     if globals is None:
         globals = caller.f_globals
@@ -57,5 +57,5 @@ def exec_and_keep(
 
 
 def keep_all() -> None:
-    """From now on keep the texts of all that `exec` makes in this process."""
+    """From now on, keep the text of each `exec` in this process."""
     builtins.exec = exec_and_keep

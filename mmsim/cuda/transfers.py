@@ -14,7 +14,7 @@ from mmsim.cuda.streams import Given
 
 @require_context
 def to_device(obj: Any, stream: Given = 0, copy: bool = True, to: Any = None) -> Any:
-    """Copy an array to the device: to a new array, or to `to`; that array.
+    """Copy an array to the device, to a new array or to `to`; return that array.
 
     >>> to_device(np.arange(4)).copy_to_host()
     array([0, 1, 2, 3])
@@ -27,7 +27,7 @@ def to_device(obj: Any, stream: Given = 0, copy: bool = True, to: Any = None) ->
 
 
 def auto_device(obj: Any, stream: Given = 0, copy: bool = True) -> tuple[Any, bool]:
-    """The array of the device for a value, and whether it had to be made."""
+    """Return the array of the device for a value, and whether the call made it."""
     if is_device_memory(obj):
         return obj, False
     if hasattr(obj, "__cuda_array_interface__"):

@@ -1,10 +1,10 @@
-"""Numba's names of types: of values, arrays, tuples, and of what a kernel takes.
+"""Numba's names of types: of values, arrays, tuples and signatures.
 
     >>> from mmsim.cuda import types
     >>> types.void(types.float32[:, ::1], types.int64)
     none(array(float32, 2d, C), int64)
 
-Types made by Numba itself are understood too: `as_type` takes either.
+`as_type` also accepts Numba's own types.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from mmsim.frontend.numba_records import record_dtype
 
 
 class TypingError(MMSimError, TypeError):
-    """Types that do not fit: a signature that says nothing, or arguments of another type."""
+    """Types that do not fit: a meaningless signature, or arguments of another type."""
 
 
 class Type:
-    """A type. Called with types, the signature of a function that returns it."""
+    """A type. A call with types returns the signature of a function that returns this type."""
 
     def __repr__(self) -> str:
         return str(self)
@@ -37,7 +37,7 @@ class Type:
 
 
 def _dimensions(index: Any) -> tuple[int, str]:
-    """The number of dimensions and the layout that stand in the brackets after a type."""
+    """The number of dimensions and the layout in the brackets after a type."""
     axes = index if isinstance(index, tuple) else (index,)
     if not all(isinstance(axis, slice) and axis.start is axis.stop is None for axis in axes):
         raise TypingError(f"an array's type is written as float32[:, :], not [{shown(index)}]")
@@ -55,7 +55,7 @@ def _dimensions(index: Any) -> tuple[int, str]:
 class Scalar(Type):
     """The type of a number.
 
-    Called with a number, that number in this type: `int8(300)` is 44.
+    A call converts a number to this type: `int8(300)` is 44.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Scalar(Type):
 
     @property
     def bitwidth(self) -> int:
-        """How many bits it has."""
+        """The number of its bits."""
         return self.dtype.itemsize * 8
 
     def __call__(self, *args: Any) -> Any:
@@ -82,7 +82,7 @@ class Scalar(Type):
 
 @dataclass(frozen=True, repr=False)
 class NoneType(Type):
-    """What a kernel returns."""
+    """The type of a kernel's result: None."""
 
     name: str = "none"
 
@@ -103,7 +103,7 @@ class Record(Type):
 
 @dataclass(frozen=True, repr=False)
 class ArrayType(Type):
-    """An array of such elements; layout "C", "F", or "A" for any."""
+    """An array of elements of a type; layout "C", "F", or "A" for any."""
 
     dtype: Any
     ndim: int
@@ -113,7 +113,7 @@ class ArrayType(Type):
         return f"array({self.dtype}, {self.ndim}d, {self.layout})"
 
     def takes(self, other: Any) -> bool:
-        """Whether an argument of another type may stand for this."""
+        """Whether an argument of another type fits this type."""
         if not isinstance(other, ArrayType) or (self.dtype, self.ndim) != (other.dtype, other.ndim):
             return False
         return self.layout in ("A", other.layout)
@@ -131,7 +131,7 @@ class TupleType(Type):
 
 @dataclass(frozen=True, repr=False)
 class Opaque(Type):
-    """A type that only has a name, as that of strings."""
+    """A type that only has a name, such as that of strings."""
 
     name: str
 
@@ -141,7 +141,7 @@ class Opaque(Type):
 
 @dataclass(frozen=True, repr=False)
 class Signature:
-    """What a function takes and returns."""
+    """The types of a function's arguments and of its result."""
 
     return_type: Type
     args: tuple[Type, ...]
@@ -207,7 +207,7 @@ NAMES = {name: value for name, value in list(globals().items()) if isinstance(va
 
 
 def of_value(value: Any) -> Type:
-    """The type that a kernel takes an argument for.
+    """The type of an argument for a kernel.
 
     >>> of_value(3), of_value(2.5), of_value(np.zeros((2, 3), np.float32))
     (int64, float64, array(float32, 2d, C))
@@ -296,7 +296,7 @@ def _from_numba(value: Any) -> Type:
 
 
 def as_signature(value: Any) -> Signature:
-    """A signature: of this module, of Numba, a tuple of argument types, or text.
+    """A signature from one of this module or of Numba, a tuple of argument types, or text.
 
     >>> as_signature("void(int32[:], float64)"), as_signature((int32, float32))
     (none(array(int32, 1d, A), float64), none(int32, float32))
@@ -316,14 +316,14 @@ def as_signature(value: Any) -> Signature:
 
 
 def is_signature(value: Any) -> bool:
-    """Whether a value can be meant as a signature: no function, no list of them."""
+    """Whether a value may be a signature: neither a function nor a list of signatures."""
     if isinstance(value, str | tuple | Signature):
         return True
     return is_numbas(value) and hasattr(value, "return_type")
 
 
 class _Reader:
-    """Reads a type or a signature that is text; nothing in it is executed."""
+    """Reads a type or a signature from text; never executes it."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -361,7 +361,7 @@ MAKERS = {"Array": Array, "Tuple": Tuple, "UniTuple": UniTuple}
 
 
 def signatures_of(given: Any) -> list[Signature] | None:
-    """The signatures that stand before the function; None where it is the function, or nothing."""
+    """The signatures before the function; None for the function itself, or for nothing."""
     if isinstance(given, list):
         return list(map(as_signature, given))
     return [as_signature(given)] if is_signature(given) else None

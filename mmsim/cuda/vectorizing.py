@@ -1,6 +1,6 @@
 """`cuda.vectorize` and `cuda.guvectorize`: from functions of elements to functions of arrays.
 
-A thread computes one element of the result, or for `guvectorize` one of the loop's sub-arrays.
+A thread computes one element of the result or, for `guvectorize`, one of the loop's sub-arrays.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def {name}({arguments}):
 def vectorize(
     ftylist_or_function: Any = (), target: str = "cuda", identity: Any = None, **options: Any
 ) -> Callable[[Callable[..., Any]], Vectorized]:
-    """Decorate a function of numbers that is to be applied to all elements of arrays.
+    """Decorate a function of numbers; the result applies it to all elements of arrays.
 
     Parameters
     ----------
     ftylist_or_function
-        The signatures, as "float32(float32, float32)", with what the function returns.
+        The signatures with the result's type, such as "float32(float32, float32)".
     target
         "cuda".
     identity
@@ -92,9 +92,9 @@ class Vectorized:
         }
 
     def __call__(self, *args: Any, out: Any = None, stream: Any = 0) -> Any:
-        """The results; `out` is an array for them, else a new one.
+        """Return the results, in `out` or in a new array.
 
-        It is on the device if an argument is there or `out` is, else on the host.
+        The array is on the device if an argument or `out` is, else on the host.
         """
         on_device = any(is_cuda_array(arg) for arg in (*args, out))
         given = [_array(arg) for arg in args]
@@ -112,7 +112,7 @@ class Vectorized:
         return _handed_back(made.reshape(shape), out, on_device)
 
     def _types(self, args: tuple[Any, ...], given: list[npt.NDArray[Any]]) -> Dtypes:
-        """The argument types of the kernel for arguments: those of arrays must be exact."""
+        """The kernel's argument types for arguments. The types of arrays must match exactly."""
         exact = tuple(array.dtype for array in given)
         if exact in self._kernels:
             return exact
@@ -136,7 +136,7 @@ class Vectorized:
         return found[0]
 
     def reduce(self, arg: Any, stream: Any = 0) -> Any:
-        """All elements of an array of one axis as one, by a function of two."""
+        """Reduce all elements of an array of one axis to one, by a function of two."""
         if arg.shape[0] == 0:
             raise TypeError("Reduction on an empty array.")
         part = _array(arg)
@@ -150,10 +150,10 @@ class Vectorized:
 def guvectorize(
     *args: Any, **options: Any
 ) -> Callable[[Callable[..., Any]], GeneralizedVectorized]:
-    """Decorate a function of sub-arrays that is to work along all other axes of arrays.
+    """Decorate a function of sub-arrays; the result works along all other axes of arrays.
 
-    `guvectorize(signatures, layout)`; a layout is "(m,n),(n,p)->(m,p)", a signature lists the types
-    of the inputs and then of the outputs, which the function writes.
+    `guvectorize(signatures, layout)`. A layout is "(m,n),(n,p)->(m,p)". A signature lists the types
+    of the inputs, then those of the outputs; the function writes the outputs.
     """
     if len(args) != 2:
         raise TypeError("guvectorize() takes two positional arguments: signatures and layout")
@@ -172,7 +172,7 @@ def guvectorize(
 
 
 class GeneralizedVectorized:
-    """A function of sub-arrays, which works along all other axes of arrays."""
+    """A function of sub-arrays that works along all other axes of arrays."""
 
     def __init__(self, function: Callable[..., Any], signatures: list[Any], layout: str) -> None:
         self.__name__ = function.__name__
@@ -194,9 +194,9 @@ class GeneralizedVectorized:
             self._kernels[dtypes[:count]] = dtypes[count:], kernel
 
     def __call__(self, *args: Any, out: Any = None, stream: Any = 0) -> Any:
-        """The results; `out`, or arguments after the inputs, are arrays for them.
+        """Return the results; `out`, or arguments after the inputs, are arrays for them.
 
-        They are on the device if an argument is there, else on the host.
+        The results are on the device if an argument is, else on the host.
         """
         count, total = len(self._inputs), len(self._inputs) + len(self._outputs)
         outs = self._given_outputs(args, out)
@@ -233,7 +233,7 @@ class GeneralizedVectorized:
         return back[0] if len(back) == 1 else tuple(back)
 
     def _given_outputs(self, args: tuple[Any, ...], out: Any) -> list[Any]:
-        """The arrays that the results are to go to; None where there is none."""
+        """The arrays for the results; None for a result without one."""
         count, more = len(self._inputs), len(self._outputs)
         if out is None and len(args) not in (count, count + more):
             raise TypeError(
@@ -257,7 +257,7 @@ class GeneralizedVectorized:
         raise TypeError("no matching signature")
 
     def _sizes(self, inputs: list[npt.NDArray[Any]]) -> tuple[Shape, dict[str, int]]:
-        """The extents that the loop runs over, and those that the layout's names stand for."""
+        """The extents of the loop, and the extents of the layout's names."""
         sizes: dict[str, int] = {}
         loops = []
         for number, (array, names) in enumerate(zip(inputs, self._inputs, strict=True), 1):
@@ -280,7 +280,7 @@ def _positional(count: int) -> str:
 
 
 def _array(value: Any) -> npt.NDArray[Any]:
-    """The NumPy array that an argument is, or lies in."""
+    """The NumPy array of an argument, or of its memory."""
     if is_cuda_ndarray(value):
         array: npt.NDArray[Any] = value.gpu_data
         return array
@@ -288,14 +288,14 @@ def _array(value: Any) -> npt.NDArray[Any]:
 
 
 def _looped(array: npt.NDArray[Any], loop: Shape, inner: Shape) -> npt.NDArray[Any]:
-    """An input with one axis for the loop, along which it repeats where it has none of it."""
+    """An input with one axis for the loop. It repeats along loop axes that it lacks."""
     if math.prod(array.shape) == math.prod(inner):
         array = array.reshape(inner)
     return np.ascontiguousarray(np.broadcast_to(array, loop + inner)).reshape(-1, *inner)
 
 
 def _handed_back(made: DeviceNDArray, out: Any, on_device: bool) -> Any:
-    """The result where it is wanted: in `out`, on the device, or on the host."""
+    """The result in the wanted place: in `out`, on the device, or on the host."""
     if out is not None:
         _array(out)[...] = made.gpu_data
         return as_cuda_array(out) if is_cuda_array(out) and not is_cuda_ndarray(out) else out

@@ -1,4 +1,4 @@
-"""CUDA's vector types: one to four numbers, x, y, z and w. They mean something inside a kernel."""
+"""CUDA's vector types: one to four numbers, x, y, z and w. They have a meaning inside a kernel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mmsim.frontend.numba_vectors import ALIASES, AXES
 
 @dataclass(frozen=True)
 class VectorType:
-    """A type of `count` numbers; called in a kernel with numbers and vectors, a value of it."""
+    """A type of `count` numbers. In a kernel, a call with numbers and vectors makes a value."""
 
     name: str
     base_type: types.Scalar
@@ -20,7 +20,7 @@ class VectorType:
     aliases: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Kernels know it by the name that it says itself."""
+        """Kernels know it by its own name."""
         object.__setattr__(self, "_name", self.name)
 
     @property
@@ -30,7 +30,7 @@ class VectorType:
 
     @property
     def user_facing_object(self) -> VectorType:
-        """Itself, as Numba's name for what a kernel calls."""
+        """The type itself; Numba uses this name for the object that a kernel calls."""
         return self
 
     @property

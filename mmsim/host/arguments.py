@@ -1,4 +1,4 @@
-"""Checks of the arguments that users give, with a message for everything else."""
+"""Checks of users' arguments, with a message for every wrong one."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ def whole(name: str, value: object, least: int | None = 1) -> None:
 
 
 def one_of(name: str, value: object, known: tuple[str, ...]) -> None:
-    """Refuse what isn't one of a few words."""
+    """Refuse a value that isn't one of a few words."""
     if not isinstance(value, str) or value not in known:
         listed = " or ".join(map(repr, known))
         raise LaunchError(f"{name}={shown(value)}, but {name} must be {listed}")
 
 
 def yes_or_no(name: str, value: object) -> bool:
-    """True or False; anything else is refused."""
+    """Return True or False; refuse any other value."""
     if not isinstance(value, bool | np.bool_):
         raise LaunchError(f"{name}={shown(value)}, but {name} must be True or False")
     return bool(value)
 
 
 def file_path(name: str, value: str | PathLike[str]) -> Path:
-    """The path of a file; what can't name one is refused."""
+    """Return the path of a file; refuse a value that can't name one."""
     if not isinstance(value, str | PathLike) or "\0" in str(value):
         raise LaunchError(f"{name}={shown(value)}, but {name} must be the name of a file")
     return Path(value)
 
 
 def several(what: str, value: Any) -> list[Any]:
-    """The items of a list or of anything else that has some."""
+    """Return the items of a list or of any other collection."""
     try:
         return list(value)
     except TypeError:

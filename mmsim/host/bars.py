@@ -1,7 +1,7 @@
 """A progress bar on the terminal for many runs.
 
-A single run reports its progress in a line of its own (`mmsim.host.progress`): loading Rich
-takes longer than most runs.
+A single run reports its progress in one plain line (`mmsim.host.progress`), as loading Rich takes
+longer than most runs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def bar(*columns: ProgressColumn, shown: bool = True) -> Progress:
-    """A bar on the standard error, with these columns too; nothing if it is not a terminal."""
+    """A bar on the standard error, with these further columns; nothing without a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -31,6 +31,6 @@ def bar(*columns: ProgressColumn, shown: bool = True) -> Progress:
         console=console,
         transient=True,
         disable=hidden,
-        # Rich's window of 30 seconds gives no rate where each case takes longer than that.
+        # Rich's window of 30 seconds gives no rate if each case takes longer.
         speed_estimate_period=math.inf,
     )

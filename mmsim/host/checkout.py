@@ -1,4 +1,4 @@
-"""Which commit of a Git repository files belong to."""
+"""The Git commit of files."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ UNKNOWN = "unknown"
 
 
 def commit_of(file: Path) -> str:
-    """The commit that is checked out where a file lies, with "-dirty" if a file was changed since.
+    """Return the commit checked out at a file's place, with "-dirty" if a file was changed since.
 
-    "unknown" if the file is not kept by Git, as in an installed package, or if there is no Git.
+    "unknown" if Git doesn't track the file, as in an installed package, or if there is no Git.
 
     >>> commit_of(Path("/no/such/folder/file.py"))
     'unknown'

@@ -1,8 +1,8 @@
-"""Numba's compiler; the machine code that it makes is kept in a directory of mmsim's own.
+"""Numba's compiler, with a cache of machine code in mmsim's own directory.
 
-Importing this file loads Numba. What is kept changes only the speed: code that cannot
-be kept, or was kept and cannot be read, is compiled again in every process. What is kept is
-executed when it is loaded, so nothing is loaded that another user can have written.
+Importing this file loads Numba. The cache changes only the speed: every process compiles code again
+that can't be kept, or can't be read. Loading machine code executes it, so mmsim loads no file that
+another user can have written.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 from mmsim.host import owned
 
-# Any, for mypy: what Numba declares of its types differs between versions.
+# Any, for mypy: Numba's declarations of types differ between versions.
 numba: Any = import_module("numba")
 NullCache: Any = import_module("numba.core.caching").NullCache
 CompileResult: Any = import_module("numba.core.compiler").CompileResult
@@ -35,7 +35,7 @@ DIGEST = 32  # bytes of a SHA-256
 
 
 def cache_directory() -> Path | None:
-    """Where machine code is kept: MMSIM_CACHE_DIR, or the user's cache directory, if any."""
+    """The directory of machine code: MMSIM_CACHE_DIR, or the user's cache directory, if any."""
     if given := os.environ.get("MMSIM_CACHE_DIR"):
         return Path(given)
     try:
@@ -52,15 +52,15 @@ def cache_directory() -> Path | None:
 
 
 def enabled() -> bool:
-    """Whether Numba compiles: where NUMBA_DISABLE_JIT is 1, it leaves functions as they are."""
+    """Whether Numba compiles: with NUMBA_DISABLE_JIT=1, it leaves functions unchanged."""
     return not numba.config.DISABLE_JIT
 
 
 def compiled(function: F, source: str | None = None, **options: Any) -> F:
-    """A function that Numba compiles for the types of its arguments; runs without the global lock.
+    """Compile a function with Numba, for its argument types, to run without the global lock.
 
-    `source` is all that the machine code comes from: the function and what it calls. Default: the
-    file that the function stands in.
+    `source` is the whole source of the machine code: the function and all that it calls. Default:
+    the file of the function.
     """
     dispatcher = numba.njit(nogil=True, **options)(function)
     if source is None:
@@ -72,7 +72,7 @@ def compiled(function: F, source: str | None = None, **options: Any) -> F:
 
 
 def kept(name: str) -> Iterator[Path]:
-    """The files of machine code that come from the Python file `name`.py."""
+    """The files of machine code of the Python file `name`.py."""
     directory = _directory()
     if directory is not None:
         with suppress(OSError):
@@ -80,7 +80,7 @@ def kept(name: str) -> Iterator[Path]:
 
 
 def _directory(make: bool = False) -> Path | None:
-    """The directory for this version of Numba; None where there is none that is the user's own."""
+    """The directory for this version of Numba; None if the user has no directory."""
     directory = cache_directory()
     if directory is None:
         return None
@@ -90,14 +90,14 @@ def _directory(make: bool = False) -> Path | None:
     except owned.NotOwnError as error:
         _warn(str(error))
         return None
-    except OSError:  # it is not there yet, or can't be made
+    except OSError:  # it doesn't exist yet, or can't be made
         return None
     return directory
 
 
 @cache
 def _warn(reason: str) -> None:
-    """Say once why machine code is not loaded."""
+    """Warn once that machine code is not loaded, with the reason."""
     warnings.warn(
         f"mmsim loads no machine code from {cache_directory()} and compiles again, which takes "
         f"seconds: {reason}. Whoever can write there could have code executed. Name a folder of "
@@ -110,8 +110,8 @@ def _warn(reason: str) -> None:
 class _Kept(NullCache):  # type: ignore[misc]  # a class of Any
     """The machine code of a function on the disk, a file for each choice of argument types.
 
-    A file holds a SHA-256 and what it is of, a pickle. A file that is damaged, or that another user
-    can have written, is ignored.
+    A file holds a pickle and its SHA-256. A damaged file is ignored, and so is a file that another
+    user can have written.
     """
 
     def __init__(self, function: Callable[..., object], source: str) -> None:
@@ -128,7 +128,7 @@ class _Kept(NullCache):  # type: ignore[misc]  # a class of Any
         return directory / f"{self.name}.{hashlib.sha256(key).hexdigest()[:24]}.code"
 
     def load_overload(self, sig: object, target_context: Any) -> Any:
-        """The code for such arguments, None where there is none."""
+        """The code for such arguments, None if there is none."""
         target_context.refresh()
         file = self._file(sig, target_context.codegen())
         try:
@@ -147,7 +147,7 @@ class _Kept(NullCache):  # type: ignore[misc]  # a class of Any
             return None
 
     def save_overload(self, sig: object, data: Any) -> None:
-        """Keep the code for such arguments, if that can be done."""
+        """Keep the code for such arguments, if possible."""
         file = None
         if not data.library.has_dynamic_globals:
             file = self._file(sig, data.codegen, make=True)

@@ -1,4 +1,4 @@
-"""Work on all cores that can be watched and interrupted. It mustn't hold Python's global lock."""
+"""Watched, interruptible work on all cores. It mustn't hold Python's global lock."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from itertools import pairwise
 from typing import TypeVar
 
 T = TypeVar("T")
-WATCHED = 0.5  # seconds between two looks at how far the work is
+WATCHED = 0.5  # seconds between two looks at the progress
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -42,9 +42,9 @@ def on_all_cores(
 ) -> None:
     """Call `work(first, last)` for pieces of 0 .. count-1, in any order, on all cores.
 
-    `watch()` is called now and then. An error of a piece, or Ctrl-C, calls `stop()`, which should
-    make the pieces at work end soon; it is raised when they have, and the others never begin. Work
-    that is one piece and can't be stopped is done directly, without another thread.
+    It calls `watch()` now and then. An error of a piece, or Ctrl-C, calls `stop()`, which should
+    end the running pieces soon. Other pieces don't begin, and the error is raised when all have
+    ended. Work of one piece that can't be stopped is done directly, without another thread.
     """
     workers = cores()
     pieces = min(pieces or workers, count)
@@ -61,7 +61,7 @@ def in_thread(
     watch: Callable[[], None] = nothing,
     stop: Callable[[], None] = nothing,
 ) -> T:
-    """The result of `work()`, run in another thread so that Ctrl-C still works."""
+    """Run `work()` in another thread, so that Ctrl-C still works; return its result."""
     future = _pool(cores()).submit(work)
     _finish([future], watch, stop)
     return future.result()

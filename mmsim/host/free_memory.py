@@ -1,9 +1,9 @@
-"""How much memory the system leaves this process.
+"""The memory that the system leaves to this process.
 
-Linux has several accounts of it, and the least of them counts: the machine's own free memory, the
-limits of the control groups that the process is in (a container's, a batch job's, a systemd
-service's) and of all groups around those, and the limits of the process itself (``ulimit -v``).
-Swap is not counted: a simulation that needs it would never end.
+Linux has several accounts of it, and the least one counts. These are the machine's free memory, the
+limits of the process's control groups (a container's, a batch job's, a systemd service's) and of
+all groups around them, and the limits of the process itself (``ulimit -v``). Swap doesn't count: a
+simulation that needs it would never end.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ ROOT = Path("/")
 
 
 def available(root: Path = ROOT) -> int | None:
-    """Bytes that this process may still take, None where the system does not say.
+    """Return the bytes that this process may still take, None if the system does not say.
 
-    `root` is where the files of the system begin.
+    `root` is the root folder of the system's files.
     """
     free = _free(root)
     left = [*_left_by_groups(root), *_left_of_limits(root), *([] if free is None else [free])]
@@ -28,7 +28,7 @@ def available(root: Path = ROOT) -> int | None:
 
 
 def _free(root: Path) -> int | None:
-    """What the machine has free, or where that is not known, what it has."""
+    """The free memory of the machine or, if unknown, its whole memory."""
     try:
         lines = (root / "proc/meminfo").read_text(encoding="ascii").splitlines()
         return (
@@ -45,9 +45,9 @@ def _free(root: Path) -> int | None:
 
 
 class Account(NamedTuple):
-    """The files in which a version of control groups keeps its account of memory.
+    """The files of one version of control groups with its account of memory.
 
-    Of several limits the least counts. `cache` is what the kernel gives back when it is short.
+    Of several limits, the least counts. `cache` is the memory that the kernel releases if needed.
     """
 
     limits: tuple[str, ...]
@@ -61,7 +61,7 @@ VERSION_1 = Account(("memory.limit_in_bytes",), "memory.usage_in_bytes", "total_
 
 
 def _left_by_groups(root: Path) -> Iterator[int]:
-    """What each control group around this process leaves of its memory."""
+    """The memory that each control group around this process leaves."""
     for account, mounted, group in _groups(root):
         while True:
             left = _left(account, group)
@@ -73,7 +73,7 @@ def _left_by_groups(root: Path) -> Iterator[int]:
 
 
 def _groups(root: Path) -> Iterator[tuple[Account, Path, Path]]:
-    """For each hierarchy that counts memory: where it is mounted, and this process's group."""
+    """For each hierarchy that counts memory: its mount point, and this process's group."""
     try:
         own = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
         mounts = (root / "proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
@@ -99,7 +99,7 @@ def _groups(root: Path) -> Iterator[tuple[Account, Path, Path]]:
 
 
 def _below(path: str, top: str) -> str:
-    """The part of a group's path below the group that is mounted; none if it is not below it."""
+    """The part of a group's path below the mounted group; empty if it is not below it."""
     parts, tops = path.strip("/").split("/"), top.strip("/").split("/")
     if top.strip("/") and parts[: len(tops)] == tops:
         parts = parts[len(tops) :]
@@ -109,12 +109,12 @@ def _below(path: str, top: str) -> str:
 
 
 def _unescaped(path: str) -> str:
-    """A path as mountinfo writes it: a space is \\040."""
+    """A path from mountinfo, in which a space is \\040."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), path)
 
 
 def _left(account: Account, group: Path) -> int | None:
-    """What one group leaves, None where it has no limit."""
+    """The memory that one group leaves, None without a limit."""
     limits = [_number(group / name) for name in account.limits]
     known = [limit for limit in limits if limit is not None]
     used = _number(group / account.used)
@@ -142,7 +142,7 @@ def _cached(group: Path, name: str) -> int:
 
 
 def limits_of_process() -> tuple[int | None, int | None]:
-    """The most bytes of addresses (``ulimit -v``) and of data (``ulimit -d``), None for any."""
+    """The limits of addresses (``ulimit -v``) and of data (``ulimit -d``) in bytes, or None."""
     try:
         import resource
     except ImportError:  # no such limits on Windows
@@ -153,7 +153,7 @@ def limits_of_process() -> tuple[int | None, int | None]:
 
 
 def _left_of_limits(root: Path) -> Iterator[int]:
-    """What the process's own limits leave of its addresses and of its data."""
+    """The bytes of addresses and of data that the process's own limits leave."""
     limits = limits_of_process()
     if limits == (None, None):
         return

@@ -1,8 +1,8 @@
-"""What a user may have meant by a name that doesn't exist, and what to write instead.
+"""Advice for a name that doesn't exist: the name that the user may mean.
 
-Attributes of results and machines (`Guessed`), of modules (`guessed_in`), and keywords of functions
-(`advised`). Each knows the nearest names that exist; and where users of NumPy, Numba and Matplotlib
-expect another name, a text says what to write.
+It serves attributes of results and machines (`Guessed`), of modules (`guessed_in`), and keywords of
+functions (`advised`). Each suggests the nearest existing names. For names that users of NumPy,
+Numba and Matplotlib expect, a text says what to write.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def nearest(wanted: str, known: Iterable[str], otherwise: str = "") -> str:
-    """Advice for a name that doesn't exist: the nearest ones; else `otherwise`, or all.
+    """Advice for a name that doesn't exist: the nearest names; else `otherwise`, or all names.
 
     >>> nearest("stage", ["stages", "time"]), nearest("x", ["stages", "time"])
     ('did you mean stages?', 'there are stages, time')
@@ -36,7 +36,7 @@ def nearest(wanted: str, known: Iterable[str], otherwise: str = "") -> str:
 
 
 def instead(texts: Mapping[str, str]) -> dict[str, str]:
-    """What to write for each name; names with the same text stand together.
+    """Advice for each name. Names with the same text share an entry.
 
     >>> instead({"cycles duration": "run.time"})
     {'cycles': 'run.time', 'duration': 'run.time'}
@@ -58,13 +58,13 @@ KEYWORDS = instead(
         "n_jobs": "jobs",
     }
 )
-"""What arguments are called elsewhere, and here: of several names the first that a function has."""
+"""Names of arguments elsewhere, with those here; the first that a function has counts."""
 
 
 def unknown(
     what: str, name: str, known: Iterable[str], texts: Mapping[str, str]
 ) -> UnknownNameError:
-    """The error for an attribute that `what` lacks; `texts` say what to write.
+    """The error for an attribute that `what` lacks; `texts` has the advice.
 
     >>> print(unknown("Run", "cycles", ["time"], {"cycles": "run.time"}))
     Run has no attribute 'cycles'; write run.time
@@ -76,13 +76,13 @@ def unknown(
 
 
 class Guessed:
-    """An object whose unknown attributes name what to write instead (`_instead`)."""
+    """An object with advice for unknown attributes (`_instead`)."""
 
     __slots__ = ()
 
     @property
     def _instead(self) -> Mapping[str, str]:
-        """Names that users may expect, and what to write instead."""
+        """Names that users may expect, with the advice for each."""
         return {}
 
     if not TYPE_CHECKING:  # else every attribute would pass the type checker
@@ -94,7 +94,7 @@ class Guessed:
 
 
 def guessed_in(module: str, what: str, known: Iterable[str], texts: Mapping[str, str]) -> None:
-    """Let the unknown attributes of a module name what to write instead.
+    """Give advice for unknown attributes of a module.
 
     Users know the module by the name `what`, and its attributes `known`.
     """
@@ -108,9 +108,9 @@ def guessed_in(module: str, what: str, known: Iterable[str], texts: Mapping[str,
 
 
 def advised(usage: str = "", **texts: str) -> Callable[[F], F]:
-    """Decorate a function, or a class, so that a call that doesn't fit says what to write.
+    """Decorate a function or a class: an error for a wrong call says what to write.
 
-    `usage` says it of surplus and missing arguments, `texts` of keywords.
+    `usage` is the advice for surplus and missing arguments, `texts` for keywords.
 
     >>> @advised(size="T.count")
     ... def launch(program, *, threads=1): ...
@@ -151,7 +151,7 @@ def _misfit(
     usage: str,
     texts: Mapping[str, str],
 ) -> CallError:
-    """The error for a call that Python refuses with a text."""
+    """The error for a call, from the text with which Python refuses it."""
     called = signature(function)
     parameters = {name: one for name, one in called.parameters.items() if name != "self"}
     name = function.__qualname__.removesuffix(".__init__").rpartition("<locals>.")[2]

@@ -1,4 +1,4 @@
-"""Whether there is enough memory for what is about to be made."""
+"""Whether there is enough memory for an object, before it is made."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from mmsim.errors import RoomError
 from mmsim.host import free_memory
 
 GIB = 2**30
-SMALL = 2**26  # bytes that are never asked for
+SMALL = 2**26  # bytes that need no check
 
 
 def require_memory(what: str, needed: int, detail: str = "", advice: str = "take less") -> None:
-    """Refuse, with a `RoomError`, anything that needs more bytes than there are."""
+    """Raise a `RoomError` for an object that needs more bytes than there are."""
     if needed < SMALL:
         return
     free = free_memory.available()

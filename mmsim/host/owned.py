@@ -1,9 +1,9 @@
-"""Whether only this user can have written a file, before mmsim executes what it holds.
+"""Whether only this user can have written a file, before mmsim executes its contents.
 
-The rule is OpenSSH's for a user's keys: the file, its folder, and every folder and link on the way
-to it belong to this user or to root, and no one else can write to them. A folder on the way may be
-sticky, as /tmp is, where a user can move only what is the user's own. Windows has no such owners
-and modes; nothing is checked there.
+The rule is OpenSSH's for a user's keys. The file, its folder, and every folder and link on the way
+belong to this user or to root, and other users can't write to them. A folder on the way may be
+sticky, like /tmp: there, a user can move only the user's own files. Windows has no such owners and
+modes, so nothing is checked there.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from pathlib import Path
 
 
 class NotOwnError(Exception):
-    """Another user can have written what stands at a path; says which, and why."""
+    """Another user can have written the file at a path; names the path and the reason."""
 
 
 def check_folder(folder: Path, make: bool = False) -> None:
     """Raise `NotOwnError` if another user can write to a folder, or put another in its place.
 
-    With `make`, what the path lacks is made, for this user alone. OSError if it is no folder.
+    With `make`, missing folders are made, for this user alone. Raises OSError if it is not a
+    folder.
     """
     if sys.platform == "win32":
         if make:
@@ -42,7 +43,7 @@ def check_folder(folder: Path, make: bool = False) -> None:
         if stat.S_ISLNK(about.st_mode):
             _check_owner(there, about)
             links += 1
-            if links > 40:  # as Linux has it
+            if links > 40:  # Linux's limit
                 raise OSError(f"too many links on the way to {folder}")
             left += reversed(Path(os.readlink(there)).parts)
             continue
@@ -55,7 +56,7 @@ def check_folder(folder: Path, make: bool = False) -> None:
 
 
 def read(file: Path) -> bytes:
-    """What a file in a checked folder holds. Raises OSError, and `NotOwnError` if it isn't ours."""
+    """Return the contents of a file in a checked folder. Raises OSError and `NotOwnError`."""
     with open(file, "rb", opener=_without_links) as opened:
         about = os.fstat(opened.fileno())
         if not stat.S_ISREG(about.st_mode):
@@ -93,9 +94,9 @@ def _check_mode(path: Path, about: os.stat_result) -> None:
 
 
 def _mine_alone(path: Path, group: int) -> bool:
-    """Whether what a group may do here only this user may: no list of access names others.
+    """Whether only this user has the rights of a group here: no access list names others.
 
-    Where such a list is there, the mode's bits of the group stand for all that it names.
+    With such a list, the group bits of the mode stand for all that it names.
     """
     if sys.platform != "linux":
         return False
@@ -107,7 +108,7 @@ def _mine_alone(path: Path, group: int) -> bool:
 
 @cache
 def _is_own(group: int) -> bool:
-    """Whether a group is the one that Linux makes for each user, and still has no other member."""
+    """Whether a group is the user's own, which Linux makes for each user, without other members."""
     import grp
     import pwd
 

@@ -1,4 +1,4 @@
-"""What installed packages register, by entry points."""
+"""The objects that installed packages register, by entry points."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from mmsim.tracebacks import said
 
 
 def registered_in(group: str, broken: list[MMSimError] | None = None) -> list[Any]:
-    """All that the functions return which packages name in an entry point group, by point name.
+    """The results of all functions of an entry point group, in order of entry point name.
 
-    Raises `MMSimError` where a package doesn't load; or adds the error to `broken`, where that is
-    given, and goes on with the others.
+    Raises `MMSimError` if a package doesn't load. With `broken`, it adds the error to this list
+    instead, and goes on with the other packages.
     """
     found: list[Any] = []
     for point in sorted(entry_points(group=group), key=lambda point: point.name):
@@ -31,7 +31,7 @@ def _called(point: EntryPoint) -> list[Any]:
         return list(point.load()())
     except MMSimError:
         raise
-    except (Exception, SystemExit) as error:  # whatever the package's own code raises
+    except (Exception, SystemExit) as error:  # any exception of the package's own code
         raise MMSimError(
             f"the entry point {point.name} = {point.value} of the group {point.group} cannot be "
             f"loaded: {said(error)}"

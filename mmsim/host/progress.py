@@ -1,4 +1,4 @@
-"""Shows how far a run is; silent for runs that are quick or have no terminal."""
+"""The progress of a run; silent for quick runs and without a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _wanted = ContextVar("wanted", default=True)
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """Within it runs print nothing: they are many, and the caller reports how far all are."""
+    """In this `with` block, runs print nothing: the caller reports the progress of all."""
     before = _wanted.set(False)
     try:
         yield
@@ -25,9 +25,9 @@ def unwatched() -> Iterator[None]:
 
 
 class Progress:
-    """One line on the terminal (standard error), overwritten again and again and erased at the end.
+    """One line on the terminal (standard error), overwritten repeatedly and erased at the end.
 
-    `what` is the program's name. Nothing appears where standard error is not a terminal.
+    `what` is the program's name. Nothing appears if standard error is not a terminal.
     """
 
     def __init__(self, what: str) -> None:
@@ -47,13 +47,13 @@ class Progress:
         return self._watched
 
     def requested(self, accesses: int) -> None:
-        """One more round, of so many threads' accesses."""
+        """Count one more round, with a number of threads' accesses."""
         self.accesses += accesses
         self.rounds += 1
         self.report(f"{self.rounds:,} rounds", self.accesses, "thread accesses")
 
     def report(self, what: str, count: int, unit: str) -> None:
-        """Print what is running, how far and how fast it is, if that is due."""
+        """Print the name, the progress and the speed of the run, if that is due."""
         if self.watched and (now := time.monotonic()) >= self.next:
             rate = count / (now - self.begun)
             self.say(f"{what}, {count:,} {unit} ({rate / 1e6:,.1f} million a second)")

@@ -1,4 +1,4 @@
-"""Where the source code of mmsim is."""
+"""The place of mmsim's source code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ DISTRIBUTION = "memory-machine-simulator"
 
 
 def repository() -> str:
-    """The address of the repository: `Repository` of `[project.urls]` in pyproject.toml.
+    """Return the address of the repository: `Repository` of `[project.urls]` in pyproject.toml.
 
     Empty if pyproject.toml names none, or if mmsim isn't installed.
     """

@@ -1,4 +1,4 @@
-"""Results: what a run did, as plain data."""
+"""Results of runs, as plain data."""
 
 from mmsim.ir.liveness import Registers
 from mmsim.results.cache import CacheRow

@@ -23,18 +23,18 @@ class CacheRow(Tabular):
 
     They took `stages` stages and made `tags` tag requests for `sectors` sectors. `tags` includes
     the tag requests in the other half and others that the cache adds. For reads and atomics, `hits`
-    counts the sectors found in the cache, and `misses` the sectors fetched from the other half or
-    from memory. With `fetch` above 1, a miss fetches further sectors, and the read doesn't look
-    these up. `memory_reads` and `memory_writes` count the sectors read from and written to memory,
-    also for evicted lines of other accesses. `fills` counts the reads of sectors that had been
-    written in part. `crossings` counts the sectors that moved between the halves, `activations` the
-    rows that memory opened, `translations` the pages that DMMs had to request.
+    counts the sectors found where they were looked up, and `misses` the sectors fetched there, from
+    the other half or from memory. With `fetch` above 1, a miss fetches further sectors, and the
+    read doesn't look these up. `memory_reads` and `memory_writes` count the sectors read from and
+    written to memory, also for evicted lines of other accesses. `fills` counts the reads of sectors
+    that had been written in part. `crossings` counts the sectors that moved between the halves,
+    `activations` the rows that memory opened, `translations` the pages that DMMs had to request.
 
-    There are several ports, wires and slices. `busiest_port` counts the stages on the port that all
-    accesses of the source line occupy longest; `busiest_wire` and `busiest_slice` count the sectors
-    there. `busiest_port_of_run` and so on count on the port that the whole run occupies longest. A
-    resource that takes no time counts 0. Each launch has its own busiest ones, and their counts add
-    up.
+    There are several ports, wires and slices. `busiest_port` counts the stages on the port that the
+    source line, with all of its accesses, occupies longest. `busiest_wire` and `busiest_slice`
+    count sectors in the same way. `busiest_port_of_run` and so on count on the one that the whole
+    run occupies longest. A resource that takes no time counts 0. Each launch has its own busiest
+    ones, and their counts add up.
     """
 
     function: str

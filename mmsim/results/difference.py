@@ -13,7 +13,7 @@ from mmsim.tabular import Tabular
 class DifferenceRow:
     """The cost of a line's accesses to an array in two runs; None if a run has no such access.
 
-    `times` are the time units of their rounds, None where a run has no rounds.
+    `times` are the time units of their rounds, None if a run has no rounds.
     """
 
     first: AccessRow | None

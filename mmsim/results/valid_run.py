@@ -103,7 +103,7 @@ def _grid(result: Run | Report) -> Grid:
 
 
 def _check_same(part: Run | Trace, whole: Run | Report, what: str) -> None:
-    """A result and what it holds are of one launch."""
+    """A result and its parts are of one launch."""
     for name in ("machine", "program", "threads", "block_size", "shape", "schedule"):
         if getattr(part, name) != getattr(whole, name):
             raise ValueError(f"its {what} has another {name}")

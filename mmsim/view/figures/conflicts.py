@@ -113,7 +113,7 @@ def _request(found: Conflicts, value: int | None) -> Request:
 
 
 def _about(found: Conflicts, request: Request) -> str:
-    """The label of the columns, with what is drawn."""
+    """The label of the columns and the drawn request, in words."""
     return f"bank (cells show their thread; {_counted(found, request)})"
 
 

@@ -25,7 +25,7 @@ MOST = 150
 
 @advised()
 def roofline(run: Run, *, axes: Axes | None = None) -> Axes:
-    """Draw the least time of a run on a `Cached` machine by each resource alone, as a share.
+    """Draw the least time of a `Cached` run by each resource alone, as a share of its time.
 
     A bar is the time for which the requests occupy a resource. Its parts are the program's lines;
     the legend says what binds each line. No bar is longer than the run. Of several ports, wires or

@@ -1,4 +1,4 @@
-"""The player's script: what the page and the widget have in common."""
+"""The player's script, common to the page and the widget."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
 
 
 def script() -> str:
-    """The player's script: what the page and the widget have in common."""
+    """Return the player's script."""
     values: dict[str, str | list[str]] = {
         "SKELETON": part("player.html"),
         "PANELS": part("panels.html"),
