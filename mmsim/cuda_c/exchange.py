@@ -1,6 +1,6 @@
 """Writes the exchange between lanes of a warp, and barriers that count, in C.
 
-In CUDA a mask names the lanes that take part, here a text: the mask of those that are together.
+In CUDA a mask names the lanes that take part. Here it is the text of the lanes that are together.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 Two accesses to one element of one copy of an array *race* if threads of different warps make them,
 at least one of them writes, and nothing orders them:
 
-- under the asynchronous schedule, a barrier between accesses of one block orders them: their warps
-  had passed different numbers of barriers; for accesses of different blocks, only a barrier of
-  the grid does so;
+- under the asynchronous schedule, a barrier between two accesses of one block orders them: their
+  warps had passed different numbers of barriers. Only a barrier of the grid orders accesses of
+  different blocks;
 - under the asynchronous schedule, atomics order what comes before and after them (`Order`);
 - under the synchronous schedule, only accesses of one round are unordered.
 
