@@ -1,7 +1,7 @@
 """Expressions with one number as value: Python's tree to pure expressions.
 
 A conditional access (in `and`, `or`, a conditional expression or a chained comparison)
-puts an `If` around the access.
+makes the expression an `If` around it.
 """
 
 from __future__ import annotations

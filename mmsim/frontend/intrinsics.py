@@ -11,7 +11,7 @@ from mmsim.errors import MMSimError
 
 
 def popc(x: int) -> int:
-    """Return the number of ones in `x`, of `x`'s type: 64 bits unless a cast gives another type.
+    """Count the bits of `x` that are 1, in the type of `x`: 64 bits unless a cast changes it.
 
     CUDA's `__popc` and `__popcll`.
     """
@@ -19,12 +19,12 @@ def popc(x: int) -> int:
 
 
 def clz(x: int) -> int:
-    """Return the number of zeros above the highest one of `x`; all bits for 0. CUDA's `__clz`."""
+    """Count the 0 bits above the highest 1 bit of `x`; all bits for 0. CUDA's `__clz`."""
     outside("mm.clz")
 
 
 def ffs(x: int) -> int:
-    """Return the place of the lowest one of `x`, counted from 1; 0 for 0. CUDA's `__ffs`."""
+    """Return the place of the lowest 1 bit of `x`, counted from 1; 0 for 0. CUDA's `__ffs`."""
     outside("mm.ffs")
 
 
@@ -34,7 +34,7 @@ def brev(x: int) -> int:
 
 
 def fma(x: float, y: float, z: float) -> float:
-    """Return x * y + z, rounded once, as `math.fma` of Python 3.13 does."""
+    """Return x * y + z, rounded once, as `math.fma` does, which Python has from 3.13 on."""
     outside("mm.fma")
 
 

@@ -1,6 +1,6 @@
 """Functions on their way to another process, with the parsed code of their program.
 
-The code runs, and it is data. The function itself is needed if another program calls this
+A run needs only the code, which is data. The function is needed if another program calls this
 one, its example if a trial run needs arguments. Each is packed by value if
 cloudpickle is installed, else by its name, and unpacked on first use. An error of unpacking is
 reported there.

@@ -30,7 +30,7 @@ class FunctionText:
     node: ast.FunctionDef
 
     def place(self, node: ast.AST) -> Place:
-        """The place of a node of this function; if it has several lines, that of its first one."""
+        """The place of a node of this function; of several lines, that of the first one."""
         row = node.lineno  # type: ignore[attr-defined]  # only located nodes get here
         text = self.source.lines[row - 1]
         start = _column(text, node.col_offset)  # type: ignore[attr-defined]

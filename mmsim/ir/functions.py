@@ -128,18 +128,18 @@ def _smeared(x: Array) -> Array:
 
 
 def popc(x: Array) -> Array:
-    """The number of ones."""
+    """The number of 1 bits."""
     return np.bitwise_count(_unsigned(x)).astype(np.int64)
 
 
 def clz(x: Array) -> Array:
-    """The number of zeros above the highest one: all bits for 0."""
+    """The number of 0 bits above the highest 1 bit: all bits for 0."""
     bits = _unsigned(x)
     return 8 * bits.dtype.itemsize - np.bitwise_count(_smeared(bits)).astype(np.int64)
 
 
 def ffs(x: Array) -> Array:
-    """The place of the lowest one, counted from 1; 0 for 0."""
+    """The place of the lowest 1 bit, counted from 1; 0 for 0."""
     bits = _unsigned(x)
     lowest = bits ^ (bits - bits.dtype.type(1))
     return np.where(bits == 0, 0, np.bitwise_count(lowest).astype(np.int64))

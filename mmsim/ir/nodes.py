@@ -4,7 +4,6 @@ Parsing gives a tree of statements over *pure* expressions. Only `Access` statem
 in Python's order of evaluation. So every memory access, barrier, exchange and branch of a program
 is a separate statement, and an expression never touches the memory. Calls to other functions of the
 language are inlined; a `Scope` is the rest of one.
-of one.
 
 Names: every variable and array of a program has one unique name (a helper's get a number). Types
 are not here: they depend on the arguments of a launch (see `types`).

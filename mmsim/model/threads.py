@@ -27,7 +27,7 @@ Integers = npt.NDArray[np.int64]
 Extents = tuple[int, int, int]
 """Numbers along x, y and z."""
 MOST = 2**59
-"""Grids of this many threads or more: their bytes can't be counted."""
+"""From this many threads on, the bytes of their numbers can't be counted."""
 
 
 @dataclass(frozen=True)

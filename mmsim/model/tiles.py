@@ -184,8 +184,8 @@ class Swizzle(DrawnLayout):
 class XorRows(DrawnLayout):
     """Word j of row i lies where word j xor (i mod `width`) lies in a plain row.
 
-    The words of a row are a power of two, at least `width`; blocks of `vector` adjacent words stay
-    together.
+    The number of words of a row is a power of two, at least `width`; blocks of `vector` adjacent
+    words stay together.
 
     >>> XorRows(2).offsets((2, 2))
     array([[0, 1],

@@ -4,7 +4,7 @@ So a lock orders the work under it, and a counter orders the work before each co
 changes a word *releases* it. An atomic whose old value is used *acquires* it. Barriers order
 the warps of a block, and pass on the knowledge of each.
 
-Each warp counts its releases. Its vector clock holds, for every other warp, how many releases come
+Each warp counts its releases. Its vector clock holds the releases of every other warp that come
 before it. An access comes before another one exactly if, at the second access, its warp knew of a
 release that the first warp made at the first access or later.
 """

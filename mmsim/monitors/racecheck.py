@@ -302,8 +302,8 @@ def _merged(accesses: Accesses) -> Accesses:
 def _needed(group: Integers, line: Integers, actor: Integers, bits: Integers) -> Integers:
     """The few accesses of each line and group that decide every race, by thread number.
 
-    An access (w, v) of another line races with the first access here that has another actor than w
-    and other bits than v. It is among these: the first of all, (w1, v1); for accesses with actor
+    An access (w, v) of another line needs the first access here with another actor than w and
+    other bits than v. It is one of these: the first of all, (w1, v1); for accesses with actor
     w1, the first with another actor, and the first after this with other bits too; for accesses
     with bits v1, the first with other bits, and the first after this with another actor too.
     """

@@ -91,8 +91,8 @@ class Monitors(Listener):
     def findings(self) -> tuple[Finding, ...]:
         """All findings, races first.
 
-        If a line that reads in a race comes too early, only the race is reported. The same holds
-        for lanes that meet in a line that races as well, or whose updates get lost.
+        A line that reads too early, in a race, is reported once, as the race. So are lanes that
+        meet in a line that races as well, or whose updates get lost.
         """
         races = self.races.findings()
         racing = {(race.array, access) for race in races for access in _places(race)}

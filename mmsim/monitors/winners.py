@@ -1,7 +1,7 @@
 """Concurrent writes of different values, and the result with another winner.
 
 If several writes of one request go to one element, the lowest-numbered thread's value stays
-(docs/machines.md). A GPU promises only that one of them does.
+(docs/machines.md). A GPU promises only that one of them stays.
 """
 
 from __future__ import annotations

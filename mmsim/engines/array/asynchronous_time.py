@@ -31,7 +31,7 @@ def compiled() -> Any:
     from mmsim.host import compiler  # loads Numba, which takes longer than a short run
 
     register_trees()
-    # Nothing is allocated; counting references to nothing would take half the time.
+    # Nothing is allocated, so no references are counted: that would take half the time.
     return compiler.compiled(play.play, error_model="numpy", _nrt=False)
 
 
