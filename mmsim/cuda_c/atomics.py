@@ -1,4 +1,4 @@
-"""Atomics in CUDA C: which of CUDA's functions each is, and through which type of word."""
+"""Atomics in CUDA C: the CUDA function for each, and the type of its word."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ BITS = {
     "float32": ("int", "__float_as_int", "__int_as_float"),
     "float64": ("unsigned long long", "__double_as_longlong", "__longlong_as_double"),
 }
-"""What a float goes through where CUDA has no function for it: a type, and the ways to and fro."""
+"""For a float without a CUDA function: a type of integers, and the conversions to and fro."""
 
 
 def call(op: AtomicOp, held: str, word: str, value: Text, compare: Text | None, used: bool) -> str:
-    """The call that does it to a word of an array that holds such elements.
+    """The call for a word of an array with such elements.
 
-    Where it is `used`, it gives the old word, of the array's type.
+    If it is `used`, it gives the old word, of the array's type.
 
     >>> call("add", "int64", "h[3]", Text("1", 16), None, used=True)
     '(long long)atomicAdd((unsigned long long *)&h[3], 1)'

@@ -1,4 +1,4 @@
-"""Writes the statements of a program in C, each behind the source line that it comes from."""
+"""Writes the statements of a program in C, each behind its source line."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ Access = ir.Access | ir.RegisterWrite
 class Body:
     """The statements of one launch's program; `lines` is the text so far.
 
-    `block` is the program without what only its parser needed. Under `space` "shared" it stands in
-    a loop, and `return` goes to the label `end_of_program`. In `lock_step` all threads wait for
+    `block` is the program without the parser's own variables. Under `space` "shared" it is the body
+    of a loop, and `return` goes to the label `end_of_program`. In `lock_step` all threads wait for
     each other after every access.
     """
 
@@ -91,7 +91,7 @@ class Body:
                 "threads have to come to a barrier of the grid; let them skip their work by a test"
             )
         self.lanes = Lanes(self.block)
-        # The mask of the lanes that are together; None where it isn't known or needed.
+        # The mask of the lanes that are together; None if it isn't known or needed.
         self.mask: str | None = names.fresh("lanes") if self.lanes.needed else None
         self.lines: list[str] = []
         self.depth = 0
@@ -131,7 +131,7 @@ class Body:
     # Statements
 
     def _statements(self, block: Iterable[ir.Stmt]) -> None:
-        folded: list[Place] = []  # of loads that stand inside the next statement
+        folded: list[Place] = []  # of loads inside the next statement
         for statement in block:
             place = getattr(statement, "place", None)
             places = [*folded, *([place] if isinstance(place, Place) else [])]
@@ -153,7 +153,7 @@ class Body:
             self.add(f"{self._kind(name)} {self.names.of(name)};")
 
     def _fold(self, load: ir.Stmt) -> None:
-        """Let an access stand where what it loads is read."""
+        """Move an access to the place where its value is read."""
         assert isinstance(load, ir.Load)
         assert load.target is not None
         self.expressions.loads[load.target] = self._checked(load)
@@ -232,7 +232,7 @@ class Body:
             self._set(statement, target, text)
 
     def _vector(self, statement: ir.VectorLoad | ir.VectorStore, count: int) -> tuple[str, Type]:
-        """A vector's first element in C, and the type of word that it is kept in."""
+        """A vector's first element in C, and the type of its word."""
         array, memory = statement.array, self.arrays[statement.array]
         fault = fault_of_vectors(memory, count)
         if fault is not None:
@@ -258,7 +258,7 @@ class Body:
         self.add(f"{kind}{self.names.of(target)} = {text};")
 
     def _put(self, statement: ir.Stmt, target: str | None, text: str) -> None:
-        """Set the target, if there is one, to what a call in C gives."""
+        """Set the target, if there is one, to the result of a call in C."""
         if target is None:
             self.add(f"{text};")
         else:
@@ -277,7 +277,7 @@ class Body:
         )
 
     def _barrier(self, statement: ir.Barrier) -> str:
-        """A barrier of the block, or of the grid, for which the launch has to be cooperative."""
+        """A barrier of the block, or of the grid; the latter needs a cooperative launch."""
         together = self.space == "shared" and self.leaves
         if statement.test is not None:
             if together:
@@ -336,12 +336,12 @@ class Body:
                 self._statements(orelse)
         self.add("}")
 
-    # Loops: a mask of the lanes that iterate, where some leave before others
+    # Loops: a mask of the lanes that iterate, if some leave before others
 
     def _going(self, loop: ir.While | ir.For) -> str | None:
-        """A variable for the mask of the lanes that iterate, where that changes."""
+        """A variable for the mask of the lanes that iterate, if this changes."""
         if not exchanges(loop):
-            self.mask = None  # nothing in the loop asks for it, so nothing in it keeps it
+            self.mask = None  # nothing in the loop uses the mask, so nothing in it keeps it
         if self.mask is None or not self.lanes.parts_loop(loop):
             return None
         if goes_again(loop):
@@ -353,7 +353,7 @@ class Body:
         return going
 
     def _leave_unless(self, test: str, going: str | None) -> None:
-        """At the head of a trip: the lanes that find the test false leave."""
+        """At the head of a trip: lanes whose test is false leave."""
         if going is not None:
             chosen = self.names.fresh("chosen")
             self.add(f"const bool {chosen} = {test};")
@@ -444,7 +444,7 @@ class Body:
     # Arrays and their elements
 
     def extents(self, name: str) -> tuple[int, ...]:
-        """The extents of an array in C: one where an index function finds the word."""
+        """The extents of an array in C: one if an index function finds the word."""
         return (self.size(name),) if name in self.placements else self.shapes[name]
 
     def size(self, name: str) -> int:
@@ -462,7 +462,7 @@ class Body:
         )
 
     def _checked(self, statement: Access, vector: int = 1) -> str:
-        """An access in C, or a vector's first element; refused where its index can't be one."""
+        """An access in C, or a vector's first element; an impossible index is refused."""
         array, index = statement.array, statement.index
         fault = self.expressions.index_faults(array, index, len(self.shapes[array]))
         if fault is not None:

@@ -1,6 +1,6 @@
-"""Complex numbers in C: their type, which the CUDA compiler of texts lacks, and its operations.
+"""Complex numbers in C: their type, which NVRTC lacks, and its operations.
 
-They mean what `mmsim.ir.complex_numbers` says. A number in memory is volatile, as all words are.
+The meaning is that of `mmsim.ir.complex_numbers`. In memory they are volatile, as all words are.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Writes what lanes of a warp exchange, and barriers that count, in C.
+"""Writes the exchange between lanes of a warp, and barriers that count, in C.
 
-In CUDA the lanes that take part are named by a mask, here a text: that of those that are together.
+In CUDA a mask names the lanes that take part. Here it is the text of the lanes that are together.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def exchanged(
 
 
 def _near(statement: ir.Exchange, width: int, ranges: Ranges) -> ir.Expr:
-    """The lane that is asked, or its distance, as CUDA takes it.
+    """The requested lane, or its distance, in CUDA's form.
 
-    A GPU reads only the lower bits of a distance. One that leaves the warp has to be another such,
-    by which each lane gets its own value.
+    A GPU reads only the lower bits of a distance. A distance that leaves the warp is replaced by
+    one by which each lane gets its own value.
     """
     other, place = statement.operands[1], statement.place
     most = (ranges.of(other) or WHOLE)[1]

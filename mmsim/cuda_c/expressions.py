@@ -1,8 +1,8 @@
 """Writes the expressions of a program in C.
 
 The types come from `mmsim.ir.types`, the meaning from `mmsim.ir.operators`. Every text
-has the C type of its expression, except a literal, which is an `int` where it is short enough: it
-never stands alone with another literal, for those are folded.
+has the C type of its expression, except for a short literal, which is an `int`. Such a
+literal never stands alone with another literal, because those are folded.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from mmsim.ir.walk import operands
 
 WRITER = "the writer of CUDA C"
 FOLDED = (ir.Const, ir.Extent, ir.Unary, ir.Binary, ir.Call)
-"""What an expression is made of whose value stands in the text."""
+"""The nodes of an expression whose value is written into the text."""
 WRAPPING = {"+": "add", "-": "subtract", "*": "multiply", "**": "power"}
 FLOORING = {"//": "floor_div", "%": "modulo"}
 SHIFTING = {"<<": "shift_left", ">>": "shift_right"}
@@ -67,7 +67,7 @@ class Expressions:
         self.loads: dict[str, str] = {}  # variables that stand for an access in the same statement
 
     def write(self, value: ir.Expr) -> Text:
-        """The text of an expression, of its own type."""
+        """The text of an expression, in its own type."""
         known = self.folded(value)
         if known is not None:
             return literal_of(known, self.typing.of(value))
@@ -117,12 +117,12 @@ class Expressions:
         return Text(f"({C_TYPES[wanted.name]}){self.write(value).within(UNARY_RANK)}", UNARY_RANK)
 
     def _operands(self, value: ir.Operating) -> list[Text]:
-        """The texts of an operation's operands, converted as it takes them."""
+        """The texts of an operation's operands, converted for it."""
         types = self.typing.operation(value).operands
         return [self.converted(*pair) for pair in zip(operands(value), types, strict=True)]
 
     def _total(self, value: ir.Binary) -> Text | None:
-        """A quotient or a remainder of integers that is 0 where the divisor may be; else None."""
+        """A quotient or a remainder of integers, 0 if the divisor may be; else None."""
         how = self.typing.operation(value)
         if not how.total or value.op not in FLOORING or not is_int(how.result.type):
             return None
@@ -137,9 +137,9 @@ class Expressions:
         return self.ranges.sides(value) or (WHOLE, WHOLE)
 
     def _typed(self, value: ir.Unary | ir.Binary) -> Text | None:
-        """An operation in a type that was asked for, or on complex numbers, None for any other.
+        """An operation in a requested type, or on complex numbers, None for any other.
 
-        A test of whether a number is true is not one.
+        The test of a number's truth is no such operation.
         """
         how = self.typing.operation(value)
         is_complex = "c" in how.operands[0].kind + how.result.type.kind
@@ -163,11 +163,11 @@ class Expressions:
         return Text(f"{first} {value.op} {second}", COMPARING)
 
     def wide(self, value: ir.Expr) -> Text:
-        """The text of an expression, as arithmetic is done on it."""
+        """The text of an expression as an operand of arithmetic."""
         return self.converted(value, wide(self.typing.of(value)))
 
     def truth(self, value: ir.Expr) -> Text:
-        """The text of whether an expression counts as true."""
+        """The text of an expression's truth value."""
         if isinstance(value, ir.Unary) and value.op == "not":
             return Text(f"!{self.truth(value.operand).within(UNARY_RANK)}", UNARY_RANK)
         if isinstance(value, ir.Unary) and value.op == "bool":
@@ -175,7 +175,7 @@ class Expressions:
         if isinstance(value, ir.Logic):
             rank = AND if value.op == "and" else OR
             sign = "&&" if value.op == "and" else "||"
-            # Parentheses around the other operator of the two, as compilers ask for.
+            # Parentheses around the other operator of the two: compilers warn without them.
             sides = [
                 side.within(OR) if side.rank == rank else side.within(AND + 1)
                 for side in (self.truth(value.left), self.truth(value.right))
@@ -194,7 +194,7 @@ class Expressions:
         return self.converted(value, wanted)
 
     def _lookup(self, value: ir.Lookup) -> Text:
-        """An element of a constant table, whose indices count from the end where they are < 0."""
+        """An element of a constant table; a negative index counts from the end."""
         number: Text | None = None
         for part, extent in zip(value.index, value.shape, strict=True):
             at = self.wide(part)
@@ -211,7 +211,7 @@ class Expressions:
         return Text(f"{name}[{number.code}]", PRIMARY)
 
     def index(self, value: ir.Expr, extent: int | None) -> str:
-        """An index along an axis; where an extent is given, it may count from the end."""
+        """An index along an axis; with an extent, a negative one counts from the end."""
         low = (self.ranges.of(value) or WHOLE)[0]
         if extent is None or low >= 0 or self.typing.of(value).kind != "i":
             return self.write(value).code
@@ -280,7 +280,7 @@ class Expressions:
         name, common = EXTREME[value.op], wide(result)
         sides = []
         for side in (value.left, value.right):
-            # First to the common type, as the language does, which matters for floats.
+            # First to the common type, as in the language; for floats this matters.
             narrow = self.converted(side, result)
             cast = f"({C_TYPES[common.name]}){narrow.within(UNARY_RANK)}"
             sides.append(narrow if result == common else Text(cast, UNARY_RANK))
@@ -298,7 +298,7 @@ class Expressions:
         return Text(f"value_{value.op}({left.code}, {function})", PRIMARY)
 
     def index_faults(self, array: str, index: tuple[ir.Expr, ...], rank: int) -> str | None:
-        """What is wrong with an index whatever its values are, None if nothing is."""
+        """The fault of an index for all of its values, None without one."""
         if len(index) != rank:
             return f"{array!r} has {rank} dimensions but is used with {len(index)}"
         return no_index(map(self.typing.of, index))

@@ -1,6 +1,6 @@
-"""Device functions for operators that C lacks or means differently.
+"""Device functions for operators that C lacks or defines differently.
 
-They mean what `mmsim.ir.operators` says. A text holds those that it calls.
+The meaning is that of `mmsim.ir.operators`. A text contains only the ones that it calls.
 """
 
 from __future__ import annotations
@@ -456,11 +456,11 @@ template <class To, class From> __device__ void copy_words(To *to, From *from, i
 
 ALONG_X = "n = threadIdx.x; n < count; n += blockDim.x"
 ALONG_ALL = "n = own_number(); n < count; n += threads_at_work()"
-"""How the threads of a block share work: where it extends along x alone, and anywhere."""
+"""How the threads of a block share work: for blocks along x alone, and for any block."""
 
 
 def called(text: str, is_line: bool) -> list[str]:
-    """The device functions and the type that a text needs, those first that others call.
+    """The device functions and the type that a text needs; called functions come first.
 
     `is_line` says that blocks extend along x alone.
     """

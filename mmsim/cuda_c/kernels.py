@@ -1,4 +1,4 @@
-"""A program as a CUDA kernel: its text, and all that a launch of it needs to know."""
+"""A program as a CUDA kernel: its text, and all data for a launch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DEEP = (1024, 1024, 64)
 MOST_BLOCKS = (2**31 - 1, 65535, 65535)
 """Blocks of a grid along x, y and z."""
 OPTIONS = ("--fmad=false",)
-"""How a kernel must be compiled to compute what Python does."""
+"""The options with which a kernel computes the same as Python."""
 
 Role = Literal["array", "offsets", "repeat", "cycles"]
 
@@ -39,10 +39,10 @@ class Argument:
     """One argument of a kernel.
 
     An "array" is a pointer to the words of a parameter of the program, in the order of their
-    addresses: upload `words()`, and if it is `written`, give what comes back to `elements`. The
-    "offsets" of a layout are a pointer to a table, uploaded likewise. "repeat" is an `int`, how
-    often the program runs between the two readings of the clock, and "cycles" a pointer to one
-    int64, which receives the clocks between them.
+    addresses: upload `words()`, and if it is `written`, pass the downloaded words to `elements`.
+    The "offsets" of a layout are a pointer to a table, uploaded likewise. "repeat" is an `int`: the
+    number of runs of the program between the two readings of the clock. "cycles" is a pointer to
+    one int64, which receives the clock cycles between them.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Argument:
     table: npt.NDArray[np.int32] | None = None
 
     def words(self) -> npt.NDArray[Any]:
-        """What has to be in memory before the launch."""
+        """The words to upload before the launch."""
         if self.table is not None:
             return self.table
         words = np.zeros(self.size, self.dtype)
@@ -76,8 +76,8 @@ class Kernel:
 
     `source` holds one `extern "C"` kernel called `name`; compile it with `options`. Launch it with
     `arguments` in their order, a grid of `grid` blocks of `block` threads, each along x, y and z,
-    and `shared_bytes` of dynamic shared memory (more than 48 KiB must be allowed first, by the
-    attribute cudaFuncAttributeMaxDynamicSharedMemorySize), a `cooperative` one by
+    and `shared_bytes` of dynamic shared memory. More than 48 KiB must be allowed first, by the
+    attribute cudaFuncAttributeMaxDynamicSharedMemorySize. Launch a `cooperative` kernel by
     cudaLaunchCooperativeKernel, so that all its blocks are resident at the same time. The results
     are in the arguments that are written.
     """
@@ -96,7 +96,7 @@ class Kernel:
 def written(
     launch: Launch, args: tuple[Any, ...], space: Space, clear_shared: bool, lock_step: bool
 ) -> Kernel:
-    """The kernel of a launch: what `mmsim.gpu.kernel` documents."""
+    """The kernel of a launch, as `mmsim.gpu.kernel` documents."""
     grid = launch.grid
     if space == "shared" and grid.blocks > 1:
         raise LaunchError(

@@ -1,7 +1,7 @@
-"""Which lanes of a warp are together: CUDA's exchange between lanes takes a mask.
+"""The lanes of a warp that are together: CUDA's exchange between lanes takes a mask.
 
 The threads of a GPU's warp may run independently. So a kernel keeps a mask of the lanes that are
-together in the program, and where they branch, a ballot finds which lanes take which side.
+together in the program. At a branch, a ballot finds the lanes of each side.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ Jump = ir.Break | ir.Continue | ir.Return | ir.Leave
 
 
 class Lanes:
-    """Where it matters which lanes are together; `needed` says whether it does at all."""
+    """The places where the set of lanes matters; `needed` says whether there are any."""
 
     def __init__(self, block: ir.Block) -> None:
         self._uniformity = Uniformity(block)
         every = list(statements(block))
         self.needed = any(isinstance(one, ir.Exchange) for one in every)
-        # A value that all lanes of an iteration share may differ once some have left a loop or #
+        # A value that all lanes of an iteration share may differ once some have left a loop or
         # a call before others.
         self._together = True
         self._together = all(self._leave_together(one) for one in every)
@@ -36,13 +36,13 @@ class Lanes:
         return True
 
     def is_uniform(self, value: ir.Expr) -> bool:
-        """Whether all threads that evaluate an expression find the same."""
+        """Whether an expression has one value for all threads that evaluate it."""
         if self._together:
             return self._uniformity.is_uniform(value)
         return follows_from(value, ir.UNIFORM_FIELDS, lambda name: False)
 
     def parts(self, statement: ir.If) -> bool:
-        """Whether lanes diverge at a branch, and an exchange has to know which."""
+        """Whether lanes diverge at a branch, and an exchange needs the lanes of a side."""
         if not self.needed or self.is_uniform(statement.test):
             return False
         inside = list(statements((*statement.then, *statement.orelse)))
@@ -59,9 +59,9 @@ class Lanes:
 
 
 def through(statement: ir.If, yes: str, no: str) -> str | None:
-    """The mask of the lanes that come out of a branch, of which `yes` and `no` take its sides.
+    """The mask of the lanes that come out of a branch; `yes` and `no` are those of its sides.
 
-    None where jumps inside make it unknown, or none comes out.
+    None if jumps inside make it unknown, or no lane comes out.
     """
     then, orelse = jumps(statement.then), jumps(statement.orelse)
     if not then and not orelse:

@@ -1,10 +1,10 @@
 """Layouts as small device functions: the word in which element (i, j) of an array lies.
 
-A row-major array needs none: the text has `a[i][j]`. An array whose rows are rotated gets its
+A row-major array needs none: the text has `a[i][j]`. An array with rotated rows gets its
 shifts as a formula (diagonal), packed into a few 64-bit numbers as in RAP Figure 7, or as a table
-in constant memory; any other layout is a table that is passed to the kernel. The first two touch
-no memory at all, constant memory neither banks nor address groups; a passed table is read from
-global memory, and counts there.
+in constant memory. Any other layout is a table that is passed to the kernel. The first two touch
+no memory at all, and constant memory has neither banks nor address groups. A passed table is read
+from global memory, and counts there.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ import numpy.typing as npt
 Integers = npt.NDArray[np.int64]
 
 MOST_PACKED = 4
-"""64-bit numbers that packed shifts may take."""
+"""The most 64-bit numbers of packed shifts."""
 MOST_CONSTANT = 1024
-"""Shifts that are written out as a table in constant memory."""
+"""The most shifts in a table in constant memory."""
 
 INDICES = ("i", "j", "k", "l")
 
 
 @dataclass(frozen=True)
 class Placement:
-    """An array's index function: its text, and the table that it wants passed, if any."""
+    """An array's index function: its text, and its table to be passed, if any."""
 
     text: str
     table: Integers | None
@@ -70,7 +70,7 @@ def placement(name: str, shape: Sequence[int], offsets: Integers, title: str) ->
 
 
 def rotations(offsets: Integers, width: int) -> Integers | None:
-    """How far each row of `width` words is rotated; None where that isn't all."""
+    """The rotation of each row of `width` words; None for a layout that isn't a rotation."""
     if not offsets.size:
         return None
     rows = offsets.reshape(-1, width)
@@ -90,7 +90,7 @@ def _row_major(indices: Sequence[str], shape: Sequence[int]) -> str:
 
 
 def _shifts(name: str, shifts: Integers, width: int) -> list[str]:
-    """The function `shift_NAME`: by how much row i is rotated."""
+    """The function `shift_NAME`, which gives the shift of row i."""
     bits = max((width - 1).bit_length(), 1)
     each = 64 // bits
     if len(shifts) > MOST_PACKED * each:

@@ -1,4 +1,4 @@
-"""Lock step: which programs can't be written so that all threads of a block stay together."""
+"""Lock step: refuses programs in which the threads of a block can't stay together."""
 
 from __future__ import annotations
 

@@ -37,14 +37,14 @@ _MATHEMATICAL = {name for called in _CALLED for name in (called, f"{called}f")}
 _VECTORS = {f"{name}{length}" for name in VECTOR_TYPES.values() for length in (2, 4)}
 _MADE = {f"make_{name}" for name in _VECTORS}
 RESERVED = frozenset((_KEYWORDS + _KNOWN).split()) | {*HELPERS, *_MATHEMATICAL, *_VECTORS, *_MADE}
-"""What a variable or an array can't be called."""
+"""Names that a variable or an array can't have."""
 
 TAKEN = RESERVED | set(_FUNCTIONS.split())
-"""What a kernel can't be called: headers that nvcc includes have functions of that name."""
+"""Names that a kernel can't have: headers that nvcc includes have functions of that name."""
 
 
 def identifier(name: str, refused: frozenset[str] = RESERVED) -> str:
-    """A name in ASCII, with `_` behind it where C++ or the text itself has it already."""
+    """A name in ASCII, with `_` behind it if C++ or the text itself has it already."""
     plain = "".join(letter if is_plain(letter) else f"u{ord(letter):x}" for letter in name)
     while "__" in plain:
         plain = plain.replace("__", "_")
@@ -54,14 +54,14 @@ def identifier(name: str, refused: frozenset[str] = RESERVED) -> str:
 
 
 def is_plain(letter: str) -> bool:
-    """Whether a letter may stand in a name of C++ as it is; a function's name may be any text."""
+    """Whether a name of C++ may contain a letter unchanged; a function's name may be any text."""
     return letter.isascii() and (letter.isalnum() or letter == "_")
 
 
 class Names:
     """The C++ name of every name of a program, no two the same.
 
-    What belongs to an array `a` is called `at_a` and so on, before any variable can be.
+    The functions of an array `a` are called `at_a` and so on; variables get other names.
     """
 
     def __init__(self, arrays: Iterable[str], others: Iterable[str]) -> None:
@@ -80,7 +80,7 @@ class Names:
         return self._given[name]
 
     def fresh(self, wanted: str) -> str:
-        """A name that nothing else has, `wanted` if it can be."""
+        """A unique name, `wanted` if possible."""
         candidate, number = wanted, 1
         while candidate in self._taken:
             number += 1

@@ -1,10 +1,10 @@
-"""The shape of the text: which loads stand inside other statements, where variables are declared.
+"""The shape of the text: loads inside other statements, and the declarations of variables.
 
-A load moves into the statement behind it where it is the only access of that statement besides
-those that depend on it, so that their order stays as it is. A variable is declared where it is
-first set if that is in sight of all who read it, else in front of the statement that uses it first;
-C++ forgets what is declared in a loop's body with every trip, so that a variable which may be
-carried over is declared in front of the loop.
+A load moves into the statement behind it if this has no other access, apart from those that depend
+on the load: their order stays unchanged. A variable is declared where it is
+first set if all its readers see this declaration, else in front of the statement that uses it
+first. C++ discards the variables of a loop's body after every trip, so a variable that may keep
+its value from trip to trip is declared in front of the loop.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from mmsim.ir.walk import expressions, inside, operands, parts, targets
 from mmsim.ir.walk import statements as all_statements
 
 Path = tuple[tuple[int, int], ...]
-"""The way to a statement: the blocks that it is in, and its position in each."""
+"""The path to a statement: the blocks around it, and its position in each."""
 
 
 class Shape:
-    """What the writer has to know of a tidied program before it writes.
+    """The writer's information on a tidied program.
 
-    Statements go by their numbers: `folded` are the loads that stand inside the next statement,
+    Statements go by their numbers: `folded` are the loads inside the next statement,
     `plain_loops` the loops that C can write as Python does. `declaring` are the statements that
-    declare a variable that they set, each with that variable, and `before` gives the variables
-    declared in front of a statement. With `apart` every access is a statement of its own.
+    declare a variable that they set, each with that variable. `before` gives the variables
+    declared in front of a statement. With `apart` every access is a separate statement.
     """
 
     def __init__(self, body: ir.Block, ranges: Ranges, apart: bool = False) -> None:
@@ -72,7 +72,7 @@ class Shape:
                     self._fold_into(load, (statement.test,))
 
     def _fold_into(self, load: ir.Load, expressions: Iterable[ir.Expr]) -> None:
-        """Fold a load if what it loads is read once in all, in these expressions, in any case."""
+        """Fold a load if its value has one reader in all, in these expressions, on every path."""
         name = load.target
         if name is None or self._settings[name] != 1 or self._reads[name] != 1:
             return
@@ -85,7 +85,7 @@ class Shape:
         return statement.number in self.folded
 
     def prelude(self, loop: ir.While) -> ir.Block:
-        """What a loop does before its test, without a load that stands in the test."""
+        """The statements before a loop's test, without a load inside the test."""
         return () if len(loop.prelude) == 1 and self.is_folded(loop.prelude[0]) else loop.prelude
 
     # Loops
@@ -104,7 +104,7 @@ class Shape:
                 yield name
 
     def _is_plain(self, loop: ir.For) -> bool:
-        """Whether a loop's bounds stay what they are, and its variable too."""
+        """Whether a loop's bounds and its variable stay unchanged."""
         set_inside = {name for one in loop.body for name in set_by(one)}
         if self._ranges.typing.variables[loop.target] != INT or loop.target in set_inside:
             return False
@@ -195,7 +195,7 @@ class Shape:
 
 
 def _always_read(value: ir.Expr) -> Iterator[str]:
-    """The variables that an expression reads whatever their values are."""
+    """The variables that an expression reads in all cases."""
     match value:
         case ir.Var(name):
             yield name

@@ -1,4 +1,4 @@
-"""Pieces of C: how tightly they bind, the types, and numbers as they are written."""
+"""Pieces of C: their precedence, the types, and the text of numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Text(NamedTuple):
     rank: int
 
     def within(self, rank: int) -> str:
-        """The piece as an operand that must bind at least so tightly."""
+        """The piece as an operand that must bind at least this tightly."""
         return self.code if self.rank >= rank else f"({self.code})"
 
 
@@ -46,7 +46,7 @@ C_TYPES = {
 
 
 def word_type(dtype: Type, shared: bool) -> Type:
-    """What an element is kept in: in shared memory a word of one bank at least, as in the model."""
+    """The type of an element's word: in shared memory one bank at least, as in the model."""
     if dtype.kind == "b":
         return np.dtype(np.int32) if shared else np.dtype(np.uint8)
     if shared and dtype.itemsize < 4:
@@ -55,7 +55,7 @@ def word_type(dtype: Type, shared: bool) -> Type:
 
 
 def literal(number: ir.Scalar, always_long: bool = False) -> Text:
-    """A number as C writes it."""
+    """The text of a number in C."""
     if isinstance(number, bool):
         return Text("true" if number else "false", PRIMARY)
     if isinstance(number, complex):
@@ -78,7 +78,7 @@ def call(name: str, *arguments: Text) -> Text:
 
 
 def infix(op: str, left: Text, right: Text) -> Text:
-    """Two operands and what stands between them."""
+    """Two operands with an operator between them."""
     rank = RANKS[op]
     if op in ("<<", ">>", "&", "^", "|"):  # C's precedence of these surprises
         same = left.rank == rank and op in "&^|"
@@ -93,7 +93,7 @@ def cast(type_: Type, text: Text) -> Text:
 
 
 def literal_of(number: ir.Scalar, type_: Type) -> Text:
-    """A number of a type as C writes it, which needs no cast next to others of that type."""
+    """A number of a type in C, without a cast, next to others of that type."""
     if type_.kind == "c":
         parts = complex(number).real, complex(number).imag
         return call(C_TYPES[type_.name], *(literal_of(one, part(type_)) for one in parts))
@@ -115,7 +115,7 @@ def literal_of(number: ir.Scalar, type_: Type) -> Text:
 def comment(text: str) -> str:
     """A line of source as a comment that ends where the line does.
 
-    A backslash at its end, which ??/ may stand for, would swallow the next line, and a carriage
+    A backslash at its end, also written ??/, would swallow the next line, and a carriage
     return or the like would end the comment.
     """
     line = "".join(letter if letter.isprintable() else " " for letter in text)

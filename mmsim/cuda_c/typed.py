@@ -1,7 +1,7 @@
-"""Writes arithmetic in a type that was asked for, of complex numbers, and functions, in C.
+"""Writes operations in a requested type, on complex numbers, and functions, in C.
 
-It means what `mmsim.ir.typed` says. C computes with at least 32 bits, and what leaves the bits of a
-signed type has no meaning there: so that is done without a sign, and cast back.
+The meaning is that of `mmsim.ir.typed`. C computes with at least 32 bits, and a signed result
+beyond its type is undefined. So such an operation is done without a sign, and cast back.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _sum(op: str, type_: Type, left: Text, right: Text, exact: bool) -> Text:
 
 
 def unary(op: str, held: Type, wanted: Type, text: Text, low: int) -> Text:
-    """-x, +x, ~x, abs(x) or a cast; `low` is the least value that an integer x can have."""
+    """-x, +x, ~x, abs(x) or a cast; `low` is the least possible value of an integer x."""
     if op == "+" or (op == "abs" and held.kind == "u"):
         return text
     if held.kind == "c" and op == "abs":

@@ -1,4 +1,4 @@
-"""Vector accesses in CUDA C: through `float4` and its siblings, which nvcc makes one access of.
+"""Vector accesses in CUDA C: through `float4` and its siblings, which nvcc makes one access.
 
 CUDA has vector types of 2 and 4 numbers with at most 16 bytes. A longer vector takes several
 of them in order.
@@ -23,7 +23,7 @@ VECTOR_TYPES = {
     "float32": "float",
     "float64": "double",
 }
-"""What CUDA calls the vectors of numbers, without their length."""
+"""CUDA's names of vectors of numbers, without their length."""
 LONGEST = 16
 """Bytes of one access of a lane."""
 FIELDS = "xyzw"
@@ -49,7 +49,7 @@ template <class Vector, class Word> __device__ void write_vector(volatile Word *
 
 
 def parts(word: Type, count: int) -> tuple[str, int]:
-    """CUDA's type for neighbours of a type of word, and its length: `count` or a part of that.
+    """CUDA's type for adjacent words, and its length: `count` or a part of it.
 
     >>> import numpy as np
     >>> parts(np.dtype("float32"), 4), parts(np.dtype("float32"), 8), parts(np.dtype("int64"), 2)
@@ -65,19 +65,19 @@ def parts(word: Type, count: int) -> tuple[str, int]:
 
 
 def first_word(element: str, before: int) -> str:
-    """A pointer to a vector's word before which there are so many."""
+    """A pointer to a vector's word, `before` words after its first one."""
     return f"&{element} + {before}" if before else f"&{element}"
 
 
 def reads(element: str, word: Type, count: int) -> Iterator[tuple[str, str, str]]:
-    """Of each access that a vector read takes: its type, its text, and the fields that it has."""
+    """For each access of a vector read: its type, its text, and its fields."""
     kind, length = parts(word, count)
     for before in range(0, count, length):
         yield kind, f"read_vector<{kind}>({first_word(element, before)})", FIELDS[:length]
 
 
 def writes(element: str, word: Type, values: Sequence[str]) -> Iterator[str]:
-    """The statements that a vector write takes."""
+    """The statements of a vector write."""
     kind, length = parts(word, len(values))
     for before in range(0, len(values), length):
         made = f"make_{kind}({', '.join(values[before : before + length])})"

@@ -1,7 +1,7 @@
-"""Writes a program as the text of a CUDA kernel: what stands around its statements.
+"""Writes a program as the text of a CUDA kernel: the frame around its statements.
 
-What is simulated and what is written start from one representation, so that they can't differ in
-what is read and written, or in which order.
+The simulation and the text start from one representation. So they can't differ in the accesses or
+in their order.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from mmsim.meaning.launch import Launch
 from mmsim.model.threads import Extents, written
 
 STATIC_BYTES = 48 * 1024
-"""Shared memory that a kernel can have without asking for it at its launch."""
+"""The shared memory that a kernel can have without a request at its launch."""
 ALIGNMENT = 128
-"""Shared arrays start at a multiple of so many bytes: at bank 0, as in the model."""
+"""The alignment of shared arrays in bytes: they begin at bank 0, as in the model."""
 
 
 def waits_between_repetitions(code: ir.Code) -> bool:
     """Whether all threads must have ended a repetition of the program before one begins the next.
 
-    So it is if the program reads what it writes, and if threads leave it before a barrier.
+    They must if the program reads words that it writes, or if threads leave it before a barrier.
     """
     everything = list(statements(code.body))
     read = {one.array for one in everything if isinstance(one, ir.Load | ir.VectorLoad | ir.Atomic)}
@@ -47,7 +47,7 @@ def _number(name: str, extents: Extents) -> str:
 class Writer:
     """Writes the kernel `name` around a program's `body`.
 
-    After `text`, `dynamic_bytes` says how much shared memory the launch has to ask for.
+    After `text`, `dynamic_bytes` is the shared memory that the launch has to request.
     """
 
     def __init__(self, launch: Launch, name: str, body: Body, clear_shared: bool) -> None:
@@ -121,7 +121,7 @@ class Writer:
         self.body.lines[-1] = self.body.lines[-1].removesuffix(",") + ")"
 
     def _source(self, name: str) -> str:
-        """The pointer to a parameter in global memory, where the array itself is in shared."""
+        """The pointer to a parameter in global memory, if the array itself is in shared memory."""
         return f"from_{self.body.names.of(name)}"
 
     def _pointer(self, name: str, word: str) -> str:
@@ -131,7 +131,7 @@ class Writer:
         return f"{word} (*{own}){rest}" if rest else f"{word} *{own}"
 
     def _shared_arrays(self) -> None:
-        """Arrays in shared memory, and what is in them at first."""
+        """Arrays in shared memory, and their first contents."""
         body, given = self.body, list(self.launch.parameters) if self.in_shared else []
         names = given + self.shared
         words = {name: word_type(body.typing.arrays[name], shared=True) for name in names}
@@ -162,9 +162,9 @@ class Writer:
             body.add("__syncthreads();")
 
     def _thread(self) -> None:
-        """What the program knows before it begins: T and its numbers."""
+        """The values that the program knows before it begins: T and its numbers."""
         body, grid = self.body, self.launch.grid
-        if self.in_shared:  # else each repetition would ask whether the first index is in range
+        if self.in_shared:  # else each repetition would test whether the first index is in range
             for axis, extent in zip(ir.AXES, grid.extents.block, strict=True):
                 if axis == "x" or extent > 1:
                     body.add(f"__builtin_assume(threadIdx.{axis} < {extent});")
@@ -229,7 +229,7 @@ class Writer:
     def _repeated(self) -> None:
         """The program, repeated as asked, between two readings of the clock.
 
-        A warp that is done with one repetition begins the next, unless that depends on the others.
+        A warp that has ended one repetition begins the next, unless that depends on the others.
         """
         body = self.body
         start, repetition = body.names.fresh("start"), body.names.fresh("turn")

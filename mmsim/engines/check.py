@@ -43,7 +43,7 @@ def check(
     unset: str | Collection[str],
     trace: bool,
 ) -> Report:
-    """What `Machine.check` documents."""
+    """As `Machine.check` documents."""
     of_numba = is_kernel(program)
     if schedule is None:
         schedule = "asynchronous" if of_numba else "synchronous"

@@ -30,7 +30,7 @@ def launch(bound: Launch, engine: Engine | None, trace: bool | None, check: bool
 
 
 def check_trace(machine: Machine) -> None:
-    """Refuse a trace of a machine with more than stages and one request of a warp."""
+    """Refuse a trace of a machine that isn't `pipelined`: its stages don't show everything."""
     if not machine.pipelined:
         raise LaunchError(
             f"a trace shows the stages of each warp's one request, but a {type(machine).__name__} "

@@ -1,9 +1,9 @@
-"""Names of arrays: renaming at parse time, and what is left of it where it depends on the run.
+"""Names of arrays: renaming at parse time, or by variables if the name depends on the run.
 
-An assignment such as `a, b = b, a` or `row = s[k]` gives an array a name and touches no memory. As
-long as a name stands for one array wherever a line is reached, nothing is left of it. Where it
+An assignment such as `a, b = b, a` or `row = s[k]` gives an array a name and touches no memory. If
+a name stands for one array on all paths to a line, parsing resolves it. If the array
 depends on the path to a line (after a swap in a loop, or after an `if`), a `Merged` name keeps in
-variables of the thread which array it is, and the leading indices that are fixed. An access by
+variables of the thread which array it is, and its fixed leading indices. An access by
 such a name is one of several accesses behind an `if`; each thread makes one of them.
 """
 
@@ -18,14 +18,14 @@ from mmsim.frontend.scope import FIRST, Alias, Part, Shared
 from mmsim.ir import nodes as ir
 
 MOST_FIXED = 8
-"""Leading indices that an alias may have where it depends on the path to a line."""
+"""The most leading indices of an alias that depends on the path to a line."""
 
 Key = tuple[str, int]
-"""An array and the number of leading indices that are fixed."""
+"""An array and the number of fixed leading indices."""
 
 
 def chosen(alias: Alias, make: Callable[[Part], ir.Stmt], place: Place) -> ir.Stmt:
-    """The statement that `make` gives for the part that the alias stands for."""
+    """The statement of `make` for the part that the alias stands for."""
     *others, last = enumerate(alias.parts)
     statement = make(last[1])
     for position, part in reversed(others):
@@ -35,7 +35,7 @@ def chosen(alias: Alias, make: Callable[[Part], ir.Stmt], place: Place) -> ir.St
 
 
 def _chosen_value(alias: Alias, values: list[ir.Expr], place: Place) -> ir.Expr:
-    """The value for the part that the alias stands for, of the values for each."""
+    """The value for the part that the alias stands for, among the values for each part."""
     value = values[-1]
     for position, other in reversed(list(enumerate(values[:-1]))):
         test = ir.Compare("==", alias.which, ir.Const(position), place)
@@ -44,7 +44,7 @@ def _chosen_value(alias: Alias, values: list[ir.Expr], place: Place) -> ir.Expr:
 
 
 def extent_of(alias: Alias, axis: int, rank: int | None, place: Place) -> ir.Expr:
-    """An extent of what an alias stands for, where it has `rank` axes."""
+    """An extent of an alias, if it has `rank` axes."""
     values: list[ir.Expr] = []
     for part in alias.parts:
         spans = part.spans
@@ -59,7 +59,7 @@ def extent_of(alias: Alias, axis: int, rank: int | None, place: Place) -> ir.Exp
 
 
 def size_of(alias: Alias, place: Place) -> ir.Expr:
-    """The number of elements of what an alias stands for."""
+    """The number of elements of an alias."""
     values: list[ir.Expr] = []
     for part in alias.parts:
         value: ir.Expr = ir.Extent(part.array, None, None, place)
@@ -72,7 +72,7 @@ def size_of(alias: Alias, place: Place) -> ir.Expr:
 
 
 def dimensions_of(alias: Alias, place: Place) -> ir.Expr:
-    """The number of axes of what an alias stands for."""
+    """The number of axes of an alias."""
     values: list[ir.Expr] = []
     for part in alias.parts:
         value: ir.Expr = ir.Extent(part.array, "ndim", None, place)
@@ -85,10 +85,10 @@ def dimensions_of(alias: Alias, place: Place) -> ir.Expr:
 
 @dataclass(frozen=True)
 class Merged:
-    """A name whose array is known only when the program runs: variables that say what it is.
+    """A name whose array is known only when the program runs: variables identify the array.
 
-    `indices` has the variables of the fixed leading indices for each of `keys`, `which` the
-    variable that says which of these it is.
+    `indices` has the variables of the fixed leading indices for each of `keys`; the variable
+    `which` selects one of these.
     """
 
     keys: tuple[Key, ...]
@@ -99,8 +99,7 @@ class Merged:
     def of(keys: Iterable[Key], place: Place, shared: Shared) -> Merged:
         """New variables for a name that stands for one of `keys`.
 
-        An access comes to the arrays in their order, and to one array first where fewer indices
-        are fixed.
+        An access tries the arrays in their order, and one array first with fewer fixed indices.
         """
         known = tuple(sorted(set(keys), key=lambda key: (shared.order(key[0]), key[1])))
         indices = tuple(
@@ -119,7 +118,7 @@ class Merged:
         return all(key_of(part) in self.keys for part in alias.parts)
 
     def settings(self, alias: Alias, place: Place, first: bool) -> list[tuple[str, ir.Expr]]:
-        """The variables to set, and to what, so that the name stands for `alias`.
+        """The variables to set, with their values, so that the name stands for `alias`.
 
         The `first` time all variables get a value.
         """
@@ -155,22 +154,22 @@ def _same(name: str, value: ir.Expr) -> bool:
 
 
 def key_of(part: Part) -> Key:
-    """What a part is, without the values of its fixed indices."""
+    """The key of a part: all but the values of its fixed indices."""
     return part.array, len(part.index)
 
 
 def keys_of(alias: Alias | None) -> list[Key]:
-    """All that an alias may stand for."""
+    """All parts that an alias may stand for."""
     return [] if alias is None else [key_of(part) for part in alias.parts]
 
 
 def reached(
     body: Iterable[ast.stmt], entries: dict[str, Alias | None], named: dict[str, Alias]
 ) -> dict[str, list[Key]]:
-    """All that each name of `entries` may stand for at the start of a trip of a loop.
+    """All parts that each name of `entries` may stand for at the start of a trip of a loop.
 
-    `entries` has what the names that the body assigns stand for before the loop, `named` the other
-    names of arrays.
+    `entries` maps the names that the body assigns to their parts before the loop; `named` does so
+    for the other names of arrays.
     """
     keys = {name: list(dict.fromkeys(keys_of(alias))) for name, alias in entries.items()}
     found = [edge for statement in body for edge in _renamings(statement)]
@@ -189,7 +188,7 @@ def reached(
 
 
 def _renamings(statement: ast.stmt) -> Iterable[tuple[str, str, int]]:
-    """Which names may get their array from which others in a statement, with how many indices."""
+    """The names that may get their array from another one in a statement, with fixed indices."""
     for node in ast.walk(statement):
         if isinstance(node, ast.Assign):
             for target in node.targets:

@@ -45,7 +45,7 @@ class Arrays:
         return tuple(self.lowering.operands(*indices))
 
     def no_array(self, owner: ast.expr) -> LanguageError:
-        """The error for an element of what has none, or whose values can't be set."""
+        """The error for an element of a value without elements, or with fixed ones."""
         text, outside = written(owner), self.function.captured(owner)
         dialect = self.lowering.dialect
         if tables.is_table(outside):
@@ -64,7 +64,7 @@ class Arrays:
         return self.function.refuse(owner, f"{text!r} is not an array", "only arrays have elements")
 
     def load(self, array: Alias, index: tuple[ir.Expr, ...], place: Place) -> ir.Expr:
-        """An element of an array, read in a statement in front."""
+        """An element of an array, read by a statement in front."""
         if len(array.parts) == 1:
             (part,) = array.parts
             if self.is_registers(part.array):
@@ -112,7 +112,7 @@ class Arrays:
         )
 
     def rank(self, part: Part) -> int | None:
-        """The number of axes of what a part leaves of an array, where it is known."""
+        """The number of axes of a part of an array, if it is known."""
         fixed = len(part.index) - len(part.spans)
         for local in self.function.shared.locals:
             if local.name == part.array:
@@ -129,7 +129,7 @@ class Arrays:
         return aliases.extent_of(array, axis, None, place)
 
     def sliced_axes(self, node: ast.Slice, owner: ast.expr) -> range:
-        """The axes of a.shape[:2] and of a.shape[-2:], whose number is known."""
+        """The axes of a.shape[:2] and of a.shape[-2:], if their number is known."""
         first, last, step = map(constant_index, (node.lower, node.upper, node.step))
         start = 0 if first is None else first
         if isinstance(start, int) and step in (None, 1):

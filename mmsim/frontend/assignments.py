@@ -48,7 +48,7 @@ class Assignments:
             self.assign(target, value, node)
 
     def assign(self, target: ast.expr, value: Value, node: ast.AST) -> None:
-        """Assign what `node` gives for one of its targets."""
+        """Assign the value of `node` for one of its targets."""
         match target:
             case ast.Tuple(elts):
                 for part in elts:
@@ -74,7 +74,7 @@ class Assignments:
                 raise self.lowering.refuse_kind(target)
 
     def assign_vector(self, target: ast.Subscript, value: Value, node: ast.AST) -> None:
-        """Write a vector of an array; its values are in variables of their own already."""
+        """Write a vector of an array; its values are already in separate variables."""
         source = node.value if isinstance(node, ast.Assign) else node
         count = self.values.vectors.count(target)
         if not isinstance(value, tuple):
@@ -91,7 +91,7 @@ class Assignments:
         self.values.vectors.write(target, numbers)
 
     def unpacked(self, target: ast.Tuple, value: Value, node: ast.AST) -> tuple[Value, ...]:
-        """The values of a tuple for as many targets."""
+        """The values of a tuple, one for each target."""
         source = node.value if isinstance(node, ast.Assign) else node
         if not isinstance(value, tuple):
             raise self.function.refuse(
@@ -104,11 +104,11 @@ class Assignments:
         return value
 
     def assign_name(self, target: ast.Name, value: Value, node: ast.AST) -> None:
-        """Give a name what it stands for: a variable its number, or an array, or a tuple."""
+        """Bind a name to a value: a variable to its number, or to an array, or to a tuple."""
         place, role = self.function.place(node), self.function.role(target.id)
         if isinstance(value, Alias):
             if role is None:
-                self.function.variable(target)  # refuses what can't be assigned
+                self.function.variable(target)  # refuses names that can't be assigned
                 self.function.learn(target.id, Role(self.function.place(target)))
             if role.shape is not None:
                 raise self.two_kinds(target, role)
@@ -145,7 +145,7 @@ class Assignments:
         if role is None and self.function.becomes_tuple(target.id, Role(place, shape)):
             role = self.function.role(target.id)
         if role is None:
-            self.function.variable(target)  # refuses what can't be assigned
+            self.function.variable(target)  # refuses names that can't be assigned
         if role is None or (role.shape is None and not role.declared):
             self.function.learn(target.id, Role(place, shape))
         if role.shape != shape:
@@ -160,7 +160,7 @@ class Assignments:
         self.tuples.set_all(self.tuples.tuple_value(name, target), value, place)
 
     def two_kinds(self, target: ast.Name, role: Role) -> LanguageError:
-        """The error for a name that is given something else than its role says."""
+        """The error for a name with a value of another kind than its role."""
         kind = "arrays" if role.shape is None else f"tuples of {len(role.shape)}"
         return self.function.refuse(
             target,
@@ -217,5 +217,5 @@ class Assignments:
 
 
 def changes(statement: ir.Stmt) -> bool:
-    """Whether a hoisted statement may change what an earlier expression reads."""
+    """Whether a hoisted statement may change a value that an earlier expression reads."""
     return not isinstance(statement, ir.Load | ir.VectorLoad | ir.Assign)

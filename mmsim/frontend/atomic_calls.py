@@ -1,4 +1,4 @@
-"""Calls of atomics: the statement that each becomes."""
+"""Calls of atomics: the statement for each."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class AtomicCalls:
         self.values = values
 
     def op(self, node: ast.Call) -> AtomicOp | None:
-        """What a call does to a word, None if the call is not an atomic."""
+        """The operation of a call, None if the call is not an atomic."""
         return self.lowering.dialect.atomic(self.function.captured(node.func))
 
     def call(self, node: ast.Call, op: AtomicOp) -> ir.Expr:
-        """An atomic whose old value is wanted."""
+        """An atomic whose old value is used."""
         target = self.lowering.temporary()
         self.emit(node, op, target)
         return ir.Var(target, self.function.place(node))
 
     def emit(self, node: ast.Call, op: AtomicOp, target: str | None) -> None:
-        """The statement that an atomic is."""
+        """The statement for an atomic."""
         called, place = written(node.func), self.function.place(node)
         wanted = "array, index, compare, value" if op == "cas" else "array, index, value"
         count = len(wanted.split())
@@ -54,7 +54,7 @@ class AtomicCalls:
         self.lowering.emit(aliases.chosen(array, atomic, place))
 
     def array(self, node: ast.expr, called: str) -> Alias:
-        """The array whose word is changed, or a row of it."""
+        """The array with the changed word, or a row of it."""
         role = Role(self.function.place(node))
         array = self.function.array(node)
         if array is None and not isinstance(node, ast.Subscript | ast.IfExp | ast.Call):
@@ -73,7 +73,7 @@ class AtomicCalls:
         return array
 
     def index(self, node: ast.expr) -> list[ast.expr]:
-        """The numbers of an index: of a tuple, those in it."""
+        """The numbers of an index; for a tuple, those in it."""
         if isinstance(node, ast.Tuple) and node.elts:
             return node.elts
         if isinstance(node, ast.Name) and isinstance(self.function.entity(node.id), TupleName):

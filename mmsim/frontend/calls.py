@@ -23,7 +23,7 @@ BUILTINS = (min, max, abs, len, divmod, *CASTS)
 
 
 class Calls:
-    """The calls of one function; `inline` gives what a call of a helper does, None for nothing."""
+    """The calls of one function; `inline` gives the value of a helper's call, None without one."""
 
     def __init__(
         self,
@@ -39,11 +39,11 @@ class Calls:
         self.atomics = AtomicCalls(values)
 
     def number(self, node: ast.Call) -> ir.Expr:
-        """A call that gives one number."""
+        """A call whose value is one number."""
         return self.values.single(self.result(node), node)
 
     def result(self, node: ast.Call) -> Value:
-        """What a call gives."""
+        """The value of a call."""
         joint = self.lowering.dialect.joint(node, self.function)
         if joint is not None:
             return self.joint_value(joint, node)
@@ -73,13 +73,13 @@ class Calls:
         return self.cast(node, callee)
 
     def joint_value(self, joint: Joint, node: ast.Call) -> ir.Expr:
-        """What a barrier or an exchange gives, in a variable of its own."""
+        """The value of a barrier or an exchange, in a separate variable."""
         target, place = self.lowering.temporary(), self.function.place(node)
         self.joined(joint, target, place)
         return ir.Var(target, place)
 
     def joined(self, joint: Joint, target: str | None, place: Place) -> None:
-        """A barrier or an exchange that gives a value, after its operands."""
+        """A barrier or an exchange with a value, after its operands."""
         given = tuple(self.lowering.operands(*joint.operands))
         self.lowering.emit(joint.make(target, given, place))
 
@@ -94,7 +94,7 @@ class Calls:
         return first
 
     def is_method(self, called: ast.Attribute, name: str) -> bool:
-        """Whether a number's method of that name is called, not a function of a module."""
+        """Whether a call is of a number's method with that name, not of a module's function."""
         return called.attr == name and isinstance(self.function.captured(called), Missing)
 
     def conjugate(self, node: ast.Call, called: ast.Attribute) -> ir.Expr:
@@ -129,7 +129,7 @@ class Calls:
         return ir.Unary(name, self.lowering.expression(node.args[0]), self.function.place(node))
 
     def float_of_text(self, node: ast.expr) -> ir.Const | None:
-        """float('inf') and other floats that stand as a text."""
+        """float('inf') and other floats in the form of a text."""
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
             return None
         try:
@@ -156,13 +156,13 @@ class Calls:
         raise self.function.refuse(node, "len takes an array, a tuple or a table")
 
     def array_of_len(self, owner: ast.Subscript) -> Alias | None:
-        """The row that len(a[i]) is asked for."""
+        """The row whose length len(a[i]) asks for."""
         if self.function.array(root(owner)) is None:
             return None
         return self.values.alias(owner, Role(self.function.place(owner)))
 
     def callee(self, node: ast.Call) -> Any:
-        """The outside function that is called; refuses everything else that is called."""
+        """The outside function of a call; every other call is refused."""
         target = self.function.captured(node.func)
         if any(target is function for function in BUILTINS) or functions.is_known(target):
             return target

@@ -1,4 +1,4 @@
-"""What Python makes of a text: the code of its functions, distinguished by what it does."""
+"""Python's code for the functions of a text, and the differences between such codes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def functions_in(text: str) -> tuple[CodeType, ...]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python gave its warnings when it read the text
-            flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # which notebooks do
+            flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # notebooks set it
             return tuple(inside(compile(text, "<text>", "exec", flags, dont_inherit=True)))
     except (SyntaxError, ValueError):
         return ()
@@ -30,7 +30,7 @@ def inside(code: CodeType) -> Iterator[CodeType]:
 
 
 def does(code: CodeType) -> tuple[object, ...]:
-    """What distinguishes functions of one name: instructions, names and constants.
+    """The distinguishing parts of functions of one name: instructions, names and constants.
 
     It is the same in every process, and so is its `repr`.
     """
@@ -43,7 +43,7 @@ def _constant(one: object) -> object:
         return does(one)
     if isinstance(one, tuple):
         return tuple(map(_constant, one))
-    if isinstance(one, frozenset):  # whose order is arbitrary
+    if isinstance(one, frozenset):  # its order is arbitrary
         return sorted(map(repr, map(_constant, one)))
     if type(one) is int:  # any length can be written in base 16
         return hex(one)

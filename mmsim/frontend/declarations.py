@@ -1,4 +1,4 @@
-"""Arrays that a program makes, whose sizes are known before the launch."""
+"""Arrays that a program makes; their sizes are known before the launch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mmsim.ir.promotion import SUPPORTED_TEXT, supported
 
 
 class Declarations:
-    """The arrays that one function makes, and the variables that may stand in their sizes."""
+    """The arrays that one function makes, and the variables that may occur in their sizes."""
 
     def __init__(self, lowering: Lowering) -> None:
         self.function = lowering.function
@@ -26,14 +26,14 @@ class Declarations:
         self.arrays: dict[str, ArrayName] = {}
 
     def remember_constant(self, name: str, value: ir.Expr) -> None:
-        """Keep what a once-assigned name stands for, so that it can be the size of an array."""
+        """Keep the value of a name that is assigned once: it may be the size of an array."""
         if self.lowering.depth == 0 and self.function.assignments.get(name) == 1:
             known = self.launch_constant(value)
             if known is not None:
                 self.constants[name] = known
 
     def launch_constant(self, value: ir.Expr) -> ir.Expr | None:
-        """`value` without variables, None where it may differ between threads."""
+        """`value` without variables, None if it may differ between threads."""
         match value:
             case ir.Const() | ir.Number() | ir.Extent():
                 return value
@@ -58,7 +58,7 @@ class Declarations:
                 return None
 
     def declared_array(self, target: ast.Name, node: ast.expr) -> bool:
-        """Whether a value that is assigned makes an array: then the array is declared."""
+        """Declare the array if an assigned value makes one; return whether it does."""
         if not isinstance(node, ast.Call):
             return False
         maker = self.lowering.dialect.maker(self.function.captured(node.func))
@@ -79,7 +79,7 @@ class Declarations:
         return True
 
     def check_position(self, node: ast.Call, maker: Maker) -> None:
-        """Refuse an array that is made again and again."""
+        """Refuse an array that is made repeatedly."""
         if self.lowering.depth > 0:
             raise self.function.refuse(
                 node,
@@ -94,7 +94,7 @@ class Declarations:
             )
 
     def check_name(self, target: ast.Name) -> None:
-        """Refuse a second array of a name; learn whether the name is given to other arrays too."""
+        """Refuse a second array of a name; learn whether other arrays get the name, too."""
         role = self.function.role(target.id)
         if target.id in parameter_names(self.function.text) or target.id in self.arrays:
             raise LanguageError(
@@ -106,7 +106,7 @@ class Declarations:
             self.function.learn(target.id, Role(self.function.place(target), declared=True))
 
     def arguments_of(self, node: ast.Call, maker: Maker) -> tuple[list[ast.expr], ast.expr | None]:
-        """The extents and the element type of an array that is made."""
+        """The extents and the element type of an array that the program makes."""
         parameters = (maker.shape, "dtype")
         arguments = dict(zip(parameters, node.args[:2], strict=False))
         twice = any(keyword.arg in arguments for keyword in node.keywords)
@@ -130,7 +130,7 @@ class Declarations:
     def array_extent(self, node: ast.expr, maker: Maker) -> ir.Expr:
         """The size of an axis, which is known before the launch.
 
-        A function that it calls may only assign variables and return: no statement of it is kept.
+        A function in it may only assign variables and return: no statement of it is kept.
         """
         value, before = self.lowering.apart(node)
         constant = self.launch_constant(value) if all(map(self.is_known, before)) else None
@@ -145,7 +145,7 @@ class Declarations:
         return constant
 
     def is_known(self, statement: ir.Stmt) -> bool:
-        """Whether a statement in front of a size assigns what is known; then that is kept."""
+        """Whether a statement in front of a size assigns a known value, which is then kept."""
         if isinstance(statement, ir.Forget):  # a call in a loop begins with it
             return True
         if not isinstance(statement, ir.Assign):
@@ -156,7 +156,7 @@ class Declarations:
         return known is not None
 
     def array_dtype(self, node: ast.expr | None) -> str | tuple[str] | None:
-        """The element type of an array, None where it follows from what is stored."""
+        """The element type of an array, None if it depends on the stored values."""
         if node is None or (isinstance(node, ast.Constant) and node.value is None):
             return None
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
@@ -172,7 +172,7 @@ class Declarations:
         return name
 
     def dtype_of(self, array: str, node: ast.expr) -> str | tuple[str]:
-        """The dtype of another array: a parameter's, or one that was given to a local array."""
+        """The dtype of another array: a parameter's, or the given one of a local array."""
         for local in self.function.shared.locals:
             if local.name == array:
                 if local.dtype is None:

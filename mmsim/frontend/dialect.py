@@ -1,9 +1,9 @@
-"""What a dialect of the language defines; all else is Python's and parsed the same for all.
+"""The definitions of a dialect of the language; all else is Python's, parsed the same for all.
 
-A dialect is how a program says which thread it is, how threads wait for each other, and how arrays
-are made: `T.id`, `T.barrier()` and `mm.shared(...)` in the dialect of `mm.program`. Parsing asks it
-first what a name, an attribute or a call is. With the node it gets the function around it, which
-knows what names mean (`entity`, `captured`), where a node stands and how it is refused.
+A dialect names the thread, its barriers and its arrays: `T.id`, `T.barrier()` and `mm.shared(...)`
+in the dialect of `mm.program`. The parser asks it first for the meaning of a name, an attribute or
+a call. It passes the node and the function around it. The function knows the meaning of names
+(`entity`, `captured`), the place of a node, and how to refuse it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mmsim.ir.nodes import AtomicOp
 
 @dataclass(frozen=True)
 class Maker:
-    """What makes an array: of which kind, what it is called, and what messages call the array.
+    """A function that makes an array: the kind, its name, and the array's name in messages.
 
     Its first parameter, the shape of the array, is called `shape`, the second one "dtype".
     """
@@ -37,9 +37,9 @@ class Maker:
 
 @dataclass(frozen=True)
 class Joint:
-    """A call that gives a value and is a statement of its own: a barrier, an exchange.
+    """A call that gives a value and is a separate statement: a barrier, an exchange.
 
-    `make` gives the statement for the variable that takes the value, None if it is dropped, and for
+    `make` gives the statement for the variable of the value, None if it is dropped, and for
     the call's operands.
     """
 
@@ -50,8 +50,8 @@ class Joint:
 class Dialect(Protocol):
     """How a program names its thread, its barriers and its arrays.
 
-    Messages say `decorator` for what makes programs of functions, `launch` for what takes their
-    arguments, `own_array` for an array of each thread, and `uniform` for what sizes are made of.
+    Messages use `decorator` for the decorator of programs, `launch` for the function that takes
+    their arguments, `own_array` for an array of each thread, and `uniform` for the parts of sizes.
     """
 
     decorator: str
@@ -60,43 +60,43 @@ class Dialect(Protocol):
     uniform: str
 
     def bound(self, text: FunctionText) -> dict[str, Entity]:
-        """What names of a program mean from the beginning; its other parameters are a launch's.
+        """The initial meaning of a program's names; its other parameters are a launch's.
 
-        Raises `LanguageError` where the text can't be a program.
+        Raises `LanguageError` if the text can't be a program.
         """
 
     def value(self, node: ast.expr, function: Function) -> Value | None:
-        """What a name, an attribute or a call of the dialect gives; None for what isn't its own.
+        """The value of a name, an attribute or a call of the dialect; None for all others.
 
-        Raises `LanguageError` where it is the dialect's own and can't stand there.
+        Raises `LanguageError` if it belongs to the dialect and can't stand there.
         """
 
     def statement(self, call: ast.Call, place: Place, function: Function) -> ir.Stmt | None:
-        """What a call means as a statement, which stands at `place`; None if it isn't its own."""
+        """The statement for a call at `place`; None for a call outside of the dialect."""
 
     def joint(self, call: ast.Call, function: Function) -> Joint | None:
-        """The barrier or the exchange with a value that a call is; None for any other call.
+        """The barrier or the exchange with a value for a call; None for any other call.
 
         Raises `LanguageError` for wrong arguments.
         """
 
     def maker(self, called: Any) -> Maker | None:
-        """What makes an array, if that is what an outside object is called for."""
+        """The kind of array that a call of an outside object makes, if any."""
 
     def atomic(self, called: Any) -> AtomicOp | None:
-        """The atomic that an outside object is when it is called, None of any other."""
+        """The atomic for a call of an outside object, None for any other."""
 
     def vector(self, call: ast.Call, function: Function) -> tuple[ast.expr, int] | None:
-        """The array whose vectors a call stands for, and their length; None for any other call.
+        """The array and the length of the vectors in a call; None for any other call.
 
-        Raises `LanguageError` where its arguments can't be.
+        Raises `LanguageError` for wrong arguments.
         """
 
     def helper(self, called: Any) -> types.FunctionType | None:
-        """The function that a call of an outside object inlines; None for what can't be inlined."""
+        """The function that a call of an outside object inlines; None if it can't be inlined."""
 
     def remedy(self, node: ast.expr, function: Function) -> str | None:
-        """What to write instead of a name that the dialect lacks, None if it isn't known."""
+        """The replacement for a name that the dialect lacks, None if it isn't known."""
 
     def element_type(self, given: Any) -> str:
-        """The name of NumPy's type that an outside object or a text stands for, "" for none."""
+        """The name of NumPy's type for an outside object or a text, "" for none."""

@@ -13,9 +13,9 @@ CODES = {np.dtype(name).str[1:]: name for name in SUPPORTED}
 
 
 def numpy_name(given: Any) -> str:
-    """The name of the element type that an object stands for, "" if it stands for none.
+    """The name of the element type for an object, "" for none.
 
-    NumPy's own reading of a type believes what any object says of itself, and parses text.
+    NumPy's own reading of a type trusts any object's attributes, and parses text.
     """
     if isinstance(given, str):
         return CODES.get(given) or numpy_name(np.sctypeDict.get(given))

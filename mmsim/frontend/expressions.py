@@ -1,7 +1,7 @@
-"""Expressions that give one number: Python's tree to pure expressions.
+"""Expressions with one number as value: Python's tree to pure expressions.
 
-Where an access is conditional (in `and`, `or`, a conditional expression or a chained comparison)
-the expression becomes an `If` around it.
+A conditional access (in `and`, `or`, a conditional expression or a chained comparison)
+makes the expression an `If` around it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Expressions:
         self.tuples = values.tuples
 
     def literal(self, node: ast.Constant) -> ir.Expr:
-        """A number that is written out."""
+        """A number in the text."""
         value = number(node.value) if not isinstance(node.value, str | bytes) else None
         if value is None:
             raise self.function.refuse(
@@ -83,7 +83,7 @@ class Expressions:
         return self.captured_number(node, entity.value)
 
     def captured_number(self, node: ast.expr, value: Any) -> ir.Expr:
-        """An object from outside as the number that it is."""
+        """The number for an object from outside."""
         converted = number(value)
         if converted is None:
             text, launch = written(node), self.lowering.dialect.launch
@@ -107,7 +107,7 @@ class Expressions:
         return self.lowering.constant(converted, node)
 
     def attribute(self, node: ast.Attribute) -> ir.Expr:
-        """Something of the dialect, a.size, or a number of a module or a class."""
+        """A name of the dialect, a.size, or a number of a module or a class."""
         own = self.lowering.dialect.value(node, self.function)
         if own is not None:
             return self.values.single(own, node)
@@ -192,7 +192,7 @@ class Expressions:
     def logic(
         self, op: str, left: ir.Expr, right: ir.Expr, statements: list[ir.Stmt], place: Place
     ) -> ir.Expr:
-        """left op right, where `statements` come before right for the lanes that need it."""
+        """left op right, with `statements` before right, for the lanes that need it."""
         if not statements:
             return ir.Logic("and" if op == "and" else "or", left, right)
         name = self.lowering.temporary()
@@ -228,7 +228,7 @@ class Expressions:
         return value
 
     def check_operators(self, node: ast.Compare) -> None:
-        """Refuse what compares no numbers."""
+        """Refuse a comparison of anything but numbers."""
         for operator in node.ops:
             if isinstance(operator, ast.In | ast.NotIn):
                 raise self.function.refuse(

@@ -1,7 +1,7 @@
-"""A function that is being parsed: its text, what its names mean, and how it refuses.
+"""A function that is being parsed: its text, the meaning of its names, and its refusals.
 
-What a name holds may show only after it was used: a variable that is assigned an array, a parameter
-that a later line uses as one. Then parsing begins again with what it learnt (`Learnt`).
+The kind of a name may show only after its use: a later line may assign an array to a variable, or
+use a parameter as an array. Then parsing begins again with this knowledge (`Learnt`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from mmsim.ir import nodes as ir
 class Function:
     """The program itself, or a helper at one of its calls.
 
-    `python` is the function itself, `bound` what its own names mean.
+    `python` is the function itself, `bound` gives the meaning of its own names.
     """
 
     def __init__(
@@ -64,18 +64,18 @@ class Function:
         return self.text.place(node)
 
     def refuse(self, node: ast.AST, message: str, advice: str = "") -> LanguageError:
-        """An error for a node: what is wrong, and what to write instead."""
+        """An error for a node: the fault, and the replacement."""
         return LanguageError(message, self.place(node), advice)
 
     def refuse_no_array(self, node: ast.expr) -> None:
-        """Refuse a name of the dialect, such as the thread, where an array stands."""
+        """Refuse a name of the dialect, such as the thread, in the place of an array."""
         entity = self.entity(node.id) if isinstance(node, ast.Name) else None
         if isinstance(entity, DialectName):
             message = f"{ast.unparse(node)!r} is {entity.meaning}, not an array"
             raise self.refuse(node, message, entity.advice)
 
     def entity(self, name: str) -> Entity:
-        """What a name means here; names of this function hide those outside."""
+        """The meaning of a name here; names of this function hide those outside."""
         self.asked.add(name)
         found = self.bound.get(name)
         if found is not None:
@@ -88,7 +88,7 @@ class Function:
         return beyond
 
     def captured(self, node: ast.expr) -> Any:
-        """The outside object that a name or a dotted name means, else `Missing()`."""
+        """The outside object of a name or a dotted name, else `Missing()`."""
         if isinstance(node, ast.Name):
             entity = self.entity(node.id)
             return entity.value if isinstance(entity, Captured) else Missing()
@@ -100,9 +100,9 @@ class Function:
         return Missing()
 
     def array(self, node: ast.expr) -> Alias | None:
-        """What `node` stands for if it names an array, None if it names something else.
+        """The array or part that `node` names, None if it names something else.
 
-        Naming a parameter like this makes it an array parameter.
+        Such a use makes a parameter an array parameter.
         """
         if not isinstance(node, ast.Name):
             return None
@@ -126,14 +126,14 @@ class Function:
         return None
 
     def is_array(self, node: ast.expr) -> bool:
-        """Whether an expression is the name of what is an array for certain."""
+        """Whether an expression certainly names an array."""
         entity = self.entity(node.id) if isinstance(node, ast.Name) else None
         return isinstance(entity, ArrayName | Alias) or (
             isinstance(entity, ParameterUse) and entity.use == "array"
         )
 
     def learn(self, name: str, role: Role) -> NoReturn:
-        """Begin again, knowing what a name that this function assigns holds."""
+        """Begin again with the kind of a name that this function assigns."""
         self.shared.known.roles[self.python, name] = role
         raise Learnt
 
@@ -151,11 +151,11 @@ class Function:
             raise Learnt
 
     def role(self, name: str) -> Role | None:
-        """What a name that this function assigns holds, if not a number."""
+        """The kind of a name that this function assigns, None for a number."""
         return self.shared.known.roles.get((self.python, name))
 
     def becomes_tuple(self, name: str, role: Role) -> bool:
-        """Let a variable hold tuples if it was not used yet; whether it does now."""
+        """Let a variable hold tuples if it has had no use; return whether it does now."""
         entity = self.bound.get(name)
         if name in self.asked or not isinstance(entity, VariableName) or role.shape is None:
             return False
@@ -166,7 +166,7 @@ class Function:
         return True
 
     def use(self, parameter: ParameterUse, use: ir.Use, node: ast.AST) -> None:
-        """Record what a parameter is used as; if it was used as something else, begin again."""
+        """Record the use of a parameter; after a different use, begin again."""
         if parameter.use not in ("unused", use):
             before = parameter.used_at.line if parameter.used_at else 0
             wrong = self.refuse(
@@ -196,7 +196,7 @@ class Function:
         raise AssertionError(f"unbound {node.id!r}")  # every assigned name is bound at the start
 
     def array_names(self) -> dict[str, Entity]:
-        """What the names that this function gives to arrays stand for."""
+        """The parts of arrays that the names of this function stand for."""
         found: dict[str, Entity] = {}
         for name in self.assigned:
             role = self.role(name)
@@ -247,7 +247,7 @@ def member_called(owner: Any, name: Any) -> Any:
 def member(owner: Any, name: str) -> Any:
     """owner.name of a module, a class or a member of an enumeration, else `Missing()`.
 
-    It is looked up where it is kept: getattr may run code.
+    It is looked up where it is kept, because getattr may run code.
     """
     if isinstance(owner, types.ModuleType):
         return vars(owner).get(name, Missing())

@@ -1,4 +1,4 @@
-"""Functions are parsed by parts of one idea each; a helper is parsed at each of its calls."""
+"""Parsing of functions, by parts of one idea each; a helper is parsed at each of its calls."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class FunctionParser:
     """Parses one function: the program itself, or a helper at one of its calls.
 
     A helper has a `scope` that it leaves where it returns, and a variable for its value. `looping`
-    says whether its call stands in a loop. What the parts lower, and so what is in the language,
-    stands in two tables by the kind of node. A dialect whose words mean more than others' has a
-    parser with parts of its own.
+    says whether its call is in a loop. Two tables by the kind of node define the lowering of the
+    parts, and so the language. A dialect with more meanings for its names has a parser
+    with its own parts.
     """
 
     arrays_part: type[Arrays] = Arrays
@@ -109,7 +109,7 @@ class FunctionParser:
         }
 
     def result(self, node: ast.Call) -> Value:
-        """What a call gives: values hold calls, whose arguments are values."""
+        """The value of a call: values contain calls, whose arguments are values."""
         return self.calls.result(node)
 
     def body(self) -> ir.Block:
@@ -119,7 +119,7 @@ class FunctionParser:
 
 
 class Inlining:
-    """The calls of helpers in one function: what a helper does stands in place of its call."""
+    """The calls of helpers in one function: the statements of a helper replace its call."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class Inlining:
         self.parser = parser
 
     def call(self, node: ast.Call, function: types.FunctionType) -> Value | None:
-        """Inline a call; its value, None if it has none."""
+        """Inline a call; return its value, None if it has none."""
         shared = self.function.shared
         self.check_call(node, function)
         text = self.text_of(function)
@@ -164,10 +164,10 @@ class Inlining:
         return None if given is None else placed(given, self.function.place(node))
 
     def enclose(self, own: Function) -> None:
-        """Bind what a function's names mean that stands inside another one; here none does."""
+        """Bind the names of a function inside another one; here there are none."""
 
     def text_of(self, function: types.FunctionType) -> FunctionText:
-        """The text of a function that is called."""
+        """The text of a called function."""
         return read(function, self.lowering.dialect.decorator)
 
     def check_call(self, node: ast.Call, function: types.FunctionType) -> None:
@@ -185,7 +185,7 @@ class Inlining:
             )
 
     def argument(self, name: str, argument: ast.expr | Captured, inner: FunctionParser) -> Entity:
-        """What the parameter `name` of an inlined function stands for."""
+        """The meaning of the parameter `name` of an inlined function."""
         own = inner.function
         assigned = name in own.assigned
         if isinstance(argument, Captured):  # a default
@@ -216,7 +216,7 @@ class Inlining:
     def number_argument(
         self, name: str, value: ir.Expr, inner: FunctionParser, place: Place
     ) -> VariableName | ValueName:
-        """A number that is handed to an inlined function."""
+        """A number that an inlined function gets."""
         known = self.declarations.launch_constant(value)
         if known is not None and name not in inner.function.assigned:
             inner.declarations.constants[name] = known
@@ -227,7 +227,7 @@ class Inlining:
     def tuple_argument(
         self, name: str, value: tuple[Value, ...], own: Function, place: Place
     ) -> Entity:
-        """A tuple that is handed to an inlined function."""
+        """A tuple that an inlined function gets."""
         shape, role = tables.shape_of(value), own.role(name)
         assert shape is not None
         if any(isinstance(leaf, Alias) for leaf in tables.leaves(value)):
@@ -251,7 +251,7 @@ class Inlining:
 def arguments_of(
     node: ast.Call, caller: Function, function: types.FunctionType, text: FunctionText
 ) -> dict[str, ast.expr | Captured]:
-    """Parameter names and what the call gives for them."""
+    """Parameter names, with the arguments of the call."""
     parameters = parameter_names(text)
     given: dict[str, ast.expr | Captured] = {}
     if len(node.args) > len(parameters):
@@ -278,7 +278,7 @@ def arguments_of(
 
 
 def forget(inner: FunctionParser, arguments: Iterable[str]) -> ir.Forget:
-    """What an inlined call begins with in a loop: none of its names hold what they held before."""
+    """The start of an inlined call in a loop: none of its names keep their old values."""
     function = inner.function
     own = [function.bound[name] for name in function.assigned if name not in arguments]
     arrays = inner.declarations.arrays.values()
@@ -296,7 +296,7 @@ def variables_of(names: Iterable[Entity]) -> Iterator[str]:
 
 
 def placed(value: Value, place: Place) -> Value:
-    """What a call gives, at the place of the call."""
+    """The value of a call, at the place of the call."""
     if isinstance(value, tuple):
         return like(value, (placed(part, place) for part in value))
     if isinstance(value, ir.Var):

@@ -28,7 +28,7 @@ KNOWN: dict[Any, str] = {
     **{getattr(intrinsics, name): name for name in ("popc", "clz", "ffs", "brev", "fma")},
     **{math.degrees: "degrees", math.radians: "radians"},
 }
-"""The functions that a program calls, by what they are outside of it."""
+"""The functions that a program calls, by their outside objects."""
 
 
 def is_known(called: Any) -> bool:
@@ -37,7 +37,7 @@ def is_known(called: Any) -> bool:
 
 
 def call(lowering: Lowering, node: ast.Call, called: Any) -> ir.Expr:
-    """What a call of one of these functions gives."""
+    """The value of a call of one of these functions."""
     name, place = KNOWN[called], lowering.function.place(node)
     if node.keywords or len(node.args) not in arities(name):
         takes = " or ".join(map(_numbers, arities(name)))
@@ -54,7 +54,7 @@ def call(lowering: Lowering, node: ast.Call, called: Any) -> ir.Expr:
 
 
 def arities(name: str) -> tuple[int, ...]:
-    """How many arguments a function may have."""
+    """The numbers of arguments that a function may have."""
     if name == "log":
         return 1, 2
     return (FUNCTIONS[name].arity if name in FUNCTIONS else 1,)

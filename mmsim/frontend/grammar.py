@@ -1,4 +1,4 @@
-"""What of Python is in the language, and what to write instead of what isn't."""
+"""The part of Python that is in the language, and the replacements for the rest."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ CASTS: dict[type, str] = {
     **{int: "int", float: "float", complex: "complex", bool: "bool", np.bool_: "bool"},
     **{np.dtype(name).type: name for name in SUPPORTED if name != "bool"},
 }
-"""Python's types and NumPy's, which `mm.float32` and so on are, with the casts that they make."""
+"""Python's types and NumPy's (`mm.float32` and so on are these), with their casts."""
 
 DEEPEST = 100
-"""Levels of nesting that a program may have, so that no walk reaches Python's recursion limit."""
+"""The most levels of nesting in a program: no walk reaches Python's recursion limit."""
 MOST_CALLS = 1000
-"""Calls that a program may have, counting those inside the functions that it calls."""
+"""The most calls in a program, with those inside the functions that it calls."""
 MOST_TRIPS = 1000
-"""Iterations of loops over tuples that a program may have in total: each is unrolled."""
+"""The most iterations of loops over tuples in a program in total: each is unrolled."""
 LONGEST = 25
-"""Operators after which a long chain, such as a sum, is kept in a variable and continued."""
+"""After this many operators a long chain, such as a sum, is kept in a variable and continued."""
 
 ADVICE: dict[type[ast.AST], tuple[str, str]] = {  # {own_array}: what the dialect calls one
     ast.Lambda: ("a lambda", "write a function with def and call it"),

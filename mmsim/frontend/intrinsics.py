@@ -1,4 +1,4 @@
-"""The functions that every dialect has in addition to Python's own: counts of bits and `fma`.
+"""The functions of every dialect in addition to Python's own: counts of bits and `fma`.
 
 They exist for the reader, the type checker and the editor. A program is parsed, never called.
 """
@@ -11,7 +11,7 @@ from mmsim.errors import MMSimError
 
 
 def popc(x: int) -> int:
-    """How many bits of `x` are 1, in the type that `x` has: 64 bits unless another was asked for.
+    """Count the bits of `x` that are 1, in the type of `x`: 64 bits unless a cast changes it.
 
     CUDA's `__popc` and `__popcll`.
     """
@@ -19,25 +19,25 @@ def popc(x: int) -> int:
 
 
 def clz(x: int) -> int:
-    """How many bits of `x` are 0 above its highest 1; all of them for 0. CUDA's `__clz`."""
+    """Count the 0 bits above the highest 1 bit of `x`; all bits for 0. CUDA's `__clz`."""
     outside("mm.clz")
 
 
 def ffs(x: int) -> int:
-    """The place of the lowest bit of `x` that is 1, counted from 1; 0 for 0. CUDA's `__ffs`."""
+    """Return the place of the lowest 1 bit of `x`, counted from 1; 0 for 0. CUDA's `__ffs`."""
     outside("mm.ffs")
 
 
 def brev(x: int) -> int:
-    """The bits of `x` in reverse order, in the type that `x` has. CUDA's `__brev`."""
+    """Return the bits of `x` in reverse order, in the type of `x`. CUDA's `__brev`."""
     outside("mm.brev")
 
 
 def fma(x: float, y: float, z: float) -> float:
-    """x * y + z, rounded once; `math.fma`, which Python has from 3.13 on, is the same."""
+    """Return x * y + z, rounded once, as `math.fma` does, which Python has from 3.13 on."""
     outside("mm.fma")
 
 
 def outside(name: str) -> NoReturn:
-    """Refuse the call of what has a meaning only in a program."""
+    """Refuse the call of a function that has a meaning only in a program."""
     raise MMSimError(f"{name} has a meaning only inside a function decorated with mmsim.program")

@@ -30,7 +30,7 @@ class Loops:
         self.assignments = assignments
         self.merging = merging
         self.within: list[Loop] = []
-        self.ending = ""  # the scope of the next loop, which has more in it than the loop
+        self.ending = ""  # the scope of the next loop; it contains more than the loop
 
     def while_loop(self, node: ast.While) -> None:
         """while test: ..."""
@@ -44,7 +44,7 @@ class Loops:
         self.lowering.emit(ir.While(tuple(prelude), test, body, place))
 
     def for_loop(self, node: ast.For) -> None:
-        """for x in range(...), and over what is known when the program is parsed."""
+        """for x in range(...), and over values known when the program is parsed."""
         self.no_else(node)
         call = node.iter
         if isinstance(call, ast.Call):
@@ -62,7 +62,7 @@ class Loops:
         self.unroll(node, self.items(call, node.target))
 
     def enter(self, node: ast.For | ast.While, place: Place) -> Loop:
-        """Begin a loop, whose scope stands around it already if it has one."""
+        """Begin a loop; its scope may already exist."""
         loop = self.merging.enter(node.body, place)
         loop.scope, self.ending = self.ending, ""
         return loop
@@ -107,7 +107,7 @@ class Loops:
         self.lowering.emit(ir.For(name, start, stop, step, body, place))
 
     def counted(self, node: ast.For, call: ast.Call) -> bool:
-        """A loop over enumerate(range(...)), whose trips are counted; whether it is one."""
+        """A loop over enumerate(range(...)), with a counter; return whether it is one."""
         inner = call.args[0] if call.args else None
         if not (isinstance(inner, ast.Call) and self.function.captured(inner.func) is range):
             return False
@@ -126,7 +126,7 @@ class Loops:
         return True
 
     def first_number(self, call: ast.Call) -> ir.Expr:
-        """The number that enumerate(x, start) begins with."""
+        """The first number of enumerate(x, start)."""
         more = [*call.args[1:], *(one.value for one in call.keywords if one.arg == "start")]
         if not call.args or len(more) > 1 or len(more) != len(call.args) - 1 + len(call.keywords):
             raise self.function.refuse(
@@ -135,7 +135,7 @@ class Loops:
         return self.lowering.expression(more[0]) if more else ir.Const(0)
 
     def items(self, node: ast.expr, target: ast.expr | None = None) -> tuple[Value, ...]:
-        """What a loop runs over, by iteration, where that is known when the program is parsed."""
+        """A loop's values by iteration, if they are known when the program is parsed."""
         if isinstance(node, ast.Tuple | ast.List):
             return self.values.tuple_of(node.elts, [target] * len(node.elts))
         if isinstance(node, ast.Call):
@@ -161,7 +161,7 @@ class Loops:
         )
 
     def known_range(self, node: ast.Call) -> tuple[Value, ...]:
-        """The numbers of a range that stands inside zip or enumerate."""
+        """The numbers of a range inside zip or enumerate."""
         bounds = [tables.constant_of(part) for part in self.range_of(node)]
         if all(type(bound) is int for bound in bounds):
             trips = range(*bounds)  # type: ignore[arg-type]  # all are integers
@@ -227,7 +227,7 @@ class Loops:
             return (*before, *self.trip(loop, node.body))
 
     def trip(self, loop: Loop, body: list[ast.stmt]) -> ir.Block:
-        """One trip of a loop, after which its names stand for what the next trip begins with."""
+        """One trip of a loop; then its names get the values for the start of the next trip."""
         self.within.append(loop)
         block = self.lowering.inner(body)
         self.within.pop()
@@ -258,7 +258,7 @@ class Loops:
 
 
 def _targets(target: ast.expr | None, count: int) -> Sequence[ast.expr | None]:
-    """What each of several values is assigned to, where the text says it."""
+    """The target of each of several values, if the text gives them."""
     if isinstance(target, ast.Tuple) and len(target.elts) == count:
         return target.elts
     return [None] * count

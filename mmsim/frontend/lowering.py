@@ -1,8 +1,8 @@
-"""What all lowering shares: where statements go, and in which order operands are evaluated.
+"""The common part of all lowering: the place of statements, and the order of evaluation.
 
 An access inside an expression becomes a `Load` statement in front of it, in Python's order of
-evaluation. What a later operand's statements could change is kept in a variable before them (it is
-spilled). Which part of the parser lowers which kind of node stands in two tables.
+evaluation. A value that a later operand's statements could change is first kept in a variable (it
+is spilled). Two tables give the part of the parser that lowers each kind of node.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from mmsim.ir.walk import reads_registers, writes_registers
 class Lowering:
     """The lowering of one function: the block at work, and how each kind of node is lowered.
 
-    `expression_forms` and `statement_forms` say by which method a node is lowered, by the
-    kind of node; what isn't there is refused. `depth` counts the loops and branches around the
+    `expression_forms` and `statement_forms` give the method that lowers each kind of node; all
+    other nodes are refused. `depth` counts the loops and branches around the
     statement at work, `loops` the loops whose body or test runs again. `looping` says whether the
-    function's call stands in such a loop.
+    function's call is in such a loop.
     """
 
     def __init__(self, function: Function, dialect: Dialect, looping: bool = False) -> None:
@@ -42,7 +42,7 @@ class Lowering:
         self.loops = 0
 
     def refuse_kind(self, node: ast.AST) -> LanguageError:
-        """The error for what isn't in the language at all."""
+        """The error for a node outside of the language."""
         what, advice = ADVICE.get(
             type(node), (f"Python's {type(node).__name__!r}", "see the language page of the docs")
         )
@@ -60,7 +60,7 @@ class Lowering:
         return self.function.shared.unique(hint)
 
     def spill(self, value: ir.Expr, place: Place, hint: str = "t") -> ir.Expr:
-        """`value` in a variable of its own, unless nothing can change it."""
+        """`value` in a separate variable, unless nothing can change it."""
         if isinstance(value, ir.Const | ir.Number | ir.ThreadField | ir.Extent):
             return value
         name = self.temporary(hint)
@@ -68,7 +68,7 @@ class Lowering:
         return ir.Var(name, place)
 
     def spill_all(self, value: Value, place: Place) -> Value:
-        """A value whose numbers are in variables of their own."""
+        """A value with its numbers in separate variables."""
         if isinstance(value, tuple):
             return like(value, (self.spill_all(part, place) for part in value))
         return value if isinstance(value, Alias) else self.spill(value, place)
@@ -88,7 +88,7 @@ class Lowering:
         self.block = outer
 
     def operands(self, *nodes: ast.expr) -> list[ir.Expr]:
-        """Operands from left to right. What a later one's call could change is kept before it."""
+        """Operands from left to right. Values that a later one's call could change are kept."""
         values: list[ir.Expr] = []
         for node in nodes:
             values = self.followed(values, node)
@@ -111,7 +111,7 @@ class Lowering:
         return [self.spill(one, place) if reads_registers(one) else one for one in values]
 
     def link(self, value: ir.Expr, position: int, place: Place) -> ir.Expr:
-        """A chain's value after so many operators: now and then in a variable, so it stays flat."""
+        """A chain's value so far: after many operators in a variable, so that it stays flat."""
         return self.spill(value, place) if position % LONGEST == 0 else value
 
     @contextmanager
@@ -128,10 +128,10 @@ class Lowering:
         yield
         shared.depth -= 1
 
-    # What is inside of what
+    # Nesting
 
     def expression(self, node: ast.expr) -> ir.Expr:
-        """What gives one number."""
+        """The expression of one number."""
         lower = self.expression_forms.get(type(node))
         if lower is None:
             raise self.refuse_kind(node)

@@ -1,8 +1,6 @@
-"""What names of arrays stand for where paths meet: after an `if`, and around a
-loop.
+"""Names of arrays where paths meet: after an `if`, and around a loop.
 
-A
-name that stands for one array on every path keeps it. Else variables say which one it is
+A name that stands for one array on every path keeps it. Otherwise variables select the array
 (`aliases.Merged`).
 """
 
@@ -23,7 +21,7 @@ from mmsim.ir import nodes as ir
 class Loop:
     """A loop that is being parsed.
 
-    `merged` are the names of arrays that it gives to others, `unset` those that name none before
+    `merged` are the names of arrays that it gives to others, `unset` those without an array before
     it. A loop over a tuple is unrolled: `scope` is its name, `trip` that of the trip at work.
     """
 
@@ -33,7 +31,7 @@ class Loop:
     trip: str = ""
 
     def begin_trip(self, bound: dict[str, Entity]) -> None:
-        """Let its names stand for what every trip begins with."""
+        """Give its names their meaning at the start of every trip."""
         for name, merged in self.merged.items():
             bound[name] = merged.alias
         for name in self.unset:
@@ -50,7 +48,7 @@ class Merging:
     def merged(
         self, after_then: dict[str, Entity], then: ir.Block, orelse: ir.Block, place: Place
     ) -> tuple[ir.Block, ir.Block]:
-        """Both branches of an `if`, so that each name stands for one thing after them."""
+        """Both branches of an `if`; each name stands for one thing after them."""
         if ends(orelse) and not ends(then):
             self.function.bound.update(after_then)
         if ends(then) or ends(orelse):
@@ -102,7 +100,7 @@ class Merging:
         return loop
 
     def takes_array(self, name: str) -> None:
-        """A parameter that a name may stand for is an array."""
+        """Make a parameter that a name may stand for an array."""
         for entity in self.function.bound.values():
             if isinstance(entity, ParameterUse) and entity.name == name and entity.use == "unused":
                 self.function.use(entity, "array", self.function.text.node)
@@ -126,5 +124,5 @@ class Merging:
 
 
 def ends(block: ir.Block) -> bool:
-    """Whether nothing that follows a block is reached through it."""
+    """Whether the end of a block is never reached."""
     return bool(block) and isinstance(block[-1], ir.Break | ir.Continue | ir.Return | ir.Leave)

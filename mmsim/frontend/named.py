@@ -1,4 +1,4 @@
-"""Tuples whose values have names: named tuples, and the vectors of CUDA."""
+"""Tuples with named values: named tuples, and the vectors of CUDA."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Named(tuple[Any, ...]):
 
 
 def like(model: tuple[Any, ...], items: Iterable[Any]) -> tuple[Any, ...]:
-    """A tuple whose items have the names of another tuple's, if these have any."""
+    """A tuple with the names of another tuple's items, if these have any."""
     return Named(items, model.names) if isinstance(model, Named) else tuple(items)
 
 

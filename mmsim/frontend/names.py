@@ -1,7 +1,7 @@
 """The names that a program uses: `Thread`, `Array`, `shared`, `registers`, `vector`.
 
 They exist for the reader, the type checker and the editor. A program is parsed, never called, so
-nothing here ever runs; calling one outside a program says so.
+nothing here runs. A call outside a program raises an error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Triple(Protocol):
 
 
 class Thread(Protocol):
-    """The thread T that a program is written for."""
+    """The thread T, the first parameter of a program."""
 
     @property
     def id(self) -> int:
@@ -89,7 +89,7 @@ class Thread(Protocol):
         """A barrier that returns to all its threads whether all threads' tests are true."""
 
     def barrier_count(self, test: Any) -> int:
-        """A barrier that returns to all its threads how many threads' tests are true."""
+        """A barrier that returns to all its threads the number of threads with a true test."""
 
     def grid_barrier(self) -> None:
         """Wait until every unfinished warp of all blocks is at a barrier of the grid."""
@@ -121,8 +121,8 @@ def shared(shape: int | Sequence[int], dtype: Any = None) -> Array:
     """An array in shared memory, one for each block.
 
     On the HMM it lies in the shared memory of the block's DMM, on the DMM and the UMM in the
-    machine's one memory. `shape` is made of numbers that are the same for all threads. Without a
-    `dtype` it is what is stored in it. Its words hold 0 until they are written.
+    machine's one memory. `shape` consists of numbers that are the same for all threads. Without a
+    `dtype` the stored values decide the type. Its words hold 0 until they are written.
     """
     outside("mm.shared")
 
@@ -138,9 +138,9 @@ def registers(size: int | Sequence[int], dtype: Any = None) -> Array:
 def vector(array: Array, count: int) -> Any:
     """The vectors of an array: `mm.vector(a, 4)[i]` accesses four adjacent elements together.
 
-    Vector i holds the elements 4 * i .. 4 * i + 3, and of an array of several axes the last index
+    Vector i holds the elements 4 * i .. 4 * i + 3. In an array of several axes the last index
     counts vectors. A read gives a tuple of `count` numbers, a write takes one. `count` is 2, 4, 8
-    or 16. All the words are one access of the warp, as CUDA's `float4`.
+    or 16. All the words are one access of the warp, as with CUDA's `float4`.
 
     >>> import numpy as np, mmsim as mm
     >>> @mm.program

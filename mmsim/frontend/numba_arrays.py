@@ -1,4 +1,4 @@
-"""Arrays of kernels: rows of them, indices that are tuples, fields of records."""
+"""Arrays of kernels: their rows, indices that are tuples, fields of records."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from mmsim.ir import nodes as ir
 class NumbaArrays(Arrays):
     """The accesses of one function; `values` are the function's.
 
-    An index may be a tuple, and a slice gives an array: a view of the one that it is taken of.
+    An index may be a tuple. A slice gives an array: a view of the sliced one.
     """
 
     values: NumbaValues
@@ -47,7 +47,7 @@ class NumbaArrays(Arrays):
         return array, tuple(plain) or self.only(array)
 
     def owner(self, node: ast.expr) -> Alias:
-        """The array that is indexed, which may be a part of another one."""
+        """The indexed array, which may be a part of another one."""
         field = self.values.field(node)
         if field is not None:
             return field
@@ -68,22 +68,22 @@ class NumbaArrays(Arrays):
         return array
 
     def axes(self, array: Alias) -> int | None:
-        """The number of axes of an array, where it is known."""
+        """The number of axes of an array, if it is known."""
         found = {self.rank(part) for part in array.parts}
         return found.pop() if len(found) == 1 else None
 
     def only(self, array: Alias) -> tuple[ir.Expr, ...]:
-        """The index of the only element: of an array without axes, which has one in the launch."""
+        """The index of the only element of an array without axes; in a launch it has one axis."""
         whole = [self.function.shared.ranks.get(part.array) == 0 for part in array.parts]
         return (ir.Const(0),) if all(whole) else ()
 
     def indices(self, node: ast.Subscript, array: Alias) -> list[ir.Expr | Span]:
-        """What stands between one pair of brackets: numbers, and spans for slices."""
+        """The contents of one pair of brackets: numbers, and spans for slices."""
         inside = node.slice
         return self.numbers_of(inside.elts if isinstance(inside, ast.Tuple) else [inside], array)
 
     def numbers_of(self, nodes: Sequence[ast.expr], array: Alias) -> list[ir.Expr | Span]:
-        """What several indices are: numbers, and spans for slices."""
+        """The value of several indices: numbers, and spans for slices."""
         if not any(map(self.special, nodes)):
             return list(self.lowering.operands(*nodes))
         found: list[ir.Expr | Span] = []
@@ -165,12 +165,12 @@ def _op(op: str, left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
 
 
 class NumbaValues(Values):
-    """The values of one function's expressions: a[i] is a row where `a` has more axes."""
+    """The values of one function's expressions: a[i] is a row if `a` has more axes."""
 
     arrays: NumbaArrays
 
     def value(self, node: ast.expr, target: ast.expr | None = None) -> Value:
-        """What an expression gives; what is assigned to a part of an array may be an array."""
+        """The value of an expression; a part of an array may be assigned an array."""
         field = self.field(node)
         if field is not None:
             return self.element_of(field, node)
@@ -180,7 +180,7 @@ class NumbaValues(Values):
         return super().value(node, None if isinstance(target, ast.Subscript) else target)
 
     def subscript(self, node: ast.Subscript) -> Value:
-        """What x[i] gives: an element or a part of an array, an extent, a value of a tuple."""
+        """The value of x[i]: an element or a part of an array, an extent, a value of a tuple."""
         field = self.field(node)
         if field is not None:
             return self.element_of(field, node)
@@ -199,7 +199,7 @@ class NumbaValues(Values):
         return self.part_of(*self.arrays.element(node), node)
 
     def named_item(self, node: ast.expr) -> Value | None:
-        """The value that v.x is of a tuple with names; None of any other expression."""
+        """The value of v.x for a tuple with names; None for any other expression."""
         if not isinstance(node, ast.Attribute):
             return None
         owner = node.value
@@ -233,7 +233,7 @@ class NumbaValues(Values):
         return super().shape_part(node)
 
     def of_named(self, node: ast.Attribute) -> ast.Attribute:
-        """What is asked for an array without a name, as a[i].size, asked for one with a name."""
+        """A question such as a[i].size of an array without a name, for one with a name."""
         if node.attr not in ("shape", "size", "ndim"):
             return node
         whole = copy.copy(node)
@@ -261,7 +261,7 @@ class NumbaValues(Values):
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
     def spread(self, nodes: Sequence[ast.expr]) -> list[ast.expr]:
-        """Arguments of a call; of *x the values of the tuple, one by one."""
+        """Arguments of a call; for *x the values of the tuple, one by one."""
         found: list[ast.expr] = []
         for node in nodes:
             if not isinstance(node, ast.Starred):
@@ -280,7 +280,7 @@ class NumbaValues(Values):
         return found
 
     def part_of(self, array: Alias, index: tuple[ir.Expr | Span, ...], node: ast.expr) -> Value:
-        """What indices leave of an array: an element, or an array again."""
+        """The result of indices in an array: an element, or an array again."""
         place = self.function.place(node)
         plain = tuple(one for one in index if not isinstance(one, Span))
         if len(plain) == len(index) and not self.leaves_axes(array, plain):
@@ -291,17 +291,17 @@ class NumbaValues(Values):
         return Alias(tuple(part.restricted(fixed) for part in array.parts), array.which)
 
     def of_array(self, node: ast.expr) -> bool:
-        """Whether what is indexed is an array, or part of one."""
+        """Whether the indexed value is an array, or part of one."""
         return self.field(node) is not None or self.function.array(node) is not None
 
     def element_of(self, array: Alias, node: ast.expr) -> Value:
-        """An array, or its element if it has one alone and no axes."""
+        """An array, or its only element if it has no axes."""
         if self.arrays.axes(array) != 0 or self.fields_of(array):
             return array
         return self.arrays.load(array, self.arrays.only(array), self.function.place(node))
 
     def alias(self, node: ast.expr, role: Role) -> Alias:
-        """The array that an expression stands for, where its target names arrays."""
+        """The array that an expression stands for, if its target names arrays."""
         found = self.field(node)
         if found is None and isinstance(node, ast.Subscript) and self.tuples.has_values(root(node)):
             value = self.subscript(node)
@@ -335,7 +335,7 @@ class NumbaValues(Values):
         }
 
     def field(self, node: ast.expr) -> Alias | None:
-        """The array that a field of records or of a named tuple is, as in a[i].x or a["x"][i]."""
+        """The array of a field of records or of a named tuple, as in a[i].x or a["x"][i]."""
         named = self.named_item(node)
         if isinstance(named, Alias):
             return named
@@ -378,6 +378,6 @@ class NumbaValues(Values):
         return part if isinstance(part, Alias) else None
 
     def leaves_axes(self, array: Alias, index: tuple[ir.Expr, ...]) -> bool:
-        """Whether an index leaves axes of an array, so that it gives an array again."""
+        """Whether an index leaves axes of an array, so that its value is an array again."""
         rank = self.arrays.axes(array)
         return bool(self.fields_of(array)) or (rank is not None and len(index) < rank)

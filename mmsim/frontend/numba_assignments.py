@@ -26,7 +26,7 @@ class NumbaAssignments(Assignments):
     """The assignments of one function."""
 
     def assignment(self, node: ast.Assign) -> None:
-        """x = value; a name of a constant array stands for the array that is outside."""
+        """x = value; a name of a constant array stands for the outside array."""
         first = node.targets[0]
         if isinstance(first, ast.Name) and isinstance(node.value, ast.Call):
             if name_of(node.value.func, self.function) == "cg.this_grid":
@@ -39,7 +39,7 @@ class NumbaAssignments(Assignments):
         super().assignment(node)
 
     def assign(self, target: ast.expr, value: Value, node: ast.AST) -> None:
-        """Assign what `node` gives for one of its targets, which may be a part of an array."""
+        """Assign the value of `node` for one of its targets, which may be a part of an array."""
         values = self.values
         assert isinstance(values, NumbaValues)
         field = values.field(target)
@@ -77,7 +77,7 @@ class NumbaAssignments(Assignments):
         values.arrays.store(field, at, new, place)
 
     def two_kinds(self, target: ast.Name, role: Role) -> LanguageError:
-        """The error for a name that is given two kinds of things, unless two loops have it."""
+        """The error for a name with two kinds of values, unless two loops have it."""
         separate(self.function, target.id)
         return super().two_kinds(target, role)
 
@@ -90,7 +90,7 @@ class NumbaAssignments(Assignments):
         return take(name, array, None, self.function.place(node))
 
     def constant_array(self, call: ast.Call) -> Any:
-        """What cuda.const.array_like(table) stands for; None for any other call."""
+        """The value of cuda.const.array_like(table); None for any other call."""
         if name_of(call.func, self.function) != "const.array_like":
             return None
         if len(call.args) != 1 or call.keywords:

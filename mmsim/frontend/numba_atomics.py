@@ -31,7 +31,7 @@ OPERATIONS: dict[str, AtomicOp] = {
 }
 """The members of cuda.atomic."""
 FIRST_WORD = "compare_and_swap"
-"""The one that takes no index: it is for the first word of an array."""
+"""The member without an index: it is for the first word of an array."""
 
 
 class NumbaAtomics(AtomicCalls):
@@ -40,12 +40,12 @@ class NumbaAtomics(AtomicCalls):
     values: NumbaValues
 
     def op(self, node: ast.Call) -> AtomicOp | None:
-        """What a call does to a word, None if the call is not an atomic."""
+        """The operation of a call, None if the call is not an atomic."""
         owner, _, name = name_of(node.func, self.function).rpartition(".")
         return OPERATIONS.get(name) if owner == "atomic" else None
 
     def emit(self, node: ast.Call, op: AtomicOp, target: str | None) -> None:
-        """The statement that an atomic is."""
+        """The statement for an atomic."""
         called, place = written(node.func), self.function.place(node)
         first = name_of(node.func, self.function).endswith(FIRST_WORD)
         wanted = ["array", "index", "value"]

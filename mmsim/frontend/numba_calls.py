@@ -1,4 +1,4 @@
-"""Calls in kernels: what numba.cuda has, and Python's, NumPy's and math's functions."""
+"""Calls in kernels: numba.cuda's functions, and Python's, NumPy's and math's."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from mmsim.ir import nodes as ir
 
 AXES = ("x", "y", "z")
 SILENT = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
-"""Calls that mean nothing in a model whose accesses take effect in order."""
+"""Calls without a meaning in a model whose accesses take effect in order."""
 
 
 class NumbaCalls(Calls):
-    """The calls of one function; `known` are those of numba.cuda that give something."""
+    """The calls of one function; `known` are those of numba.cuda that give a value."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class NumbaCalls(Calls):
         }
 
     def result(self, node: ast.Call) -> Value:
-        """What a call gives."""
+        """The value of a call."""
         if any(isinstance(one, ast.Starred) for one in node.args):
             assert isinstance(self.values, NumbaValues)
             node = copy.copy(node)
@@ -130,7 +130,7 @@ class NumbaCalls(Calls):
         return ir.Const(isinstance(value, tuple | Alias) and of in wanted)
 
     def of_complex(self, node: ast.Call, simple: functions.Simple) -> Value:
-        """A function of NumPy's whose argument is complex, written out."""
+        """A function of NumPy's with a complex argument, written out."""
         place = self.function.place(node)
         call = simple.make((ir.Const(0),) * simple.arity, place)
         assert isinstance(call, ir.Call | ir.Binary)
@@ -151,16 +151,16 @@ class NumbaCalls(Calls):
         return ir.Unary(type_, value, self.function.place(node))
 
     def taking(self, node: ast.Call, count: int) -> list[ir.Expr]:
-        """The arguments of a call that takes so many."""
+        """The arguments of a call that takes this many."""
         if len(node.args) != count or node.keywords:
             takes = "one argument" if count == 1 else f"{count} arguments"
             raise self.function.refuse(node, f"{written(node.func)!r} takes {takes}")
         return self.lowering.operands(*node.args)
 
-    # What says where a thread is
+    # The place of a thread
 
     def axes(self, node: ast.Call) -> int:
-        """The number of axes that cuda.grid and cuda.gridsize are asked for."""
+        """The number of axes in a call of cuda.grid or cuda.gridsize."""
         given = node.args[0] if len(node.args) == 1 and not node.keywords else None
         count = None if given is None else self.lowering.apart(given)[0]
         if not isinstance(count, ir.Const) or count.value not in (1, 2, 3):
@@ -211,7 +211,7 @@ def extent(axis: str, place: Place) -> ir.Expr:
 
 @cache
 def warn_of_print(place: Place) -> None:
-    """Warn, once, of a print in a kernel, for whose output a user may wait."""
+    """Warn, once, of a print in a kernel: a user may wait for its output."""
     warnings.warn_explicit(
         f"{place}: print does nothing in a kernel on mmsim; store the value in an array, or step "
         "through the launch, as with kernel.player()",
@@ -231,12 +231,12 @@ def _waits_for_grid(node: ast.AST) -> bool:
 
 
 class NumbaStatements(Statements):
-    """Branches, and expressions on a line of their own."""
+    """Branches, and expressions on a separate line."""
 
     calls: NumbaCalls
 
     def split(self, node: ast.If, test: ir.Expr) -> None:
-        """The branches of an `if`; of a test that is known beforehand, the one that is taken."""
+        """The branches of an `if`; for a test known beforehand, the taken one."""
         if isinstance(test, ir.Const):
             self.lowering.statements(node.body if test.value else node.orelse)
             return
@@ -248,9 +248,9 @@ class NumbaStatements(Statements):
         super().split(node, test)
 
     def is_last(self, node: ast.If) -> bool:
-        """Whether a kernel has nothing more for the threads for which a test is false.
+        """Whether a kernel has no more statements for the threads whose test is false.
 
-        They end there, on GPUs since Volta, so that others can wait for the grid without them.
+        They end there, as on GPUs since Volta, so that others can wait for the grid without them.
         """
         inside = len(self.function.shared.stack) > 1
         return not inside and not node.orelse and node is self.function.text.node.body[-1]
@@ -278,7 +278,7 @@ class NumbaStatements(Statements):
         return super().called(node, call)
 
     def defined(self, node: ast.FunctionDef) -> None:
-        """def inside a kernel: a function that its calls write out, with the names around it."""
+        """def inside a kernel: its calls inline the function, with the names around it."""
         outer = self.function.python
         codes = [
             one
@@ -300,7 +300,7 @@ class NumbaStatements(Statements):
         self.function.bound[node.name] = Captured(inner)
 
     def default(self, node: ast.expr) -> ir.Scalar:
-        """The default of a parameter of a function inside a kernel: a number as it stands."""
+        """The default of a parameter of a function inside a kernel: a number in the text."""
         value, _ = self.lowering.apart(node)
         known = constant_of(value)
         if known is None:
@@ -327,7 +327,7 @@ class NumbaStatements(Statements):
         self.lowering.emit(ir.Return(self.function.place(node), message))
 
     def asserted(self, node: ast.Assert) -> None:
-        """assert test: an exception is raised where the test is false."""
+        """assert test: raise an exception if the test is false."""
         test = self.lowering.expression(node.test)
         with self.lowering.aside() as fails:
             self.emit_raise("AssertionError", [] if node.msg is None else [node.msg], node)

@@ -1,8 +1,8 @@
 """Functions of complex numbers, written out in the language of kernels.
 
 They are parsed where a kernel calls them, and never run. The algorithms are those of Python's and
-NumPy's C sources, which Numba has, too: they keep infinities, NaNs and the signs of zeros as C's
-standard (annex G) has them.
+NumPy's C sources, which Numba has, too. They keep infinities, NaNs and the signs of zeros as in C's
+standard (annex G).
 """
 
 from __future__ import annotations
@@ -268,7 +268,7 @@ OF_COMPLEX: dict[str, Any] = {
     )
 }
 OF_COMPLEX |= {"**": power, "pow": power}
-"""What an operation of the representation is of complex numbers, by its name."""
+"""The function for an operation of the representation on complex numbers, by its name."""
 FUNCTIONS: tuple[tuple[Any, int, Any], ...] = (
     *(
         (getattr(cmath, name), 1, function)
@@ -280,4 +280,4 @@ FUNCTIONS: tuple[tuple[Any, int, Any], ...] = (
     (cmath.polar, 1, polar),
     (cmath.rect, 2, rect),
 )
-"""What is called, with how many arguments, and the function that stands for it."""
+"""The called function and its number of arguments, with the function that replaces it."""

@@ -35,7 +35,7 @@ class NumbaDeclarations(Declarations):
     values: Values
 
     def declared_array(self, target: ast.Name, node: ast.expr) -> bool:
-        """Whether a value that is assigned makes an array: then the array is declared."""
+        """Declare the array if an assigned value makes one; return whether it does."""
         if not isinstance(node, ast.Call):
             return False
         maker = MAKERS.get(name_of(node.func, self.function))
@@ -63,7 +63,7 @@ class NumbaDeclarations(Declarations):
         return True
 
     def declare_records(self, made: ir.LocalArray, records: np.dtype[Any]) -> None:
-        """An array of records is one for each field, which has the field's axes behind its own."""
+        """An array of records is one array for each field, with the field's axes last."""
         shared, fields = self.function.shared, {}
         for name in records.names or ():
             type_, more = records[name].base, map(ir.Const, records[name].shape)
@@ -79,7 +79,7 @@ class NumbaDeclarations(Declarations):
         shared.records[made.name], shared.ranks[made.name] = fields, len(made.shape)
 
     def dynamic(self, node: ast.Call, dtype: ast.expr) -> ArrayName:
-        """The block's dynamic shared memory, which is one array, as large as the launch says."""
+        """The block's dynamic shared memory: one array, whose size the launch gives."""
         shared, name = self.function.shared, self.array_dtype(dtype)
         held = next((one for one in shared.locals if one.name == DYNAMIC), None)
         if held is not None and held.dtype != name:

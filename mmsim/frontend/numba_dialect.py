@@ -16,7 +16,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import EXTENTS, INDICES, AtomicOp
 
 FIELDS = {**{name: name for name in (*INDICES, *EXTENTS)}, "laneid": "lane"}
-"""What numba.cuda calls the fields of a thread."""
+"""The names of a thread's fields in numba.cuda."""
 WARP_SIZE = ir.Const(32)
 OWN_ARRAY = "a cuda.local.array"
 MAKERS = {
@@ -26,7 +26,7 @@ MAKERS = {
 
 
 class NumbaDialect:
-    """A kernel has no parameter for its thread: what says which one it is are names of `cuda`."""
+    """A kernel has no parameter for its thread: names of `cuda` identify the thread."""
 
     decorator = "cuda.jit"
     launch = "the kernel"
@@ -38,7 +38,7 @@ class NumbaDialect:
         return {}
 
     def value(self, node: ast.expr, function: Function) -> Value | None:
-        """cuda.threadIdx.x and the other numbers of a thread; calls have parts of their own."""
+        """cuda.threadIdx.x and the other numbers of a thread; calls have separate parts."""
         if not isinstance(node, ast.Name | ast.Attribute):
             return None
         if isinstance(node, ast.Name) and node.id in function.bound:
@@ -54,11 +54,11 @@ class NumbaDialect:
         return None
 
     def statement(self, call: ast.Call, place: Place, function: Function) -> ir.Stmt | None:
-        """None: calls have parts of their own."""
+        """None: calls have separate parts."""
         return None
 
     def joint(self, call: ast.Call, function: Function) -> Joint | None:
-        """None: calls have parts of their own."""
+        """None: calls have separate parts."""
         return None
 
     def vector(self, call: ast.Call, function: Function) -> tuple[ast.expr, int] | None:
@@ -70,18 +70,18 @@ class NumbaDialect:
         return None
 
     def remedy(self, node: ast.expr, function: Function) -> str | None:
-        """What makes an array is called where its name is given; all else is the dialect's."""
+        """The remedy for a call that makes an array without a name, None for any other node."""
         if name_of(node, function) in (*MAKERS, "const.array_like"):
             called = written(node)
             return f"give the array a name of its own, as in s = {called}(...), and use that"
         return None
 
     def maker(self, called: Any) -> Maker | None:
-        """None: what makes an array is known by its dotted name."""
+        """None: functions that make arrays are known by their dotted names."""
         return None
 
     def helper(self, called: Any) -> types.FunctionType | None:
-        """A plain function, or one that was given to `cuda.jit`; none of numba.cuda's own."""
+        """A plain function, or one given to `cuda.jit`; none of numba.cuda's own."""
         if type(called) is types.FunctionType and name_of_object(called):
             return None
         return python_function(called)
@@ -92,9 +92,9 @@ class NumbaDialect:
 
 
 def python_function(called: Any) -> types.FunctionType | None:
-    """The Python function of a kernel or of a device function; None of anything else.
+    """The Python function of a kernel or of a device function; None for anything else.
 
-    A dispatcher keeps it as `py_func`; that of Numba's simulator as `fn`.
+    A dispatcher keeps it as `py_func`, that of Numba's simulator as `fn`.
     """
     if type(called) is types.FunctionType:
         return called

@@ -18,7 +18,7 @@ Index = tuple[ir.Expr, ...]
 
 
 class Elementwise:
-    """What one function does to all elements of arrays, in row-major order."""
+    """The operations of one function on all elements of arrays, in row-major order."""
 
     def __init__(self, values: NumbaValues) -> None:
         self.values = values
@@ -27,7 +27,7 @@ class Elementwise:
         self.lowering = values.lowering
 
     def fill(self, array: Alias, make: Callable[[Index], ir.Expr], node: ast.AST) -> None:
-        """Store in each element what `make` gives for its index."""
+        """Store in each element the result of `make` for its index."""
         place = self.function.place(node)
         rank = self.arrays.axes(array) or 0
         index = tuple(ir.Var(self.lowering.temporary("trip"), place) for _ in range(rank))
@@ -53,7 +53,7 @@ class Elementwise:
         return self.arrays.load(value, own, place)
 
     def spread(self, value: Value, node: ast.expr) -> Value:
-        """A number or an array that is to be stored in each element of one."""
+        """A number or an array to be stored in the elements of an array."""
         if isinstance(value, tuple):
             raise self.function.refuse(
                 node, f"{written(node)!r} is a tuple", "store its values one by one"
@@ -61,7 +61,7 @@ class Elementwise:
         return self.lowering.spill_all(value, self.function.place(node))
 
     def assign(self, array: Alias, value: Value, node: ast.expr) -> None:
-        """a[...] = value, where axes of `a` are left, or fields."""
+        """a[...] = value, if axes of `a` are left, or fields."""
         fields = self.values.fields_of(array)
         if fields:
             given = self.values.fields_of(value) if isinstance(value, Alias) else {}
@@ -79,7 +79,7 @@ class Elementwise:
         return isinstance(called, np.ufunc) and len(node.args) == called.nin + 1
 
     def ufunc(self, node: ast.Call, call: Callable[[ast.Call], Value]) -> None:
-        """np.sin(a, out): of each element, by what `call` says that a call of numbers gives."""
+        """np.sin(a, out): for each element, the result of `call` for numbers."""
         *operands, last = node.args
         sources = [self.spread(self.values.value(one), one) for one in operands]
         out = self.values.value(last)

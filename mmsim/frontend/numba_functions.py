@@ -1,6 +1,6 @@
 """Functions of numbers that kernels call: cuda's, NumPy's on scalars, operator's and Python's.
 
-Most are one operation of the representation. The others are written out in `numba_library`, in the
+Most are one operation of the representation. `numba_library` has the others, written in the
 language of kernels itself.
 """
 
@@ -19,7 +19,7 @@ from mmsim.ir import nodes as ir
 
 
 class Simple(NamedTuple):
-    """A function that is one operation: how many numbers it takes, and what it gives of them."""
+    """A function that is one operation: its number of operands, and its result."""
 
     arity: int
     make: Callable[[tuple[ir.Expr, ...], Place], ir.Expr]
@@ -140,16 +140,16 @@ SIMPLE: dict[Any, Simple] = {
     **{getattr(operator, name): simple for name, simple in _OPERATOR.items()},
     pow: _binary("**"),
 }
-"""Functions of NumPy, of operator and of Python that are one operation, by what they are."""
+"""Functions of NumPy, of operator and of Python that are one operation, by their objects."""
 
 
 def simple(called: Any) -> Simple | None:
-    """What one of these functions is; None of anything else. No code of the object runs."""
+    """The operation of one of these functions; None for anything else. No code of it runs."""
     return next((found for known, found in SIMPLE.items() if called is known), None)
 
 
 def written_out(called: Any, arguments: int) -> types.FunctionType | None:
-    """The text in the language of kernels that a function stands for, None if it has none."""
+    """The text of a function in the language of kernels, None if it has none."""
     return next(
         (
             function

@@ -1,4 +1,4 @@
-"""Calls of device functions: with tuples for their arguments, and with functions among them."""
+"""Calls of device functions: with tuples and functions among their arguments."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from mmsim.ir import nodes as ir
 
 
 class NumbaInlining(Inlining):
-    """The calls of device functions in one function: f(*x), and def f(*x) which takes a tuple."""
+    """The calls of device functions in one function: f(*x), and def f(*x), which takes a tuple."""
 
     values: NumbaValues
 
     def call(self, node: ast.Call, function: types.FunctionType) -> Value | None:
-        """Inline a call; its value, None if it has none."""
+        """Inline a call; return its value, None if it has none."""
         whole = copy.copy(node)
         whole.args = self.values.spread(node.args)
         arguments = super().text_of(function).node.args
@@ -43,7 +43,7 @@ class NumbaInlining(Inlining):
         return super().call(whole, function)
 
     def argument(self, name: str, argument: ast.expr | Captured, inner: FunctionParser) -> Entity:
-        """What a parameter stands for: an object from outside that is not a number stays itself."""
+        """The meaning of a parameter: an outside object that is not a number stays itself."""
         if isinstance(argument, ast.Name | ast.Attribute):
             found = self.function.captured(argument)
             plain = number(found) is None and not is_table(found) and not is_large(found)
@@ -54,7 +54,7 @@ class NumbaInlining(Inlining):
     def number_argument(
         self, name: str, value: ir.Expr, inner: FunctionParser, place: Place
     ) -> VariableName | ValueName:
-        """A number that is handed to a device function; a constant stays one."""
+        """A number that a device function gets; a constant stays one."""
         if isinstance(value, ir.Const) and name not in inner.function.assigned:
             return ValueName(value)
         return super().number_argument(name, value, inner, place)
@@ -62,13 +62,13 @@ class NumbaInlining(Inlining):
     def tuple_argument(
         self, name: str, value: tuple[Value, ...], own: Function, place: Place
     ) -> Entity:
-        """A tuple that is handed to a device function: of arrays, too, and of constants."""
+        """A tuple that a device function gets: of arrays, too, and of constants."""
         if name in own.assigned:
             return super().tuple_argument(name, value, own, place)
         return ValueName(self.lowering.spill_all(value, place))
 
     def enclose(self, own: Function) -> None:
-        """Bind the free names of a function that stands inside another one."""
+        """Bind the free names of a function inside another one."""
         around = own.shared.around.get(own.python)
         if around is not None:
             for name in own.python.__code__.co_freevars:
@@ -76,7 +76,7 @@ class NumbaInlining(Inlining):
                     own.bound[name] = around.entity(name)
 
     def text_of(self, function: types.FunctionType) -> FunctionText:
-        """The text of a function, in which *x is a parameter as the others, for a tuple."""
+        """The text of a function, in which *x is an ordinary parameter, for a tuple."""
         text = separated(super().text_of(function), self.function.shared.known)
         arguments = copy.copy(text.node.args)
         if arguments.vararg is None:

@@ -19,14 +19,14 @@ from mmsim.frontend.scope import no_memory
 from mmsim.ir import nodes as ir
 
 DISPATCHERS = ("numba.", "numba_cuda", "mmsim.cuda")
-"""Where the classes come from of what `cuda.jit` makes of a function."""
+"""The modules with the classes of `cuda.jit`'s results."""
 
 
 class NumbaProgram(Program):
     """A kernel in the language of numba.cuda. Made by `numba_program`, run by a machine.
 
-    As Numba compiles a kernel for the types of its arguments, it is parsed for their kinds where it
-    is launched: `specialized` gives the program for some arguments. `code` is what was parsed last.
+    Numba compiles a kernel for the types of its arguments; likewise, a launch parses it for their
+    kinds. `specialized` gives the program for some arguments. `code` is the last one parsed.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class NumbaProgram(Program):
         self._dynamic: dict[int, NumbaProgram] = {}
 
     def with_shared(self, dynamic_bytes: int) -> NumbaProgram:
-        """This kernel for launches with so many bytes of dynamic shared memory in each block."""
+        """This kernel for launches with `dynamic_bytes` of dynamic shared memory in each block."""
         if dynamic_bytes == self._options.dynamic_bytes:
             return self
         found = self._dynamic.get(dynamic_bytes)
@@ -58,7 +58,7 @@ class NumbaProgram(Program):
         return found
 
     def store(self, arrays: Mapping[str, npt.NDArray[Any]], args: Sequence[Any]) -> None:
-        """Write what a run left in its arrays into those that it was launched with, or captures."""
+        """Copy a run's results into the arrays that the launch got, or that the kernel captures."""
         given = Flattened(self.name, args)
         program, from_outside = self._specialized[given.kinds]
         values = (*given.values, *from_outside)
@@ -68,7 +68,7 @@ class NumbaProgram(Program):
         given.put_back()
 
     def specialized(self, args: Sequence[Any]) -> tuple[Program, tuple[Any, ...]]:
-        """The program for arguments of these kinds, and the arguments that a launch of it takes."""
+        """The program for arguments of these kinds, and the arguments of its launch."""
         if self.is_helper:
             self.code  # noqa: B018  # an error
         python = cast(types.FunctionType, self.function)
@@ -83,17 +83,17 @@ class NumbaProgram(Program):
         return program, (*given.values, *from_outside)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The function; what was parsed of it for some arguments is parsed again elsewhere."""
+        """The function alone; another process parses it again for its arguments."""
         return {**super().__getstate__(), "_specialized": {}, "_dynamic": {}}
 
     @property
     def parsed_late(self) -> bool:
-        """Whether it is parsed where it is launched: it has no code before."""
+        """Whether a launch parses it: it has no code before."""
         return True
 
     @property
     def code(self) -> ir.Code:
-        """The representation for the arguments that it was launched with last."""
+        """The representation for the arguments of its last launch."""
         if self.is_helper:
             return super().code
         if self._code is None:
@@ -107,7 +107,7 @@ _adopted: WeakKeyDictionary[Any, NumbaProgram] = WeakKeyDictionary()
 
 
 def as_program(thing: Any) -> Any:
-    """A kernel that `cuda.jit` made, of Numba's or of mmsim's, as a program; all else as it is.
+    """A kernel of `cuda.jit`, of Numba's or of mmsim's, as a program; all else unchanged.
 
     Equal kernels give one program.
     """
@@ -124,7 +124,7 @@ def as_program(thing: Any) -> Any:
 
 
 def is_kernel(thing: Any) -> bool:
-    """Whether a program, or what a machine takes as one, is a kernel of numba.cuda."""
+    """Whether a program, or an object that a machine takes as one, is a kernel of numba.cuda."""
     program = as_program(thing)
     if isinstance(program, NumbaProgram):
         return True
@@ -152,8 +152,8 @@ def numba_program(
 ) -> NumbaProgram:
     """A kernel of numba.cuda, a plain function or a dispatcher, as a program.
 
-    A `device` function is a helper, which kernels call and no machine runs. What a kernel raises is
-    an error of the launch, `RaisedError`, where it is to `debug` it, else the thread ends.
+    A `device` function is a helper, which kernels call and no machine runs. If a kernel raises an
+    exception, this is an error of the launch, `RaisedError`, with `debug`; else the thread ends.
     `memory_of` gives the memory of captured arrays of the device.
     """
     function = kernel_function(kernel)

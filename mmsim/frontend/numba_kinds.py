@@ -1,7 +1,7 @@
-"""What a kernel is called with: of which kind each argument is, and what a launch takes of it.
+"""The arguments of a kernel: the kind of each, and the values for a launch.
 
-Numba compiles a kernel for the types of its arguments, and so a kernel is parsed for them: how many
-axes an array has decides what `a[i]` means, and a tuple is several arguments.
+Numba compiles a kernel for the types of its arguments, and so a kernel is parsed for them. The
+number of axes of an array decides the meaning of `a[i]`, and a tuple is several arguments.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class SameKind:
 class RecordKind:
     """An array of `ndim` axes of records: an array for each of their fields.
 
-    A field's array has the axes of the records, and behind them those that the field has.
+    A field's array has the axes of the records, followed by those of the field.
     """
 
     fields: tuple[tuple[str, Kind], ...]
@@ -81,9 +81,9 @@ Kind = ArrayKind | NumberKind | TupleKind | SameKind | RecordKind | ObjectKind
 
 
 class Flattened:
-    """The arguments of a call, one by one: their `kinds`, and the `values` that a launch takes.
+    """The arguments of a call, one by one: their `kinds`, and the `values` for a launch.
 
-    An array that is given twice is one argument of the launch, as it is one array.
+    An array that is given twice is one argument of the launch, because it is one array.
     """
 
     def __init__(self, name: str, args: Sequence[Any]) -> None:
@@ -93,7 +93,7 @@ class Flattened:
         self.kinds = tuple(self._kind(value, f"argument {n}") for n, value in enumerate(args, 1))
 
     def put_back(self) -> None:
-        """Write what stands in the copies of records into the records."""
+        """Copy the contents of the records' copies into the records."""
         for record, copy in self.records:
             if not copy.flags.writeable:
                 continue
@@ -157,7 +157,7 @@ def _is_object(value: Any) -> bool:
 
 
 def _is_held(dtype: np.dtype[Any]) -> bool:
-    """Whether a field of a type can be used in a kernel; other fields must not be accessed."""
+    """Whether a kernel can use a field of a type; it must not access other fields."""
     return supported(dtype.name) or bool(dtype.names)
 
 

@@ -24,7 +24,7 @@ def nearest_float(x: Any) -> Any:
 
 
 def rounded(x: Any, digits: Any) -> Any:
-    """round(x, digits): the nearest number of so many decimal digits."""
+    """round(x, digits): the nearest number with `digits` decimal digits."""
     if math.isinf(x) or math.isnan(x):
         return x
     if digits >= 0:
@@ -79,22 +79,22 @@ def greater_equal(x: Any, y: Any) -> Any:
 
 
 def larger(x: Any, y: Any) -> Any:
-    """np.maximum(x, y): what isn't a number is the result."""
+    """np.maximum(x, y): a NaN is the result."""
     return x if less_equal(y, x) or x != x else y
 
 
 def smaller(x: Any, y: Any) -> Any:
-    """np.minimum(x, y): what isn't a number is the result."""
+    """np.minimum(x, y): a NaN is the result."""
     return x if less_equal(x, y) or x != x else y
 
 
 def larger_number(x: Any, y: Any) -> Any:
-    """np.fmax(x, y): what isn't a number is left out."""
+    """np.fmax(x, y): a NaN is left out."""
     return x if less_equal(y, x) or y != y else y
 
 
 def smaller_number(x: Any, y: Any) -> Any:
-    """np.fmin(x, y): what isn't a number is left out."""
+    """np.fmin(x, y): a NaN is left out."""
     return x if less_equal(x, y) or y != y else y
 
 
@@ -106,7 +106,7 @@ def parts(x: Any) -> Any:
 
 
 def scaled(x: Any, exponent: Any) -> Any:
-    """math.ldexp(x, exponent): x times a power of two, rounded once where it is a float."""
+    """math.ldexp(x, exponent): x times a power of two; a float is rounded once."""
     half = exponent // 2
     quarter = half // 2
     first, second = 2.0**quarter, 2.0 ** (half - quarter)
@@ -118,7 +118,7 @@ def scaled(x: Any, exponent: Any) -> Any:
 
 
 def split(x: Any) -> Any:
-    """math.frexp(x): a number from 1/2 to 1 and the power of two that it is taken times."""
+    """math.frexp(x): a fraction from 1/2 to 1, and the exponent of the power of two."""
     if x == 0 or math.isinf(x) or math.isnan(x):
         return x, 0
     exponent = int(np.floor(math.log2(abs(x)))) + 1
@@ -157,4 +157,4 @@ FUNCTIONS: tuple[tuple[Any, int, Any], ...] = (
     (math.frexp, 1, split),
     (np.logical_xor, 2, exclusive),
 )
-"""What is called, with how many arguments, and the function that stands for it."""
+"""The called function and its number of arguments, with the function that replaces it."""

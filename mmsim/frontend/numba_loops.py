@@ -16,8 +16,8 @@ TRIP = "trip"
 class NumbaLoops(Loops):
     """The loops of one function.
 
-    A loop over the elements of an array is one over their numbers: it is parsed as the text that
-    one would write for it.
+    A loop over the elements of an array is parsed as a loop over their numbers, from its
+    text.
     """
 
     def while_loop(self, node: ast.While) -> None:
@@ -29,7 +29,7 @@ class NumbaLoops(Loops):
         self.with_else(ast.copy_location(bare, node), node.orelse)
 
     def for_loop(self, node: ast.For) -> None:
-        """for x in range(...), over arrays, and over what is known beforehand."""
+        """for x in range(...), over arrays, and over values known beforehand."""
         if node.orelse:
             bare = ast.For(node.target, node.iter, node.body, [])
             self.with_else(ast.copy_location(bare, node), node.orelse)
@@ -51,7 +51,7 @@ class NumbaLoops(Loops):
         self.for_range(loop, target, ir.Const(0), stop, ir.Const(1))
 
     def item(self, node: ast.expr, trip: str, lengths: list[ir.Expr]) -> ast.expr:
-        """The text of what a trip is about; the lengths of all that it runs through are noted."""
+        """The text of a trip's values; the lengths of all iterated arrays are noted."""
         number = ast.copy_location(ast.Name(trip, ast.Load()), node)
         called = self.function.captured(node.func) if isinstance(node, ast.Call) else None
         if isinstance(node, ast.Call) and called is zip and not _strict(node):
@@ -79,7 +79,7 @@ class NumbaLoops(Loops):
         return ast.copy_location(ast.Subscript(node, number, ast.Load()), node)
 
     def with_else(self, node: ast.For | ast.While, orelse: list[ast.stmt]) -> None:
-        """A loop and what follows it unless the loop is left by break."""
+        """A loop, and the statements for a loop that ends without break."""
         scope = self.function.shared.unique("loop")
         self.ending = scope
         with self.lowering.aside() as block:
@@ -99,7 +99,7 @@ class NumbaLoops(Loops):
 
 
 def _strict(node: ast.Call) -> bool:
-    """Whether zip is to refuse what isn't of one length, which is known only as it runs."""
+    """Whether zip must refuse arrays of different lengths, which are known only in the run."""
     return any(
         one.arg != "strict"
         or not isinstance(one.value, ast.Constant)

@@ -1,8 +1,8 @@
-"""The names of numba.cuda, recognised by what they are outside of a kernel.
+"""The names of numba.cuda, recognised by the objects outside of a kernel.
 
-A kernel's globals and closure hold `cuda`, or members of it, of whichever package: numba.cuda's
-own, or one with the same names. Neither is imported here: a module is known by its name, any other
-object by the module and the qualified name that it gives itself. Nothing of it is called.
+A kernel's globals and closure hold `cuda`, or members of it, of either package: numba.cuda's
+own, or one with the same names. Neither is imported here. A module is known by its name, any other
+object by the module and the qualified name in its attributes. Nothing of it is called.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ PACKAGES = (
 INSIDE = ("simulator", "stubs", "intrinsics", "cudadrv", "device_init", "kernelapi", "api")
 """Parts of such a package whose members are those of the package."""
 TYPES = ("numba.core.types", "numba.cuda.types", "numba.types", "mmsim.cuda.types")
-"""Where the classes of types come from, whose text is the name of a type."""
+"""The modules of the types' classes; the text of such a type is its name."""
 
 
 def name_of(node: ast.expr, function: Function) -> str:
-    """What numba.cuda calls the object that a name or a dotted name means; "" for any other.
+    """The name in numba.cuda of the object of a name or a dotted name; "" for any other.
 
-    `cuda.shared.array` is "shared.array", under whatever name `cuda` is imported.
+    `cuda.shared.array` is "shared.array", whatever the name of the imported `cuda` is.
     """
     if isinstance(node, ast.Attribute):
         owner = function.captured(node.value)
@@ -64,7 +64,7 @@ def _inside(module: str) -> str | None:
 
 
 def name_of_object(found: Any) -> str:
-    """What numba.cuda calls one of its objects, by its own attributes; "" for any other."""
+    """The name in numba.cuda of one of its objects, by its own attributes; "" for any other."""
     if isinstance(found, types.ModuleType):
         return ""
     facts = vars(found) if hasattr(found, "__dict__") else {}
@@ -82,7 +82,7 @@ def name_of_object(found: Any) -> str:
 
 
 def type_name(found: Any) -> str:
-    """The name of NumPy's type that an object stands for, one of Numba's types too; else ""."""
+    """The name of NumPy's type for an object, also for one of Numba's types; else ""."""
     known = numpy_name(found)
     if known:
         return known

@@ -1,4 +1,4 @@
-"""Numbers from outside a kernel, which keep the types that NumPy gives them."""
+"""Numbers from outside a kernel, which keep their NumPy types."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class NumbaExpressions(Expressions):
     """The numbers of one function's expressions."""
 
     def captured_number(self, node: ast.expr, value: Any) -> ir.Expr:
-        """An object from outside as the number that it is, of its own type."""
+        """The number for an object from outside, of its own type."""
         found = super().captured_number(node, value)
         if isinstance(value, np.generic):
             return of_type(found, value.dtype, self.function.place(node))
         return found
 
     def attribute(self, node: ast.Attribute) -> ir.Expr:
-        """A field of a record, something of the dialect, a.size, or a number from outside."""
+        """A field of a record, a name of the dialect, a.size, or a number from outside."""
         assert isinstance(self.values, NumbaValues)
         field = self.values.field(node)
         if field is not None:
@@ -56,13 +56,13 @@ class NumbaExpressions(Expressions):
         return super().attribute(self.values.of_named(node))
 
     def binary(self, node: ast.BinOp) -> ir.Expr:
-        """x + y and the like; a power of complex numbers is a function of its own."""
+        """x + y and the like; a power of complex numbers is a separate function."""
         if self.is_complex_power(node):
             return self.lowering.expression(self.call_of_power(node))
         return super().binary(self.with_powers(node))
 
     def is_complex_power(self, node: ast.expr) -> bool:
-        """Whether an expression is a power that turned out to be one of complex numbers."""
+        """Whether an expression is a power known to be one of complex numbers."""
         known = self.function.shared.known.of_complex
         return (
             isinstance(node, ast.BinOp)
@@ -71,7 +71,7 @@ class NumbaExpressions(Expressions):
         )
 
     def with_powers(self, node: ast.BinOp) -> ast.BinOp:
-        """An operation whose left side, which is lowered with it, has calls for such powers."""
+        """An operation with calls for such powers in its left side, which is lowered with it."""
         left = node.left
         if not isinstance(left, ast.BinOp) or not self.function.shared.known.of_complex:
             return node
@@ -79,7 +79,7 @@ class NumbaExpressions(Expressions):
         return ast.copy_location(ast.BinOp(new, node.op, node.right), node)
 
     def call_of_power(self, node: ast.expr) -> ast.expr:
-        """The call that a power of complex numbers is."""
+        """The call for a power of complex numbers."""
         assert isinstance(node, ast.BinOp)
         name = "complex_power"
         self.function.bound[name] = Captured(OF_COMPLEX["**"])
@@ -105,14 +105,14 @@ class NumbaExpressions(Expressions):
         return decided(super().comparison(node))
 
     def outside(self, node: ast.expr) -> Any:
-        """The outside object that a side of `is` stands for, else `Missing()`."""
+        """The outside object of a side of `is`, else `Missing()`."""
         if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, bool)):
             return node.value
         return self.function.captured(node)
 
 
 def decided(value: ir.Expr) -> ir.Expr:
-    """A comparison, or its result if it is one of integers as they stand."""
+    """A comparison, or its result if it is one of integers in the text."""
     if isinstance(value, ir.Compare):
         left, right = constant_of(value.left), constant_of(value.right)
         if type(left) is int and type(right) is int:
@@ -124,7 +124,7 @@ class NumbaTuples(Tuples):
     """The tuples and constant tables of one function."""
 
     def chosen_item(self, node: ast.Subscript, owner: ast.expr, values: tuple[Value, ...]) -> Value:
-        """What an index leaves of a tuple or a table; a table's numbers have its type."""
+        """The result of an index in a tuple or a table; a table's numbers have its type."""
         item = super().chosen_item(node, owner, values)
         entity = self.function.entity(owner.id) if isinstance(owner, ast.Name) else None
         table = entity.value if isinstance(entity, Captured) else self.function.captured(owner)

@@ -1,4 +1,4 @@
-"""The arguments of a kernel's launch: those that it is called with, and arrays from outside."""
+"""The arguments of a kernel's launch: those of the call, and arrays from outside."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from mmsim.ir.promotion import BOOL, COMPLEX, FLOAT, INT, UNSIGNED, Type
 
 
 class Parameters:
-    """What a launch is given, in order; `dtypes` and `numbers` are their types.
+    """The arguments of a launch, in order; `dtypes` and `numbers` are their types.
 
-    `from_outside` are the values of those that no call gives: arrays that the kernel captures.
+    `from_outside` are the values that no call gives: arrays that the kernel captures.
     """
 
     def __init__(self, shared: Shared) -> None:
@@ -41,7 +41,7 @@ class Parameters:
         self._known: list[tuple[Any, Any, Alias]] = []
 
     def value(self, name: str, kind: Kind, place: Place) -> Value | Captured:
-        """What an argument is in the program."""
+        """The meaning of an argument in the program."""
         match kind:
             case ObjectKind(thing):
                 return Captured(thing)
@@ -90,9 +90,9 @@ class Parameters:
         self.shared.parameters.append(parameter.name)
 
     def array_from_outside(self, name: str, array: Any, memory: Any, place: Place) -> Alias:
-        """A captured array as an argument that every launch is given.
+        """A captured array as an argument of every launch.
 
-        One of the device lies in `memory`; one of the host is constant, and so it is copied.
+        An array of the device lies in `memory`; one of the host is constant, so it is copied.
         """
         for known, lies, alias in self._known:
             if known is array or (memory is not None and lies is not None and same(memory, lies)):

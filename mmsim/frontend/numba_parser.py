@@ -90,10 +90,10 @@ class NumbaParser(FunctionParser):
 
 
 class Options(NamedTuple):
-    """How a kernel is launched: with so many bytes of dynamic shared memory in each block.
+    """How a kernel is launched: the bytes of dynamic shared memory in each block, and more.
 
-    In one that is debugged, exceptions that it raises are errors. `memory_of` gives the NumPy array
-    that is the memory of an array of the device; None of anything else.
+    With `debug`, exceptions that it raises are errors. `memory_of` gives the NumPy array
+    that is the memory of an array of the device; None for anything else.
     """
 
     dynamic_bytes: int = 0
@@ -102,16 +102,16 @@ class Options(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """A kernel for some arguments, and what each launch is given in addition."""
+    """A kernel for some arguments, and the additional arguments of each launch."""
 
     code: ir.Code
     from_outside: tuple[Any, ...]
 
 
 def parse_kernel(function: types.FunctionType, kinds: Sequence[Kind], options: Options) -> Parsed:
-    """The representation of a kernel for arguments of such kinds.
+    """The representation of a kernel for arguments of these kinds.
 
-    Raises `LanguageError` at the first thing that can't be one.
+    Raises `LanguageError` at the first thing outside of the language.
     """
     text = read(function, DIALECT.decorator)
     returns = returns_value(text)
@@ -125,7 +125,7 @@ def parse_kernel(function: types.FunctionType, kinds: Sequence[Kind], options: O
     while True:
         try:
             return _Kernel(function, text, kinds, known, options).parsed()
-        except Learnt:  # what one more name holds; so this ends
+        except Learnt:  # the kind of one more name; so this ends
             continue
 
 
@@ -157,7 +157,7 @@ class _Kernel:
         self.shared.array_from_outside = self.parameters.array_from_outside
 
     def parsed(self) -> Parsed:
-        """The representation, where enough is known of the names; else `Learnt`."""
+        """The representation, if enough is known of the names; else `Learnt`."""
         names = parameter_names(self.text)
         if len(names) != len(self.kinds):
             name = self.shared.name
@@ -188,7 +188,7 @@ class _Kernel:
         return Parsed(replace(code, body=body), tuple(self.parameters.from_outside))
 
     def learn_of_complex(self, typing: NumbaTyping) -> None:
-        """Begin again, knowing which functions are given complex numbers, if there are any."""
+        """Begin again with the functions that have complex arguments, if there are any."""
         known = self.shared.known.of_complex
         for op, place in typing.of_complex:
             if place in known or op not in OF_COMPLEX:
@@ -202,7 +202,7 @@ class _Kernel:
             raise Learnt
 
     def bind(self, node: ast.arg, kind: Kind) -> None:
-        """Bind a parameter to what its name stands for at the beginning."""
+        """Bind a parameter to the initial meaning of its name."""
         name, function = node.arg, self.function
         place = function.text.place(node)
         value = self.parameters.value(name, kind, place)

@@ -1,4 +1,4 @@
-"""Arrays of records, which are an array for each field: their extents are those of a field."""
+"""Arrays of records: an array for each field, with the extents of a field's array."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mmsim.ir.walk import with_expressions, with_inside, with_operands
 
 
 def record_dtype(given: Any) -> np.dtype[Any] | None:
-    """NumPy's type of the records that an object stands for, one of Numba's types too; else None.
+    """NumPy's type of records for an object, also for one of Numba's types; else None.
 
     >>> record_dtype(np.dtype([("x", "f4")])), record_dtype(np.dtype("f4"))
     (dtype([('x', '<f4')]), None)
@@ -42,7 +42,7 @@ def record_dtype(given: Any) -> np.dtype[Any] | None:
 
 
 def _format(type_: Any) -> Any:
-    """What NumPy calls the type of a field, which may be an array; of text it is a void."""
+    """NumPy's name of the type of a field, which may be an array; of text it is a void."""
     facts = vars(type_)
     if "_shape" in facts:
         return _format(facts["dtype"]), facts["_shape"]
@@ -50,7 +50,7 @@ def _format(type_: Any) -> Any:
 
 
 def without_records(code: ir.Code, shared: Shared) -> ir.Code:
-    """A program in which nothing asks for the extents of an array of records."""
+    """A program without questions for the extents of an array of records."""
     if not shared.records:
         return code
 
@@ -74,7 +74,7 @@ def _field(array: str, records: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def _extent(extent: ir.Extent, field: str, rank: int) -> ir.Expr:
-    """An extent of an array of records, by those of a field of it, which may have more axes."""
+    """An extent of an array of records, by those of a field, which may have more axes."""
     axes: list[ir.Expr] = [ir.Extent(field, axis, None, extent.place) for axis in range(rank)]
     if extent.axis == "ndim":
         return ir.Const(rank)

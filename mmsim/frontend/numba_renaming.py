@@ -1,6 +1,6 @@
-"""Names of several loops: where these give a name things of different kinds, each has its own.
+"""Names of several loops: if the loops give a name different kinds of values, each has its own.
 
-A name that stands only in loops that assign it means something else in each of them.
+A name that occurs only in loops that assign it has a separate meaning in each of them.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def names_in(node: ast.AST) -> Iterator[ast.Name]:
 
 
 def is_separable(node: ast.FunctionDef, name: str) -> bool:
-    """Whether a name stands only in several loops that assign it."""
+    """Whether a name occurs only in several loops that assign it."""
     loops = list(loops_of(node, name))
     inside = sum(one.id == name for loop in loops for one in names_in(loop))
     return len(loops) > 1 and inside == sum(one.id == name for one in names_in(node))
 
 
 def separate(function: Function, name: str) -> None:
-    """Begin again with a name for each loop, if a name stands only in several loops."""
+    """Begin again with a name for each loop, if a name occurs only in several loops."""
     if is_separable(function.text.node, name):
         known = function.shared.known
         known.apart.add((function.text.source, name))
@@ -46,7 +46,7 @@ def separate(function: Function, name: str) -> None:
 
 
 def separated(text: FunctionText, known: Known) -> FunctionText:
-    """A function in which loops have names of their own where that is known to be needed."""
+    """A function whose loops have separate names, for those known to need this."""
     if not known.apart:
         return text
     node = copy.deepcopy(text.node)

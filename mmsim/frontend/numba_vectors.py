@@ -1,4 +1,4 @@
-"""CUDA's vector types, and named tuples that a kernel makes: tuples whose values have names."""
+"""CUDA's vector types, and named tuples that a kernel makes: tuples with named values."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ ALIASES = {
     "float32": ("float",),
     "float64": ("double",),
 }
-"""CUDA's names of the types of numbers, which its names of vectors begin with."""
+"""CUDA's names of the types of numbers, the first part of its names of vectors."""
 
 
 class Made(NamedTuple):
-    """What makes a tuple with names; the numbers of a vector have a type."""
+    """A function that makes a tuple with names; the numbers of a vector have a type."""
 
     names: tuple[str, ...]
     dtype: str | None = None
@@ -46,7 +46,7 @@ VECTORS = {
 
 
 def maker(called: ast.expr, function: Function) -> Made | None:
-    """What a call makes if it gives a vector or a named tuple, None if it gives something else."""
+    """The vector or the named tuple that a call makes, None if it makes something else."""
     vector = VECTORS.get(name_of(called, function))
     if vector is not None:
         return vector

@@ -12,7 +12,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.nodes import BarrierOp, ExchangeOp
 
 GRID = DialectName("the grid")
-"""What cuda.cg.this_grid() gives."""
+"""The value of cuda.cg.this_grid()."""
 BARRIERS: dict[str, BarrierOp] = {
     "syncthreads_count": "count",
     "syncthreads_and": "and",
@@ -35,8 +35,8 @@ VOTES: dict[str, ExchangeOp] = {
 class Together:
     """The barriers and exchanges of one function; the mask of lanes that take part is not needed.
 
-    The lanes that are active take part. A mask without one of them, or with others, has no meaning
-    that CUDA defines.
+    The active lanes take part. CUDA defines no meaning for a mask without one of them, or with
+    others.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Together:
         self.taking = taking
 
     def known(self) -> dict[str, Callable[[ast.Call], Value]]:
-        """What numba.cuda calls those that give a value."""
+        """The names in numba.cuda of those that give a value."""
         return {
             **dict.fromkeys(BARRIERS, self.counting),
             **dict.fromkeys(SHUFFLES, self.shuffle),
@@ -59,7 +59,7 @@ class Together:
         }
 
     def exchanged(self, op: ExchangeOp, operands: tuple[ir.Expr, ...], node: ast.Call) -> ir.Expr:
-        """What an exchange gives, in a variable of its own."""
+        """The value of an exchange, in a separate variable."""
         target, place = self.lowering.temporary(), self.function.place(node)
         self.lowering.emit(ir.Exchange(target, op, operands, place))
         return ir.Var(target, place)

@@ -1,9 +1,9 @@
 """Functions on their way to another process, with the parsed code of their program.
 
-What runs is the code, which is data. The function itself is needed where another program calls this
-one, its example where arguments for a trial run are asked for. Each is packed by value where
-cloudpickle is installed, else by its name, and unpacked where it is first needed: what can't be
-unpacked there is reported there.
+A run needs only the code, which is data. The function is needed if another program calls this
+one, its example if a trial run needs arguments. Each is packed by value if
+cloudpickle is installed, else by its name, and unpacked on first use. An error of unpacking is
+reported there.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _packing: ContextVar[bool] = ContextVar("packing", default=False)
 
 @dataclass(frozen=True)
 class Packed:
-    """A function of a program: by value (`content`), or `name` in `module`, or why not.
+    """A function of a program: by value (`content`), or `name` in `module`, or the reason why not.
 
-    `texts` are the texts of notebook cells and the like, which no file keeps, by their names.
+    `texts` are texts that no file keeps, such as those of notebook cells, by their names.
     """
 
     what: str
@@ -38,7 +38,7 @@ class Packed:
     reason: str = ""
 
     def unpacked(self) -> Callable[..., Any]:
-        """The function, or an `MMSimError` that says why it isn't here."""
+        """The function, or an `MMSimError` with the reason for its absence."""
         reason = self.reason
         for name, text in self.texts.items():
             if not linecache.getlines(name):
@@ -51,7 +51,7 @@ class Packed:
                 return found
             if self.name:
                 return _named(self.module, self.name)
-        except Exception as error:  # loading runs what the objects say
+        except Exception as error:  # loading runs the objects' own code
             reason = f"{type(error).__name__}: {error}"
         raise MMSimError(
             f"{self.what} was not sent along from another process ({reason}); define it at the top "
@@ -62,9 +62,9 @@ class Packed:
 def packed(
     what: str, function: Callable[..., Any], files: Iterable[str]
 ) -> Packed | Callable[..., Any]:
-    """A function ready for pickling. It stays as it is inside one that is being packed by value.
+    """A function ready for pickling. It stays unchanged inside one that is packed by value.
 
-    `files` are the names of the texts that its program was read from.
+    `files` are the names of the texts of its program.
     """
     if _packing.get():
         return function
@@ -76,7 +76,7 @@ def packed(
         return Packed(what, texts, cloudpickle.dumps(function))
     except ImportError:
         pass
-    except Exception as error:  # pickling runs what the objects say
+    except Exception as error:  # pickling runs the objects' own code
         reason = f"{type(error).__name__}: {error}"
     finally:
         _packing.reset(token)
@@ -91,7 +91,7 @@ def packed(
 
 
 def _named(module: str, name: str) -> Callable[..., Any]:
-    """The function of that name; of a program its function."""
+    """The function of that name; for a program its function."""
     if module != "__main__":
         importlib.import_module(module)
     found: Any = reduce(getattr, name.split("."), sys.modules[module])

@@ -15,12 +15,12 @@ from mmsim.ir import nodes as ir
 
 
 def source_key(source: ir.Source) -> str:
-    """What distinguishes the functions of one program."""
+    """A key that distinguishes the functions of one program."""
     return f"{source.file}:{source.first}:{source.function}"
 
 
 def parameter_names(text: FunctionText) -> list[str]:
-    """The names of a function's parameters; refuses the kinds that the language lacks."""
+    """The names of a function's parameters; kinds that the language lacks are refused."""
     arguments = text.node.args
     odd: list[Any] = [*arguments.posonlyargs, *arguments.kwonlyargs]
     odd += [extra for extra in (arguments.vararg, arguments.kwarg) if extra is not None]
@@ -34,7 +34,7 @@ def parameter_names(text: FunctionText) -> list[str]:
 
 
 def default_numbers(function: types.FunctionType, text: FunctionText) -> dict[str, Any]:
-    """Default values of parameters; refuses those that are not numbers."""
+    """Default values of parameters; only numbers are accepted."""
     parameters = parameter_names(text)
     values = function.__defaults__ or ()
     found = dict(zip(parameters[len(parameters) - len(values) :], values, strict=True))
@@ -49,5 +49,5 @@ def default_numbers(function: types.FunctionType, text: FunctionText) -> dict[st
 
 
 def assignment_counts(node: ast.FunctionDef) -> dict[str, int]:
-    """How often a function assigns each of its names, in order."""
+    """The number of assignments to each of a function's names, in order."""
     return dict(Counter(assigned_in(node.body)))

@@ -20,7 +20,7 @@ from mmsim.ir.walk import numbered
 
 
 def plain_function(function: Callable[..., Any]) -> types.FunctionType:
-    """What is to be parsed, or a `LanguageError` if it is not a function."""
+    """The object to be parsed, or a `LanguageError` if it is not a function."""
     if isinstance(function, types.FunctionType):
         return function
     raise LanguageError(
@@ -31,10 +31,10 @@ def plain_function(function: Callable[..., Any]) -> types.FunctionType:
 
 
 def parse(function: types.FunctionType, dialect: Dialect) -> ir.Code | Place:
-    """The representation of `function`, or a `LanguageError` at the first thing it can't be.
+    """The representation of `function`, or a `LanguageError` at the first fault.
 
-    A function that returns a value is a helper, which is parsed at its calls: the place of its
-    return is all that is known of it.
+    A function that returns a value is a helper, which is parsed at its calls. Before, only the
+    place of its return is known.
     """
     try:
         text = read(function, dialect.decorator)
@@ -81,12 +81,12 @@ def parse_program(function: types.FunctionType, text: FunctionText, dialect: Dia
         )
         try:
             return _parsed(Function(shared, function, text, dict(bound)), dialect, defaults)
-        except Learnt:  # what one more name or parameter holds; so this ends
+        except Learnt:  # the kind of one more name or parameter; so this ends
             continue
 
 
 def _parsed(function: Function, dialect: Dialect, defaults: dict[str, ir.Scalar]) -> ir.Code:
-    """The representation, where enough is known of the names; else `Learnt`."""
+    """The representation, if enough is known of the names; else `Learnt`."""
     shared, parser = function.shared, FunctionParser(function, dialect)
     uses = [
         _parameter(node, parser, defaults.get(node.arg))
@@ -111,7 +111,7 @@ def _parsed(function: Function, dialect: Dialect, defaults: dict[str, ir.Scalar]
 
 
 def _parameter(node: ast.arg, parser: FunctionParser, default: ir.Scalar | None) -> ParameterUse:
-    """A parameter of the program, bound to what its name stands for at the beginning."""
+    """A parameter of the program, bound to the initial meaning of its name."""
     function, name = parser.function, node.arg
     shared = function.shared
     shared.taken.add(name)

@@ -17,7 +17,7 @@ from mmsim.tracebacks import said
 T = TypeVar("T")
 MOST_KEPT = 100
 STAYING = ("__wrapped__", "__annotations__", "__annotate__", "__type_params__")
-"""What isn't pickled of a program: its function is packed separately, the rest is for readers."""
+"""Attributes that aren't pickled: the function is packed separately, the rest is for readers."""
 
 
 class Program:
@@ -26,14 +26,14 @@ class Program:
     A function that returns a value is not a program but a helper, which programs call.
 
     `name` is the function's name, `code` its intermediate representation. A program can be pickled;
-    what travels is the code.
+    the pickle contains the code.
 
-    A front end makes it of a function and what it parsed it to: its code, or the place where a
+    A front end makes it from a function and the result of parsing: the code, or the place where a
     helper returns a value.
     """
 
     listed: tuple[str, str] = ("", "")
-    """For `mmsim list`: the machines that it is for, and the id of a claim on its time, or ""."""
+    """For `mmsim list`: its machines, and the id of a claim on its time, or ""."""
 
     def __init__(self, function: types.FunctionType, parsed: ir.Code | Place) -> None:
         functools.update_wrapper(self, function)  # first: it takes over the function's attributes
@@ -43,7 +43,7 @@ class Program:
         self._code = None if isinstance(parsed, Place) else parsed
         self._example: Callable[..., Example] | Packed | None = None
         self._memo: dict[Any, Any] = {}
-        self._last: tuple[Any, Any] = (None, None)  # comparing is quicker than hashing
+        self._last: tuple[Any, Any] = (None, None)  # comparing is faster than hashing
 
     @property
     def is_helper(self) -> bool:
@@ -52,7 +52,7 @@ class Program:
 
     @property
     def code(self) -> ir.Code:
-        """The program's representation; an error for a helper, which has none of its own."""
+        """The program's representation; an error for a helper, which has none."""
         if self._returns is not None:
             raise LanguageError(
                 f"{self.name!r} returns a value; it is a helper",
@@ -64,11 +64,11 @@ class Program:
 
     @property
     def parsed_late(self) -> bool:
-        """Whether it is parsed where it is launched: it has no code before."""
+        """Whether a launch parses it: it has no code before."""
         return False
 
     def specialized(self, args: Sequence[Any]) -> tuple[Program, tuple[Any, ...]]:
-        """The program that a launch with such arguments runs, and the arguments that it takes."""
+        """The program for a launch with these arguments, and the arguments that it takes."""
         return self, tuple(args)
 
     def __repr__(self) -> str:
@@ -79,9 +79,9 @@ class Program:
         return f"<program {self.name}({parameters}) from {source.file}, line {source.first}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        """What was parsed, as data: another process runs the same, whatever its files say.
+        """The parsed code as data: another process runs the same, whatever its files contain.
 
-        What is made again from it is left out, as compiled functions can't go to another process.
+        Derived data is left out, because compiled functions can't go to another process.
         """
         kept = {name: value for name, value in self.__dict__.items() if name not in STAYING}
         for what, function in (("function", self._function), ("example", self._example)):
@@ -91,7 +91,7 @@ class Program:
         return {**kept, "_memo": {}, "_last": (None, None)}
 
     def _files(self) -> set[str]:
-        """The files that its text comes from."""
+        """The files of its text."""
         if self._code is None:
             return {self.function.__code__.co_filename}
         return {source.file for source in self._code.sources}
@@ -106,7 +106,7 @@ class Program:
     def function(self) -> types.FunctionType:
         """The function itself, so that other programs can call it.
 
-        Raises `MMSimError` in a process to which the program came without it.
+        Raises `MMSimError` in a process that got the program without the function.
         """
         if isinstance(self._function, Packed):
             self._function = cast(types.FunctionType, self._function.unpacked())
@@ -116,7 +116,7 @@ class Program:
     def example_function(self) -> Callable[..., Example] | None:
         """The function decorated with `example`, None without one.
 
-        Raises `MMSimError` in a process to which the program came without it.
+        Raises `MMSimError` in a process that got the program without the example.
         """
         if isinstance(self._example, Packed):
             self._example = self._example.unpacked()
@@ -132,22 +132,22 @@ class Program:
         self.code  # noqa: B018  # an error for a helper
         raise MMSimError(f"a program is launched by a machine: {LAUNCH.words}")
 
-    __iter__ = None  # else Python would take what can be indexed for a sequence
+    __iter__ = None  # else Python would take any object with indices for a sequence
 
     def kept(self, key: Any, make: Callable[[], T]) -> T:
-        """What `make()` returns, made once for each key: what follows from the program's text.
+        """Return the value of `make()`, made once for each key, from the program's text.
 
-        The key must name all else that it follows from. What was asked for last is kept longest.
+        The key must name all other inputs. The latest keys are kept longest.
         """
         found: T | None = self.kept_before(key)
-        if found is None:  # nothing that is kept is None
+        if found is None:  # no kept value is None
             found = self._memo[key] = make()
             if len(self._memo) > MOST_KEPT:
                 self._memo.pop(next(iter(self._memo)), None)
         return found
 
     def kept_before(self, key: Any) -> Any:
-        """What is kept for a key, None if nothing is."""
+        """The value kept for a key, None without one."""
         last, found = self._last
         if last == key:
             return found
@@ -161,7 +161,7 @@ class Program:
         """Decorate the host code that prepares arguments for a trial run (`mmsim run`).
 
         `function(width, size, seed)` returns an `Example`; `width` is the machine's, `size` and
-        `seed` what the user asked for, or the function's own defaults.
+        `seed` are the user's, or the function's own defaults.
         """
         self._example = function
         return function
@@ -174,7 +174,7 @@ class Program:
     def prepare(self, width: int, **choices: int) -> Example:
         """The arguments of a trial run, by the function decorated with `example`.
 
-        Raises `MMSimError` if there is none, if it fails, or if it gives something else.
+        Raises `MMSimError` if there is none, if it fails, or if it returns something else.
         """
         example = self.example_function
         if example is None:
@@ -184,7 +184,7 @@ class Program:
             found = example(width, **choices)
         except (MMSimError, MemoryError):
             raise
-        except (Exception, SystemExit) as error:  # whatever the user's own code raises
+        except (Exception, SystemExit) as error:  # any error of the user's own code
             text = f"the example of the program {self.name!r} failed with {called}: {said(error)}"
             raise MMSimError(text) from error
         if not isinstance(found, Example):
@@ -202,7 +202,7 @@ def _kind(value: object) -> str:
 class Example:
     """Arguments of one run: `arguments` after T in order, and `launch`, the threads.
 
-    These are given as to `Machine.run`: `threads` and `block_size`, or `grid` and `block`.
+    The threads are given as to `Machine.run`: `threads` and `block_size`, or `grid` and `block`.
 
     >>> Example(5, grid=(2, 2), block=8).launch
     {'grid': (2, 2), 'block': 8}

@@ -1,6 +1,6 @@
-"""CUDA C's and Numba's names, and what to write instead of them in a program.
+"""CUDA C's and Numba's names, and their replacements in a program.
 
-The error message for one of these words names the right one. docs/cuda.md has
+The error message for one of these words gives the right one. docs/cuda.md has
 the same as a table.
 """
 
@@ -35,15 +35,15 @@ OF_C = {known.c: f"math.{name}" for name, known in FUNCTIONS.items() if hasattr(
         "abs": "abs",
     },
 }
-"""What functions of C's library, and of NumPy, are called in a program."""
+"""Functions of C's library, and of NumPy, with their names in a program."""
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """One thing in CUDA C, in Numba and in a program, as one writes it there; "" for nothing.
+    """One feature as text of CUDA C, of Numba and of a program; "" for none.
 
-    `names` are the words that are refused, without `cuda.` and `__` before them. The advice is to
-    write `program`, or `advice` where that says more.
+    `names` are the refused words, without `cuda.` and `__` before them. The advice is to
+    write `program`, or `advice` if it gives more detail.
     """
 
     what: str
@@ -55,7 +55,7 @@ class Remedy:
 
     @property
     def words(self) -> str:
-        """What to write instead, as a message says it."""
+        """The replacement, as text for a message."""
         return self.advice or f"write {self.program}"
 
 
@@ -109,7 +109,7 @@ SLICE = Remedy(
 )
 
 VECTORS = ("float2", "float4", "int2", "int4", "uint2", "uint4", "double2", "longlong2")
-"""CUDA's vector types, which programs have as tuples."""
+"""CUDA's vector types, which are tuples in programs."""
 
 REMEDIES = (
     _index("place of a thread in its block", "threadIdx"),
@@ -324,7 +324,7 @@ def table() -> str:
 
 
 def remedy(node: ast.expr, function: Function) -> str | None:
-    """What to write instead of a word that a program can't have; None for an unknown one."""
+    """The replacement for a word that a program can't have; None for an unknown one."""
     text = _full_name(node, function)
     if text is None:
         return None
@@ -338,14 +338,14 @@ def remedy(node: ast.expr, function: Function) -> str | None:
 
 
 def _of_math(name: str) -> str | None:
-    """What to write instead of a function of C's library, such as sqrtf."""
+    """The replacement for a function of C's library, such as sqrtf."""
     return next(
         (f"write {OF_C[one]}" for one in (name, name.removesuffix("f")) if one in OF_C), None
     )
 
 
 def _of_numpy(name: str) -> str:
-    """What to write instead of a function of NumPy."""
+    """The replacement for a function of NumPy."""
     of_c = "pow" if name == "power" else re.sub("^arc", "a", name)
     if of_c in OF_C:
         return f"write {OF_C[of_c]}"
@@ -355,7 +355,7 @@ def _of_numpy(name: str) -> str:
 
 
 def _full_name(node: ast.expr, function: Function) -> str | None:
-    """A dotted name with the real name of its module; None for an object of the user's own."""
+    """A dotted name with the real name of its module; None for the user's own objects."""
     root = node
     while isinstance(root, ast.Attribute):
         root = root.value

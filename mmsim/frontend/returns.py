@@ -1,4 +1,4 @@
-"""Returning: of a program, which ends the thread, and of a helper at one of its calls."""
+"""Returning: from a program, which ends the thread, and from a helper at one of its calls."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from mmsim.ir import nodes as ir
 class Returns:
     """The returns of one function.
 
-    `scope` is what a helper leaves, None in the program itself; `leaves` says whether it is left
-    before its end. `given_name` names the variable that holds what is returned, `given` is that.
+    `scope` is the scope that a helper leaves, None in the program itself. `leaves` says whether it
+    is left before its end. `given_name` names the variable of the returned value, `given` is that.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Returns:
         self.leaves = False
 
     def return_(self, node: ast.Return) -> None:
-        """Return, with a value or without one: of the program, it ends the thread."""
+        """Return, with a value or without one; in the program this ends the thread."""
         place = self.function.place(node)
         value = node.value
         if isinstance(value, ast.Constant) and value.value is None:
@@ -52,7 +52,7 @@ class Returns:
         self.lowering.emit(ir.Leave(self.scope, place))
 
     def give(self, value: Value, node: ast.Return, last: bool) -> None:
-        """Keep what a function returns."""
+        """Keep the value that a function returns."""
         place = self.function.place(node)
         has_arrays = any(isinstance(leaf, Alias) for leaf in tables.leaves(value))
         if has_arrays:
@@ -74,7 +74,7 @@ class Returns:
         self.set_given(value, node)
 
     def set_given(self, value: Value, node: ast.Return) -> None:
-        """Set the variables that hold what the function returns."""
+        """Set the variables of the returned value."""
         place, own = self.function.place(node), self.function.python.__name__
         if self.given is None:
             shape = tables.shape_of(value)
@@ -93,7 +93,7 @@ class Returns:
         self.tuples.set_all(self.given, value, place)
 
     def variables(self) -> tuple[str, ...]:
-        """The variables that hold what the function returns."""
+        """The variables of the returned value."""
         if isinstance(self.given, tuple):
             return tuple(
                 leaf.name for leaf in tables.leaves(self.given) if isinstance(leaf, ir.Var)

@@ -1,4 +1,4 @@
-"""What a name means inside a function of the language.
+"""The meaning of names inside a function of the language.
 
 A name is the dialect's (the thread), a variable, a parameter, an array of the program, or something
 captured from outside: a number, a function, a type, a module. Everything is resolved once, at
@@ -25,9 +25,9 @@ INT_MIN, INT_MAX = -(2**63), 2**64 - 1
 
 @dataclass(frozen=True)
 class DialectName:
-    """A name that the dialect gives a meaning, such as the thread T; `meaning` is for messages.
+    """A name with a meaning in the dialect, such as the thread T; `meaning` is for messages.
 
-    `advice` is for a user who takes it for an array.
+    `advice` is for a user who uses it as an array.
     """
 
     meaning: str
@@ -36,7 +36,7 @@ class DialectName:
 
 @dataclass
 class ParameterUse:
-    """A parameter of the program, and how it turned out to be used."""
+    """A parameter of the program, with its use."""
 
     name: str
     place: Place
@@ -61,7 +61,7 @@ class VariableName:
 
 
 FIRST = ir.Const(0)
-"""Which part an alias of one part stands for."""
+"""The selector of an alias with one part."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Span:
     place: Place
 
     def at(self, index: ir.Expr) -> ir.Expr:
-        """The element of the axis that is number `index` of the span, from its end if negative."""
+        """The element of the axis at number `index` of the span, from its end if negative."""
         if isinstance(index, ir.Const) and index.value.real < 0:
             index = _sum(self.count, index, self.place)
         elif not isinstance(index, ir.Const | ir.ThreadField | ir.Extent):
@@ -105,7 +105,7 @@ def _product(left: ir.Expr, right: ir.Expr, place: Place) -> ir.Expr:
 class Part:
     """An array of the program under its unique name, with its leading axes restricted.
 
-    Each has an index, which fixes it, or a span of elements that are left of it.
+    Each of these has an index, which fixes it, or a span of remaining elements.
     """
 
     array: str
@@ -113,11 +113,11 @@ class Part:
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """The axes of which a span is left."""
+        """The axes with a span."""
         return tuple(one for one in self.index if isinstance(one, Span))
 
     def restricted(self, index: Sequence[ir.Expr | Span]) -> Part:
-        """What is left of this part by more indices or spans."""
+        """This part, restricted by more indices or spans."""
         given = list(index)
         found: list[ir.Expr | Span] = []
         for one in self.index:
@@ -136,7 +136,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Alias:
-    """What a name of an array stands for: one of `parts`, by the value of `which`."""
+    """The meaning of a name of arrays: one of `parts`, by the value of `which`."""
 
     parts: tuple[Part, ...]
     which: ir.Expr = FIRST
@@ -144,7 +144,7 @@ class Alias:
 
 @dataclass(frozen=True)
 class NoArray:
-    """A name of arrays where it names none, or not the same one on every way to here."""
+    """A name of arrays where it names none, or different ones on different paths."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class TupleName:
 
 @dataclass(frozen=True)
 class ValueName:
-    """A name of a value that stays as it is: a number, or a tuple of numbers and arrays."""
+    """A name of a constant value: a number, or a tuple of numbers and arrays."""
 
     value: Value
 
@@ -170,7 +170,7 @@ class Captured:
 
 @dataclass(frozen=True)
 class Missing:
-    """A name that means nothing, or not yet."""
+    """A name without a meaning, or without one yet."""
 
 
 Entity = (
@@ -186,20 +186,20 @@ Entity = (
     | Missing
 )
 Value = ir.Expr | Alias | tuple["Value", ...]
-"""What an expression gives while a program is parsed: a number, an array, or a tuple of these."""
+"""The value of an expression at parse time: a number, an array, or a tuple of these."""
 
 NameKey = tuple[types.FunctionType, str]
 """A name that a function assigns, a parameter of the program, or `RETURNED`."""
 
 RETURNED = "return"
-"""Stands for what a function returns; no variable has this name."""
+"""Stands for the value that a function returns; no variable has this name."""
 
 
 @dataclass(frozen=True)
 class Role:
-    """What a name that a function assigns holds, if not a number.
+    """The kind of a name that a function assigns, if not a number.
 
-    It holds arrays if `shape` is None, else tuples of that shape; `place` says what shows it.
+    It holds arrays if `shape` is None, else tuples of that shape; `place` is the evidence.
     """
 
     place: Place
@@ -208,21 +208,21 @@ class Role:
 
 
 Shape = tuple["Shape | None", ...]
-"""What a tuple is made of: a tuple's shape, or None for a number."""
+"""The structure of a tuple: a tuple's shape, or None for a number."""
 
 
 class Learnt(Exception):
-    """Parsing found what a name or a parameter holds, and has to begin again with it."""
+    """Parsing found the kind of a name or a parameter, and has to begin again with it."""
 
 
 @dataclass
 class Known:
-    """What is known of a program from parsing it before.
+    """The knowledge of a program from earlier parsing.
 
     `arrays` are the parameters that are used as arrays, though another use seemed to be one as a
     number; each has the error that is right if that use is one. `of_complex` are the places of
-    functions whose arguments turned out to be complex, `apart` the names in functions that several
-    loops have, each for itself.
+    functions whose arguments turned out to be complex. `apart` are the names in functions that
+    have a separate meaning in each of several loops.
     """
 
     roles: dict[NameKey, Role] = field(default_factory=dict)
@@ -232,12 +232,12 @@ class Known:
 
 
 def no_memory(value: Any) -> None:
-    """The memory of an array of the device, where there is no device."""
+    """The memory of an array of the device, if there is no device."""
 
 
 @dataclass
 class Shared:
-    """What the parsing of one program gathers over all its functions."""
+    """The data of one program's parsing, for all its functions."""
 
     name: str
     sources: dict[str, ir.Source] = field(default_factory=dict)
@@ -251,10 +251,10 @@ class Shared:
     memory_of: Callable[[Any], Any] = no_memory  # of an array of the device from outside
     around: dict[types.FunctionType, Any] = field(default_factory=dict)  # of inner functions
     debug: bool = False  # whether exceptions that a kernel raises are errors of the launch
-    dynamic_bytes: int = 0  # of shared memory, whose size the launch says
+    dynamic_bytes: int = 0  # of shared memory, from the launch
     records: dict[str, dict[str, str]] = field(default_factory=dict)  # arrays of their fields
-    ranks: dict[str, int] = field(default_factory=dict)  # of parameters, where they are known
-    doubtful: LanguageError | None = None  # right, unless a later line shows what a name holds
+    ranks: dict[str, int] = field(default_factory=dict)  # of parameters, as far as known
+    doubtful: LanguageError | None = None  # right, unless a later line shows a name's kind
     calls: int = 0
     trips: int = 0  # of unrolled loops
     depth: int = 0  # of blocks and expressions
@@ -265,7 +265,7 @@ class Shared:
         return names.index(array)
 
     def unique(self, name: str) -> str:
-        """`name`, or `name_2`, `name_3`, ... where it is taken."""
+        """`name`, or `name_2`, `name_3`, ... if it is taken."""
         candidate, number = name, 1
         while candidate in self.taken:
             number += 1
@@ -296,7 +296,7 @@ class Shared:
 
 
 def outside(function: types.FunctionType, name: str) -> Captured | Missing:
-    """What `name` means outside `function`: enclosing functions, the module, builtins."""
+    """The meaning of `name` outside `function`: enclosing functions, the module, builtins."""
     code = function.__code__
     if name in code.co_freevars:
         cell = (function.__closure__ or ())[code.co_freevars.index(name)]
@@ -312,10 +312,10 @@ def outside(function: types.FunctionType, name: str) -> Captured | Missing:
 
 
 def number(value: Any) -> ir.Scalar | None:
-    """`value` as a Python number where it is one (NumPy scalars too), else None."""
+    """`value` as a Python number if it is one (NumPy scalars too), else None."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    if isinstance(value, np.timedelta64):  # which NumPy counts among the integers
+    if isinstance(value, np.timedelta64):  # NumPy counts it among the integers
         return None
     if isinstance(value, int | np.integer):
         return int(value)

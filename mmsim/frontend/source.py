@@ -1,7 +1,7 @@
-"""Where the text of a function comes from: a file, a notebook cell, a REPL.
+"""The source of a function's text: a file, a notebook cell, a REPL.
 
-Python keeps the text of files, of notebook cells and, from 3.13 on, of REPL input where `inspect`
-finds it. The REPL of 3.11 and 3.12 does not; its line history does.
+Python keeps the text of files, of notebook cells and, from 3.13 on, of REPL input for
+`inspect`. The REPL of 3.11 and 3.12 does not; its line history does.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from mmsim.ir import nodes as ir
 
 @dataclass(frozen=True)
 class FunctionText:
-    """A function's parsed text, and where a node of it stands in its file."""
+    """A function's parsed text, and the places of its nodes in the file."""
 
     source: ir.Source
     node: ast.FunctionDef
 
     def place(self, node: ast.AST) -> Place:
-        """The place of a node of this function; of the part on its first line if it has several."""
+        """The place of a node of this function; of several lines, that of the first one."""
         row = node.lineno  # type: ignore[attr-defined]  # only located nodes get here
         text = self.source.lines[row - 1]
         start = _column(text, node.col_offset)  # type: ignore[attr-defined]
@@ -62,9 +62,9 @@ def _column(text: str, offset: int) -> int:
 
 
 def read(function: FunctionType, decorator: str) -> FunctionText:
-    """The text of `function`, or a `LanguageError` that says how to make it readable.
+    """The text of `function`, or a `LanguageError` with a remedy.
 
-    `decorator` is what makes programs of functions.
+    `decorator` is the decorator of programs.
     """
     code = function.__code__
     if hasattr(function, "__wrapped__"):
@@ -105,7 +105,7 @@ def read(function: FunctionType, decorator: str) -> FunctionText:
 
 
 def _parse(lines: list[str]) -> ast.stmt:
-    """The statement that `lines` are. Indented ones stand in a block, as they do in their file."""
+    """The statement in `lines`. Indented ones get a block around them, as in their file."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python gave its warnings when it read the file
         if lines[0].lstrip("\f")[:1] not in (" ", "\t"):
@@ -118,7 +118,7 @@ def _parse(lines: list[str]) -> ast.stmt:
 def _says(node: ast.FunctionDef, function: FunctionType) -> bool:
     """Whether the text is the one that Python compiled `function` from.
 
-    The whole file is compiled again, because what Python makes of a function follows from more than
+    The whole file is compiled again, because Python's code for a function depends on more than
     its own lines. pytest rewrites `assert`, which is refused anyway.
     """
     code = function.__code__
@@ -133,9 +133,9 @@ def _says(node: ast.FunctionDef, function: FunctionType) -> bool:
 
 
 def _from_history(code: CodeType) -> list[str]:
-    """The lines of the function that was typed last at the prompt, if it is this one.
+    """The lines of the function typed last at the prompt, if it is this one.
 
-    The candidate is compiled and compared with the function, so that other lines of the
+    The candidate is compiled and compared with the function, so other lines of the
     history are never taken for it.
     """
     readline = sys.modules.get("readline")

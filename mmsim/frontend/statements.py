@@ -1,4 +1,4 @@
-"""Statements that neither assign, nor loop, nor return."""
+"""Statements other than assignments, loops and returns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mmsim.ir import nodes as ir
 
 
 class Statements:
-    """Branches, and expressions on a line of their own."""
+    """Branches, and expressions on a separate line."""
 
     def __init__(self, lowering: Lowering, values: Values, calls: Calls, merging: Merging) -> None:
         self.function = lowering.function
@@ -29,7 +29,7 @@ class Statements:
         self.split(node, self.lowering.expression(node.test))
 
     def split(self, node: ast.If, test: ir.Expr) -> None:
-        """The branches of an `if`, for the lanes where its test is true and for the others."""
+        """The branches of an `if`, for the lanes whose test is true and for the others."""
         before = self.function.array_names()
         then = self.lowering.inner(node.body)
         after_then = self.function.array_names()
@@ -42,7 +42,7 @@ class Statements:
         """pass."""
 
     def alone(self, node: ast.Expr) -> None:
-        """An expression on a line of its own: a call, or an element that is read and dropped."""
+        """An expression on a separate line: a call, or an element that is read and dropped."""
         value = node.value
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
             return  # a docstring
@@ -56,7 +56,7 @@ class Statements:
             if not any(self.arrays.is_registers(part.array) for part in array.parts):
                 self.arrays.touch(array, index, self.function.place(value))
                 return
-        self.lowering.apart(value)  # what isn't in the language at all is refused for that
+        self.lowering.apart(value)  # refuses everything outside of the language
         raise self.function.refuse(
             node,
             "this statement does nothing",

@@ -1,4 +1,4 @@
-"""Constants from outside that have several values: tuples, lists and NumPy arrays of numbers."""
+"""Constants from outside with several values: tuples, lists and NumPy arrays of numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mmsim.frontend.scope import Alias, Shape, Value, number
 from mmsim.ir import nodes as ir
 
 MOST_CAPTURED = 1024
-"""Numbers that a captured table may have; more are an argument of the program."""
+"""The most numbers of a captured table; a larger one is an argument of the program."""
 
 
 class TooMany(Exception):
@@ -39,12 +39,12 @@ def is_large(value: Any) -> bool:
 
 
 def kind_of(table: Any) -> str:
-    """What a message calls a table."""
+    """The name of a table in messages."""
     return "array" if isinstance(table, np.ndarray) else type(table).__name__
 
 
 def values_of(table: Any) -> Value | None:
-    """A table as the tuple of its numbers; None where it holds something else."""
+    """A table as the tuple of its numbers; None if it holds something else."""
     if type(table) is np.ndarray:
         if table.size > MOST_CAPTURED:
             raise TooMany
@@ -73,7 +73,7 @@ def _count(value: Value) -> int:
 
 
 def regular(values: tuple[Value, ...]) -> tuple[int, ...] | None:
-    """The shape of a tuple of constants; None where a part has another one, or is not constant."""
+    """The shape of a tuple of constants; None for different shapes, or for variables."""
     shapes: set[tuple[int, ...] | None] = set()
     for value in values:
         if isinstance(value, tuple):
@@ -93,7 +93,7 @@ def lookup(
     index: tuple[ir.Expr, ...],
     place: Place,
 ) -> Value:
-    """What a regular table holds at an index: a number, or a tuple where axes are left."""
+    """The value of a regular table at an index: a number, or a tuple if axes are left."""
     if len(index) < len(shape):
         return tuple(
             lookup(name, table, shape, (*index, ir.Const(position)), place)
@@ -118,7 +118,7 @@ def leaves(value: Value) -> list[ir.Expr | Alias]:
 
 
 def shape_of(value: Value) -> Shape | None:
-    """What a value is made of, where it holds no array."""
+    """The structure of a value, if it holds no array."""
     return like(value, map(shape_of, value)) if isinstance(value, tuple) else None
 
 

@@ -54,7 +54,7 @@ MAKERS = (
 
 
 class ThreadDialect:
-    """A program's first parameter is its thread; the functions that it calls may be handed it."""
+    """A program's first parameter is its thread; it may pass the thread to functions."""
 
     decorator = "mm.program"
     launch = "run"
@@ -116,7 +116,7 @@ class ThreadDialect:
         return ir.Barrier(place, BARRIERS[called.attr])
 
     def joint(self, call: ast.Call, function: Function) -> Joint | None:
-        """T.barrier_or(test) and its siblings, and what mm.warp has."""
+        """T.barrier_or(test) and its siblings, and the functions of mm.warp."""
         called = call.func
         if isinstance(called, ast.Attribute) and is_thread(called.value, function):
             op = COUNTING.get(called.attr)
@@ -163,7 +163,7 @@ class ThreadDialect:
         return None
 
     def remedy(self, node: ast.expr, function: Function) -> str | None:
-        """A program's name for one of CUDA's or Numba's."""
+        """The program's name for one of CUDA's or Numba's names."""
         return remedies.remedy(node, function)
 
     def element_type(self, given: Any) -> str:
@@ -207,7 +207,7 @@ def is_thread(node: ast.expr, function: Function) -> bool:
 
 
 def is_triple(node: ast.Attribute, function: Function) -> bool:
-    """Whether a node is T.threadIdx or another field that has x, y and z."""
+    """Whether a node is T.threadIdx or another field with x, y and z."""
     return is_thread(node.value, function) and node.attr in TRIPLES
 
 
@@ -219,7 +219,7 @@ def along(node: ast.Attribute, owner: ast.Attribute, function: Function) -> ir.T
 
 
 def thread_field(node: ast.Attribute, function: Function) -> ir.ThreadField:
-    """T.id and the like; refuses what a thread lacks."""
+    """T.id and the like; other fields are refused."""
     if node.attr in ir.NUMBERS:
         return ir.ThreadField(node.attr)
     thread = written(node.value)
@@ -241,7 +241,7 @@ def thread_field(node: ast.Attribute, function: Function) -> ir.ThreadField:
     if node.attr in remedies.OF_NAME:
         advice = remedies.OF_NAME[node.attr].words
         raise function.refuse(node, f"the thread has no {node.attr!r}", advice)
-    if hasattr(np.ndarray, node.attr):  # the first parameter is taken for an array
+    if hasattr(np.ndarray, node.attr):  # the user takes the first parameter for an array
         function.refuse_no_array(node.value)
     known = [*ir.NUMBERS, *(f"{name}.x" for name in TRIPLES)]
     listed = ", ".join(f"{thread}.{name}" for name in known)

@@ -1,4 +1,4 @@
-"""What Python's syntax tree shows by itself, before names are resolved."""
+"""Facts of Python's syntax tree by itself, before names are resolved."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 
 def root(node: ast.expr) -> ast.expr:
-    """What is left of x[i][j] without its indices."""
+    """The x of x[i][j]."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return node

@@ -1,4 +1,4 @@
-"""Tuples and constant tables: their values, and what an index leaves of them."""
+"""Tuples and constant tables: their values, and the results of indices."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Tuples:
         return self.has_values(node)
 
     def chosen_item(self, node: ast.Subscript, owner: ast.expr, values: tuple[Value, ...]) -> Value:
-        """What is left of a tuple by an index, or several, each as Python counts."""
+        """The result of one or several indices in a tuple, counted as in Python."""
         item: Value = values
         text = written(owner)
         indices = indices_of(node)
@@ -109,7 +109,7 @@ class Tuples:
         first: ir.Expr,
         indices: list[ast.expr],
     ) -> Value:
-        """What a table of constants holds at indices of which `first` is evaluated already."""
+        """The value of a table of constants at indices, of which `first` is evaluated already."""
         shape = tables.regular(table)
         if shape is None:
             raise self.function.refuse(

@@ -1,4 +1,4 @@
-"""What an expression gives: a number, an array, or a tuple of these."""
+"""The value of an expression: a number, an array, or a tuple of these."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from mmsim.ir.walk import writes_registers
 
 
 class Values:
-    """The values of one function's expressions; `call` says what a call gives."""
+    """The values of one function's expressions; `call` gives the value of a call."""
 
     def __init__(
         self,
@@ -48,9 +48,9 @@ class Values:
         self.vectors = VectorAccesses(lowering, arrays, self.alias)
 
     def value(self, node: ast.expr, target: ast.expr | None = None) -> Value:
-        """What an expression gives, a tuple and an array too; `target` is what it is assigned to.
+        """The value of an expression, also a tuple or an array; `target` is its assigned target.
 
-        An array is meant where the target names arrays.
+        If the target names arrays, the value is an array.
         """
         if isinstance(target, ast.Subscript) and not self.vectors.stands_in(target):
             # an element is a number
@@ -88,7 +88,7 @@ class Values:
     def tuple_of(
         self, nodes: Sequence[ast.expr], targets: Sequence[ast.expr | None]
     ) -> tuple[Value, ...]:
-        """The values of a tuple, from left to right; `targets` are what they are assigned to."""
+        """The values of a tuple, from left to right; `targets` are their assigned targets."""
         values: list[Value] = []
         for part, own in zip(nodes, targets, strict=True):
             with self.lowering.aside() as statements:
@@ -103,7 +103,7 @@ class Values:
         return tuple(values)
 
     def whole(self, node: ast.Attribute, target: ast.expr | None) -> Value | None:
-        """A captured table, or a.shape as a tuple: of as many values as it is assigned to."""
+        """A captured table, or a.shape as a tuple, with as many values as targets."""
         table = self.function.captured(node)
         if tables.is_table(table):
             return self.tuples.table(node, table)
@@ -127,7 +127,7 @@ class Values:
         return tuple(aliases.extent_of(array, axis, rank, place) for axis in range(rank))
 
     def named(self, node: ast.Name) -> Value:
-        """What a name stands for."""
+        """The value of a name."""
         entity = self.function.entity(node.id)
         match entity:
             case TupleName():
@@ -143,7 +143,7 @@ class Values:
         return self.lowering.expression(node)
 
     def subscript(self, node: ast.Subscript) -> Value:
-        """What x[i] gives: an element of an array, an extent, a value of a tuple or of a table."""
+        """The value of x[i]: an element of an array, an extent, a value of a tuple or a table."""
         shape = self.shape_part(node)
         if shape is not None:
             return shape
@@ -207,7 +207,7 @@ class Values:
         return value
 
     def alias(self, node: ast.expr, role: Role) -> Alias:
-        """The array that an expression stands for, where its target names arrays."""
+        """The array that an expression stands for, if its target names arrays."""
         place = self.function.place(node)
         match node:
             case ast.Name():
@@ -262,5 +262,5 @@ class Values:
         return merged.alias
 
     def item(self, node: ast.Subscript) -> ir.Expr:
-        """x[i], where that is one number."""
+        """x[i], if it is one number."""
         return self.single(self.subscript(node), node)

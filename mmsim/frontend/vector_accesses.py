@@ -36,7 +36,7 @@ class VectorAccesses:
         return isinstance(node, ast.Call) and dialect.vector(node, self.function) is not None
 
     def read(self, node: ast.Subscript) -> tuple[ir.Expr, ...]:
-        """The values of a vector, read in a statement in front."""
+        """The values of a vector, read by a statement in front."""
         array, count, index = self.element(node)
         place = self.function.place(node)
         targets = tuple(self.lowering.temporary() for _ in range(count))
@@ -50,7 +50,7 @@ class VectorAccesses:
         return tuple(ir.Var(target, place) for target in targets)
 
     def count(self, node: ast.Subscript) -> int:
-        """How many elements the vector has that a subscript is."""
+        """The number of elements of a subscript's vector."""
         return self.given(node)[1]
 
     def write(self, node: ast.Subscript, values: tuple[ir.Expr, ...]) -> None:
@@ -66,7 +66,7 @@ class VectorAccesses:
         self.lowering.emit(aliases.chosen(array, store, place))
 
     def given(self, node: ast.Subscript) -> tuple[ast.expr, int]:
-        """The array and the length that stand in `mm.vector(array, length)[...]`."""
+        """The array and the length in `mm.vector(array, length)[...]`."""
         call = root(node)
         assert isinstance(call, ast.Call)
         found = self.lowering.dialect.vector(call, self.function)
@@ -86,7 +86,7 @@ class VectorAccesses:
         return array, count, self.arrays.index(indices_of(node))
 
     def array(self, node: ast.expr) -> Alias:
-        """The array whose vectors are accessed, or a row of it."""
+        """The array of the vectors, or a row of it."""
         array = self.function.array(node)
         if array is None and not isinstance(node, ast.Subscript | ast.IfExp | ast.Call):
             raise self.function.refuse(

@@ -367,7 +367,7 @@ def under_way(card: Card) -> Iterator[Point]:
 
     The time of a round of one warp grows little while all its reads are under way together. From
     some k on it grows as k does: then k requests of a warp, or of the multiprocessor, are under
-    way. A point gives the time of one read of a thread; a round takes k times the threads as long.
+    way. A point gives the time of one read of a thread: times k and the threads it is a round's.
     """
     for stride in (1, LINE):
         for warps, most in ((1, 64), (4, 16), (16, 8), (32, 8)):

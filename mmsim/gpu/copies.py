@@ -21,7 +21,7 @@ def replay_copies(
 ) -> Timing:
     """Milliseconds of `repeat` repetitions of the program by each of `copies` blocks.
 
-    Each block copies the arrays in and its results out, like all others.
+    Each block copies the arrays in and its results out; all blocks write the same words.
     Raises `NoGPU` without one, and the errors of `kernel`.
     """
     cp = cupy()

@@ -1,1 +1,1 @@
-"""What every backend needs to know of a program's representation, found once for all of them."""
+"""The common part of all backends: a program's representation and its analyses."""

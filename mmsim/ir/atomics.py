@@ -1,9 +1,9 @@
-"""Atomics: what each leaves in a word, of which element types, and when their order matters.
+"""Atomics: the word that each leaves, its element types, and when their order matters.
 
 An atomic access reads a word, computes and writes it back in one indivisible step; it returns the
 old value. The operations are CUDA's, and so are their types (CUDA C++ Programming Guide, *Atomic
 Functions*): integers wrap around at the size of the word, a float is rounded to its type, "cas"
-compares bits. Several lanes that access one word take turns, each receiving what the one before
+compares bits. Lanes that access one word take turns. Each receives the word that the previous one
 left.
 """
 
@@ -38,7 +38,7 @@ TYPES: dict[AtomicOp, tuple[str, ...]] = {
     "inc": ("uint32",),
     "dec": ("uint32",),
 }
-"""The element types of the arrays that each takes."""
+"""The element types of the arrays for each operation."""
 
 COMMUTING: dict[AtomicOp, str] = {
     "add": "sum",
@@ -53,7 +53,7 @@ COMMUTING: dict[AtomicOp, str] = {
 
 
 def bits(words: Words) -> Words:
-    """The same words as integers that are equal where all bits are."""
+    """The same words as integers that are equal if all bits are."""
     return words.view(f"u{words.dtype.itemsize}")
 
 
@@ -72,7 +72,7 @@ LEAVES: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
         (old == 0) | (old > value), value, old - old.dtype.type(1)
     ),
 }
-"""What one access leaves: of the old word, the value and what it is compared with, by lane."""
+"""The new word of one access, from the old word, the value and the compared word, by lane."""
 
 OF_FLOATS: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
     "greater": lambda old, value, _: np.where(value > old, value, old),
@@ -80,7 +80,7 @@ OF_FLOATS: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
     "nanmax": lambda old, value, _: np.fmax(old, value),
     "nanmin": lambda old, value, _: np.fmin(old, value),
 }
-"""What Numba makes of its atomic max and min of floats, and of those that leave NaNs out.
+"""The result of Numba's atomic max and min of floats, and of those that leave NaNs out.
 
 CUDA has none of them: Numba writes a loop of compare-and-swap.
 """
@@ -93,7 +93,7 @@ TOGETHER: dict[str, np.ufunc] = {
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
 }
-"""The function that combines what operations of one kind have left in several copies of a word."""
+"""The function that merges several copies of a word after operations of one kind."""
 
 UFUNCS: dict[AtomicOp, np.ufunc] = {
     "add": np.add,
@@ -104,11 +104,11 @@ UFUNCS: dict[AtomicOp, np.ufunc] = {
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
 }
-"""NumPy's name of what an operation does, where it has one."""
+"""NumPy's name of an operation, if it has one."""
 
 
 def refusal(op: AtomicOp, array: str, held: str) -> str:
-    """Why an atomic operation doesn't take such an array."""
+    """The reason why an atomic operation doesn't take an array, None without one."""
     if held.startswith("complex"):
         return (
             f"atomic {op} takes no complex numbers, as CUDA's atomics take none, and {array!r} "
@@ -122,9 +122,9 @@ def refusal(op: AtomicOp, array: str, held: str) -> str:
 def in_turn(
     op: AtomicOp, before: Words, cells: Integers, values: Words, compare: Words | None
 ) -> tuple[Words, Words]:
-    """What each lane receives and what it leaves, the lanes of one cell in their order.
+    """The old and the new word of each lane; the lanes of one cell come in their order.
 
-    `before` is what each lane's cell holds at first.
+    `before` is the word of each lane's cell at first.
 
     >>> in_turn("add", np.array([5, 5, 0]), np.array([7, 7, 3]), np.array([1, 2, 4]), None)
     (array([5, 6, 0]), array([6, 8, 4]))
@@ -155,7 +155,7 @@ def in_turn(
 
 
 def untouched(kind: str, type_: np.dtype[Any]) -> int:
-    """The word that an operation of such a kind leaves unchanged.
+    """The word that an operation of a kind leaves unchanged.
 
     >>> untouched("sum", np.dtype(np.int32)), untouched("and", np.dtype(np.uint32))
     (0, 4294967295)
@@ -168,7 +168,7 @@ def untouched(kind: str, type_: np.dtype[Any]) -> int:
 def order_matters(block: Iterable[ir.Stmt], types: dict[str, np.dtype[Any]]) -> bool:
     """Whether the order in which warps make a program's atomics can change its results.
 
-    It can't where no old value is used and all atomics on an array are of one kind of `COMMUTING`,
+    It can't if no old value is used, and all atomics on an array are of one kind of `COMMUTING`,
     on integers.
     """
     kinds: dict[str, set[str]] = {}

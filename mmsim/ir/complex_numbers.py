@@ -1,8 +1,8 @@
 """Arithmetic of complex numbers, on arrays and NumPy's numbers of either complex type.
 
-Every operation is made of operations on real numbers in one order, each of them rounded to the
-type, so that all engines give the same bits. NumPy's own multiplication is fused on some processors
-and rounded differently there.
+Every operation consists of operations on real numbers in one order, each rounded to the type. So
+all engines give the same bits. NumPy's own multiplication is fused on some processors and rounds
+differently there.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def multiply(x: Array, y: Array) -> Array:
 def divide(x: Array, y: Array) -> Array:
     """x / y by Smith's method (Comm. ACM 5, 1962, p. 435), rounded as NumPy rounds it.
 
-    A division by zero gives infinities and NaNs: those of both parts divided by 0.0.
+    A division by zero gives infinities and NaNs: both parts are divided by 0.0.
     """
     a, b, c, d = x.real, x.imag, y.real, y.imag
     real_is_larger = np.abs(c) >= np.abs(d)

@@ -18,8 +18,8 @@ Number = ir.Scalar
 class Constants:
     """The constants of a program for one launch.
 
-    `numbers` are the values of number parameters, `uniform` those of the fields of T that are the
-    same for all threads, and `extent` gives the size of an array.
+    `numbers` are the values of number parameters, `uniform` those of the fields of T with the same
+    value for all threads, and `extent` gives the size of an array.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Constants:
         self._uniform = uniform
         self._extent = extent
         self.of = Memo(self._find)
-        """The value of an expression; None where it isn't known, or there is none."""
+        """The value of an expression; None if it isn't known, or there is none."""
 
     def _find(self, value: ir.Expr) -> Number | None:
         match value:

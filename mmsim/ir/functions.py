@@ -1,9 +1,9 @@
 """The functions that a program can call: of floats, of bits, of complex numbers.
 
-A function of floats computes in double, or in float where it was asked for. None of them fails:
+A function of floats computes in double, or in float if this was requested. None of them fails:
 without a value the result is a NaN or an infinity, as in IEEE 754, NumPy and on a GPU.
-What IEEE 754 rounds exactly is the same everywhere. The others are NumPy's, and Python's where
-NumPy has none; elsewhere, as on a GPU, they differ in the last bits.
+Operations that IEEE 754 rounds exactly are the same everywhere. The others are NumPy's, or Python's
+if NumPy has none; elsewhere, as on a GPU, they differ in the last bits.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Takes = Literal["float", "bits", "complex"]
 class Function:
     """A function of `arity` numbers, all of one type, scalars or arrays.
 
-    It takes floats, integers for their bits, or complex numbers, for which any number may stand.
-    Its result is a float of that type, a bool, a count (an integer), of the same type as the
+    It takes floats, integers for their bits, or complex numbers; any number may stand for a complex
+    one. Its result is a float of that type, a bool, a count (an integer), of the same type as the
     operands, a complex number, or a part of one. `exact` says that every machine gives the same
-    bits, `c` what it is called in C.
+    bits, `c` is its name in C.
     """
 
     arity: int
@@ -41,7 +41,7 @@ class Function:
 
 
 def _by_element(function: Callable[..., float]) -> Callable[..., Array]:
-    """A function of Python's as one of arrays, whose errors are NaNs and infinities."""
+    """Python's function as one of arrays; NaNs and infinities replace its errors."""
 
     def one(*numbers: float) -> float:
         try:
@@ -76,12 +76,12 @@ def _fused(x: float, y: float, z: float, is_single: bool) -> float:
         return x * y + z
     exact = Fraction(x) * Fraction(y) + Fraction(z)
     if exact == 0:
-        return x * y + z  # which has the sign that IEEE 754 gives it
+        return x * y + z  # IEEE 754 gives its sign
     return round_to_single(exact) if is_single else round_to_double(exact)
 
 
 def round_to_double(exact: Fraction) -> float:
-    """The double that is nearest to a number, the even one of two."""
+    """The double nearest to a number, the even one of two."""
     try:
         return exact.numerator / exact.denominator  # Python rounds the quotient of integers
     except OverflowError:
@@ -91,8 +91,8 @@ def round_to_double(exact: Fraction) -> float:
 def round_to_single(exact: Fraction) -> float:
     """The same in single precision.
 
-    Rounding twice could go wrong half way between two floats: so first to a double whose last bit
-    says whether anything was cut off.
+    Rounding twice could go wrong half way between two floats. So the number is first rounded to a
+    double whose last bit says whether anything was cut off.
     """
     near = round_to_double(exact)
     if math.isfinite(near) and Fraction(near) != exact:
@@ -128,18 +128,18 @@ def _smeared(x: Array) -> Array:
 
 
 def popc(x: Array) -> Array:
-    """How many bits are 1."""
+    """The number of 1 bits."""
     return np.bitwise_count(_unsigned(x)).astype(np.int64)
 
 
 def clz(x: Array) -> Array:
-    """How many bits are 0 above the highest 1: all of them for 0."""
+    """The number of 0 bits above the highest 1 bit: all bits for 0."""
     bits = _unsigned(x)
     return 8 * bits.dtype.itemsize - np.bitwise_count(_smeared(bits)).astype(np.int64)
 
 
 def ffs(x: Array) -> Array:
-    """The place of the lowest bit that is 1, counted from 1; 0 for 0."""
+    """The place of the lowest 1 bit, counted from 1; 0 for 0."""
     bits = _unsigned(x)
     lowest = bits ^ (bits - bits.dtype.type(1))
     return np.where(bits == 0, 0, np.bitwise_count(lowest).astype(np.int64))
@@ -155,14 +155,14 @@ def brev(x: Array) -> Array:
 
 
 def made(real: Array, imag: Array) -> Array:
-    """The complex numbers that have these parts."""
+    """The complex numbers with these parts."""
     whole = np.empty(np.shape(real), np.result_type(real, np.complex64))
     whole.real, whole.imag = real, imag
     return whole
 
 
 def _numpys(ufunc: Callable[..., Any]) -> Callable[..., Array]:
-    """A function of NumPy's. Its results don't depend on where in memory the operands lie."""
+    """NumPy's function. Its results don't depend on where in memory the operands lie."""
     return lambda *numbers: ufunc(*map(np.ascontiguousarray, numbers))
 
 

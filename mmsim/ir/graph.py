@@ -1,4 +1,4 @@
-"""What may follow what in a program: its statements, and parts of them, as steps of a graph."""
+"""The control flow of a program: its statements, and parts of them, as steps of a graph."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ NO_SITE = -1
 
 @dataclass(frozen=True)
 class Step:
-    """A statement, or a part of one, in the graph of what may follow what.
+    """A statement, or a part of one, in the graph of control flow.
 
-    It evaluates `value` and sets `target` to it, or writes it to memory if there is no target;
-    `reads`: the value comes from memory instead. The target `keeps` what it held where only an
-    element of it is set, or where that isn't certain. `asks` are expressions that say where and
+    It evaluates `value` and sets `target` to it, or writes it to memory if there is no target.
+    With `reads`, the value comes from memory instead. The target `keeps` its earlier value if only
+    an element of it is set, or if that isn't certain. `asks` are expressions that decide where and
     whether. `clears` are names that hold nothing afterwards.
     """
 
@@ -42,7 +42,7 @@ class Step:
 
 @dataclass(frozen=True)
 class _Jumps:
-    """The steps at which `break`, `continue` and the `Leave` of each scope go on."""
+    """The next steps after `break`, `continue` and the `Leave` of each scope."""
 
     leave: int
     again: int
@@ -50,9 +50,9 @@ class _Jumps:
 
 
 class Graph:
-    """The graph of a program, made from its end.
+    """The graph of a program, built from its end.
 
-    A step has a higher number than those that follow it, except the one that goes back in a loop.
+    A step has a higher number than its successors, except for the step that goes back in a loop.
     """
 
     def __init__(self, body: ir.Block) -> None:
@@ -125,14 +125,14 @@ class Graph:
                 assert_never(statement, READER)
 
     def _exchanged(self, target: str | None, given: tuple[ir.Expr, ...], after: int) -> int:
-        """A target gets what threads make of their first values; the other ones say whose."""
+        """The target's value comes from threads' first values; the others select the threads."""
         if target is None or not given:
             return self._add(Step((after,), clears=() if target is None else (target,), asks=given))
         step = Step((after,), target, value=given[0], asks=given[1:], exchanged=True)
         return self._add(step)
 
     def _for(self, loop: ir.For, after: int, jumps: _Jumps) -> int:
-        """A loop keeps where it stops, its step, and a counter.
+        """A loop keeps its end, its step, and a counter.
 
         The target is the counter, unless the body sets it.
         """
@@ -147,7 +147,7 @@ class Graph:
             going = self._add(Step((going,), loop.target, value=counter))
         tested = self._add(Step((going, after), asks=(counter, stop, step)))
         self.steps[back] = Step((tested,))
-        # The target keeps its former value where the loop has no iteration.
+        # The target keeps its former value if the loop has no iteration.
         first = self._add(Step((tested,), counter.name, keeps=True, value=loop.start))
         for name, value in ((step.name, loop.step), (stop.name, loop.stop)):
             first = self._add(Step((first,), name, value=value))

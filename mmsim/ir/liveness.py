@@ -1,19 +1,19 @@
-"""How many registers a program needs: the most words that a thread holds at a memory access.
+"""The registers that a program needs: the most words that a thread holds at a memory access.
 
 SMM counts the registers of a thread in "words of data" (section 1). A value is a *word* if a read
 gave it, or if it was computed from one. A variable or an `mm.registers` array is *live* where a
-later statement may use what it holds. The registers needed at an access are the words that are live
-just before it; those of a program are the most at any access.
+later statement may use its value. The registers needed at an access are the words that are live
+just before it. Those of a program are the most at any access.
 
-- Of all words, `data` are those that may be written to memory again: what SMM counts. The others
+- Of all words, `data` are those that may be written to memory again: SMM counts these. The others
   are only addresses or decide a branch.
-- What is computed from T, the arguments and constants alone is local work, not a word.
-- A write uses the word that it writes, so a copy needs one register. A read needs none for the word
-  that it brings before that has come: what becomes of it counts from the next access on.
-- An atomic access uses the word that it computes with as a write does, and brings the old word as a
-  read does. What it compares with decides something, as a test does.
-- Which element of an `mm.registers` array is live isn't known, so a live array counts whole, from
-  where it may hold a word.
+- Values computed from T, the arguments and constants alone are local work, not words.
+- A write uses the word that it writes, so a copy needs one register. A read needs none for its word
+  before this has come; the word counts from the next access on.
+- An atomic access uses its operand as a write does, and brings the old word as a read does. The
+  compared word decides something, as a test does.
+- The analysis doesn't distinguish the elements of an `mm.registers` array, so a live array counts
+  whole, from where it may hold a word.
 - Every branch may be taken and every loop may iterate, so no run holds more words than are counted
   here. A loop over a range holds its bounds while it iterates.
 """
@@ -33,7 +33,7 @@ READER = "the count of registers"
 
 @dataclass(frozen=True)
 class Registers:
-    """How many words a thread holds at most while it accesses memory.
+    """The most words that a thread holds while it accesses memory.
 
     `words` are all that came from memory, `data` those of them that may be written to memory again.
     """
@@ -58,9 +58,9 @@ def registers(body: ir.Block, sizes: Mapping[str, int]) -> Registers:
 
 
 def _sources(value: ir.Expr) -> Iterable[str]:
-    """The variables and register arrays whose values go into an expression's.
+    """The variables and register arrays whose values enter the value of an expression.
 
-    What only chooses among values doesn't: the index of a register, the test of a choice.
+    Those that only choose among values don't: the index of a register, the test of a choice.
     """
     match value:
         case ir.Var(name):
@@ -107,13 +107,13 @@ class _Sets:
         return joined
 
     def size(self, joined: int, sizes: Mapping[str, int]) -> int:
-        """The words that variables and arrays of such sizes hold; a variable holds one."""
+        """The words of variables and of arrays of these sizes; a variable holds one."""
         arrays = [(self._bits[name], words) for name, words in sizes.items() if name in self._bits]
         return joined.bit_count() + sum(words - 1 for bit, words in arrays if joined & bit)
 
 
 def _held(graph: Graph, sets: _Sets) -> list[int]:
-    """Before each step the names that may hold a word; none where no thread comes."""
+    """The names that may hold a word before each step; none where no thread comes."""
     steps = graph.steps
     targets = [sets.of(() if step.target is None else (step.target,)) for step in steps]
     sources = [sets.of(() if step.value is None else _sources(step.value)) for step in steps]
@@ -139,10 +139,10 @@ def _held(graph: Graph, sets: _Sets) -> list[int]:
 
 
 def _live(graph: Graph, sets: _Sets, only_data: bool) -> list[int]:
-    """Before each step the names whose values a later step may use.
+    """The names before each step whose values a later step may use.
 
-    A use is an index, a test, or what is written to memory; with `only_data` the last alone. What
-    is assigned is used where its target is.
+    A use is an index, a test, or a write to memory; with `only_data` only the last. An assigned
+    value is used if its target is.
     """
     steps = graph.steps
     asked = [sets.of(() if only_data else names(step.asks)) for step in steps]

@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 class Memo(Generic[T]):
-    """Remembers what a function gives for a node.
+    """Remembers a function's result for each node.
 
-    A node is recognised by its identity, not by its parts, which would take as long as the
-    function. It is held, so that no later node can have its id.
+    The key of a node is its identity, not its parts: comparing these would take as long as the
+    function. The node is held, so that no later node can have its id.
 
     >>> calls = []
     >>> memo = Memo(lambda node: calls.append(node) or len(calls))

@@ -1,13 +1,13 @@
-"""For which of its earlier accesses a warp waits before an access: those whose values it has used.
+"""The earlier accesses for which a warp waits before an access: those with used values.
 
-A warp that may have several requests under way sends the next one without waiting for what it has
-asked for, unless that is *used* in between: by an index, a condition, a value that is written to
-memory or exchanged. What is computed of what a read or an atomic brings, and copied to variables
+A warp that may have several requests under way sends the next one without waiting for the earlier
+ones, unless their values are *used* in between: by an index, a condition, a write to memory or an
+exchange. A value that is computed from the word of a read or an atomic, or copied to variables
 and register arrays, is used where the result is.
 
-The sites whose values a name may hold follow from the program's text alone, over all ways that a
-thread may take; so do the sites whose values are used between one access and the next. A register
-array is one name, whichever of its elements is meant.
+The sites whose values a name may hold follow from the program's text alone, over all paths of a
+thread. So do the sites whose values are used between one access and the next. A register
+array is one name for all of its elements.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def needs(body: ir.Block, sites: int) -> tuple[frozenset[int], ...]:
 
 
 def _operated(step: Step) -> Iterable[ir.Expr]:
-    """The expressions of a step whose values are needed then, not only for a result."""
+    """The expressions of a step whose values it needs itself, not only for a result."""
     yield from step.asks
     if step.value is None:
         return
@@ -74,7 +74,7 @@ def _held(held: dict[str, frozenset[int]], values: tuple[ir.Expr, ...]) -> froze
 
 
 def _assigned(step: Step, held: dict[str, frozenset[int]]) -> dict[str, frozenset[int]]:
-    """What the names may hold after a step."""
+    """The values that the names may hold after a step."""
     after = {name: of for name, of in held.items() if name not in step.ends}
     if step.target is None:
         return after
@@ -89,7 +89,7 @@ def _assigned(step: Step, held: dict[str, frozenset[int]]) -> dict[str, frozense
 
 
 def _join(held: dict[str, frozenset[int]], more: dict[str, frozenset[int]]) -> bool:
-    """Add to what names may hold what they hold on another way; whether that is more."""
+    """Add the values that names may hold on another path; return whether any is new."""
     gained = False
     for name, of in more.items():
         before = held.get(name, frozenset())

@@ -1,16 +1,15 @@
-"""The intermediate representation: what a program looks like to everything that runs it.
+"""The intermediate representation: the form of a program for everything that runs it.
 
-Parsing gives a tree of statements over *pure* expressions. Memory is touched by `Access`
-statements alone, in Python's order of evaluation, so a reader of this file meets every memory
-access, barrier, exchange and branch of a program as a statement of its own, and an expression never
-touches the memory. Calls to other functions of the language are inlined; a `Scope` is what is left
-of one.
+Parsing gives a tree of statements over *pure* expressions. Only `Access` statements touch memory,
+in Python's order of evaluation. So every memory access, barrier, exchange and branch of a program
+is a separate statement, and an expression never touches the memory. Calls to other functions of the
+language are inlined; a `Scope` is the rest of one.
 
 Names: every variable and array of a program has one unique name (a helper's get a number). Types
 are not here: they depend on the arguments of a launch (see `types`).
 
-Every `match` over nodes names all of them and ends in `assert_never`, so that mypy finds
-every reader of the representation that has no case for a new node.
+Every `match` over nodes names all of them and ends in `assert_never`. So mypy finds
+every reader of the representation without a case for a new node.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from mmsim.errors import Place
 
 AXES = ("x", "y", "z")
 INDICES = tuple(f"{name}.{axis}" for name in ("threadIdx", "blockIdx") for axis in AXES)
-"""The fields of T that say where a thread is, by CUDA's names; `shapes` defines them."""
+"""The fields of T for a thread's place, by CUDA's names; `shapes` defines them."""
 EXTENTS = tuple(f"{name}.{axis}" for name in ("blockDim", "gridDim") for axis in AXES)
-"""The fields of T that say what shape the launch has, by CUDA's names."""
+"""The fields of T for the launch's shape, by CUDA's names."""
 NUMBERS = ("id", "index", "block", "lane", "warp", "count", "block_size", "blocks")
 """The fields of T by the papers' names."""
 THREAD_FIELDS = (*NUMBERS, *INDICES, *EXTENTS)
 VECTORS = (2, 4, 8, 16)
-"""The elements that a vector can have."""
+"""The possible numbers of elements of a vector."""
 Use = Literal["array", "number", "unused"]
 UNIFORM_FIELDS = ("count", "block_size", "blocks", *EXTENTS)
 AtomicOp = Literal[
@@ -70,7 +69,7 @@ Scalar = int | float | complex | bool
 
 
 def assert_never(node: Never, reader: str) -> Never:
-    """As `typing.assert_never`: refuse a node that `reader` has no case for, by name."""
+    """As `typing.assert_never`: refuse a node for which `reader` has no case, by name."""
     raise NotImplementedError(f"{reader} has no case for the node {type(node).__name__}")
 
 
@@ -105,7 +104,7 @@ class ThreadField:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """a.shape[axis]; the number of elements where `axis` is None, that of axes where it is "ndim".
+    """a.shape[axis]; the number of elements if `axis` is None, that of axes if it is "ndim".
 
     `rank` is the number of dimensions that the program assumes, None if it assumes none.
     """
@@ -216,12 +215,12 @@ Expr = (
 
 
 Operating = Unary | Binary | Compare | Call
-"""An expression that computes something of all its operands."""
+"""An expression whose value depends on all its operands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbered:
-    """A statement: `number` says which one of the program's, in the order of the text.
+    """A statement: `number` is its number in the program, in the order of the text.
 
     It distinguishes statements that are equal otherwise. `walk.numbered` gives the numbers.
     """
@@ -231,7 +230,7 @@ class Numbered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryAccess(Numbered):
-    """A statement that accesses memory: `site` says which one, in the order of the text."""
+    """A statement that accesses memory: `site` is its number among these, in text order."""
 
     site: int = field(default=UNNUMBERED, compare=False, repr=False)
 
@@ -247,7 +246,7 @@ class Assign(Numbered):
 
 @dataclass(frozen=True, slots=True)
 class Load(MemoryAccess):
-    """target = array[index]: one memory access; the value is dropped where `target` is None."""
+    """target = array[index]: one memory access; the value is dropped if `target` is None."""
 
     target: str | None
     array: str
@@ -292,8 +291,8 @@ class VectorStore(MemoryAccess):
 class Atomic(MemoryAccess):
     """target = mm.atomic.op(array, index, value): one access that reads and writes a word.
 
-    `compare` is what "cas" compares the word with, None for the others. The old value is dropped
-    where `target` is None. What each `op` leaves says `mmsim.ir.atomics`.
+    `compare` is the word for "cas" to compare with, None for the others. The old value is dropped
+    if `target` is None. `mmsim.ir.atomics` defines the new word for each `op`.
     """
 
     target: str | None
@@ -306,7 +305,7 @@ class Atomic(MemoryAccess):
 
     @property
     def operands(self) -> tuple[Expr, ...]:
-        """What it computes with, in the order of the text."""
+        """Its operands, in the order of the text."""
         return (self.value,) if self.compare is None else (self.compare, self.value)
 
 
@@ -403,7 +402,7 @@ class Barrier(Numbered):
     """T.barrier(), T.grid_barrier(), or target = T.barrier_or(test) and its siblings.
 
     All unfinished warps of the block, or of the grid, wait for each other. With an `op`, the target
-    is what the tests of the block's threads give together; the value is dropped where it is None.
+    is the result of the tests of the block's threads; it is dropped if the target is None.
     """
 
     place: Place
@@ -418,8 +417,8 @@ class Exchange(Numbered):
     """target = op(operands) among the active lanes of each warp: local, free.
 
     The shuffles take a value and a lane, a distance or a mask of bits; ballot, any and all a test;
-    match_any and match_all a value; active_mask and sync nothing. The value is dropped where
-    `target` is None, as that of sync, which has none.
+    match_any and match_all a value; active_mask and sync nothing. The value is dropped if
+    `target` is None. A sync has no value.
     """
 
     target: str | None
@@ -440,8 +439,8 @@ Block = tuple[Stmt, ...]
 class LocalArray:
     """An array made by the program: `mm.shared` (one a block) or `mm.registers` (one a thread).
 
-    `shape` is made of launch constants. `dtype` is a NumPy dtype name, the name of the parameter
-    whose dtype it takes ("dtype of a" is `("a",)`), or None where it follows from what is stored.
+    `shape` consists of launch constants. `dtype` is a NumPy dtype name, or the name of the
+    parameter with the dtype ("dtype of a" is `("a",)`), or None if the stored values decide it.
     """
 
     name: str
@@ -485,7 +484,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A parsed program. `arithmetic` says whose types its numbers have."""
+    """A parsed program. `arithmetic` names the language whose types its numbers have."""
 
     name: str
     parameters: tuple[Parameter, ...]

@@ -1,9 +1,9 @@
-"""The types of Numba's language: what variables, operations and arrays hold in it.
+"""The types of Numba's language: variables, operations and arrays.
 
-Every value has a type of its own, as in NumPy, and nothing is ever a plain Python number: an
-integer that is written out is an int64, a float a double. Arithmetic on integers is done in 64 bits
-(with a sign if any operand has one), on floats in NumPy's promotion of the operands' types, so that
-a float32 and an int32 or int64 give a double. What a variable is given several times has NumPy's
+Every value has its own type, as in NumPy, and none is a plain Python number: an
+integer in the text is an int64, a float a double. Arithmetic on integers is done in 64 bits
+(signed if any operand is), on floats in NumPy's promotion of the operands' types, so that
+a float32 and an int32 or int64 give a double. A variable with several assignments has NumPy's
 promotion of all its types. The rules are those of Numba's "NBEP 1" (changes in integer typing) and
 of `numba.core.typing.builtins`.
 """
@@ -60,7 +60,7 @@ class NumbaTyping(Typing):
 
     def __init__(self, code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> None:
         self.of_complex: list[tuple[str, Place]] = []
-        """Functions of real numbers that are given complex ones, and where."""
+        """Functions of real numbers with complex arguments, and their places."""
         super().__init__(code, arrays, numbers)
 
     def element(self, type_: Type) -> Held:
@@ -68,17 +68,17 @@ class NumbaTyping(Typing):
         return kept(type_)
 
     def join(self, first: Held | None, second: Held | None) -> Held | None:
-        """What a variable holds that is given both."""
+        """The type of a variable that gets both."""
         if first is None or second is None or first == second:
             return second if first is None else first
         return kept(unified(first.type, second.type))
 
     def computes(self, value: ir.Operating, *held: Held) -> Operation:
-        """How an operation on operands of such types computes."""
+        """How an operation on operands of these types computes."""
         return operation(value, *(one.type for one in held))
 
     def computed(self, value: ir.Operating, known: list[Held]) -> Held | None:
-        """What an operation gives; open until all of its operands are known."""
+        """The type of an operation; open until all operands are known."""
         if len(known) < len(operands(value)) and (self._strict or not known):
             return None
         return self.computes(value, *known).result
@@ -89,17 +89,17 @@ class NumbaTyping(Typing):
             super()._infer()
 
     def _check_store(self, array: str, value: ir.Expr, place: Place) -> None:
-        """Whatever is stored is converted to the type of the array."""
+        """Convert every stored value to the type of the array."""
 
     def _check_argument(self, op: str, held: Type, place: Place) -> None:
-        """Refuse what a function can't take; complex arguments are handled elsewhere."""
+        """Refuse wrong arguments of a function; complex ones are handled elsewhere."""
         if FUNCTIONS[op].takes == "float" and held.kind == "c":
             self.of_complex.append((op, place))
         else:
             super()._check_argument(op, held, place)
 
     def _check_expression(self, value: ir.Expr) -> None:
-        """Refuse what the types of operands don't allow."""
+        """Refuse operations that the operands' types don't allow."""
         if isinstance(value, ir.Binary) and value.op == "**" and self.of(value).kind == "c":
             self.of_complex.append((value.op, value.place))
             for operand in operands(value):
@@ -119,7 +119,7 @@ class NumbaTyping(Typing):
             )
 
     def _check_fits(self, value: ir.Expr, wanted: Type, place: Place) -> None:
-        """Numbers that are written out are 64 bits wide, and so is what they meet."""
+        """Numbers in the text are 64 bits wide, and so are the operands that they meet."""
 
 
 def typed(code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> Typing:
@@ -133,7 +133,7 @@ def kept(type_: Type) -> Held:
 
 
 def unified(first: Type, second: Type) -> Type:
-    """The type of what may be either.
+    """The type of a value that may have either type.
 
     >>> unified(np.dtype("int32"), np.dtype("uint32")), unified(np.dtype("int64"), UNSIGNED)
     (dtype('int64'), dtype('float64'))
@@ -142,7 +142,7 @@ def unified(first: Type, second: Type) -> Type:
 
 
 def whole(*types: Type) -> Type:
-    """The type in which integers and bools compute: 64 bits, with a sign if one of them has it.
+    """The type in which integers and bools compute: 64 bits, signed if one of them is.
 
     >>> whole(np.dtype("uint8"), np.dtype("uint32")), whole(UNSIGNED, np.dtype("int8"))
     (dtype('uint64'), dtype('int64'))
@@ -162,7 +162,7 @@ def arithmetic(*types: Type) -> Type:
 
 
 def operation(value: ir.Operating, *types: Type) -> Operation:
-    """How an operation on operands of such types computes."""
+    """How an operation on operands of these types computes."""
     match value:
         case ir.Unary(op):
             return _unary(op, types[0])
@@ -256,7 +256,7 @@ def _call(op: str, types: tuple[Type, ...]) -> Operation:
 
 OF_FLOATS: dict[ir.AtomicOp, ir.AtomicOp] = {"max": "greater", "min": "less"}
 OF_INTEGERS: dict[ir.AtomicOp, ir.AtomicOp] = {"nanmax": "max", "nanmin": "min"}
-"""What an atomic operation is called for arrays of such numbers."""
+"""The name of an atomic operation for arrays of these numbers."""
 
 
 def stored_as_held(body: ir.Block, typing: Typing) -> ir.Block:

@@ -1,13 +1,13 @@
-"""What Python's operators mean on lanes.
+"""The meaning of Python's operators on lanes.
 
-A value is one Python number where all lanes agree, else a NumPy array with an entry for each lane.
+A value is one Python number if all lanes agree, else a NumPy array with an entry for each lane.
 Integers are 64 bits and wrap around, as on a GPU; everything else is Python's: `//` and `%` floor,
 `/` gives a float, `min(a, b)` is b only if b is smaller. The types of operands are known before
-(see `types`), so that an operator here meets only wide values: Python int and float, int64, double.
-Arithmetic in other types, complex ones too, stands in `typed`.
+(see `types`), so an operator here meets only wide values: Python int and float, int64, double.
+`typed` has the arithmetic in other types, complex ones too.
 
-An operation without a value (division by zero, a negative shift) raises `NoValue` with the lanes
-where that is so; only active lanes count. Inactive lanes may compute nonsense unnoticed.
+An operation without a value (division by zero, a negative shift) raises `NoValue` with its
+lanes; only active lanes count. Inactive lanes may compute nonsense unnoticed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def wrap(number: int) -> int:
 
 
 def count(mask: Mask, lanes: int) -> int:
-    """How many of `lanes` lanes are active."""
+    """The number of active lanes among `lanes` lanes."""
     return int(np.count_nonzero(mask)) if isinstance(mask, np.ndarray) else lanes * mask
 
 
@@ -118,7 +118,7 @@ def select(test: npt.NDArray[np.bool_], then: Value, other: Value, type_: Type) 
 def trip_count(start: Value, stop: Value, step: Value) -> Value:
     """The number of iterations of range(start, stop, step), for each lane; negative counts as none.
 
-    The way from start to stop may have 64 bits and no sign.
+    The distance from start to stop may need 64 bits without a sign.
     """
     bounds = (start, stop, step)
     if not any(isinstance(bound, np.ndarray) for bound in bounds):

@@ -1,10 +1,10 @@
-"""x ** y of floats, the same on every platform where y is small and whole, or half of one.
+"""x ** y of floats, the same on every platform if y is small and whole, or half of one.
 
 For the exponents of `WHOLE`, for 0.5 and for -0.5 the result is the exact one, rounded to the
 nearest float (to the even one of two). Others are the mathematical library's.
 
 The exact result is first computed as a sum of two floats, whose error is far below the last bit. In
-the rare case that this error could matter, and where the result is not a normal float, integers of
+the rare case that this error could matter, or that the result is not a normal float, integers of
 any length decide.
 """
 

@@ -1,6 +1,6 @@
-"""How types combine: what an operation on values of such types computes in, and what it gives.
+"""How types combine: the type in which an operation computes, and the type of its result.
 
-A value may be of a type that was asked for, by a cast such as `mm.float32(x)`, or a number of
+A value may have a requested type, by a cast such as `mm.float32(x)`. Or it is a number of
 Python's: an integer (64 bits), a float (double), a complex number (two doubles) or a bool.
 """
 
@@ -28,7 +28,7 @@ READER = "the choice of types"
 
 
 class Held(NamedTuple):
-    """What type a value has, and whether that type was asked for."""
+    """The type of a value, and whether it was requested."""
 
     type: Type
     asked: bool = False
@@ -37,8 +37,8 @@ class Held(NamedTuple):
 class Operation(NamedTuple):
     """How an operation computes: its operands are converted to `operands` before.
 
-    It is done in the type that was `asked` for, as NumPy does it, else in 64 bits, as Python does.
-    Where it is `total`, integers have a quotient and a remainder by zero: 0.
+    It is done in the requested type (`asked`), as NumPy does it, else in 64 bits, as Python does.
+    If it is `total`, integers have a quotient and a remainder by zero: 0.
     """
 
     operands: tuple[Type, ...]
@@ -48,7 +48,7 @@ class Operation(NamedTuple):
 
 
 class Clash(Exception):
-    """Two types that were asked for have no common one."""
+    """Two requested types have no common one."""
 
 
 def is_int(type_: Type) -> bool:
@@ -62,7 +62,7 @@ def is_whole(type_: Type) -> bool:
 
 
 def no_index(types: Iterable[Type]) -> str | None:
-    """Why numbers of such types can't be an index; None if they can."""
+    """Why numbers of these types can't be an index; None if they can."""
     kinds = {type_.kind for type_ in types}
     if "c" in kinds:
         return "an address is a whole number, not a complex one; write int(z.real)"
@@ -77,7 +77,7 @@ def element(type_: Type) -> Held:
 
 
 def join(first: Held | None, second: Held | None) -> Held | None:
-    """What holds both; None stands for nothing known yet."""
+    """The type that holds both; None stands for nothing known yet."""
     if first is None or second is None or first == second:
         return second if first is None else first
     if first.asked or second.asked:
@@ -89,7 +89,7 @@ def join(first: Held | None, second: Held | None) -> Held | None:
 
 
 def promoted(*held: Held) -> Type:
-    """The type in which values compute of which one at least is of a type that was asked for.
+    """The type in which values compute if the type of at least one was requested.
 
     >>> promoted(Held(np.dtype("int32"), True), Held(np.dtype("float64")))
     dtype('float64')
@@ -114,7 +114,7 @@ def promoted(*held: Held) -> Type:
 
 
 def wide(type_: Type) -> Type:
-    """The type that Python's arithmetic is done in: int for bool, complex of two doubles, ..."""
+    """The type of Python's arithmetic: int for bool, complex of two doubles, ..."""
     return {"f": FLOAT, "c": COMPLEX}.get(type_.kind, INT)
 
 
@@ -129,7 +129,7 @@ def part(type_: Type) -> Type:
 
 @cache
 def limits(type_: Type) -> tuple[int, int]:
-    """The least and the greatest number that a type of integers holds.
+    """The least and the greatest number of a type of integers.
 
     >>> limits(np.dtype("int8"))
     (-128, 127)
@@ -139,7 +139,7 @@ def limits(type_: Type) -> tuple[int, int]:
 
 
 def cast(op: str) -> Held | None:
-    """What a cast gives; None if `op` is not a cast.
+    """The type that a cast gives; None if `op` is not a cast.
 
     >>> cast("float32"), cast("int")
     (Held(type=dtype('float32'), asked=True), Held(type=dtype('int64'), asked=False))
@@ -151,14 +151,14 @@ def cast(op: str) -> Held | None:
 
 
 def fixed_result(value: ir.Operating) -> Held | None:
-    """What an operation gives whatever its operands are; None where it depends on them."""
+    """The type of an operation's result for all operands; None if it depends on them."""
     if isinstance(value, ir.Compare):
         return Held(BOOL)
     return cast(value.op) if isinstance(value, ir.Unary) else None
 
 
 def operation(value: ir.Operating, *held: Held) -> Operation:
-    """How an operation on operands of such types computes."""
+    """How an operation on operands of these types computes."""
     asked = any(one.asked for one in held)
     match value:
         case ir.Unary(op):
@@ -214,7 +214,7 @@ def _compare(held: tuple[Held, ...]) -> Operation:
 
 
 def _call(op: str, held: tuple[Held, ...]) -> Operation:
-    """A function: of floats in double, or in float32 where that was asked for; of others as held.
+    """A function: of floats in double, or in float32 if this was requested; of others as held.
 
     `complex` makes a number of Python's, as `float` does.
     """

@@ -1,9 +1,9 @@
-"""What values the integers of a program can take. A range is (low, high), both included.
+"""The possible values of a program's integers. A range is (low, high), both included.
 
-It allows the writer of CUDA C plain arithmetic: C's integers have no meaning where they overflow,
-and its `/` and `%` round towards zero. Where the numbers show that neither can matter (a thread's
-id is less than p, an extent is known) the text may have `i * 32 + j` and `i / 32`, as the papers
-do; elsewhere it calls a function that wraps around or rounds down.
+It allows the writer of CUDA C plain arithmetic. C's integers are undefined when they overflow,
+and its `/` and `%` round towards zero. If the numbers show that neither can matter (a thread's
+id is less than p, an extent is known), the text may have `i * 32 + j` and `i / 32`, as the papers
+do. Otherwise it calls a function that wraps around or rounds down.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ Range = tuple[int, int]
 WHOLE: Range = (-(2**63), 2**63 - 1)
 READER = "the search for ranges"
 PATIENCE = 4
-"""How often a variable's range may grow before it is taken to hold anything."""
+"""How often a variable's range may grow before it is assumed to hold any value."""
 
 _EVERY = tuple(product((0, 1), (0, 1)))
 EXTREMES = {"+": (((0, 0),), ((1, 1),)), "-": (((0, 1),), ((1, 0),)), "*": (_EVERY, _EVERY)}
-"""At which ends of its operands an operation has its least result, and at which its greatest."""
+"""The ends of its operands at which an operation has its least and its greatest result."""
 _PLAIN: dict[str, Callable[[int, int], int]] = {"+": add, "-": sub, "*": mul}
 
 End = TypeVar("End")
@@ -38,7 +38,7 @@ End = TypeVar("End")
 def extremes(
     op: str, left: tuple[End, End], right: tuple[End, End]
 ) -> tuple[list[tuple[End, End]], list[tuple[End, End]]]:
-    """The operands among which an operation of two ranges has its least, and its greatest result.
+    """The operands at which an operation of two ranges has its least and its greatest result.
 
     The ends of a range may be numbers, or texts that stand for numbers:
 
@@ -95,7 +95,7 @@ class Ranges:
     def _settings(
         self, block: Iterable[ir.Stmt]
     ) -> Iterable[tuple[str, Callable[[], Range | None]]]:
-        """Every assignment to a variable of integers, and the range of what is assigned."""
+        """Every assignment to a variable of integers, and the range of the assigned value."""
         for statement in block:
             match statement:
                 case ir.Assign(target, value):
@@ -142,7 +142,7 @@ class Ranges:
         return is_whole(self.typing.variables[name])
 
     def _held(self, found: Range | None, type_: Type) -> Range | None:
-        """The range of what is converted to a type, which wraps around what it can't hold."""
+        """The range of a value after conversion to a type; values out of range wrap around."""
         if found is None or not is_int(type_):
             return found
         return found if _inside(found, limits(type_)) else limits(type_)
@@ -171,14 +171,14 @@ class Ranges:
         return min(first[0], last[0]), max(first[1], last[1])
 
     def of(self, value: ir.Expr) -> Range | None:
-        """The range of an integer or a bool; None where nothing has been assigned yet."""
+        """The range of an integer or a bool; None if nothing has been assigned yet."""
         type_ = self.typing.of(value)
         return self._held(self._of(value), type_) if is_whole(type_) else WHOLE
 
     def _of(self, value: ir.Expr) -> Range | None:
-        """The same of what is known not to be a float: then no operand is one, except in int(...).
+        """The same for a value known not to be a float: its operands are none, except in int(...).
 
-        Nor is an operand a complex number.
+        No operand is a complex number either.
         """
         match value:
             case ir.Const(number):
@@ -316,6 +316,6 @@ def _binary(op: str, left: Range, right: Range) -> Range | None:
 
 
 def _hull(function: Callable[[int, int], int], left: Range, right: Range) -> Range:
-    """The least and the greatest value where a function of two numbers has them: in a corner."""
+    """The least and the greatest value of a function whose extremes lie in corners."""
     corners = [function(x, y) for x, y in product(left, right)]
     return min(corners), max(corners)

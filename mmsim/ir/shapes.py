@@ -2,8 +2,8 @@
 
 Threads of a block, and blocks of a grid, are numbered x first, then y, then z: thread (x, y, z) of
 a block of (X, Y, Z) has the index x + X (y + Y z). So x = index mod X, y = (index div X) mod Y and
-z = index div XY. An engine gets the program with these in the place of T.threadIdx and
-T.blockIdx, so it need not know them. The writer of CUDA C leaves them as they are.
+z = index div XY. An engine gets the program with these instead of T.threadIdx and
+T.blockIdx, so it need not know them. The writer of CUDA C keeps them.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from mmsim.ir.walk import (
 Sides = tuple[bool, bool, bool]
 """Whether there is more than one place along x, y and z."""
 NOWHERE = Place("T", "", 0)
-"""The place of operations that stand in no text. They always have a value."""
+"""The place of operations outside of any text. They always have a value."""
 OF = {"threadIdx": ("index", "blockDim"), "blockIdx": ("block", "gridDim")}
-"""The number that an index is found from, and the extents that it is found by."""
+"""The number and the extents from which an index is computed."""
 
 
 def numbered(body: ir.Block, block: Sides, grid: Sides) -> ir.Block:
-    """A program with numbers in the place of indices, for launches that have such sides."""
+    """A program with numbers instead of indices, for launches with these sides."""
     if not any(map(_has_indices, statements(body))):
         return body
     sides = {"threadIdx": block, "blockIdx": grid}
@@ -49,7 +49,7 @@ def numbered(body: ir.Block, block: Sides, grid: Sides) -> ir.Block:
 
 
 def _has_indices(statement: ir.Stmt) -> bool:
-    """Whether a statement itself has T.threadIdx or T.blockIdx in it."""
+    """Whether a statement itself contains T.threadIdx or T.blockIdx."""
     return any(
         isinstance(part, ir.ThreadField) and part.field in ir.INDICES
         for value in expressions(statement)

@@ -1,8 +1,8 @@
 """Removes the variables that only the parser needed, so that the text reads like the program.
 
 The representation keeps operands in variables `t`, `t_2`, ...; most of them are set once and read
-once. Such a variable is replaced by its value, or a load goes straight into the variable that it is
-meant for, where that changes neither what is computed nor the order of memory accesses.
+once. Such a variable is replaced by its value, or a load goes straight into its final variable, if
+this changes neither the computation nor the order of memory accesses.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TEMPORARY = re.compile(r"t(_\d+)?")
 SETTING = (ir.Assign, ir.Load, ir.Atomic, ir.For, ir.Exchange, ir.Barrier)
 """The statements that set one variable."""
 DEEPEST = 20
-"""Levels that an expression may have to be put into another: the parser keeps long chains flat."""
+"""Most levels of an expression to be put into another: the parser keeps long chains flat."""
 
 
 def depth(value: ir.Expr) -> int:
@@ -38,7 +38,7 @@ def depth(value: ir.Expr) -> int:
 
 
 def read_by(statement: ir.Stmt) -> list[str]:
-    """The variables that a statement itself reads, as often as it does."""
+    """The variables that a statement itself reads, once for each read."""
     return [
         part.name
         for value in expressions(statement)
@@ -95,7 +95,7 @@ def _into_its_readers(
 ) -> bool:
     """Replace a variable by its value where it is read, if nothing on the way could change that.
 
-    Only another variable may stand for it in several places.
+    In several places, only another variable may replace it.
     """
     name, value = statement.target, statement.value
     if depth(value) > DEEPEST or not (reads == 1 or isinstance(value, ir.Var)):
@@ -123,8 +123,8 @@ def _into_its_readers(
 
 
 def _into_its_variable(block: list[ir.Stmt], position: int, name: str, at: int = 0) -> bool:
-    """Load or exchange straight into the variable that is set to this value, and to nothing else, a
-    few lines later, if nothing asks for it in between; `at` is its number among the targets."""
+    """Load or exchange straight into the variable that a later line sets to this value only, if no
+    line in between uses the variable; `at` is the load's number among the targets."""
     statement = block[position]
     for later in range(position + 1, len(block)):
         reader = block[later]
@@ -145,7 +145,7 @@ def _into_its_variable(block: list[ir.Stmt], position: int, name: str, at: int =
 
 
 def _with_target(statement: ir.Stmt, target: str, at: int) -> ir.Stmt:
-    """A statement that sets another variable, that of such a number."""
+    """The statement with another variable for its target of this number."""
     if isinstance(statement, ir.VectorLoad):
         several = (*statement.targets[:at], target, *statement.targets[at + 1 :])
         return replace(statement, targets=several)
@@ -165,7 +165,7 @@ def _replaced(statement: ir.Stmt, name: str, by: ir.Expr) -> ir.Stmt:
 
 
 def substituted(value: ir.Expr, name: str, by: ir.Expr) -> ir.Expr:
-    """An expression with `by` in the place of the variable `name`."""
+    """An expression with `by` instead of the variable `name`."""
     if isinstance(value, ir.Var):
         return by if value.name == name else value
     return with_operands(value, lambda part: substituted(part, name, by))

@@ -1,11 +1,11 @@
 """Arithmetic in a requested type, of complex numbers, and the functions of `functions`.
 
-Values are as in `operators`: one Python number that the type can hold where all lanes agree, else
-an array of the type. What is computed is NumPy's: integers wrap around, every operation on floats
-is rounded to the type, and a float that has no value is a NaN or an infinity. Only what has no
-integer value raises `NoValue`: a division by zero, a shift by a negative number, a negative power,
-and a cast of a float that the type doesn't hold. So does a division of Python's complex numbers by
-zero.
+Values are as in `operators`: one Python number that the type can hold if all lanes agree, else
+an array of the type. The results are NumPy's: integers wrap around, every operation on floats
+is rounded to the type, and a float without a value is a NaN or an infinity. Only an operation
+without an integer value raises `NoValue`: a division by zero, a shift by a negative number, a
+negative power, and a cast of a float that the type doesn't hold. So does a division of Python's
+complex numbers by zero.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
 
 
 def _or_zero(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A quotient or a remainder of integers that is 0 where the divisor is."""
+    """A quotient or a remainder of integers, 0 if the divisor is."""
 
     def run(x: Any, y: Any) -> Any:
         none = y == 0
@@ -68,7 +68,7 @@ def _or_zero(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 TOTAL = {"//": _or_zero(np.floor_divide), "%": _or_zero(np.remainder)}
-"""Operations on integers that have a value for all of them."""
+"""Operations on integers with a value for all operands."""
 _REFUSED = {
     "/": (np.equal, "division by zero"),
     "//": (np.equal, "division by zero"),
@@ -77,11 +77,11 @@ _REFUSED = {
     ">>": (np.less, "a shift by a negative number"),
     "**": (np.less, "an integer to a negative power is not an integer; write float(x) ** y"),
 }
-"""What the right one of two integers mustn't be, compared with 0."""
+"""The comparison with 0 that the right one of two integers must not meet."""
 
 
 def computing(value: ir.Operating, how: Operation) -> Compute:
-    """The function that computes an operation of operands that have been converted."""
+    """The function that computes an operation of converted operands."""
     match value:
         case ir.Unary(op):
             if op in complex_numbers.UNARY and how.operands[0].kind == "c":
@@ -105,7 +105,7 @@ def computing(value: ir.Operating, how: Operation) -> Compute:
 
 
 def _in_type(compute: Callable[..., Any], types: tuple[Type, ...]) -> Compute:
-    """A function of NumPy's, of operands that are made arrays of these types."""
+    """NumPy's function of operands that become arrays of these types."""
 
     def run(*operands: Value) -> Value:
         *values, _ = operands  # the last is the mask
@@ -158,9 +158,9 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _cast(held: Type, wanted: Type) -> Compute:
-    """To a type that was asked for: integers wrap around, floats are rounded, towards zero to ints.
+    """Cast to a requested type: integers wrap around, floats are rounded, towards zero to ints.
 
-    A float that an integer type can't hold has no value there.
+    A float that an integer type can't hold has no value.
     """
     if held.kind != "f" or not is_int(wanted):
         return lambda x, mask: convert(x, held, wanted)

@@ -1,15 +1,15 @@
-"""Types: what every variable, expression and local array of a program holds, for given arguments.
+"""Types: those of every variable, expression and local array, for given arguments.
 
-A value is what Python's would be: an integer (64 bits), a float (double), a complex number (two
-doubles) or a bool. Only moving it keeps a narrower element type: a float32 that is read and stored
-stays one, and any arithmetic on it is done in double. A variable has one type for all threads;
-where a program gives it several, it is the narrowest that holds them: bool in int, int in float,
+A value is as in Python: an integer (64 bits), a float (double), a complex number (two
+doubles) or a bool. Only a move keeps a narrower element type: a float32 that is read and stored
+stays one, and any arithmetic on it is done in double. A variable has one type for all threads.
+If a program gives it several, it is the narrowest that holds them: bool in int, int in float,
 float in complex.
 
-A value may also be *of a type that was asked for*, by a cast such as `mm.float32(x)`: arithmetic
+A value may also be *of a requested type*, by a cast such as `mm.float32(x)`. Arithmetic
 on it rounds and wraps as that type does, and gives another such value. The type is NumPy's
-promotion of those that were asked for; any other operand is a Python number and takes that type
-(NEP 50). Types that 64-bit integers and doubles can't hold need no asking: uint64.
+promotion of the requested ones; any other operand is a Python number and takes that type
+(NEP 50). Types that 64-bit integers and doubles can't hold need no request: uint64.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ INSTEAD = {
     **dict.fromkeys(("min", "max"), ORDERED),
     "**": "write z * z for z ** 2",
 }
-"""What to write instead of an operation that complex numbers don't have."""
+"""The replacement for an operation that complex numbers don't have."""
 
 
 class Typing:
@@ -61,10 +61,10 @@ class Typing:
 
     `variables` and `arrays` map unique names to types; `of(expr)` is an expression's. `arrays`
     starts with the parameters' element types, `numbers` with the types of number parameters.
-    `asked` are the variables, and the arrays without a dtype, whose type was asked for.
+    `asked` are the variables, and the arrays without a dtype, whose type was requested.
 
-    These are Python's rules, with NumPy's for types that were asked for; a dialect with others
-    overrides `element`, `join`, `computes`, and what is refused.
+    These are Python's rules, with NumPy's for requested types; a dialect with others
+    overrides `element`, `join`, `computes`, and the refusals.
     """
 
     def __init__(self, code: ir.Code, arrays: dict[str, Type], numbers: dict[str, Type]) -> None:
@@ -84,7 +84,7 @@ class Typing:
         self._infer()
         for local in code.locals:
             self.arrays.setdefault(local.name, FLOAT)  # never written
-        self._infer()  # what is read from those
+        self._infer()  # the types of reads from those
         self._of = Memo(self._find)  # from now on nothing changes
         self._check(code.body)
 
@@ -93,15 +93,15 @@ class Typing:
         return element(type_)
 
     def join(self, first: Held | None, second: Held | None) -> Held | None:
-        """What holds both; None stands for nothing known yet."""
+        """The type that holds both; None stands for nothing known yet."""
         return join(first, second)
 
     def computes(self, value: ir.Operating, *held: Held) -> Operation:
-        """How an operation on operands of such types computes."""
+        """How an operation on operands of these types computes."""
         return operation(value, *held)
 
     def computed(self, value: ir.Operating, known: list[Held]) -> Held | None:
-        """What an operation gives of whose operands these are known; None where that is open."""
+        """The type of an operation with these known operands; None if it is open."""
         return self.computes(value, *known).result if known else fixed_result(value)
 
     def _infer(self) -> None:
@@ -111,7 +111,7 @@ class Typing:
             self._block(self.code.body)
 
     def _state(self) -> tuple[dict[str, Type], dict[str, Type], set[str]]:
-        """What every widening changes."""
+        """The state that every widening changes."""
         return dict(self.variables), dict(self.arrays), set(self.asked)
 
     def _block(self, block: Iterable[ir.Stmt]) -> None:
@@ -186,7 +186,7 @@ class Typing:
             self._set(types, name, joined)
 
     def _exchanged(self, op: ir.ExchangeOp, given: tuple[ir.Expr, ...]) -> Held | None:
-        """The type of what lanes get: a shuffle moves a value, the others give truth or bits."""
+        """The type of an exchange: a shuffle moves a value, the others give truth or bits."""
         if op.startswith("shuffle"):
             return self._of(given[0])
         return Held(BOOL if op in ("any", "all") else INT)
@@ -196,7 +196,7 @@ class Typing:
         return self.held(value).type
 
     def held(self, value: ir.Expr) -> Held:
-        """The type of an expression, and whether it was asked for."""
+        """The type of an expression, and whether it was requested."""
         found = self._of(value)
         assert found is not None, value
         return found
@@ -206,7 +206,7 @@ class Typing:
         return self.computes(value, *map(self.held, operands(value)))
 
     def _find(self, value: ir.Expr) -> Held | None:
-        """The type of an expression as far as it is known; None where nothing is."""
+        """The type of an expression as far as it is known; None if nothing is."""
         match value:
             case ir.Const(number):
                 return self.element(type_of_number(number))
@@ -232,7 +232,7 @@ class Typing:
             case _:
                 assert_never(value, TYPING)
 
-    # What the types don't allow
+    # Errors of types
 
     def _check(self, block: Iterable[ir.Stmt]) -> None:
         self._each(block, self._check_statement)
@@ -313,7 +313,7 @@ class Typing:
             self._check_expression(part)
 
     def _check_store(self, array: str, value: ir.Expr, place: Place) -> None:
-        """Refuse a value that the array's type isn't made for."""
+        """Refuse a value that doesn't fit the array's type."""
         held, stored = self.arrays[array], self.of(value)
         if stored.kind == "c" and held.kind != "c":
             raise self._fault(
@@ -384,7 +384,7 @@ class Typing:
                 assert_never(value, TYPING)
 
     def _check_unary(self, op: str, held: Type, place: Place) -> None:
-        """Refuse what ~ and the casts can't be applied to."""
+        """Refuse wrong operands of ~ and of casts."""
         if op == "~" and not is_whole(held):
             raise self._fault("~ takes an integer", place)
         made = cast(op)
@@ -396,7 +396,7 @@ class Typing:
             )
 
     def _check_argument(self, op: str, held: Type, place: Place) -> None:
-        """Refuse what a function can't take."""
+        """Refuse wrong arguments of a function."""
         takes = FUNCTIONS[op].takes
         if takes == "bits" and not is_whole(held):
             raise self._fault(f"{op} takes an integer", place)
@@ -408,7 +408,7 @@ class Typing:
             )
 
     def _check_operands(self, value: ir.Operating, place: Place) -> None:
-        """Refuse a number that is written in the program and doesn't fit the others' type."""
+        """Refuse a number in the program that doesn't fit the others' type."""
         wanted = self.operation(value).operands
         for operand, type_ in zip(operands(value), wanted, strict=True):
             self._check_fits(operand, type_, place)

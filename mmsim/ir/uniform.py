@@ -1,4 +1,4 @@
-"""Uniformity: what is the same for all threads, and what an expression depends on."""
+"""Uniformity: the values that all threads share, and the inputs of an expression."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Path = tuple[tuple[int, int], ...]
 
 
 def follows_from(value: ir.Expr, fields: Collection[str], variable: Callable[[str], bool]) -> bool:
-    """Whether a value follows from such fields of T, such variables, and what all threads share."""
+    """Whether a value depends only on these fields of T, these variables, and shared values."""
     return all(_leaf_follows(part, fields, variable) for part in parts(value))
 
 
 def _leaf_follows(part: ir.Expr, fields: Collection[str], variable: Callable[[str], bool]) -> bool:
-    """The same of a part of an expression, looked at without its own parts."""
+    """The same for a part of an expression, without its own parts."""
     match part:
         case ir.ThreadField(field):
             return field in fields

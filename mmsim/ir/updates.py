@@ -1,7 +1,7 @@
-"""Which writes of a program update: what they store follows from what was read in that array.
+"""The writes of a program that update: the stored value depends on a read of the same array.
 
-`a[i] += 1` is one, and so is `x = a[i]` with `a[i] = x + 1` some lines later. Whether the element
-is the same is known only in a run.
+`a[i] += 1` is one, and so is `x = a[i]` with `a[i] = x + 1` some lines later. Only a run shows
+whether the element is the same.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.walk import expressions, operands, statements, targets
 
 HARMLESS = ("min", "max", "&", "|")
-"""Idempotent operators: applied again with the same value they give the same."""
+"""Idempotent operators: a second application with the same value changes nothing."""
 
 
 class Update(NamedTuple):
-    """The reads that a write may follow from, and whether all operations between are harmless.
+    """The reads on which a write may depend, and whether all operations between are harmless.
 
-    Reads go by their sites. Where it is `harmless`, updates that store equal words lose nothing.
+    Sites number the reads. If it is `harmless`, updates that store equal words lose nothing.
     """
 
     reads: frozenset[int]
@@ -41,7 +41,7 @@ def updates(code: ir.Code) -> dict[int, Update]:
 
 
 class _Flows:
-    """What flows into the variables and registers of a program."""
+    """The flow of values into the variables and registers of a program."""
 
     def __init__(self, code: ir.Code) -> None:
         self.values: dict[str, list[ir.Expr]] = {}
@@ -60,7 +60,7 @@ class _Flows:
                     self.loads.setdefault(target, []).append(one)
 
     def behind(self, value: ir.Expr) -> tuple[list[ir.Load | ir.VectorLoad], bool]:
-        """The reads from which a value follows, and whether only harmless operators are between."""
+        """The reads on which a value depends; whether only harmless operators are between."""
         found: list[ir.Load | ir.VectorLoad] = []
         harmless = True
         met: set[str] = set()

@@ -1,9 +1,9 @@
-"""Which reads of a program are waits: the end of their `while` loop depends on what they read.
+"""The reads of a program that are waits: the end of their `while` loop depends on their values.
 
-A loop waits where another thread could end it by a write. So its end must depend on the value that
-is read, and the program must write that array somewhere, or the loop must read the same elements
-each time, as one that waits for a flag. A search that doesn't get on, in an array that no line
-writes, is not a wait: it chooses itself what it reads next, and no other thread can end it.
+A loop waits if another thread could end it by a write. So its end must depend on the value read.
+Also the program must write that array somewhere, or the loop must read the same elements each time,
+as one that waits for a flag. A search without progress, in an array that no line writes, is not a
+wait: it chooses its next read itself, and no other thread can end it.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from mmsim.ir.walk import accesses, expressions, names, statements, targets, wri
 
 READER = "the search for waits"
 READ = "memory"
-"""Stands among names for what is read; no variable is called so where a program can see it."""
+"""Stands among names for the values read; no variable that a program can see has this name."""
 
 
 class Waits:
-    """Of each access in the order of the text whether it is a wait, and its innermost loop."""
+    """For each access in text order, whether it is a wait, and its innermost loop."""
 
     def __init__(self, code: ir.Code) -> None:
         written = written_arrays(code.body)
@@ -42,7 +42,7 @@ class Waits:
 
 
 class _Dependences:
-    """What the variables of a loop depend on: `on[name]` are the names behind an assignment."""
+    """The dependences of a loop's variables: `on[name]` are the names behind an assignment."""
 
     def __init__(self, loop: ir.While) -> None:
         self.on: dict[str, set[str]] = {}
@@ -57,14 +57,14 @@ class _Dependences:
         return [load for load in self.loads if not behind.isdisjoint(targets(load))]
 
     def moves(self, index: Iterable[ir.Expr]) -> bool:
-        """Whether an index follows from what was read, or from its own last value."""
+        """Whether an index depends on a value read, or on its own last value."""
         return any(
             {READ, name} & self._behind(self.on.get(name, set()))
             for name in self._behind(names(index))
         )
 
     def _behind(self, first: Iterable[str]) -> set[str]:
-        """Names and all that they depend on."""
+        """Names and all on which they depend."""
         found: set[str] = set()
         left = list(first)
         while left:
@@ -119,9 +119,9 @@ class _Dependences:
 
 
 def _jumps(block: ir.Block, control: frozenset[str] = frozenset(), loop: bool = False) -> set[str]:
-    """The names that decide whether a part of a block is left out by a jump.
+    """The names that decide whether a jump skips a part of a block.
 
-    In an inner `loop` a `break` or a `continue` leaves out nothing of the block.
+    In an inner `loop` a `break` or a `continue` skips nothing of the block.
     """
     found: set[str] = set()
     for one in block:

@@ -73,7 +73,7 @@ def with_inside(statement: ir.Stmt, changed: Callable[[ir.Block], ir.Block]) -> 
 
 
 def numbered(body: ir.Block) -> ir.Block:
-    """A program with numbers for its statements, and for its accesses among themselves."""
+    """A program with numbered statements, and separately numbered accesses."""
     numbers, sites = count(), count()
 
     def block(old: ir.Block) -> ir.Block:
@@ -162,7 +162,7 @@ def expressions(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
 
 
 def with_expressions(statement: ir.Stmt, changed: Callable[[ir.Expr], ir.Expr]) -> ir.Stmt:
-    """A statement that evaluates other expressions; the statements inside it stay."""
+    """A statement with changed expressions; the statements inside it stay."""
     match statement:
         case ir.Assign(_, value):
             return replace(statement, value=changed(value))
@@ -195,7 +195,7 @@ def with_expressions(statement: ir.Stmt, changed: Callable[[ir.Expr], ir.Expr]) 
 
 
 def operands(value: ir.Expr) -> tuple[ir.Expr, ...]:
-    """The expressions that an expression is made of."""
+    """The direct parts of an expression."""
     match value:
         case ir.Unary(_, operand):
             return (operand,)
@@ -216,7 +216,7 @@ def operands(value: ir.Expr) -> tuple[ir.Expr, ...]:
 
 
 def with_operands(value: ir.Expr, changed: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
-    """An expression that is made of other expressions."""
+    """An expression with changed parts."""
     match value:
         case ir.Unary(_, operand):
             return replace(value, operand=changed(operand))

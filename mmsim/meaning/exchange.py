@@ -3,7 +3,7 @@
 Lanes exchange only within their warp, also if a sequencer runs many warps, and only active lanes
 take part. `w` is the width of the machine. The rules are those of the CUDA C++
 Programming Guide, "Warp Shuffle Functions", "Warp Vote Functions" and "Warp Match Functions", with
-`w` for 32. A lane that asks an inactive lane is undefined in CUDA, and an error here.
+`w` for 32. Asking an inactive lane is undefined in CUDA, and an error here.
 """
 
 from __future__ import annotations

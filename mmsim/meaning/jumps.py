@@ -1,6 +1,6 @@
 """Jumps: lanes that leave a loop, a trip of it, a call or the program, and where they meet again.
 
-Variables keep the lanes that have left something. A program can't have variables of their names.
+Variables keep the lanes that have left something. No variable of a program can have their names.
 """
 
 from __future__ import annotations

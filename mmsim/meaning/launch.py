@@ -185,7 +185,7 @@ class Launch:
     ) -> int:
         """The fewest stages of one access's requests, which begin at `firsts`.
 
-        `stages` are those that each takes.
+        `stages` are the stages of each request.
         """
         if lanes is None and site.vector == 1:
             return len(firsts)

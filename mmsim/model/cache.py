@@ -186,8 +186,8 @@ def new_state(
 ) -> State:
     """Return an empty cache at time 0, in arrays; without sizes, each DMM is a cluster.
 
-    The default half of a cluster is that of its number. Narrow types hold the state if `sectors`,
-    the sectors of the whole memory, and the sizes of a sector and of a line are small.
+    The default half of a cluster is that of its number. `sectors` bounds the number of
+    requested sectors and their numbers. If it and the sectors are small, narrow types hold them.
     """
     sizes = sizes or (1,) * numbers.dmms
     slots = numbers.halves * numbers.sets * numbers.ways
@@ -494,7 +494,7 @@ def uncached(numbers: Numbers, state: State, kind: int, sector: int) -> None:
 
 
 def translate(numbers: Numbers, state: State, dmm: int, page: int) -> None:
-    """Look up a page for a DMM, unless the DMM knows it; the DMM forgets its oldest page."""
+    """Look up a page for a DMM, unless known; the DMM forgets the page used longest ago."""
     first = dmm * numbers.pages
     end = first + numbers.pages
     at = first
@@ -531,7 +531,7 @@ def serve(
     first: int,
     last: int,
 ) -> int:
-    """Serve a request that a DMM dispatches now; return when it completes. `state.items` counts.
+    """Serve a request that a DMM dispatches now; return its completion. `state.items` has costs.
 
     The request has `stages` stages and asks for ``sectors[first:last]``. A write or an atomic
     touches ``places[first:last]`` of them, a bit for each place of a sector.

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
 MANY_BANKS = 64
-"""With this many banks or more, a request counts only the banks that it asks for."""
+"""With more banks than this for each address, only the requested banks are counted."""
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ class BanksInTurn(Banks):
     compiled = "bank_atomic"
 
     def stage_of(self, addresses: list[int], lanes: Integers | None = None) -> list[int]:
-        """Within a bank in ascending order of address; those for one address by lane."""
+        """Within a bank in ascending order of address; requests for one address by lane."""
         filled: dict[int, int] = {}
         stages = [0] * len(addresses)
         for address, at in sorted((address, at) for at, address in enumerate(addresses)):

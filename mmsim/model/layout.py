@@ -330,7 +330,7 @@ class R1P(_Higher):
 
 @dataclass(frozen=True)
 class ThreeP(_Higher):
-    """3P, three permutations: f(i, j, k) = r_i + s_j + t_k (RAP section VII, its choice)."""
+    """3P, three permutations: f(i, j, k) = r_i + s_j + t_k (RAP section VII prefers it)."""
 
     paper_name: ClassVar[str] = "3P"
 

@@ -221,7 +221,7 @@ class ArrayInMemory:
 
 
 def zeros(shape: tuple[int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return an array of zeros; raise `MemoryError` where NumPy raises another error."""
+    """Return zeros; a size beyond any address is a `MemoryError`, unlike in NumPy."""
     if math.prod(shape) * dtype.itemsize > sys.maxsize:
         raise MemoryError(f"an array of {shape[0]:,} times {shape[1]:,} elements")
     return np.zeros(shape, dtype)

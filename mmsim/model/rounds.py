@@ -17,7 +17,7 @@ Number = TypeVar("Number", int, Integers)
 
 
 def completion(dispatched: Number, stages: Number, latency: Number) -> Number:
-    """When a request is done.
+    """Return the time at which a request completes.
 
     >>> completion(10, stages=3, latency=5)
     17
@@ -26,7 +26,7 @@ def completion(dispatched: Number, stages: Number, latency: Number) -> Number:
 
 
 def round_time(stages: Integers, latency: Integers) -> int:
-    """Time units of a round, from the sum of stages and the latency of each unit.
+    """Return the time units of a round, from the sum of stages and the latency of each unit.
 
     >>> round_time(np.array([4, 0, 3]), np.array([5, 99, 9]))
     11
@@ -36,7 +36,7 @@ def round_time(stages: Integers, latency: Integers) -> int:
 
 
 def dispatch_times(start: int, stages: Integers, units: Integers) -> Integers:
-    """When a round that begins at `start` dispatches the requests of its warps.
+    """Return when a round that begins at `start` dispatches the requests of its warps.
 
     Each unit dispatches its warps in order of warp id and takes one stage in each time unit.
     `stages` and `units` are those of the warps, in order.

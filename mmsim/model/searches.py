@@ -1,7 +1,7 @@
 """Layouts under which all accesses to a tile are free of conflicts: the smallest padding, swizzles.
 
-Layout by layout, every access is tried; a `questions.Question` works out once which elements it
-wants, so it is the quickest. Any function from a layout to `Conflicts` will do.
+Every access is tried under each layout. A `questions.Question` is fastest, because it finds the
+elements only once. Any function from a layout to `Conflicts` will do.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ LONGEST_SHIFT = 10
 
 
 def padding(accesses: Iterable[Asked], most: int = 32, step: int = 1) -> int | None:
-    """The smallest padding of rows under which all accesses are free of conflicts, if there is one.
+    """Return the smallest padding of rows under which all accesses are free of conflicts, or None.
 
-    Paddings up to `most` words are tried; those under which a vector isn't aligned are left out.
-    `step` is what a padding is a multiple of.
+    Paddings up to `most` words are tried, except those under which a vector isn't aligned.
+    A padding is a multiple of `step`.
 
     >>> from mmsim.model.questions import question
     >>> rows, columns = (question(way, (32, 32)) for way in (lambda t, v: t, lambda t, v: (t, 0)))
@@ -35,10 +35,10 @@ def padding(accesses: Iterable[Asked], most: int = 32, step: int = 1) -> int | N
 
 
 def swizzles(accesses: Iterable[Asked], layout: Strided | None = None) -> Iterator[Swizzle]:
-    """All swizzles of at most 5 bits under which all accesses are free of conflicts.
+    """Return all swizzles of at most 5 bits under which all accesses are free of conflicts.
 
-    They are tried on `layout`, or on row-major order. Those under which a vector isn't aligned are
-    left out. The fewest bits come first.
+    They are tried on `layout`, or on row-major order, except those under which a vector isn't
+    aligned. The fewest bits come first.
 
     >>> from mmsim.model.questions import question
     >>> rows, columns = (question(way, (32, 32)) for way in (lambda t, v: t, lambda t, v: (t, 0)))

@@ -1,6 +1,6 @@
-"""The sectors for which requests ask (docs/machines.md, *Sectors, a cache, and several requests*).
+"""The sectors of requests (docs/machines.md, *Sectors, a cache, and several requests*).
 
-`gather` runs as it stands, on lists, or compiled by Numba, on arrays.
+`gather` runs unchanged on lists, and compiled by Numba on arrays.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from mmsim.model.machines import Machine
 
 
 class Asked(NamedTuple):
-    """How the requests of one access ask for sectors: what `gather` needs to know."""
+    """How the requests of one access ask for sectors: the input of `gather`."""
 
     kind: int
     """`READ`, `WRITE` or `ATOMIC` of `mmsim.model.cache`."""
@@ -22,24 +22,24 @@ class Asked(NamedTuple):
     sector: int
     """Places of a sector."""
     masked: bool
-    """Whether it matters which places of a sector are touched."""
+    """Whether the touched places of a sector matter."""
 
     @staticmethod
     def by(machine: Machine, numbers: Numbers, place: int, kind: str, itemsize: int) -> Asked:
-        """The accesses of a kind to elements of so many bytes.
+        """The accesses of a kind to elements of `size` bytes.
 
-        A place is so many words, or bytes.
+        `place` is the size of a place in words, or bytes.
         """
         code = KIND[kind]
         masked = code != READ and numbers.sets > 0
         return Asked(code, machine.room(itemsize) // place, numbers.sector, masked)
 
     def most(self, lanes: int) -> int:
-        """As many sectors as so many lanes can ask for."""
+        """The most sectors of a request of `lanes` lanes."""
         return lanes * (1 + -(-self.size // self.sector))
 
     def sectors(self, addresses: Sequence[int]) -> tuple[list[int], list[int]]:
-        """The sectors of one request, and the places that it touches of each.
+        """The sectors of one request, and its touched places of each.
 
         >>> Asked(ATOMIC, 1, 4, True).sectors([9, 4, 1, 4])
         ([0, 1, 1, 2], [2, 1, 1, 2])
@@ -52,7 +52,7 @@ class Asked(NamedTuple):
 
 
 def sort(numbers: Any, count: int) -> None:
-    """Sort the first numbers: Shell's way, in place, for lists and arrays.
+    """Sort the first numbers by Shell's method, in place, for lists and arrays.
 
     >>> numbers = [3, 9, 1, 2, 0]
     >>> sort(numbers, 4)
@@ -83,11 +83,11 @@ def gather(
     places: Any,
     at: int,
 ) -> int:
-    """Note the sectors of one request from place `at` on; the place after the last one.
+    """Write the sectors of one request from place `at` on; return the place after the last one.
 
     The request has the elements ``addresses[begin:end]``. Sectors come in ascending order, each
-    once; of an atomic as often as one of its elements is asked for. Where it matters, `places` gets
-    a bit for each place of each sector that is touched.
+    once. An atomic has each sector once for every request of its most requested element. If it
+    matters, `places` gets a bit for each touched place of each sector.
 
     >>> found, touched = [0] * 4, [0] * 4
     >>> gather(Asked(ATOMIC, 1, 4, True), [9, 4, 1, 4], 0, 4, [0] * 4, found, touched, 0)

@@ -1,7 +1,7 @@
 """Threads, blocks and warps of one launch (docs/machines.md, *Threads, warps, blocks*).
 
-Thread ids are 0..p-1. A block is `block_size` consecutive threads, the last one may be smaller. A
-warp is w consecutive threads of one block, the last one of a block may be partly filled. Warps are
+Thread ids are 0..p-1. A block is `block_size` consecutive threads; the last one may be smaller. A
+warp is w consecutive threads of one block; the last one of a block may be partly filled. Warps are
 numbered over all blocks in order. Block b lives on DMM b mod d.
 
 A launch may have a *shape*: its grid of blocks and its blocks of threads have extents along x, y
@@ -27,7 +27,7 @@ Integers = npt.NDArray[np.int64]
 Extents = tuple[int, int, int]
 """Numbers along x, y and z."""
 MOST = 2**59
-"""The number of threads from which the bytes of their numbers can't be counted."""
+"""From this many threads on, the bytes of their numbers can't be counted."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Shape:
 
     @property
     def is_line(self) -> bool:
-        """Whether it has no extent along y and z: then the number of a thread is enough."""
+        """Whether it has no extent along y and z: then a thread's number is enough."""
         return self.grid[1:] == self.block[1:] == (1, 1)
 
     def position(self, thread: int) -> Position:
@@ -69,7 +69,7 @@ class Shape:
 
 
 def written(extents: Extents) -> str:
-    """Extents as a text: the axes at the end that have one place are left out.
+    """Return extents as a text, without the last axes that have one place.
 
     >>> written((16, 16, 1)), written((8, 1, 1)), written((2, 1, 4))
     ('16 x 16', '8', '2 x 1 x 4')
@@ -79,7 +79,7 @@ def written(extents: Extents) -> str:
 
 
 def launched(threads: int, block_size: int, shape: Shape | None) -> str:
-    """The threads of a launch as a text.
+    """Return the threads of a launch as a text.
 
     >>> launched(12, 4, None), launched(12, 4, Shape((3, 1, 1), (2, 2, 1)))
     ('12 threads in blocks of 4', '12 threads in a grid of 3 blocks of 2 x 2')
@@ -101,9 +101,9 @@ def _along(number: int, extents: Extents) -> Extents:
 
 @dataclass(frozen=True)
 class Grid:
-    """How `threads` threads are cut into blocks and warps of `width`, on `dmms` DMMs.
+    """The partition of `threads` threads into blocks and warps of `width`, on `dmms` DMMs.
 
-    `shape` is None for a launch that has no extent along y and z.
+    `shape` is None for a launch without extents along y and z.
 
     >>> grid = Grid(threads=10, block_size=6, width=4, dmms=2)
     >>> grid.blocks, grid.warps, grid.warp_threads(1), grid.dmm_of_warp(2)
@@ -123,7 +123,7 @@ class Grid:
 
     @property
     def dmms_used(self) -> int:
-        """How many DMMs hold a block: the first ones do."""
+        """The number of DMMs with a block: the first ones."""
         return min(self.dmms, self.blocks)
 
     @cached_property
@@ -139,12 +139,12 @@ class Grid:
 
     @cached_property
     def extents(self) -> Shape:
-        """The shape of the launch; (blocks, 1, 1) of (block_size, 1, 1) where none was given."""
+        """The shape of the launch; (blocks, 1, 1) of (block_size, 1, 1) if none was given."""
         return self.shape or Shape((self.blocks, 1, 1), (self.block_size, 1, 1))
 
     @cached_property
     def sides(self) -> tuple[Sides, Sides]:
-        """Along which axes a block, and the grid, have more than one place."""
+        """The axes along which a block, and the grid, have more than one place."""
         return _sides(self.extents.block), _sides(self.extents.grid)
 
     @cached_property
@@ -156,15 +156,15 @@ class Grid:
         return fields
 
     def block_of_warp(self, warp: int) -> int:
-        """The block that a warp belongs to."""
+        """The block of a warp."""
         return warp // self.warps_per_block
 
     def dmm_of_block(self, block: int) -> int:
-        """The DMM that a block lives on."""
+        """The DMM of a block."""
         return block % self.dmms
 
     def dmm_of_warp(self, warp: int) -> int:
-        """The DMM that a warp lives on."""
+        """The DMM of a warp."""
         return self.dmm_of_block(self.block_of_warp(warp))
 
     def warp_threads(self, warp: int) -> range:
@@ -176,7 +176,7 @@ class Grid:
 
     @cached_property
     def warp_ends(self) -> Integers:
-        """Where warps begin and end: warp x has the threads from number x on, before x + 1.
+        """The bounds of the warps: warp x has the threads from number x to before number x + 1.
 
         >>> Grid(threads=10, block_size=6, width=4).warp_ends.tolist()
         [0, 4, 6, 10]
@@ -185,13 +185,13 @@ class Grid:
         return np.append(block * self.block_size + position * self.width, self.threads)
 
     def position(self, thread: int | None) -> Position | None:
-        """threadIdx and blockIdx of a thread, where the launch has a shape to name it by."""
+        """threadIdx and blockIdx of a thread, if the launch has a shape."""
         if self.shape is None or thread is None:
             return None
         return self.shape.position(thread)
 
     def unused(self) -> Grid:
-        """The same grid, without the numbers of every thread that have been asked for."""
+        """The same grid, without the cached numbers of every thread."""
         return Grid(self.threads, self.block_size, self.width, self.dmms, self.shape)
 
     @cached_property
@@ -223,7 +223,7 @@ class Grid:
 def make_grid(
     threads: int, block_size: int | None, width: int, dmms: int, shape: Shape | None = None
 ) -> Grid:
-    """The `Grid` of a launch, or a `LaunchError` that says which number can't be.
+    """Return the `Grid` of a launch, or raise a `LaunchError` that names the wrong number.
 
     Without a `block_size` all threads are one block.
     """
@@ -245,7 +245,7 @@ def make_grid(
 
 
 def _check_shape(shape: Shape, threads: int, block_size: int) -> None:
-    """Refuse a shape of other numbers of threads."""
+    """Refuse a shape with other numbers of threads."""
     for extents in (shape.grid, shape.block):
         if len(extents) != len(AXES) or any(extent < 1 for extent in extents):
             raise LaunchError(f"there is no shape {shape}")
@@ -254,7 +254,7 @@ def _check_shape(shape: Shape, threads: int, block_size: int) -> None:
 
 
 Given = int | Sequence[int]
-"""Extents as users give them: a number along x, or up to three along x, y and z."""
+"""Extents in the user's form: a number along x, or up to three along x, y and z."""
 
 
 def asked(
@@ -263,7 +263,7 @@ def asked(
     grid: Given | None = None,
     block: Given | None = None,
 ) -> tuple[int, int | None, Shape | None]:
-    """Threads, block size and shape of a launch, which is given by one of two ways.
+    """Return threads, block size and shape of a launch, given in one of two ways.
 
     Raises a `LaunchError` for both ways, for neither, and for impossible extents.
 
@@ -288,7 +288,7 @@ def asked(
 
 
 def extents_of(name: str, given: Given) -> Extents:
-    """Three extents of up to three that are given; the others are 1.
+    """Return three extents from up to three given ones; the others are 1.
 
     >>> extents_of("block", 32), extents_of("block", (8, 4))
     ((32, 1, 1), (8, 4, 1))

@@ -1,10 +1,10 @@
-"""Layouts of tiles in shared memory, as kernels have them: padded rows, swizzles, strides.
+"""Layouts of tiles in shared memory, as in kernels: padded rows, swizzles, strides.
 
-A tile of a matrix product is written by rows and read by columns, or by blocks that a tensor core
-wants, and is laid out so that neither has conflicts: its rows are longer than their data
-(`Padded`), or the bits of an element's offset that choose the bank are mixed with those that choose
-the row (`Swizzle`, as CUTLASS's CuTe defines it). `Strided` has a stride for each extent, nested
-ones too, as CuTe prints its layouts. `cute` reads what CuTe prints.
+A tile of a matrix product is written by rows. It is read by columns, or by the blocks of a tensor
+core. A good layout makes both free of conflicts. `Padded` makes its rows longer than their data.
+`Swizzle`, as defined by CUTLASS's CuTe, combines the bits of an element's offset that choose the
+bank with those that choose the row. `Strided` has a stride for each extent, also for nested ones,
+as in the layouts that CuTe prints; `cute` reads these.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Base(Protocol):
 
 @dataclass(frozen=True)
 class Padded(DrawnLayout):
-    """Rows that are longer than their data: `by` unused words end each row.
+    """Rows that are longer than their data: each ends with `by` unused words.
 
     >>> Padded(1).offsets((2, 3))
     array([[0, 1, 2],
@@ -65,9 +65,9 @@ class Padded(DrawnLayout):
 class Strided(DrawnLayout):
     """A stride for each axis, as a layout of CuTe: `Strided((8, 8), (1, 8))` goes by columns.
 
-    `shape` are the extents and `stride` the words from one index to the next, nested in the same
-    way: an axis whose extent is a tuple is cut into parts, the first of which moves fastest. An
-    array has one axis for each entry of `shape`, of as many elements as the entry has all together.
+    `shape` has the extents. `stride` has the words from one index to the next, nested in the same
+    way. A tuple as an extent divides its axis into parts; the first part moves fastest. An array
+    has one axis for each entry of `shape`, with as many elements as the product of the entry.
 
     >>> Strided((2, 3), (1, 2)).offsets((2, 3))
     array([[0, 2, 4],
@@ -113,10 +113,10 @@ class Swizzle(DrawnLayout):
     """The swizzle of CuTe, of an element's offset: `bits` bits, from `base` on, moved by `shift`.
 
     The `bits` bits of an offset from bit `base + shift` on are added, without carry, to those from
-    bit `base` on: offset xor ((offset >> shift) & mask). With a negative `shift` they are those
-    from `base` on, added to those from `base - shift` on. `Swizzle<3,4,3>` of bytes is what the
-    hardware calls its mode of 128 bytes; of elements of 2 bytes that is `Swizzle(3, 3, 3)`, which
-    `of_bytes` finds. What is swizzled is what `layout` gives, row-major order unless it is given.
+    bit `base` on: offset xor ((offset >> shift) & mask). With a negative `shift`, the bits from
+    `base` on are added to those from `base - shift` on. The hardware's mode of 128 bytes is
+    `Swizzle<3,4,3>` of bytes. For elements of 2 bytes this is `Swizzle(3, 3, 3)`; `of_bytes`
+    computes it. The swizzle applies to the offsets of `layout`, by default row-major order.
 
     >>> Swizzle(1, 0, 1).offsets((2, 2)), Swizzle(3, 4, 3).of(0b1010000000)
     (array([[0, 1],
@@ -141,7 +141,7 @@ class Swizzle(DrawnLayout):
 
     @staticmethod
     def of_bytes(row: int, size: int, layout: Base | None = None) -> Swizzle:
-        """The hardware's mode of 32, 64 or 128 bytes, for elements of `size` bytes.
+        """Return the hardware's mode of 32, 64 or 128 bytes, for elements of `size` bytes.
 
         >>> str(Swizzle.of_bytes(128, 2)), str(Swizzle.of_bytes(32, 4))
         ('Swizzle<3,3,3>', 'Swizzle<1,2,3>')
@@ -153,11 +153,11 @@ class Swizzle(DrawnLayout):
         return Swizzle(row.bit_length() - 5, 4 - (size.bit_length() - 1), 3, layout)
 
     def of(self, offset: int) -> int:
-        """The offset that an offset becomes."""
+        """Return the swizzled offset of an offset."""
         return int(self.apply(np.array(offset, dtype=np.int64)))
 
     def apply(self, offsets: Offsets) -> Offsets:
-        """The offsets that offsets become."""
+        """Return the swizzled offsets of offsets."""
         mask = (1 << self.bits) - 1
         if self.shift >= 0:
             chosen = offsets & (mask << (self.base + self.shift))
@@ -182,10 +182,10 @@ class Swizzle(DrawnLayout):
 
 @dataclass(frozen=True)
 class XorRows(DrawnLayout):
-    """Word j of row i lies where word j xor (i mod `width`) of a plain row would.
+    """Word j of row i lies where word j xor (i mod `width`) lies in a plain row.
 
-    Rows have a power of two of words, at least `width`; blocks of `vector` neighbours stay
-    together.
+    The number of words of a row is a power of two, at least `width`; blocks of `vector` adjacent
+    words stay together.
 
     >>> XorRows(2).offsets((2, 2))
     array([[0, 1],
@@ -217,7 +217,7 @@ class XorRows(DrawnLayout):
 
 
 def shape_of(layout: object, shape: Shape | None) -> Shape:
-    """The tile's shape: what is given, or what the layout says.
+    """Return the tile's shape: the given one, or that of the layout.
 
     >>> shape_of(Strided((2, 3), (3, 1)), None), shape_of(Padded(1), (4, 4))
     ((2, 3), (4, 4))
@@ -236,7 +236,7 @@ def shape_of(layout: object, shape: Shape | None) -> Shape:
     return own
 
 
-# ------------------------------------------------------------ what CuTe prints
+# ------------------------------------------------------------ CuTe's notation
 
 _SWIZZLE = r"S(?:wizzle|w)<\s*(\d+)\s*,\s*(\d+)\s*,\s*(-?\d+)\s*>"
 _POINTER = r"smem_ptr\[(8|16|32|64|128)b\]\(.*\)"
@@ -248,7 +248,7 @@ class _Reader:
     tokens: list[str] = field(default_factory=list)
 
     def nested(self) -> Nested:
-        """A number or a tuple of such, from the tokens that are left."""
+        """Read a number or a tuple of such from the remaining tokens."""
         if not self.tokens:
             raise self.wrong()
         token = self.tokens.pop(0)
@@ -273,11 +273,11 @@ class _Reader:
 
 
 def cute(text: str) -> Strided | Swizzle:
-    """The layout that CuTe prints as `text`: strides, and in front of them a swizzle, if any.
+    """Read a layout that CuTe prints as `text`: strides, with an optional swizzle in front.
 
     Static numbers may have CuTe's underscore. An offset of 0 between the two is left out; another
-    one is refused. Before a pointer, as in CuTe's layouts for `wgmma`, a swizzle is one of bytes:
-    it becomes the swizzle of elements of as many bits as the pointer says.
+    one is refused. Before a pointer, as in CuTe's layouts for `wgmma`, a swizzle is one of bytes.
+    It becomes the swizzle of elements of the pointer's number of bits.
 
     >>> cute("(_8,(2,4)):(8,(_1,2))")
     Strided(shape=(8, (2, 4)), stride=(8, (1, 2)))
@@ -332,7 +332,7 @@ def _size(extent: Nested) -> int:
 
 
 def _axis(extent: Nested, stride: Nested) -> Offsets:
-    """What each index along an axis adds to the offset."""
+    """The offset that each index along an axis adds."""
     if isinstance(extent, int) and isinstance(stride, int):
         return np.arange(extent, dtype=np.int64) * stride
     assert isinstance(extent, tuple)
@@ -350,7 +350,7 @@ def _text(nested: Nested) -> str:
 
 
 def whole(value: object, what: str, least: int | None = None, most: int | None = None) -> int:
-    """A whole number within its bounds, or a `LayoutError`."""
+    """Return a whole number within its bounds, or raise a `LayoutError`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise LayoutError(f"{what} is a whole number, not {shown(value)}")
     if least is not None and value < least:

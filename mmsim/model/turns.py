@@ -1,4 +1,4 @@
-"""Turns: which ready warp a free memory unit dispatches next (docs/machines.md, *The pipeline*)."""
+"""Turns: the next warp that a free memory unit dispatches (docs/machines.md, *The pipeline*)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Turns(Protocol):
     """The warps that are ready at one unit."""
 
     def push(self, warp: int) -> None:
-        """A warp has become ready."""
+        """Note that a warp has become ready."""
 
     def pop(self) -> int | None:
         """Take the next warp in turn, None if none is ready."""
@@ -116,7 +116,7 @@ class ClustersInTurn:
 
 
 class WarpsInOrder:
-    """In the order in which they came: a round's warps come in order of warp id."""
+    """In order of arrival: a round's warps come in order of warp id."""
 
     def __init__(self) -> None:
         self._ready: deque[int] = deque()

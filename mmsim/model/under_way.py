@@ -1,8 +1,8 @@
 """When a warp may send its next request while others of it are under way.
 
-Of each warp the requests under way are kept in as many places as there may be: when each completes,
-and the access of the text that it is of. Time 0 stands for a place that has never been taken. The
-functions run as they stand, on lists, or compiled by Numba, on arrays.
+Each warp has a fixed number of places for requests under way. A place holds the completion of its
+request and the number of its access. Time 0 stands for a place that has never been taken. The
+functions run unchanged on lists, and compiled by Numba on arrays.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def sent(times: Any, sites: Any, first: int, places: int, site: int, done: int) -> None:
-    """A request was dispatched that completes then: it takes a place whose one has completed."""
+    """Note a dispatched request and its completion, in a place whose request has completed."""
     place = first
     for one in range(first, first + places):
         if times[one] < times[place]:
@@ -21,10 +21,10 @@ def sent(times: Any, sites: Any, first: int, places: int, site: int, done: int) 
 
 
 def next_request(times: Any, sites: Any, first: int, places: int, needed: Any, now: int) -> int:
-    """When the warp may send its next request after one that was dispatched `now`.
+    """Return when the warp may send its next request after one that was dispatched `now`.
 
-    That is a time unit later, when a place is free, and when all requests of the sites that are
-    `needed` (by number of the site, true or false) have completed.
+    That is at least a time unit later. A place must be free, and all requests of the sites that are
+    `needed` (by number of the site, true or false) must have completed.
 
     >>> times, sites = [9, 20, 0], [0, 1, -1]
     >>> [next_request(times, sites, 0, 3, needed, 4) for needed in ([0, 0], [1, 0])]
@@ -44,7 +44,7 @@ def next_request(times: Any, sites: Any, first: int, places: int, needed: Any, n
 
 
 def all_done(times: Any, first: int, places: int) -> int:
-    """When all requests of the warp have completed."""
+    """Return when all requests of the warp have completed."""
     last = times[first]
     for one in range(first, first + places):
         last = max(last, times[one])

@@ -1,7 +1,7 @@
-"""Vectors: what it costs where each lane of a warp accesses several adjacent elements.
+"""Vectors: the cost of accesses to several adjacent elements by each lane of a warp.
 
-Banks of bytes serve a vector as one element of as many bytes: four floats as one of 16 bytes, by
-quarter-warps. In the papers' memories all words of a request count as usual, so that n words of
+Banks of bytes serve a vector as one element of its size: four floats as one of 16 bytes, by
+quarter-warps. In the papers' memories all words of a request count as usual, so n words of
 each of w lanes take at least n stages.
 """
 
@@ -16,10 +16,10 @@ from mmsim.model.conflicts import Conflict, Integers, OfAnother, distinct_of
 
 @dataclass(frozen=True)
 class Vectors(OfAnother):
-    """By another rule, of elements that are vectors: `count` words of a lane are one element.
+    """Another rule, for vectors as elements: the `count` words of a lane are one element.
 
-    The addresses are those of all words, of each lane's vector in ascending order, and `width` are
-    the words that a stage can serve.
+    The addresses are those of all words, of each lane's vector in ascending order. `width` is the
+    number of words that a stage can serve.
 
     >>> from mmsim.model.conflicts import Banks
     >>> pairs = Vectors(4, Banks(2), 2)
@@ -82,10 +82,10 @@ def fewest_of_vectors(
     lanes: Integers | None,
     stages: Integers,
 ) -> Integers:
-    """The fewest stages that each request of vectors can take.
+    """Return the fewest stages that each request of vectors can take.
 
-    That is one for each phase, and as many as its distinct words fill. The requests begin at
-    `firsts` and take so many `stages`, which a rule may make fewer.
+    That is one for each phase, and enough for its distinct words. The requests begin at `firsts`
+    and take `stages`, an upper bound.
 
     >>> from mmsim.model.conflicts import Banks
     >>> addresses, firsts = np.array([0, 1, 2, 3, 4, 5, 8, 9]), np.array([0, 4])

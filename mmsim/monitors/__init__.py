@@ -1,1 +1,1 @@
-"""The checker: what is wrong with a program, found on the simulator before a GPU shows it."""
+"""The checker: it finds a program's mistakes on the simulator before a GPU shows them."""

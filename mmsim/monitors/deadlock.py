@@ -1,9 +1,9 @@
-"""Finds deadlocks: nothing in memory changes any more, and a warp goes on reading.
+"""Finds deadlocks: memory doesn't change any more, and a warp goes on reading.
 
-A write or an atomic that changes memory is *progress*; so is every access outside of `while` loops,
-for a `for` loop comes to its end, and within one that of a line to elements that it hasn't touched
-since memory changed last, as in the search for the end of a list. The reads must be a
-wait (`Waits`): a loop that no other thread could end is an endless program.
+A write or an atomic that changes memory is *progress*. So is every access outside of `while` loops,
+because a `for` loop ends. Within a `while` loop, a line makes progress by an access to elements
+that it hasn't touched since memory changed last, as in the search for the end of a list. The reads
+must be a wait (`Waits`): a loop that no other thread could end is an endless program.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mmsim.monitors.winners import OF_A_CELL
 
 
 class Read(NamedTuple):
-    """A request that reads: its first lane, and how many before it were no progress either."""
+    """A request that reads: its first lane, and the requests without progress before it."""
 
     site: Site
     copy: int
@@ -35,16 +35,16 @@ class Read(NamedTuple):
 
 
 class DeadlockCheck(Listener):
-    """Records for how many requests there was no progress, and which threads have read since.
+    """Counts the requests without progress, and records the threads that have read since.
 
-    `waiting` has the last read of each thread that waits, for each line in which it does, the
+    `waiting` has the last read of each thread that waits, for each line of its waits, the
     latest last; `idle` is the last read that waits for nothing.
     """
 
     def __init__(self, launch: Launch) -> None:
         self.enough = launch.meaning.max_accesses // 4
         self.waits = launch.program.kept("waits", lambda: Waits(launch.program.code))
-        self.touched: set[int] = set()  # what went to which elements since memory changed last
+        self.touched: set[int] = set()  # accesses and elements since memory changed last
         self.growth = Growth(launch, "the list of those that wait for a change")
         self.taken: dict[tuple[str, int, int], Read] = {}  # elements that an atomic waits for
         self.lock_step, self.warp = launch.schedule == "synchronous", launch.grid.warp
@@ -68,7 +68,7 @@ class DeadlockCheck(Listener):
         self.waiting[read.thread, read.site.number] = read
 
     def _taken(self, access: Access, lanes: npt.NDArray[np.int64]) -> None:
-        """Record which thread has changed an element for which others wait by the same atomic."""
+        """Record the thread that changed an element for which others wait by the same atomic."""
         for lane in reversed(lanes.tolist()):  # the first lane won it
             copy, element = access.of_lane(access.copies, lane), int(access.elements[lane])
             self.taken[access.site.array, copy, element] = self._read(access, lane)
@@ -120,7 +120,7 @@ class DeadlockCheck(Listener):
 
     @property
     def reached(self) -> bool:
-        """Whether there was no progress for so long that none will come, but a thread reads."""
+        """Whether no progress has been made for too long, and a thread reads."""
         return self.requests >= self.enough and bool(self.readers())
 
     def readers(self) -> list[Read]:

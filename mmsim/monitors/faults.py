@@ -68,7 +68,7 @@ def finding_before(error: ProgramError) -> Finding:
 
 
 def _endless(error: ProgramError, launch: Launch, monitors: Monitors, time: int) -> Finding:
-    """A deadlock if nothing changes any more while a warp waits, else an endless program."""
+    """A deadlock if memory doesn't change any more while a warp waits, else an endless program."""
     deadlock = monitors.deadlock
     assert deadlock is not None
     if not deadlock.reached:
@@ -111,7 +111,7 @@ def _endless(error: ProgramError, launch: Launch, monitors: Monitors, time: int)
 
 
 def _spin(waiting: Read, holder: Read, launch: Launch) -> Finding:
-    """A wait for a lock that a thread holds which can't go on before the wait is over."""
+    """A wait for a lock whose holder can't go on before the wait is over."""
     array = launch.arrays[waiting.site.array]
     return Finding(
         "spin",

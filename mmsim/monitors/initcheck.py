@@ -1,7 +1,7 @@
 """Finds reads of uninitialized memory.
 
-What an `mm.shared` array holds at first is zero on the simulator and anything on a GPU. The
-parameters come from the caller and are written, except those named as `unset`.
+An `mm.shared` array is zero at first on the simulator, and has any contents on a GPU. The
+parameters come from the caller and are initialized, except those named as `unset`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class UnwrittenReads(Listener):
             written[copies, elements] = True
 
     def _read(self, access: Access, written: npt.NDArray[np.bool_]) -> None:
-        """Record what is read before it has been written."""
+        """Record the elements that are read before they have been written."""
         elements, copies, threads = access.elements, access.copies, access.threads
         unknown = np.flatnonzero(~written[copies, elements])
         if not len(unknown):

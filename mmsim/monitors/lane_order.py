@@ -1,8 +1,8 @@
-"""What orders the lanes of one warp on a GPU, which runs them independently: syncs and atomics.
+"""The order of one warp's lanes on a GPU, which runs them independently: by syncs and atomics.
 
-As in `order`, which does the same for warps: a lane that receives the word that another lane left
-by an atomic knows all that this one had done. Lanes that come to `mm.warp.sync()` know all that
-each of them had done and known.
+`order` does the same for warps. If a lane receives by an atomic the word that another lane left, it
+knows all that this other lane had done. Lanes that come to `mm.warp.sync()` know all that each of
+them had done and known.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ Integers = npt.NDArray[np.int64]
 
 
 class LaneOrder:
-    """Counts the events of each warp, syncs and atomics, and keeps which of them each lane knows.
+    """Counts the events of each warp, syncs and atomics, and keeps those that each lane knows.
 
     `events[warp]` is the number of events up to now. `known[warp][i, j]` is the latest event of
-    lane i that lane j knows of: all that i did before that event comes before what j does now.
-    Where all lanes of a warp know of the same events it is `all_know[warp]`, and the warp has no
+    lane i that lane j knows of: the earlier work of lane i precedes the next work of lane j.
+    If all lanes of a warp know of the same events, this is `all_know[warp]`, and the warp has no
     `known`.
     """
 
@@ -32,16 +32,16 @@ class LaneOrder:
         self.events = np.zeros(launch.grid.warps, np.int64)
         self.all_know = np.zeros(launch.grid.warps, np.int64)
         self.known: dict[int, Integers] = {}
-        # What lanes of a warp left with an element: of each lane the latest event.
+        # For each element that lanes of a warp left: the latest event of each lane.
         self.left: dict[tuple[int, str, int, int], Integers] = {}
 
     @property
     def bytes_taken(self) -> int:
-        """Bytes of what lanes know apart."""
+        """Bytes of the lanes' separate knowledge."""
         return sum(known.nbytes for known in self.known.values())
 
     def synced(self, threads: Integers) -> None:
-        """Lanes come to a sync, each with those of its warp."""
+        """Note that lanes come to a sync, each with those of its warp."""
         grid = self.grid
         begin, end = int(grid.warp[threads[0]]), int(grid.warp[threads[-1]]) + 1
         ends = grid.warp_ends[begin : end + 1]
@@ -59,7 +59,7 @@ class LaneOrder:
             known[np.ix_(there, there)] = self.events[begin + part]
 
     def accessed(self, access: Access) -> None:
-        """Take in an atomic of a warp, its lanes in ascending order."""
+        """Note an atomic of a warp, its lanes in ascending order."""
         if not self.acquires:  # only such atomics come for several warps together
             return
         warp, copy = access.of_lane(access.warps, 0), access.of_lane(access.copies, 0)
@@ -80,7 +80,7 @@ class LaneOrder:
                 self.left[cell] = own if left is None else np.maximum(left, own)
 
     def latest(self, first: Integers, second: Integers) -> Integers:
-        """Of pairs of threads of one warp the latest event of the first that the second knows."""
+        """For pairs of threads of one warp, the first's latest event that the second knows."""
         warps = self.grid.warp[second]
         found: Integers = self.all_know[warps]
         if self.known:

@@ -13,10 +13,10 @@ OF_A_CELL = 32  # bytes of two threads and two requests
 
 
 class LatestLanes:
-    """Of each element the lowest and the highest thread of the latest request that touched it.
+    """The lowest and the highest thread of the latest request that touched each element.
 
-    Where that is one thread, the second is the latest other one of an earlier request. `alone`, a
-    request replaces all that were before it.
+    If this is one thread, the second is the latest other thread of an earlier request. With
+    `alone`, a request replaces all earlier ones.
     """
 
     def __init__(self, cells: int, *, alone: bool) -> None:
@@ -25,7 +25,7 @@ class LatestLanes:
         self.request = np.zeros((2, cells), np.int64)
 
     def note(self, cells: Integers, threads: Integers, requests: Integers) -> None:
-        """Take in requests, of lanes in ascending order."""
+        """Note requests, of lanes in ascending order."""
         if not self.alone:
             thread, number = self.thread[:, cells], self.request[:, cells]
         self.thread[0, cells[::-1]] = threads[::-1]  # the last of equal indices stays
@@ -40,5 +40,5 @@ class LatestLanes:
         self.request[1, cells[single]] = number[older, single]
 
     def of(self, cells: Integers) -> Iterator[tuple[Integers, Integers]]:
-        """The threads that touched the elements, `NO_THREAD` where none has, and their requests."""
+        """The threads that touched the elements, `NO_THREAD` without one, and their requests."""
         yield from zip(self.thread[:, cells], self.request[:, cells], strict=True)

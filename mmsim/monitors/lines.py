@@ -1,4 +1,4 @@
-"""The lines of a program that access memory, and how a check names what it found there."""
+"""The lines of a program that access memory, and the names of a check's findings there."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Lines:
 def found_access(
     place: Place, kind: Action, thread: int, block: int, time: int | None = None
 ) -> FoundAccess:
-    """What a thread did at a place of the text; a `time` below 0 isn't known."""
+    """The work of a thread at a place of the text; a `time` below 0 isn't known."""
     known = time if time is not None and time >= 0 else None
     return FoundAccess(thread, block, kind, place.function, place.file, place.line, known)
 
@@ -65,7 +65,7 @@ def first_rows(*columns: Integers) -> npt.NDArray[np.bool_]:
 
 
 def bits_of(values: npt.NDArray[Any]) -> Integers:
-    """Values as integers that are equal where all bits are; two for each where it has 128 bits."""
+    """Values as integers that are equal if all bits are; two for each value of 128 bits."""
     values = np.ascontiguousarray(values)
     if values.dtype.itemsize == 16:
         return values.view([("first", np.uint64), ("second", np.uint64)])
@@ -73,7 +73,7 @@ def bits_of(values: npt.NDArray[Any]) -> Integers:
 
 
 class Numbering:
-    """Numbers for values of 128 bits: equal ones where all bits are equal."""
+    """Numbers for values of 128 bits: equal ones if all bits are equal."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[int, int], int] = {}

@@ -1,4 +1,4 @@
-"""What an engine reports of a run, and its listeners: monitors, the recorder of a trace.
+"""An engine's reports on a run, and their listeners: monitors, the recorder of a trace.
 
 An engine makes an `Access` only if there is a listener, so a run without one loses no time.
 """
@@ -27,24 +27,24 @@ class Access:
     """One memory instruction: a warp's request, or those of many warps together.
 
     The arrays have an entry for each active lane, by thread number; there is at most one request of
-    each warp. What is the same for all lanes may be one number.
+    each warp. Values that are the same for all lanes may be one number.
 
     Attributes
     ----------
     threads, warps, blocks
-        The threads that make it, their warps and blocks.
+        The threads of the request, their warps and blocks.
     elements
         Row-major element numbers in `array`.
     values
-        What a write stores, of the array's type; what a read has read, None before.
+        The values that a write stores, of the array's type; those of a read, None before it.
     intervals
-        How many barriers a lane's warp has passed, or how many rounds there have been.
+        The barriers that a lane's warp has passed, or the number of rounds so far.
     times
-        When the requests are dispatched, -1 where that isn't known.
+        When the requests are dispatched, -1 if that isn't known.
     addresses
-        Where the elements lie, None where only monitors listen.
+        Where the elements lie, None if only monitors listen.
     grid_intervals
-        How many barriers of the grid a lane's warp has passed, where warps run independently.
+        The barriers of the grid that a lane's warp has passed, if warps run independently.
     """
 
     site: Site
@@ -71,7 +71,7 @@ class Access:
 
     @staticmethod
     def of_lane(column: Integers | int, lane: int) -> int:
-        """What a column says of one lane; lanes are counted among the active ones."""
+        """A column's value for one lane; lanes are counted among the active ones."""
         return int(column[lane]) if isinstance(column, np.ndarray) else column
 
     def of_lanes(self, lanes: slice) -> Access:
@@ -102,7 +102,7 @@ class Stay:
 
 
 class Listener:
-    """Receives what happens in a run; does only what a subclass adds."""
+    """Receives the events of a run; a subclass reacts to them."""
 
     def accessed(self, access: Access) -> None:
         """A memory instruction is about to take effect; reads may have been done."""

@@ -1,12 +1,12 @@
-"""What atomics order: a warp that receives the word of another one knows all that it had done.
+"""The order by atomics: a warp that receives another warp's word knows all that this had done.
 
-So a lock orders what is done under it, and a counter orders what stands before each count. An
-atomic that changes a word *releases* it, one whose old value is used *acquires* it. Barriers order
-the warps of a block, and hand on what each of them knows.
+So a lock orders the work under it, and a counter orders the work before each count. An atomic that
+changes a word *releases* it. An atomic whose old value is used *acquires* it. Barriers order
+the warps of a block, and pass on the knowledge of each.
 
-Each warp counts its releases, and knows of every other warp how many of that warp's releases come
-before it: a vector clock. An access comes before another one exactly if the warp of the second
-knew, when it made it, of a release that the first warp made at the access or later.
+Each warp counts its releases. Its vector clock holds the releases of every other warp that come
+before it. An access comes before another one exactly if, at the second access, its warp knew of a
+release that the first warp made at the first access or later.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Integers = npt.NDArray[np.int64]
 class Order:
     """The vector clocks of a run's warps, updated request by request.
 
-    `needed` says whether the program has an atomic that could order anything: one whose old value
-    is used, under the asynchronous schedule. Without it all stays at 0.
+    `needed` says whether the program has an atomic that could order anything: one with a used old
+    value, under the asynchronous schedule. Otherwise all stays at 0.
     """
 
     def __init__(self, launch: Launch) -> None:
@@ -40,15 +40,15 @@ class Order:
         self.forget()
 
     def forget(self) -> None:
-        """Forget all: the run begins again."""
+        """Discard all: the run begins again."""
         self.releases = np.zeros(self.warps, np.int32)
-        # What has been known at some time: rows of releases by warp, and each warp's row now.
+        # All earlier states of knowledge: rows of releases by warp, and each warp's present row.
         self.views = [np.full(self.warps, -1, np.int32)]
         self.view = [0] * self.warps
         self.left: dict[tuple[str, int, int], npt.NDArray[np.int32]] = {}  # by element
 
     def accessed(self, access: Access) -> tuple[int, int]:
-        """Take in a warp's request: its warp's count of releases and the number of its view."""
+        """Note a warp's request; return the warp's count of releases and the number of its view."""
         if not self.needed:
             return 0, 0
         warp = access.of_lane(access.warps, 0)
@@ -73,7 +73,7 @@ class Order:
         return count, view
 
     def released(self, warps: Iterable[int]) -> None:
-        """A barrier has released these warps, which all know now what each of them has known."""
+        """Note that a barrier has released these warps: each now knows all that they knew."""
         if self.needed:
             rows = np.stack([self._own(warp) for warp in warps])
             together: npt.NDArray[np.int32] = rows.max(axis=0)
@@ -81,19 +81,19 @@ class Order:
                 self._learn(warp, [together])
 
     def before(self, view: Integers, warp: Integers, count: Integers) -> npt.NDArray[np.bool_]:
-        """Whether accesses with such views come after those of such warps and counts."""
+        """Whether accesses with these views come after those of these warps and counts."""
         known = np.stack(self.views)
         result: npt.NDArray[np.bool_] = known[view, warp] >= count
         return result
 
     def _own(self, warp: int) -> npt.NDArray[np.int32]:
-        """What a warp knows, all that it has done itself too."""
+        """The knowledge of a warp, its own work included."""
         own = self.views[self.view[warp]].copy()
         own[warp] = self.releases[warp]
         return own
 
     def _learn(self, warp: int, rows: Iterable[npt.NDArray[np.int32]]) -> None:
-        """A warp learns what others have known."""
+        """Add the knowledge of others to a warp's."""
         old = self.views[self.view[warp]]
         new = np.maximum.reduce([old, *rows])
         if not np.array_equal(old, new):

@@ -50,7 +50,7 @@ def capacity(launch: Launch, words: int | None) -> Iterator[Finding]:
 def placement(launch: Launch, args: tuple[Any, ...]) -> Iterator[Finding]:
     """The arguments whose layout rotates rows of another width than the machine's.
 
-    What the paper guarantees for such a layout holds only for rows of w words.
+    The paper's guarantees for such a layout hold only for rows of w words.
     """
     width = launch.machine.width
     for parameter, argument in zip(launch.program.code.parameters, args, strict=False):

@@ -1,18 +1,18 @@
-"""Finds the data races of a run; engines of every kind report their accesses to it.
+"""Finds the data races of a run, from the accesses that the engines report.
 
 Two accesses to one element of one copy of an array *race* if threads of different warps make them,
 at least one of them writes, and nothing orders them:
 
-- under the asynchronous schedule, accesses of one block are ordered if a barrier lies between them,
-  that is if their warps had passed different numbers of barriers; those of different blocks only
-  if a barrier of the grid does;
+- under the asynchronous schedule, a barrier between two accesses of one block orders them: their
+  warps had passed different numbers of barriers. Only a barrier of the grid orders accesses of
+  different blocks;
 - under the asynchronous schedule, atomics order what comes before and after them (`Order`);
 - under the synchronous schedule, only accesses of one round are unordered.
 
 Two atomics don't race: whatever their order, each takes effect as a whole. A plain access races
-with an atomic. Two writes of the same bits don't race: their order makes no difference. Of a
-warp's writes to one element in one request the lowest-numbered thread's stays (docs/machines.md),
-so the others' values count for nothing.
+with an atomic. Two writes of the same bits don't race: their order makes no difference. If lanes of
+a warp write one element in one request, the lowest-numbered thread's value stays
+(docs/machines.md), so the others' values count for nothing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MOST_HELD = 1 << 21
 """The number of held accesses after which equal ones are merged."""
 
 OF_REPORTED, OF_HELD = 240, 200
-"""Bytes of a reported lane and of a held access, with what they are sorted and compared in."""
+"""Bytes of a reported lane and of a held access, with the data for sorting and comparing them."""
 OF_NUMBERED = 240
 """Bytes of a value of 128 bits that has a number."""
 
@@ -57,8 +57,8 @@ KINDS: dict[Kind, int] = {"read": READ, "write": WRITE, "atomic": ATOMIC}
 
 class Accesses(NamedTuple):
     """Accesses, one entry each. A `cell` is one element of one copy of one array, `line` the number
-    of a source line's accesses of one kind to one array, `bits` what a write stores, `time` when it
-    was dispatched, -1 where that isn't known. `releases` and `view` are what `Order` says of it."""
+    of a source line's accesses of one kind to one array, `bits` the stored value, `time` the
+    dispatch, -1 if that isn't known. `releases` and `view` come from `Order`."""
 
     cell: Integers
     line: Integers
@@ -78,7 +78,7 @@ class Accesses(NamedTuple):
 
 
 class RaceDetector(Listener):
-    """Collects accesses in any order, and reports at the end which of them race."""
+    """Collects accesses in any order, and reports the races among them at the end."""
 
     def __init__(self, launch: Launch, lines: Lines) -> None:
         self.synchronous = launch.schedule == "synchronous"
@@ -97,7 +97,7 @@ class RaceDetector(Listener):
         self.forget()
 
     def forget(self) -> None:
-        """Forget all accesses: the run begins again."""
+        """Discard all accesses: the run begins again."""
         self.order.forget()
         self._reported: list[tuple[Any, ...]] = []
         self._numbering = Numbering()
@@ -106,7 +106,7 @@ class RaceDetector(Listener):
         self._most_held = MOST_HELD
 
     def accessed(self, access: Access) -> None:
-        """Under the synchronous schedule a whole round."""
+        """Note a whole round, under the synchronous schedule."""
         site, array = access.site, access.array
         order = self.order.accessed(access)
         if site.array not in self.written or (self.synchronous and not access.writes):
@@ -157,7 +157,7 @@ class RaceDetector(Listener):
         self.growth.need(OF_REPORTED * self._lanes + OF_HELD * held + numbers, taken)
 
     def _take_in(self) -> None:
-        """Make accesses of what was reported."""
+        """Make accesses from the reports."""
         reported, self._reported, self._lanes = self._reported, [], 0
         if not reported:
             return
@@ -183,7 +183,7 @@ class RaceDetector(Listener):
         request = np.repeat(np.arange(len(lanes)), lanes)
         order = np.lexsort((warp, request, cell))
         accesses = accesses.at(order[row_starts(cell[order], request[order], warp[order])])
-        if self.synchronous:  # nothing else comes into these rounds
+        if self.synchronous:  # these rounds get nothing else
             groups = (accesses.cell, accesses.interval)
             accesses = accesses.at(self._racing(accesses, groups, accesses.warp))
         self._held.append(accesses)
@@ -195,12 +195,12 @@ class RaceDetector(Listener):
     def _racing(
         self, accesses: Accesses, groups: tuple[Integers, ...], actor: Integers
     ) -> Integers:
-        """Which accesses stand in a group with a race, by group, line and thread.
+        """Which accesses belong to a group with a race, by group, line and thread.
 
-        The accesses of a group are unordered where their actors differ. There is a race exactly if
-        there are two actors, and two accesses of which one conflicts with the other: a third one,
-        by another actor if those two are of one, conflicts with one of the two. Writes of two
-        values conflict, and accesses of two kinds.
+        The accesses of a group are unordered if their actors differ. There is a race exactly if
+        there are two actors, and two accesses that conflict. If one actor made these two, a third
+        access by another actor conflicts with one of them. Writes of two values conflict, and
+        accesses of two kinds.
         """
         order = np.lexsort((accesses.thread, accesses.line, *groups))
         if not len(order):
@@ -220,7 +220,7 @@ class RaceDetector(Listener):
         """Pairs that race, a row (line, line, cell, thread, thread, block, block, time, time)
         each.
 
-        Not all of them: of each pair of lines and cell at least the lowest-numbered threads.
+        Not all of them: for each pair of lines and cell at least the lowest-numbered threads.
         """
         order = self._racing(accesses, groups, actor)
         group = np.cumsum(first_rows(*(column[order] for column in groups)))
@@ -231,7 +231,7 @@ class RaceDetector(Listener):
         kinds = self.kinds[accesses.line]
         pairs = [np.zeros((0, 9), dtype=np.int64)]
         distance = 1
-        while True:  # every access with the one so far behind it in its group
+        while True:  # every access with the one `distance` places behind it
             first = np.flatnonzero(group[:-distance] == group[distance:])
             if not len(first):
                 return np.concatenate(pairs)
@@ -250,7 +250,7 @@ class RaceDetector(Listener):
             distance += 1
 
     def _found(self, races: Integers) -> Iterator[Finding]:
-        """Of each pair of lines the first element and its lowest-numbered threads."""
+        """For each pair of lines the first element and its lowest-numbered threads."""
         races = races[np.lexsort(races.T[4::-1])]
         elements = races[first_rows(*races.T[:3])]
         starts = row_starts(*elements.T[:2])
@@ -290,7 +290,7 @@ def _joined(parts: list[Accesses]) -> Accesses:
 
 
 def _merged(accesses: Accesses) -> Accesses:
-    """Without accesses that differ from another one in nothing but a higher thread."""
+    """The accesses without those that equal another one except for a higher thread."""
     kinds = (
         *(accesses.releases, accesses.view, accesses.bits),
         *(accesses.interval, accesses.line, accesses.warp, accesses.cell),
@@ -300,18 +300,18 @@ def _merged(accesses: Accesses) -> Accesses:
 
 
 def _needed(group: Integers, line: Integers, actor: Integers, bits: Integers) -> Integers:
-    """The few accesses of each line and group that decide which race; all come by thread number.
+    """The few accesses of each line and group that decide every race, by thread number.
 
-    Whatever an access of another line (w, v) asks for, the first access here with another actor
-    than w and other bits than v, it is among these: the first of all, (w1, v1); for those who share
-    w1, the first with another actor, and the first after that with other bits too; for those who
-    share v1, the first with other bits, and the first after that with another actor too.
+    An access (w, v) of another line needs the first access here with another actor than w and
+    other bits than v. It is one of these: the first of all, (w1, v1); for accesses with actor
+    w1, the first with another actor, and the first after this with other bits too; for accesses
+    with bits v1, the first with other bits, and the first after this with another actor too.
     """
     starts = row_starts(group, line)
     of = np.cumsum(first_rows(group, line)) - 1
 
     def first(candidates: npt.NDArray[np.bool_]) -> Integers:
-        """The first candidate of each line and group, the very first access where there is none."""
+        """The first candidate of each line and group, or the very first access without one."""
         found = starts.copy()
         positions = np.flatnonzero(candidates)[::-1]
         found[of[positions]] = positions  # the last of equal indices stays

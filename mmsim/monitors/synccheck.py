@@ -1,12 +1,12 @@
 """Finds divergent barriers.
 
 A barrier opens when every unfinished warp of its block waits at one (docs/machines.md). On a GPU
-all threads of the block, or of the grid, that haven't returned must come to the *same* barrier:
-where warps wait at two different ones, or a thread runs past a barrier at which others wait, the
-behaviour is undefined.
+all threads of the block, or of the grid, that haven't returned must come to the *same* barrier.
+The behaviour is undefined if warps wait at two different ones, or if a thread runs past a barrier
+at which others wait.
 
-A barrier of the grid counts blocks, and the first thread of each counts for its block: if that has
-returned, a GPU waits for ever, though the simulator goes on (seen on an H100).
+A barrier of the grid counts blocks, and the first thread of each counts for its block. If this
+thread has returned, a GPU waits forever, though the simulator goes on (seen on an H100).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ OF_AN_ARRIVAL = 600  # bytes
 
 
 class SyncCheck(Listener):
-    """Records where each warp waits, and reports which of a block's warps don't wait together."""
+    """Records where each warp waits, and reports the warps of a block that don't wait together."""
 
     def __init__(self, launch: Launch) -> None:
         self.grid = launch.grid
@@ -47,7 +47,7 @@ class SyncCheck(Listener):
         self.forget()
 
     def forget(self) -> None:
-        """Forget all: the run begins again."""
+        """Discard all: the run begins again."""
         self.latest = np.full(self.grid.threads, self.begin, dtype=np.int32)
         self.since = np.full(self.grid.threads, -1, dtype=np.int64)
         self.came: dict[int, list[FoundAccess]] = {}
@@ -130,7 +130,7 @@ class SyncCheck(Listener):
         yield from found.values()
 
     def _apart(self) -> Iterator[tuple[FoundAccess, FoundAccess]]:
-        """Of warps that run independently: a thread at a barrier, and one that isn't at it."""
+        """A thread at a barrier, and one elsewhere, of warps that run independently."""
         blocks: dict[int, list[list[FoundAccess]]] = {}
         for warp, came in sorted(self.came.items()):
             blocks.setdefault(self.grid.block_of_warp(warp), []).append(came)
@@ -156,13 +156,13 @@ class SyncCheck(Listener):
                     yield waits, self.last(thread, "end")
 
     def last(self, thread: int, kind: Action = "elsewhere") -> FoundAccess:
-        """Where a thread was seen last."""
+        """The last place of a thread."""
         place = self.places[self.latest[thread]]
         block = int(self.grid.block[thread])
         return found_access(place, kind, thread, block, int(self.since[thread]))
 
     def waiting(self) -> FoundAccess | None:
-        """The first of the warps that stand at a barrier, for whose blocks it hasn't opened."""
+        """The first warp at a barrier that hasn't opened for its block."""
         fewest: dict[int, int] = {}  # barriers that all of a block's unfinished warps have come to
         unfinished = [warp for warp in range(self.grid.warps) if warp not in self.gone]
         for warp in unfinished:
@@ -182,7 +182,7 @@ class SyncCheck(Listener):
 
 
 def _meet_apart(warps: list[list[FoundAccess]]) -> Iterator[tuple[FoundAccess, FoundAccess]]:
-    """Of warps that should meet each time: a thread at a barrier, and one that isn't at it."""
+    """A thread at a barrier, and one elsewhere, of warps that should meet each time."""
     for arrival in range(max(map(len, warps), default=0)):
         actions = [came[arrival] for came in warps if len(came) > arrival]
         waiting = next((action for action in actions if action.kind == "barrier"), None)

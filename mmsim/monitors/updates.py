@@ -1,13 +1,13 @@
 """Finds lost updates: threads read an element, and each writes a value computed from the old one.
 
-All except one are lost, whether or not the words that they write are equal: of eight threads that
+Only one of them takes effect, whether or not the words that they write are equal. If eight threads
 add 1 to an element in one request, seven add nothing. Two updates of one element meet
 
 - in one request of a warp, and under the synchronous schedule in one round;
-- under the synchronous schedule also where a thread writes after another one, and had read before
+- under the synchronous schedule also if a thread writes after another one, and had read before
   that.
 
-Updates of different warps that nothing orders under the asynchronous schedule are data races.
+Under the asynchronous schedule, unordered updates of different warps are data races.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class LostUpdates(Listener):
-    """Records what each thread has read last, and the first updates that meet in each line."""
+    """Records the last read of each thread, and the first updates that meet in each line."""
 
     def __init__(self, launch: Launch, lines: Lines) -> None:
         self.lines, self.arrays = lines, launch.arrays
@@ -42,14 +42,14 @@ class LostUpdates(Listener):
         self.forget()
 
     def forget(self) -> None:
-        """Forget all accesses: the run begins again."""
+        """Discard all accesses: the run begins again."""
         self.now = 0
-        # By the site of a read, for each thread: which cells it read last, and when.
+        # By the site of a read, for each thread: the cells of its last read, and the time.
         self.cell = {
             site: np.full((self.threads, self.sites[site].vector), -1) for site in self.reads
         }
         self.when = {site: np.zeros(self.threads, np.int64) for site in self.reads}
-        # By array, for each cell: when it was updated last, by whom, and with which bits.
+        # By array, for each cell: the time, the thread and the bits of its last update.
         self.updated: dict[str, tuple[Integers, Integers, Integers]] = {}
         self.first: dict[int, tuple[int, ...]] = {}  # cell, two threads, their times
         self.cells: dict[int, set[int]] = {}
@@ -71,7 +71,7 @@ class LostUpdates(Listener):
         return cells
 
     def _update(self, access: Access, update: Update) -> None:
-        """A write of such a kind: its lanes that have read the same element are updates."""
+        """Note a write of this kind: its lanes that have read the same element are updates."""
         assert access.values is not None
         cells, threads = self._cells(access), access.threads
         read = np.zeros(len(cells), np.int64)
@@ -114,13 +114,13 @@ class LostUpdates(Listener):
         if update.harmless:
             stale = stale[what[cells[stale]] != bits[stale]]
         self._found(access, cells, stale, who[cells[stale]], np.full(len(stale), -1))
-        last = order[::-1]  # of one element the lowest-numbered thread's stays
+        last = order[::-1]  # of one element the lowest-numbered thread's value stays
         when[cells[last]], who[cells[last]], what[cells[last]] = self.now, threads[last], bits[last]
 
     def _found(
         self, access: Access, cells: Integers, lanes: Integers, others: Integers, times: Integers
     ) -> None:
-        """Updates by such lanes of an access, and by others at such times."""
+        """Note updates by these lanes of an access, and by others at these times."""
         if not len(lanes):
             return
         line = int(self.lines.of_site[access.site.number])

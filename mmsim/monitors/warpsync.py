@@ -1,10 +1,10 @@
 """Finds lanes that exchange through memory without `mm.warp.sync()`.
 
-In the models the lanes of a warp run together: an earlier statement has been done by all of them.
+In the models the lanes of a warp run together: all of them have done the earlier statements.
 The threads of a GPU run independently (since Volta, CUDA C++ Programming Guide, "Independent
 Thread Scheduling"). So two lanes that touch one element in different requests, at least one of them
-writing, do so in no order, unless a barrier, a sync of both lanes or an atomic by which one follows
-the other lies between (`LaneOrder`). Nothing is needed between
+writing, are unordered unless one of these lies between: a barrier, a sync of both lanes, an atomic
+by which one follows the other (`LaneOrder`). Nothing is needed between
 
 - two atomics, though an atomic is a write and a read;
 - two writes of the same value;
@@ -39,10 +39,10 @@ EARLIER = {
 
 
 class WarpSyncCheck(Listener):
-    """Records which lane has touched each element last, and whether another lane does so next.
+    """Records the lane that touched each element last, and whether another lane does so next.
 
-    For warps that run independently. `first` has for each pair of lines that meet the first
-    element with its threads, times and block, `cells` which elements do.
+    For warps that run independently. `first` has an entry for each pair of lines that meet: the
+    first element with its threads, times and block. `cells` has all elements of the pair.
     """
 
     def __init__(self, launch: Launch, lines: Lines) -> None:
@@ -56,20 +56,20 @@ class WarpSyncCheck(Listener):
         self.forget()
 
     def forget(self) -> None:
-        """Forget all: the run begins again."""
+        """Discard all: the run begins again."""
         self.latest: dict[tuple[str, str], LatestLanes] = {}  # by array and kind of access
-        # Of each request its line, how many barriers and how many events of `LaneOrder` its warp
+        # For each request its line, how many barriers and how many events of `LaneOrder` its warp
         # had passed, and its time.
         self.requests = np.zeros((4, 1), np.int64)
         self.count = 0
-        # Of each thread its latest plain write: the number of the request, and the elements.
+        # The latest plain write of each thread: the number of the request, and the elements.
         self.own = np.full((self.grid.threads, 3), NO_THREAD, np.int64)
         self.order = LaneOrder(self.launch)
         self.first: dict[tuple[int, int], tuple[int, ...]] = {}
         self.cells: dict[tuple[int, int], npt.NDArray[np.bool_]] = {}
 
     def synced(self, threads: Integers) -> None:
-        """Lanes come to a sync, each with those of its warp."""
+        """Note that lanes come to a sync, each with those of its warp."""
         self.order.synced(threads)
         self._ask()
 
@@ -91,7 +91,7 @@ class WarpSyncCheck(Listener):
             self._note(access, cells, events)
 
     def _note(self, access: Access, cells: Integers, events: Integers) -> None:
-        """Warps touch such elements, each lane's after so many events."""
+        """Note that warps touch these elements, each lane after so many events."""
         kind = access.site.kind
         key = access.site.array, kind
         if key not in self.latest:
@@ -151,7 +151,7 @@ class WarpSyncCheck(Listener):
         lines: Integers,
         times: Integers,
     ) -> None:
-        """The lanes `bad` of an access follow others, who did such lines, without a sync."""
+        """Note that lanes `bad` of an access follow others, at these lines, without a sync."""
         line = int(self.lines.of_site[access.site.number])
         threads = access.threads[bad]
         for earlier in np.unique(lines).tolist():

@@ -1,7 +1,7 @@
-"""What watches a running program, and reports at the end what is wrong with it.
+"""Watches a running program, and reports its mistakes at the end.
 
-Engines of every kind report to `Monitors` each memory instruction, in the order in which they
-take effect, and each barrier (`listener`).
+The engines report each memory instruction to `Monitors`, in the order of their effects, and each
+barrier (`listener`).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from mmsim.monitors.warpsync import WarpSyncCheck
 from mmsim.monitors.winners import ConcurrentWrites
 from mmsim.results.findings import Finding
 
-OF_A_THREAD = 72  # bytes: where and when it was seen last, its latest write, and an access reported
+OF_A_THREAD = 72  # bytes: its last place and time, its latest write, and an access reported
 
 
 class Monitors(Listener):
     """Looks for races, reads of uninitialized memory, divergent barriers and missing syncs.
 
-    `thorough`, it also notes what a check asks for: concurrent writes, and whether the program is
-    deadlocked. `unset` are parameters whose first contents mean nothing.
+    With `thorough`, it also notes concurrent writes and whether the program is deadlocked, for
+    `Machine.check`. The first contents of the parameters `unset` mean nothing.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Monitors(Listener):
         self.warp_syncs = WarpSyncCheck(launch, lines) if independent else None
 
     def forget(self) -> None:
-        """Forget all: the run begins again."""
+        """Discard all: the run begins again."""
         self.races.forget()
         self.unwritten.forget()
         self.updates.forget()
@@ -89,10 +89,10 @@ class Monitors(Listener):
         self.barriers.ended(warp, live)
 
     def findings(self) -> tuple[Finding, ...]:
-        """All that was found, races first.
+        """All findings, races first.
 
-        A line that reads in a race may come too early; that is reported once, as the race. So are
-        lanes that meet in a line that races as well, or whose updates get lost.
+        A line that reads too early, in a race, is reported once, as the race. So are lanes that
+        meet in a line that races as well, or whose updates get lost.
         """
         races = self.races.findings()
         racing = {(race.array, access) for race in races for access in _places(race)}
@@ -112,7 +112,7 @@ class Monitors(Listener):
 
 
 def bytes_watched(launch: Launch) -> int:
-    """What `Monitors` take, without what grows with the accesses."""
+    """Bytes of `Monitors`, without data that grow with the accesses."""
     arrays = launch.arrays
     sites = [site for site in launch.meaning.sites if site.kind != "write"]
     noted = {name: 1 for name in arrays}  # what is written, and for each line what is not

@@ -1,7 +1,7 @@
-"""Concurrent writes: where they store different values, and the result with another winner.
+"""Concurrent writes of different values, and the result with another winner.
 
-Of several writes to one element in one request the lowest-numbered thread's stays
-(docs/machines.md). A GPU promises only that one of them does.
+If several writes of one request go to one element, the lowest-numbered thread's value stays
+(docs/machines.md). A GPU promises only that one of them stays.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class ConcurrentWrites(Listener):
         self.first[line] = min(self.first.get(line, found), found, key=lambda one: one[:3])
 
     def finding(self, line: int, note: str) -> Finding:
-        """That the results depend on the winner in a line."""
+        """A finding that the results depend on the winner in a line."""
         site = self.lines.sites[line]
         cell, winner, loser, block, time = self.first[line]
         array = self.arrays[site.array]
@@ -81,9 +81,9 @@ def write_otherwise(
     warps: Integers | int,
     other: Other,
 ) -> None:
-    """`ArrayInMemory.write`, but of concurrent writes of different values another one stays.
+    """`ArrayInMemory.write`, but another one of concurrent writes of different values stays.
 
-    It is that of the lowest- or the highest-numbered thread whose value differs from the rule's.
+    It is that of the lowest- or the highest-numbered thread with another value than the rule's.
     """
     of_lane = np.broadcast_to(warps, len(elements))
     for warp in np.unique(of_lane):

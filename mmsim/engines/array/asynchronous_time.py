@@ -20,7 +20,7 @@ from mmsim.model.machines import Machine
 from mmsim.model.threads import Grid
 
 FEW = 50_000  # operations that are done before Numba and its cached code are loaded
-FEW_MORE = 5_000  # the same if Numba is loaded already
+FEW_MORE = 5_000  # the same when Numba is loaded already
 COLD = Cold("turns_compiled.play", 1_000_000)  # operations that take as long as compiling
 SHORT = 1 << 21  # operations that take too little time to be watched
 
@@ -31,7 +31,7 @@ def compiled() -> Any:
     from mmsim.host import compiler  # loads Numba, which takes longer than a short run
 
     register_trees()
-    # Nothing is allocated; counting references to nothing would take half the time.
+    # Nothing is allocated, so no references are counted: that would take half the time.
     return compiler.compiled(play.play, error_model="numpy", _nrt=False)
 
 
@@ -253,7 +253,7 @@ def _blocks(grid: Grid, dmms: int) -> int:
 def words_for(warps: int) -> int:
     """The words of a tree of ready warps."""
     words = 1
-    while 63 * words + 1 < warps:  # the number of nodes after the last word
+    while 63 * words + 1 < warps:  # so many nodes come after the last word
         words = 64 * words + 1
     return words
 

@@ -128,7 +128,7 @@ LANES = 8
 def quick_slot_of(numba: Any) -> Any:
     """A search for Numba that compares several slots together, by vector instructions.
 
-    Each sector is searched in a cache of many ways, and its line is mostly missing.
+    A cache of many ways is searched for each sector; the line is mostly missing.
     """
     extending: Any = import_module("numba.extending")
     ir: Any = import_module("llvmlite.ir")

@@ -23,7 +23,7 @@ class Cold:
     warm: bool = False
 
     def pays(self, work: int) -> bool:
-        """Whether to use the compiled function for `work` more."""
+        """Whether the next `work` should use the compiled function."""
         if not self.warm:
             from mmsim.host import compiler  # loads Numba
 

@@ -2,7 +2,7 @@
 
 An operation is one number: 0 for nothing, `BARRIER`, or 2k for a request of k stages at the unit in
 front of the array parameters, 2k + 1 for one at the shared memory of the warp's own DMM. There are
-are as many as accesses, so they are kept in the narrowest type that holds them.
+as many as accesses, so they are kept in the narrowest type that holds them.
 """
 
 from __future__ import annotations

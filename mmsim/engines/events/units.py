@@ -18,7 +18,7 @@ from mmsim.model.memory import ArrayInMemory
 from mmsim.model.rounds import completion
 from mmsim.model.turns import Turns
 
-FEW = 4  # for fewer requests, counting them one by one is faster
+FEW = 4  # requests below which counting them one by one is faster
 
 Integers = npt.NDArray[np.int64]
 

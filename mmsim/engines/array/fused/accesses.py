@@ -116,7 +116,7 @@ class Accesses(Pieces):
         return name
 
     def _in_step(self, accesses: int) -> None:
-        """Give up if the list of accesses ends too early, in case the skeleton is wrong."""
+        """Give up at the end of the list of accesses, in case the skeleton is wrong."""
         self.text.add(f"if at_access + {accesses} > len(requests):")
         self.text.add("    return 1")
 
@@ -208,7 +208,7 @@ class Accesses(Pieces):
         self._give_up()
 
     def _atomic(self, statement: ir.Atomic) -> None:
-        """Write a loop over the lanes in order; each lane receives the last one's result."""
+        """Write a loop over the lanes in order; each lane receives the previous one's result."""
         text, array, target = self.text, statement.array, statement.target
         held = self.typing.arrays[array]
         if statement.op == "cas" and held.kind == "f":

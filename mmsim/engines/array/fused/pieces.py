@@ -254,7 +254,7 @@ class Pieces(ABC):
 
     @contextmanager
     def _lanes(self, mask: str | None = None) -> Iterator[None]:
-        """A loop over the lanes of a warp that a mask has chosen."""
+        """A loop over the lanes of a warp that are in the mask."""
         text = self.text
         text.add("for lane in range(lanes):")
         text.depth += 1

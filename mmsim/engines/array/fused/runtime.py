@@ -173,7 +173,7 @@ def unsigned_shift_right(x: np.uint64, y: np.uint64) -> np.uint64:
 
 @compiled
 def popc(bits: np.uint64) -> int:
-    """The number of ones among 64 bits."""
+    """The number of 1 bits among 64."""
     found = 0
     while bits != np.uint64(0):
         bits &= bits - np.uint64(1)
@@ -183,7 +183,7 @@ def popc(bits: np.uint64) -> int:
 
 @compiled
 def clz(bits: np.uint64) -> int:
-    """The number of zeros above the highest one of 64 bits."""
+    """The number of 0 bits above the highest 1 bit of 64."""
     found = 64
     while bits != np.uint64(0):
         bits >>= np.uint64(1)
@@ -193,7 +193,7 @@ def clz(bits: np.uint64) -> int:
 
 @compiled
 def ffs(bits: np.uint64) -> int:
-    """The place of the lowest one of 64 bits, counted from 1; 0 without a one."""
+    """The place of the lowest 1 bit of 64, counted from 1; 0 without one."""
     found = 0
     while bits != np.uint64(0):
         bits <<= np.uint64(1)
