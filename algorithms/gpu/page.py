@@ -1,4 +1,4 @@
-"""The page about the model and a real GPU, made from the results that are kept.
+"""The page about the model and a real GPU, made from the kept results.
 
 `python -m mmsim_algorithms.gpu.page` prints the page docs/metal.md. With a folder it writes
 metal.md and metal-counters.md there and the figures to figures/ in it:

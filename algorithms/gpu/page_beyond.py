@@ -1,4 +1,4 @@
-"""The page's section about rules that were tried, and what the card was seen to do."""
+"""The page's section about rules that were tried, and the card's behaviour."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ TRIED = {
         of threads up to a limit. With that time short launches were too slow and long ones no
         better.""",
 }
-"""Rules, and what came of them."""
+"""Rules and their effects."""
 READ, CROSSED = "lts__t_sectors_op_read.sum", "lts__t_sectors_srcunit_ltcfabric.sum"
 FROM, TO = "dram__sectors_read.sum", "dram__sectors_write.sum"
 ASKED = "l1tex__t_sectors_pipe_lsu_mem_global_op_"
 
 
 def tried(results: Results) -> list[str]:
-    """The section; nothing where the record isn't kept."""
+    """The section; nothing without a record."""
     if EXPERIMENT not in results.records:
         return []
     record = results[EXPERIMENT]
@@ -94,7 +94,7 @@ def _of(record: Record, which: str) -> list[Row]:
 
 
 def _shown(row: Row, *fields: str) -> list[str]:
-    """Counts as they are, times to three digits."""
+    """Show counts in full, and times to three digits."""
     return [
         short(number(row, name)) if name == "ms" else f"{number(row, name):.0f}" for name in fields
     ]

@@ -1,4 +1,4 @@
-"""Of predicted times that are far off: which count is wrong, or else which rate."""
+"""The wrong count, or else the wrong rate, of each predicted time that is far off."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mmsim_algorithms.gpu.markdown import listed, paragraph, signed, table
 from mmsim_algorithms.gpu.predicted import ABOUT, FAR, TITLES, Predictions, errors, same
 
 LATENCY = "latency"
-"""What binds a run whose resources are all busy for less than half of it."""
+"""The limit of a run whose resources are all busy for less than half of it."""
 
 
 EXPLAINED = """The column "bound by" names the limit of the predicted launches for most of their
@@ -22,7 +22,7 @@ EXPLAINED = """The column "bound by" names the limit of the predicted launches f
 
 
 def wrong(predictions: Predictions, explained: str) -> str:
-    """Each such time with its reason, below some words about them; without any, nothing."""
+    """A table of these times with reasons, below an explanation; nothing without such times."""
     times, launches = predictions.times(), predictions.launches()
     rows = []
     for row in times:
@@ -47,7 +47,7 @@ def _about(row: Row) -> tuple[str, ...]:
 
 
 def reason(off: float, launches: Sequence[Row], bound: str) -> str:
-    """What is wrong with a time that is off so far.
+    """Name the errors behind a time with this error.
 
     >>> launches = [{title: 0.0 for title in TITLES} | {"crossings": 0.4}]
     >>> reason(0.2, launches, "tags"), reason(-0.2, launches, "tags")
