@@ -1,7 +1,7 @@
 """Behaviour of a card that the machine with a cache lacks: counts and times of small kernels.
 
 `python -m mmsim_algorithms.gpu.beyond FILE` makes them on the GPU at hand. *Joined reads*: warps
-read the same lines in turn; it counts the requested sectors and those that reach the second-level
+read the same lines in turn; it counts the requested sectors, and how many reach the second-level
 cache. *Lines written in part*: one word of each sector of an array, once; it counts the sectors
 that memory sends to fill them. *Blocks*: launches of blocks that do nothing. *Strides*: adjacent
 threads, so many bytes apart, read all sectors of an array once.

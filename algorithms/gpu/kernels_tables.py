@@ -1,4 +1,4 @@
-"""Kernels of several kinds on a GPU: their times, none of which was used to make a machine."""
+"""Kernels of several kinds on a GPU: their times. No machine was made from these times."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from mmsim_algorithms.gpu.kept import Results, number
 from mmsim_algorithms.gpu.markdown import bullets, paragraph, short, table
 
 TRIED = {
-    "Reads that join": """if some reads of a cluster's multiprocessors ask for the same sectors of a
-        line while the first one is under way, the cluster asks the card's cache only once. Of a
-        block's warps, which all read the same lines, up to four join. With such a rule too many
+    "Reads that join": """reads of a cluster's multiprocessors may ask for the same sectors of a
+        line while the first one is under way. Then the cluster asks the card's cache only once. Of
+        a block's warps, which all read the same lines, up to four join. With such a rule too many
         reads joined: the machine's warps stay closer together than the card's. The predicted time
         of the plain matrix product was much too short.""",
     "A limit for lines written in part": """the card fills such lines, and writes them to memory,

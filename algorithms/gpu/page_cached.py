@@ -101,20 +101,20 @@ def _numbers(results: Results) -> str:
                     occupies the port and the wire for its own times. Then all microbenchmarks were
                     run again.""",
                     """After two predictions of the kernels: atomics wait for each other in slices,
-                    as the microbenchmarks of atomics had shown before; and arithmetic waits for
+                    as the microbenchmarks of atomics had shown before. Arithmetic waits for
                     nothing, as `sums:block_sums` of [the field's
                     algorithms](#the-fields-algorithms) had shown.""",
                     """After the prediction of all permutations, from microbenchmarks: half-warps
                     ask once for the tag of a line that they share, as the counts of S-designated
-                    along the shuffle had suggested; and adjacent blocks run in one half of the
+                    along the shuffle had suggested. Adjacent blocks run in one half of the
                     cache.""",
                     f"""After the prediction of the second set of kernels: a multiprocessor asks for
-                    pages that it doesn't know, as reads many MiB apart had suggested; and clusters
-                    take turns. Until then no microbenchmark had tested either; those of [the
+                    pages that it doesn't know, as reads many MiB apart had suggested. Clusters take
+                    turns. Until then no microbenchmark had tested either; those of [the
                     cache](#{CACHE}) do now.""",
                     """After the prediction of the third set and of all permutations with these
-                    rules: blocks begin in order wherever room is made, as NVIDIA describes; and
-                    each cluster is in the half in which it was measured.""",
+                    rules: blocks begin in order wherever room is made, as NVIDIA describes. Each
+                    cluster is in its measured half.""",
                 )
             ),
             table(("number", "picoseconds, or as it is", "how it is found"), rows, texts=1).replace(

@@ -87,8 +87,8 @@ def section(results: Results) -> str:
                 measures the cost of an address group: it reads and writes every word of a long
                 array, {AT_ONCE} of them by each thread. The difference between two sizes leaves out
                 the costs that both have. The shared memory of a multiprocessor is the memory of a
-                DMM (Discrete Memory Machine), global memory that of a UMM (Unified Memory Machine),
-                and the card is an HMM (Hierarchical Memory Machine)."""
+                DMM (Discrete Memory Machine). Global memory is the memory of a UMM (Unified Memory
+                Machine). The card is an HMM (Hierarchical Memory Machine)."""
             ),
             numbers(found),
             paragraph(

@@ -68,8 +68,8 @@ def section(rows: Sequence[Row]) -> str:
                 {listed(_place(*cell) for cell in won) or "none"}. In the paper it won {len(then)}
                 of the {len(paper)} cells printed. In the model it wins {len(forecast)} of
                 {len(own)}, among them {sum(cell in forecast for cell in won)} of the {len(won)}
-                that it wins on the card. The model overcharges casual reads, so it doesn't show
-                from which size on scheduled wins on this card."""
+                that it wins on the card. The model overcharges casual reads, so it can't show the
+                sizes at which scheduled wins on this card."""
             ),
         )
     )

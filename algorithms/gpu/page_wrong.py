@@ -14,11 +14,11 @@ LATENCY = "latency"
 
 
 EXPLAINED = """The column "bound by" names the limit of the predicted launches for most of their
-    time: the resource of global memory that is occupied longest, or the latency, if no resource is
-    occupied for half of a launch. The column "wrong" names the counts of any launch that are off by
-    more than 15% in the direction of the time. If there is none, the rate of the limit is wrong, or
-    the model lacks something. Counts in brackets are off in the other direction, and don't explain
-    the time."""
+    time. It is the resource of global memory that is occupied longest, or the latency, if no
+    resource is occupied for half of a launch. The column "wrong" names the counts of any launch
+    that are off by more than 15% in the direction of the time. If there is none, the rate of the
+    limit is wrong, or the model lacks something. Counts in brackets are off in the other direction,
+    and don't explain the time."""
 
 
 def wrong(predictions: Predictions, explained: str) -> str:

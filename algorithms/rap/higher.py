@@ -89,6 +89,6 @@ def array(w: int) -> mm.layout.Offsets:
 @stride2.example
 @stride3.example
 def array_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
-    """A w x w x w x w array under 3P, of which w² threads access w lines."""
+    """A w x w x w x w array under 3P; w² threads access w lines of it."""
     placed = mm.place(array(width), mm.layout.ThreeP(width, seed))
     return mm.Example(placed, threads=width * width)

@@ -7,7 +7,7 @@ The paper writes its transposes in place, a[j][i] <- a[i][j]. This is right if a
 before any writes, as under the synchronous schedule. Without lock step it is a race. On a DMM or a
 UMM the rule of turns happens to hide it: every warp sends one read, and requests complete in the
 order of their dispatches. So the warps take turns in order, and all reads come before the first
-write. The race shows only on the global memory of an HMM whose DMMs hold unequal numbers of warps:
+write. The race shows only on the global memory of an HMM with unequal numbers of warps on its DMMs:
 the DMM with fewer warps reads first and, if the latency is short, overwrites words before the other
 reads them (`race`). A second matrix to write to makes it right everywhere, a barrier if all threads
 are one block.

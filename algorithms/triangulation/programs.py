@@ -6,8 +6,8 @@ abstract.
 
 Each chord of a convex polygon has a weight. The programs find the least sum of the weights of
 chords that cut the polygon into triangles. A polygon of n + 1 vertices has n sides 0, ..., n - 1
-and a base. With c[i, j] the least sum for the polygon between the sides i, ..., j and the chord
-that closes them, c[i, i] = 0 and c[i, j] = u[i, j] + min over i <= k < j of c[i, k] + c[k + 1, j].
+and a base. Let c[i, j] be the least sum for the polygon of the sides i, ..., j and the chord that
+closes them. Then c[i, i] = 0 and c[i, j] = u[i, j] + min over i <= k < j of c[i, k] + c[k + 1, j].
 The base has the weight u[0, n - 1].
 
 In the *diagonal arrangement* of such a matrix row g has the elements [i, i + g] for all i.
