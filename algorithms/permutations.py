@@ -138,7 +138,7 @@ def check(P: npt.ArrayLike) -> Integers:
 
 
 def inverse(P: npt.ArrayLike) -> Integers:
-    """The permutation Q with Q(P(i)) = i, by which S-designated algorithms read (CFP section III).
+    """The permutation Q with Q(P(i)) = i; S-designated algorithms read by it (CFP section III).
 
     >>> inverse([1, 2, 0])
     array([2, 0, 1])

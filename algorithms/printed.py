@@ -1,4 +1,4 @@
-"""The tables that the papers print, from the files of `tables`."""
+"""The papers' printed tables, from the files of `tables`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Cell:
 
     @property
     def agrees(self) -> bool:
-        """Whether the two are the same."""
+        """Return whether the two are the same."""
         return self.printed == self.computed
 
 
 @cache
 def table(name: str) -> tuple[dict[str, str], ...]:
-    """The rows of a printed table, as "icpp_table1": its columns' texts by name."""
+    """Return the rows of a printed table such as "icpp_table1": its columns' texts by name."""
     text = (files("mmsim_algorithms") / "tables" / f"{name}.csv").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     return tuple(csv.DictReader(lines))

@@ -1,4 +1,4 @@
-"""Remembering what claims prepare repeatedly, within bounds."""
+"""Remembering the repeated preparations of claims, within bounds."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass
 class Store:
-    """Results by function and arguments, those used last at the end, and their arrays' bytes."""
+    """Results by function and arguments, the last used one at the end, and their arrays' bytes."""
 
     room: int
     results: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
     size: int = 0
 
     def result(self, function: Callable[..., Any], arguments: tuple[Hashable, ...]) -> Any:
-        """What the function returned for these arguments, or returns now."""
+        """Return the function's remembered or new result for these arguments."""
         key = (function, arguments)
         if key not in self.results:
             result = function(*arguments)
@@ -36,19 +36,19 @@ class Store:
         return self.results[key]
 
     def forget(self) -> None:
-        """Forget the result with arrays that was used longest ago."""
+        """Forget the least recently used result with arrays."""
         key = next(key for key, result in self.results.items() if size(result))
         self.size -= size(self.results.pop(key))
 
 
 STORE = Store(room=5 * 2**28)
-"""Room for what the papers' own sizes need at a time: a plan for 2^24 words takes 3/4 GiB."""
+"""Room for the papers' own sizes: a plan for 2^24 words takes 3/4 GiB."""
 
 
 def remembered(function: F) -> F:
-    """Remember what a function returned for its arguments, as long as there is room.
+    """Remember a function's results by its arguments, as long as there is room.
 
-    All functions share the room of `STORE`; what was used longest ago is forgotten first.
+    All functions share the room of `STORE`; it forgets the least recently used result first.
     """
     signature = inspect.signature(function)
 
@@ -62,7 +62,7 @@ def remembered(function: F) -> F:
 
 
 def size(result: Any) -> int:
-    """Bytes of the arrays that a result is made of."""
+    """Bytes of the arrays in a result."""
     if isinstance(result, np.ndarray):
         return result.nbytes
     if is_dataclass(result):

@@ -56,11 +56,11 @@ def split(
     Two adjacent places of a left node are a *pair*: one edge goes to the first half, the other to
     the second, and the pair's bit says which. The edges at a right node form couples in order,
     first and second, third and fourth; the edges of a couple must part, too. Coupled pairs form
-    paths and in the end cycles. One pass over the pairs keeps, for each right node that waits for
-    the second of a couple, a *code*: twice the number of the path that ends there, plus the half of
-    the edge at that end if the path's first pair has bit 0. The two ends of a path lie in different
-    halves. So the pass accesses only a word or two for each right node out of order, for any number
-    of edges.
+    paths and in the end cycles. One pass over the pairs keeps a *code* for each right node that
+    waits for the second of a couple. It is twice the number of the path that ends there, plus the
+    half of the edge at that end if the path's first pair has bit 0. The two ends of a path lie in
+    different halves. So the pass accesses only a word or two for each right node out of order, for
+    any number of edges.
     """
     pairs = len(right) // 2
     code = np.empty(pairs, np.int32)  # of each pair: its path, and its bit if the path's is 0

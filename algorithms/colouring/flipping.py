@@ -96,8 +96,8 @@ def flips(
 def colour_by_flipping(left: npt.ArrayLike, right: npt.ArrayLike, nodes: int) -> Numbers:
     """Return the colour of each edge, by the papers' own method, and check the colouring.
 
-    A search looks at each edge of the graph once at most, and E edges of degree D take E searches
-    in graphs of degrees D, D-1, .. 1: at most E (E + nodes) / 2 looks. Use it for small graphs.
+    A search looks at each edge of the graph at most once. E edges of degree D take E searches in
+    graphs of degrees D, D-1, .. 1: at most E (E + nodes) / 2 looks. Use it for small graphs.
 
     >>> colour_by_flipping([0, 0, 1, 1], [0, 1, 0, 1], nodes=2)
     array([0, 1, 1, 0], dtype=int32)

@@ -1,7 +1,7 @@
 """Every table and figure of the five papers, with its caption, in the papers' order.
 
 Each is reproduced under its id: by a table in `reports`, a drawing here, or a measurement in `gpu`.
-This file names those that claims reproduce, or nothing does.
+This file says which ones claims reproduce, and which ones nothing does.
 """
 
 from __future__ import annotations

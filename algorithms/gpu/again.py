@@ -1,8 +1,8 @@
-"""Predict kept results again, by the machine they were measured with and today's rules.
+"""Predict kept results again, by their own machine and today's rules.
 
-`python -m mmsim_algorithms.gpu.again FILE...` changes what is predicted in a record, not what was
-measured, and notes the date. It needs no GPU, but the largest sizes of ICPP-T2 need 8 GiB and some
-minutes.
+`python -m mmsim_algorithms.gpu.again FILE...` changes the predictions in a record, not the
+measurements, and notes the date. It needs no GPU, but the largest sizes of ICPP-T2 need 8 GiB and
+some minutes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mmsim.gpu.record import Record
 
 
 def predict_again(record: Record) -> Record:
-    """The record with new predictions, row by row; rows that belong to no cell stay as they are."""
+    """Return the record with new predictions, row by row; rows without a cell stay unchanged."""
     calibration = Calibration.from_dict(dict(record.facts["calibration"]))
     rows = list(record.rows)
     for cell in choose_experiment(record.experiment).cells(Conditions(calibration)):

@@ -1,10 +1,10 @@
-"""What a card does that the machine with a cache doesn't: counts and times of small kernels.
+"""Behaviour of a card that the machine with a cache lacks: counts and times of small kernels.
 
 `python -m mmsim_algorithms.gpu.beyond FILE` makes them on the GPU at hand. *Joined reads*: warps
-read the same lines in turn; how many sectors are asked for, how many reach the second-level cache.
-*Lines written in part*: one word of each sector of an array, once; how many sectors memory sends to
-fill them. *Blocks*: launches of blocks that do nothing. *Strides*: all sectors of an array are read
-once, by adjacent threads so many bytes apart.
+read the same lines in turn; it counts the requested sectors, and how many reach the second-level
+cache. *Lines written in part*: one word of each sector of an array, once; it counts the sectors
+that memory sends to fill them. *Blocks*: launches of blocks that do nothing. *Strides*: adjacent
+threads, so many bytes apart, read all sectors of an array once.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SAMPLES = 5
 LINES = 4096
 """The lines that warps read together."""
 WORDS = 27
-"""The binary logarithm of the words that are read far apart."""
+"""The binary logarithm of the number of words in the distant reads."""
 JOINED, IN_PART, BLOCKS, STRIDES = "joined reads", "lines in part", "blocks", "strides"
 
 
@@ -56,7 +56,7 @@ def same_lines(T: mm.Thread, a: mm.Array, lines: int) -> None:
 
 @mm.program
 def one_word_of_each_sector(T: mm.Thread, a: mm.Array, sectors: int) -> None:
-    """The first word of each sector is written, in turn."""
+    """The threads write the first word of each sector, in turn."""
     for i in range(T.id, sectors, T.count):
         a[8 * i] = i
 
@@ -68,14 +68,14 @@ def nothing(T: mm.Thread, a: mm.Array) -> None:
 
 @mm.program
 def apart(T: mm.Thread, a: mm.Array, stride: int, log: int) -> None:
-    """Of each sector a word is read: 2^log sectors, so many words apart, then the next ones."""
+    """Read a word of each sector: 2^log sectors, so many words apart, then the next ones."""
     i = int32(T.id)
     a[(i & ((1 << log) - 1)) * stride + (i >> log) * 8]
 
 
 @dataclass(frozen=True)
 class Part:
-    """One launch: what it is about, its program, its numbers, its grid."""
+    """One launch: its subject, its program, its numbers, its grid."""
 
     number: str
     about: Row
@@ -92,7 +92,7 @@ class Part:
 
 
 def parts(multiprocessors: int) -> Iterator[Part]:
-    """All of them; those that are counted come first."""
+    """All launches; the counted ones come first."""
     for warps in (1, 2, 4, 8, 32):
         about: Row = {"blocks": 1, "warps of a block": warps}
         yield Part(JOINED, about, same_lines, (LINES,), 1, 32 * warps)
@@ -113,7 +113,7 @@ def parts(multiprocessors: int) -> Iterator[Part]:
 
 
 def counted(part: Part) -> bool:
-    """Whether counters say what a part is about, and not times."""
+    """Return whether a part is counted, not timed."""
     return part.number in (JOINED, IN_PART)
 
 
@@ -125,7 +125,7 @@ def launches(stage: Stage) -> Iterator[tuple[Part, Any]]:
 
 
 def timed(stage: Stage) -> Iterator[Row]:
-    """The median time of each part that is timed, after another array was read."""
+    """The median time of each timed part, after another array was read."""
     for part, launch in launches(stage):
         if counted(part):
             continue
@@ -142,7 +142,7 @@ def timed(stage: Stage) -> Iterator[Row]:
 
 
 def count(stage: Stage) -> Iterator[Row]:
-    """Launch each part that is counted once, and say which it was."""
+    """Launch each counted part once, and name it."""
     for part, launch in launches(stage):
         if counted(part):
             launch()
@@ -151,7 +151,7 @@ def count(stage: Stage) -> Iterator[Row]:
 
 
 def measured(command: str) -> Record:
-    """The record. Raises `NoGPU` without a GPU, `NoCounters` where there is no profiler."""
+    """The record. Raises `NoGPU` without a GPU, `NoCounters` without a profiler."""
     profiler = ncu.find()
     metrics = counted_here(ncu.known_metrics(profiler))
     known = {

@@ -1,12 +1,12 @@
-"""What the machine with a cache predicts of ICPP's permutations and of kernels: times and counts.
+"""Predictions of the machine with a cache for ICPP's permutations and kernels: times and counts.
 
 `python -m mmsim_algorithms.gpu.cached_predictions icpp FILE` predicts ICPP's Table II, launched
 with several words a thread, and one permutation of Table III; `kernels` predicts KERNELS, `unseen`
 UNSEEN, and `third` THIRD. The machine comes from the kept microbenchmarks
-(`mmsim.gpu.cache_calibrated`), of another card with `--results FOLDER`. A time is predicted of all
-launches together, of which each finds what the last one left in the cache; the first one finds
-another array that was written, as when they were measured. Counts are those of each launch with an
-empty cache, as they were counted. It goes on where a file ends, and saves after each row.
+(`mmsim.gpu.cache_calibrated`), of another card with `--results FOLDER`. A time is predicted for all
+launches together. Each finds the cache as the last one left it, and the first one as a write to
+another array left it, as in the measurement. Counts are predicted for each launch with an empty
+cache, as in the profiler's run. The command continues where a file ends, and saves after each row.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from mmsim_algorithms.gpu.permuting import PAPER, Arrays
 
 MODULE = "mmsim_algorithms.gpu.cached_predictions"
 KEPT = FOLDER.parent / "cached"
-"""Where predictions are kept."""
+"""The folder of kept predictions."""
 SIDES = (256, 512, 1024, 2048, 4096, 8192)
 TIMES, COUNTS, MOVES = "time", "counts", "moves"
 MOVED: Row = {"permutation": "random", "algorithm": "D-designated", "type": "float"}
-"""The groups of which NumPy's moves are timed."""
+"""The groups whose moves in NumPy are timed."""
 WHAT = (TIMES, COUNTS, MOVES)
-"""What is in a row: a predicted time, predicted counts, or the time of NumPy's moves here."""
+"""A row's content: a predicted time, predicted counts, or the time of NumPy's moves here."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _random(algorithm: str, side: int) -> tuple[Sequence[Step], Arrays]:
 
 @dataclass(frozen=True)
 class Machines:
-    """The machine that stands for a device, and its plain calibration."""
+    """The machine of a device, and its plain calibration."""
 
     device: str
     cached: Cached
@@ -95,7 +95,7 @@ class Machines:
 
     @staticmethod
     def kept(folder: Path = FOLDER) -> Machines:
-        """That of the microbenchmarks in a folder."""
+        """Read the machine from the microbenchmarks in a folder."""
         results = Results.read(folder)
         record, plain = results["cache"], results.card
         return Machines(str(record.facts["device"]), cached_machine(record, plain), plain)
@@ -105,7 +105,7 @@ class Machines:
         return self.timed(steps, arrays)[0]
 
     def timed(self, steps: Sequence[Step], arrays: Arrays) -> tuple[float, str]:
-        """What launches last when they are timed, and what binds them for most of their time."""
+        """The time of launches together, and their limit for most of it."""
         found = taken(self.cached, steps, arrays, timed=True)
         binds: Counter[str] = Counter()
         for one in found:
@@ -134,11 +134,11 @@ def predicted(task: Task, machines: Machines) -> list[Row]:
 
 
 def counts(launch: Taken) -> Row:
-    """What a launch is predicted to be counted, in the profiler's terms.
+    """The predicted counts of a launch, in the profiler's terms.
 
-    Sectors asked are those that the DMMs ask for, of reads, writes and atomics. Sectors read are
-    those that are looked up: what crosses to the home half is looked up there again. Hits and
-    misses are those of reads; a sector that is brought with another one is a miss, too.
+    Sectors asked are the sectors that the DMMs ask for, by reads, writes and atomics. Sectors read
+    are lookups: a sector that crosses to the home half is looked up there again. Hits and misses
+    count reads; a sector that comes with another one is a miss, too.
     """
     found = {
         "sectors asked": 0, "tags": 0, "sectors read": 0, "read hits": 0, "read misses": 0,
@@ -161,13 +161,13 @@ def counts(launch: Taken) -> Row:
 
 
 def _place(order: dict[str, int], row: Row) -> int:
-    """Where a row stands among all tasks."""
+    """The place of a row among all tasks."""
     known = (json.loads(about).items() <= row.items() for about in order)
     return list(known).index(True)
 
 
 def run(which: str, file: Path, sides: Sequence[int], what: Sequence[str], results: Path) -> None:
-    """Predict what the file lacks, row by row."""
+    """Predict the rows that the file lacks, one by one."""
     machines = Machines.kept(results)
     other = "" if results == FOLDER else f" --results {results}"
     facts = {

@@ -26,7 +26,7 @@ from mmsim_algorithms.rap import programs as rap
 N, W = 1024, 32
 REPEAT = 2000
 COPY_NS = "102.937"
-"""What CFP Table II says of the copy, above its columns."""
+"""CFP Table II's time of the copy, above its columns."""
 TYPES = {"float": np.float32, "double": np.float64}
 
 
@@ -117,7 +117,7 @@ def _copies_predicted(calibration: Calibration, algorithm: str, copies: int) -> 
 
 
 def _bit_reversal(algorithm: str) -> list[Any]:
-    """What an algorithm of Figure 7 is given."""
+    """The arguments of an algorithm of Figure 7."""
     a = np.arange(N, dtype=np.float32)
     given = tables(algorithm, named("bit-reversal", N, W), W)
     return [a, np.zeros_like(a), *(one.astype(np.int32) for one in given)]

@@ -1,9 +1,9 @@
-"""What NVIDIA's profiler counts of the launches of KERNELS, UNSEEN, THIRD and ICPP-T2, one by one.
+"""The profiler's counts of the launches of KERNELS, UNSEEN, THIRD and ICPP-T2, one by one.
 
-`python -m mmsim_algorithms.gpu.counted_launches kernels FILE` counts those of the kernels, `unseen`
-and `third` those of the further sets, `icpp` those of ICPP's Table II: tags, sectors and hits in
-the second-level cache, sectors from and to the memory. The cache is empty before each launch.
-Batches are counted in turn, and saved after each; `--batches` names some of them.
+`python -m mmsim_algorithms.gpu.counted_launches kernels FILE` counts the launches of the kernels,
+`unseen` and `third` those of the further sets, `icpp` those of ICPP's Table II: tags, sectors and
+hits in the second-level cache, and sectors from and to the memory, by NVIDIA's profiler. The cache
+is empty before each launch. It saves after each batch; `--batches` names some of them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ KERNELS = {
 
 @dataclass(frozen=True)
 class Group:
-    """Launches on the same arrays, in order, and what they are about."""
+    """Launches on the same arrays, in order, and their subject."""
 
     about: Row
     make: Callable[[], tuple[Sequence[Step], Arrays]]
@@ -85,8 +85,8 @@ def _made(case: Case) -> tuple[Sequence[Step], Arrays]:
 def of_side(side: int) -> Iterator[Group]:
     """ICPP's permutations of side^2 words, several words a thread.
 
-    The scheduled permutation is counted along the identity, which stands for all: what its launches
-    access in global memory is the same along each.
+    The scheduled permutation is counted along the identity, which stands for all: the global
+    accesses of its launches are the same along each.
     """
     for name in permutations.NAMED:
         for algorithm in ("D-designated", "S-designated"):
@@ -115,7 +115,7 @@ def _scheduled(side: int, kind: str) -> tuple[Sequence[Step], Arrays]:
 
 
 def launch(groups: Iterable[Group]) -> Iterator[Row]:
-    """Launch all steps of all groups, each once, in order; say which it was."""
+    """Launch all steps of all groups, each once, in order, and name each."""
     cp = cupy()
     functions: dict[str, Any] = {}
     for group in groups:
@@ -151,9 +151,9 @@ def counted_name(program: str) -> str:
 
 
 def measured(which: str, command: str, names: Sequence[str]) -> Iterator[Record]:
-    """The record so far, batch by batch; a batch that couldn't be counted is named in it.
+    """The record so far, batch by batch; it names the batches that couldn't be counted.
 
-    Raises `NoGPU` without a GPU, `NoCounters` where there is no profiler.
+    Raises `NoGPU` without a GPU, `NoCounters` without a profiler.
     """
     profiler = ncu.find()
     metrics = counted_here(ncu.known_metrics(profiler))
@@ -170,7 +170,7 @@ def measured(which: str, command: str, names: Sequence[str]) -> Iterator[Record]
 
 
 def counted(profiler: str, metrics: Sequence[str], which: str, name: str) -> list[Row]:
-    """The rows of a batch, which is launched in a process of its own."""
+    """The rows of a batch, launched in a new process."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         said = place / "launched.jsonl"
@@ -181,7 +181,7 @@ def counted(profiler: str, metrics: Sequence[str], which: str, name: str) -> lis
 
 
 def joined(rows: Sequence[Row], launches: Sequence[Profiled], metrics: Sequence[str]) -> list[Row]:
-    """What was launched with what was counted of it.
+    """Join the launches with their counts.
 
     Raises `NoCounters` if they aren't the same launches.
     """
@@ -194,7 +194,7 @@ def joined(rows: Sequence[Row], launches: Sequence[Profiled], metrics: Sequence[
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Count the launches on the GPU at hand and save what was counted, batch by batch."""
+    """Count the launches on the GPU at hand and save the counts, batch by batch."""
     parser = argparse.ArgumentParser(description="Count the launches of some kernels.")
     parser.add_argument("which", choices=(*SETS, "icpp"))
     parser.add_argument("file", type=Path, help="where the counts go, as JSON")

@@ -1,7 +1,7 @@
 """The field's algorithms on a GPU: their arrays compared with the simulated ones, and their times.
 
-A program of one block runs in shared memory, on its example, and its time is that of a repetition
-in clock cycles; one of several blocks runs in global memory, on a larger example, in milliseconds.
+A program of one block runs in shared memory, on its example, timed in clock cycles of a repetition.
+A program of several blocks runs in global memory, on a larger example, timed in milliseconds.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ REPEAT = 200
 MANY = 1 << 20
 """Words of the example of a program of several blocks."""
 LONG = ("convolution", "dynamic_programming", "sparse", "string_matching")
-"""Families whose work grows faster than their words: they are timed on their own examples."""
+"""Families whose work grows faster than their words: their own examples are timed."""
 WIDE = ("dynamic_programming",)
-"""Families whose programs make numbers that 4 bytes can't hold."""
+"""Families whose programs compute numbers too large for 4 bytes."""
 SHARED_BYTES = 200 * 1024
-"""Bytes of shared memory that a block may have on the card."""
+"""The largest shared memory of a block on the card, in bytes."""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """A program with what it is timed on."""
+    """A program with its timed example."""
 
     name: str
     program: mm.Program
@@ -76,7 +76,7 @@ class Timed:
         return {name: round(time, 5) for name, time in times.items()}
 
     def predict(self, calibration: Calibration) -> Row:
-        """What the calibrated model says of the time."""
+        """The time by the calibrated model."""
         if self.shared:
             one = repetition(self.program, *self.arguments, **self.launch)
             return {"predicted": round(one.cycles(calibration, REPEAT), 3)}

@@ -25,7 +25,7 @@ from mmsim_algorithms.printed import table
 
 SIDES = (256, 512, 1024, 2048, 4096, 8192)
 PRINTED_SIDES = tuple({int(row["sqrt_n"]): None for row in table("icpp_table2")})
-"""The sizes that the paper has; its launch shape is measured at these."""
+"""The paper's sizes; its launch shape is measured at these."""
 TYPES = {"float": np.float32, "double": np.float64}
 COALESCED = ("identical", "shuffle")
 """Permutations along which D- and S-designated stay close to whole address groups."""
@@ -33,7 +33,7 @@ ALGORITHMS = tuple(SHAPES)
 PERMUTATIONS = 1000
 """Random permutations of Table III, as in the paper."""
 PREDICTED = 20
-"""So many of them are also predicted: the model takes nearly the same time for all."""
+"""So many of them are also predicted: the model's time is nearly the same for all."""
 
 
 # ------------------------------------------------------------ Table II
@@ -85,7 +85,7 @@ def named_task(name: str, side: int) -> Task:
 
 
 def printed(kind: str, name: str, side: int, algorithm: str) -> float | None:
-    """The paper's milliseconds on a GTX 680, where it has the cell."""
+    """The paper's milliseconds on a GTX 680, if it has the cell."""
     column = f"{algorithm.replace('-', '_').lower()}_ms"
     for row in table("icpp_table2"):
         if (row["type"], row["permutation"], row["sqrt_n"]) == (kind, name, str(side)):
@@ -99,7 +99,7 @@ def printed(kind: str, name: str, side: int, algorithm: str) -> float | None:
 def launches(
     algorithm: str, task: Task, a: npt.NDArray[Any], shape: Shape
 ) -> tuple[list[Step], Arrays]:
-    """What permutes `a` along the task's permutation; the result is in `b`."""
+    """The launches that permute `a` along the task's permutation; the result is in `b`."""
     if algorithm == "scheduled":
         return permuting.scheduled(task.plan, a, shape)
     moved = task.P if algorithm == "D-designated" else task.inverse
@@ -137,8 +137,8 @@ def scheduled_time(calibration: Calibration, kind: str, side: int, shape: Shape)
     """Predicted milliseconds of the scheduled permutation.
 
     Words of 4 bytes take the same time units for every permutation, so the identity stands for all.
-    For words of 8 bytes the plan's requests in shared memory may meet conflicts, since it is made
-    for 32 banks and a half-warp has 16; they are left out here.
+    For words of 8 bytes the plan's requests in shared memory may meet conflicts, since the plan is
+    for 32 banks and a half-warp has 16. The prediction leaves these conflicts out.
     """
     row = np.broadcast_to(np.arange(side), (side, side))
     identity = (row, row)
@@ -209,7 +209,7 @@ def extremes(rows: Iterable[Row]) -> list[Row]:
 
 
 def _taken(name: str, rows: Sequence[Row], field: str) -> float | None:
-    """The minimum, average or maximum of a field where it is known."""
+    """The minimum, average or maximum of a field, if known."""
     known = [value for row in rows if isinstance(value := row.get(field), int | float)]
     if not known:
         return None

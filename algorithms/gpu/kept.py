@@ -1,4 +1,4 @@
-"""The results of a GPU that are kept, and what can be computed from them without one."""
+"""The kept results of a GPU, and computations from them without a GPU."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ FOLDER = SOURCES if SOURCES.is_dir() else HERE / "results"
 TABLES = ("CFP-T2", "RAP-T3", "CFP-F7", "ICPP-T2", "ICPP-T3")
 """The experiments that measure a table or a figure of a paper, in the page's order."""
 SECTOR = 32
-"""Bytes that the card moves at least between its memory and its caches."""
+"""The least number of bytes that the card moves between its memory and its caches."""
 NEAR = 0.25
-"""A time is explained if the explanation is off by no more than this part of it."""
+"""A time is explained if the explanation is off by at most this part of it."""
 CONVENTIONAL = ("D-designated", "S-designated")
 
 
@@ -35,7 +35,7 @@ class Results:
     def read(folder: Path = FOLDER) -> Results:
         """The records of a folder, by the name of their experiment.
 
-        Without that of the planted bugs, which are in docs/planted.md.
+        The planted bugs' record is left out; they are in docs/planted.md.
         """
         files = sorted(file for file in folder.glob("*.json") if file.stem != "planted")
         found = [Record.read(file) for file in files]
@@ -46,12 +46,12 @@ class Results:
 
     @property
     def card(self) -> Calibration:
-        """The machine that stands for the card, as it was calibrated by itself."""
+        """The card's machine, by its own calibration."""
         (row,) = self["calibration"].rows
         return Calibration.from_dict(dict(row))
 
     def calibration(self, experiment: str) -> Calibration:
-        """The machine that an experiment's rows were predicted with."""
+        """The machine of an experiment's predictions."""
         return Calibration.from_dict(self[experiment].facts["calibration"])
 
 
@@ -84,7 +84,7 @@ def factor(row: Row) -> float:
 
 
 def errors(rows: Iterable[Row]) -> list[float]:
-    """By what fraction of the measured time the model's is longer, for each row."""
+    """The model's error for each row, as a fraction of the measured time."""
     return [off for off in map(error, rows) if off is not None]
 
 
@@ -105,7 +105,7 @@ def largest_error(rows: Iterable[Row]) -> float:
 def launched(rows: Iterable[Row], shape: Shape) -> list[Row]:
     """Table II's rows as launched in a shape.
 
-    D- and S-designated have no tables s and d, so short ones leave them as they are.
+    D- and S-designated have no tables s and d, so short tables don't change them.
     """
     plain = SEVERAL if shape is SHORT else shape
     return [
@@ -121,7 +121,7 @@ def word_bytes(row: Row) -> int:
 
 
 def words(row: Row) -> int:
-    """How many words a row permutes."""
+    """The number of words that a row permutes."""
     return int(number(row, "sqrt n")) ** 2
 
 
@@ -143,20 +143,20 @@ def time_with_sectors(row: Row, calibration: Calibration) -> float:
 
 
 def sectors_of_an_access(row: Row, calibration: Calibration) -> float:
-    """How many sectors' time one casual access took on the card, beyond launch and plain rounds."""
+    """The time of one casual access on the card in sectors, without launch and plain rounds."""
     casual = number(row, "measured") - calibration.milliseconds(_groups(row), launches=1)
     sector = calibration.milliseconds(SECTOR / (WARP * 4), launches=0)
     return casual / (words(row) * sector)
 
 
 def explained(row: Row, calibration: Calibration) -> bool:
-    """Whether `time_with_sectors` is near the measured time."""
+    """Return whether `time_with_sectors` is near the measured time."""
     return abs(time_with_sectors(row, calibration) / number(row, "measured") - 1) <= NEAR
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Who permutes fastest: the winner, and the time of the other way by the winner's.
+    """The fastest algorithm, and the ratio of the other way's time to its time.
 
     The two ways are the scheduled permutation and the better one of the conventional ones.
     """
@@ -166,7 +166,7 @@ class Contest:
 
 
 def contest(rows: Iterable[Row], time: Callable[[Row], float | None]) -> Contest | None:
-    """The fastest of the three algorithms of one cell; None where a time is missing."""
+    """The fastest of the three algorithms of one cell; None if a time is missing."""
     times = {str(row["algorithm"]): time(row) for row in rows}
     known = {algorithm: one for algorithm, one in times.items() if one is not None}
     if len(known) < len(times):
@@ -179,5 +179,5 @@ def contest(rows: Iterable[Row], time: Callable[[Row], float | None]) -> Contest
 
 
 def paper_ms(row: Row) -> float | None:
-    """The paper's time, where it has one."""
+    """The paper's time, if it has one."""
     return None if row["paper ms"] is None else number(row, "paper ms")

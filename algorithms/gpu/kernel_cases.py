@@ -1,8 +1,8 @@
-"""Kernels to be timed on a GPU and predicted: what is launched, on what, and what must come out.
+"""Kernels to be timed on a GPU and predicted: their launches, their data and their right results.
 
-Rules of the machine that predicts them were added after their first prediction, and after the
-first ones of `mmsim_algorithms.gpu.unseen_cases` and `third_cases`; docs/metal.md says which. Sizes
-follow from the side of the largest matrix.
+The predicting machine got further rules after the first predictions of these kernels and of
+`mmsim_algorithms.gpu.unseen_cases` and `third_cases`; docs/metal.md names them. Sizes follow from
+the side of the largest matrix.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from mmsim_algorithms.sparse.programs import row_of_thread
 from mmsim_algorithms.stencil import programs as stencils
 
 SIDE, QUICK = 4096, 256
-"""The side of the largest matrix, and of that of a quick test."""
+"""The side of the largest matrix, and of a quick test's."""
 SOME = 256
-"""Threads of a block, where the kernel has no shared memory."""
+"""Threads of a block, if the kernel has no shared memory."""
 
 
 @dataclass(frozen=True)
 class Launched:
-    """The launches of a case, in order, and what they leave in some arrays."""
+    """The launches of a case, in order, and the right contents of some arrays."""
 
     steps: list[Step]
     arrays: Arrays
@@ -50,7 +50,7 @@ class Launched:
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel on some data, which `make` makes."""
+    """A kernel on some data, made by `make`."""
 
     kernel: str
     data: str

@@ -1,7 +1,7 @@
-"""What the kernels of `mmsim_algorithms.gpu.kernel_cases` are timed on: matrices, values, graphs.
+"""The data of the kernels in `mmsim_algorithms.gpu.kernel_cases`: matrices, values, graphs.
 
-All is made of integers drawn by NumPy's `RandomState`, which gives the same numbers in every
-version, so that a prediction made elsewhere is one of the same addresses.
+NumPy's `RandomState` draws all integers. It gives the same numbers in every version, so that a
+prediction made elsewhere has the same addresses.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
 ODD = 2654435761
-"""Times this, modulo a power of two, neighbours are far apart: 2^32 by the golden ratio."""
+"""Multiplied by this, modulo a power of two, neighbours are far apart: 2^32 by the golden ratio."""
 
 
 def by_octaves(n: int, count: int, seed: int) -> Integers:
     """`count` numbers of 0 .. n-1, the k-th about as often as 1/(k + 1): Zipf's law in octaves.
 
-    All numbers from 2^e - 1 to 2^(e + 1) - 2 have the same chances, and together the same as
-    those of any other e. n is 2^m - 1 or, so that the last one is left out, 2^m.
+    All numbers from 2^e - 1 to 2^(e + 1) - 2 have the same chances, and together the same for each
+    e. n is 2^m - 1 or 2^m; then the last number is left out.
 
     >>> np.bincount(by_octaves(8, 3000, 0)).tolist()
     [985, 524, 494, 281, 241, 230, 245]
@@ -33,7 +33,7 @@ def by_octaves(n: int, count: int, seed: int) -> Integers:
 
 
 def spread(numbers: Integers, n: int) -> Integers:
-    """Other numbers for the same, those next to each other far apart; n is a power of two.
+    """Renumber, so that neighbours get numbers far apart; n is a power of two.
 
     >>> spread(np.arange(8), 8).tolist()
     [0, 1, 2, 3, 4, 5, 6, 7]
@@ -79,7 +79,7 @@ def uniform(n: int, k: int, seed: int) -> Rows:
 def power_law(n: int, seed: int) -> Rows:
     """Rows of d columns about as often as 1/d^2, columns by Zipf's law; n is a power of two.
 
-    The longest rows have about half the square root of n: a longer one would take one thread more
+    The longest rows have about half the square root of n: a longer row would take one thread more
     time than all others together.
 
     >>> lengths = np.diff(power_law(1024, 0).r)

@@ -1,9 +1,9 @@
-"""Kernels that are timed on a GPU, beyond those of the families: gather, transpose, search.
+"""Further kernels that are timed on a GPU: gather, transpose, search.
 
 The breadth-first search is that of Harish, Narayanan, "Accelerating Large Graph Algorithms on the
 GPU Using CUDA", HiPC 2007: each level takes two launches. The first one goes through the edges of
-the frontier, the second one makes the next frontier. No thread reads what another one of its launch
-writes, and several that write one word write the same.
+the frontier, the second one makes the next frontier. No thread reads another thread's writes of its
+launch; if several write one word, they write the same.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def gather(T: mm.Thread, a: mm.Array, b: mm.Array, q: mm.Array) -> None:
 
 @mm.program
 def padded_transpose(T: mm.Thread, a: mm.Array, b: mm.Array, w: int) -> None:
-    """b is a transposed, a block of w^2 threads for each tile, whose rows have w + 1 words."""
+    """b is a transposed, a block of w^2 threads for each tile; a tile's rows have w + 1 words."""
     tile = mm.shared((w, w + 1), dtype=a.dtype)
     m = a.shape[1] // w
     I, J = T.block // m, T.block % m
@@ -80,7 +80,7 @@ def expand(
 
 @mm.program
 def advance(T: mm.Thread, frontier: mm.Array, following: mm.Array, visited: mm.Array) -> None:
-    """What follows is the frontier now, and visited."""
+    """The followers are the new frontier, and visited."""
     v = T.id
     if following[v]:
         frontier[v] = 1

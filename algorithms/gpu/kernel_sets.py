@@ -1,4 +1,4 @@
-"""The sets of kernels that are timed, counted and predicted, each under names of its own."""
+"""The sets of kernels that are timed, counted and predicted, each under its own names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mmsim_algorithms.gpu.unseen_cases import unseen
 
 @dataclass(frozen=True)
 class KernelSet:
-    """The cases of a side, and the experiment that times them."""
+    """The cases of a side, and their experiment."""
 
     experiment: str
     cases: Callable[[int], Iterator[Case]]
@@ -23,4 +23,4 @@ SETS = {
     "unseen": KernelSet("UNSEEN", unseen),
     "third": KernelSet("THIRD", third),
 }
-"""By the name that counts and predictions are kept under."""
+"""By the name of the kept counts and predictions."""

@@ -1,4 +1,4 @@
-"""Kernels of several kinds on a GPU: their times, of which none was used to make a machine."""
+"""Kernels of several kinds on a GPU: their times. No machine was made from these times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mmsim_algorithms.gpu.kernel_sets import SETS
 
 
 def cells(which: str, conditions: Conditions) -> Iterator[Cell]:
-    """A cell for each case of a set; of a quick test's sizes if less than all is wanted."""
+    """A cell for each case of a set, at a quick test's sizes unless all are wanted."""
     side = SIDE if conditions.most is None or conditions.most >= SIDE else QUICK
     if conditions.most is not None and conditions.most < QUICK:
         raise MMSimError(f"no side is {conditions.most} or less; the smallest is {QUICK}")
@@ -31,7 +31,7 @@ def cells(which: str, conditions: Conditions) -> Iterator[Cell]:
 
 @lru_cache(maxsize=1)
 def made(case: Case) -> Launched:
-    """What a case launches, kept until the next one's is asked for."""
+    """The launches of a case, kept until the next case."""
     return case.make()
 
 
@@ -54,7 +54,7 @@ def measure(case: Case) -> Row:
 def predict(conditions: Conditions, case: Case) -> Row:
     """Milliseconds of all launches of a case, predicted by the machine with a cache.
 
-    None for a kind of card of which no microbenchmarks of the cache are kept.
+    None for a kind of card without kept microbenchmarks of the cache.
     """
     machines = Machines.kept()
     if conditions.calibration.device != machines.device:
@@ -83,4 +83,4 @@ EXPERIMENTS = [
         partial(cells, "third"),
     ),
 ]
-"""Of the field's kernels those that a machine with a cache is held to."""
+"""The field's kernels for a comparison with the machine with a cache."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 
 def paragraph(text: str) -> str:
-    """The text in lines of at most 100 characters."""
+    """Return the text in lines of at most 100 characters."""
     words = " ".join(text.split())
     return textwrap.fill(words, 100, break_long_words=False, break_on_hyphens=False) + "\n"
 

@@ -1,4 +1,4 @@
-"""The page about the model and a real GPU, made from the results that are kept.
+"""The page about the model and a real GPU, made from the kept results.
 
 `python -m mmsim_algorithms.gpu.page` prints the page docs/metal.md. With a folder it writes
 metal.md and metal-counters.md there and the figures to figures/ in it:
@@ -82,8 +82,8 @@ def _compared(results: Results) -> str:
                 same programs ran on one {device} (driver {driver}, CUDA {cuda}) on {when}, and on
                 machines of the model with the card's numbers. Every number below is computed from
                 the kept results in [benchmarks/results](../benchmarks/results): `gpu` has the
-                card's, `cached` has the predictions of the machine with a cache, `h200` and `h100`
-                have those of other cards, where the page names them."""
+                results of this card, `cached` the predictions of the machine with a cache, `h200`
+                and `h100` the results of other cards, which the page names."""
             ),
             "## What is compared, and how\n",
             bullets(

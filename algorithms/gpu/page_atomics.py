@@ -15,7 +15,7 @@ EXPERIMENT = "atomics"
 
 
 def atomics(results: Results) -> list[str]:
-    """What the card does with atomics, compared with the model; nothing where no record is kept."""
+    """The card's atomics, compared with the model; nothing without a record."""
     if EXPERIMENT not in results.records:
         return []
     record = results[EXPERIMENT]
@@ -63,7 +63,7 @@ def atomics(results: Results) -> list[str]:
 
 
 def _by_access(rows: Sequence[Row]) -> str:
-    """A line for each kind of access: in how many patterns it takes what the model says."""
+    """A line for each kind of access: its patterns with the model's stages."""
     lines = []
     for access in values(rows, "access"):
         own = pick(rows, access=access)
@@ -85,7 +85,7 @@ def _by_access(rows: Sequence[Row]) -> str:
 
 
 def _instructions(rows: Sequence[Row]) -> str:
-    """How many instructions were executed, and of which kinds."""
+    """Count the executed instructions by kind."""
     names = {
         "smsp__inst_executed_op_shared_atom.sum": "",
         "smsp__inst_executed_op_shared_atom_dot_alu.sum": " ALU",
@@ -101,7 +101,7 @@ def _instructions(rows: Sequence[Row]) -> str:
 
 
 def _long(rows: Sequence[Row]) -> list[str]:
-    """Accesses of which the rule of banks of 4 bytes knows more than the papers' rule."""
+    """Accesses for which the rule of banks of 4 bytes differs from the papers' rule."""
     parts = []
     for access in values(rows, "access"):
         own = pick(rows, access=access)
@@ -118,7 +118,7 @@ def _long(rows: Sequence[Row]) -> list[str]:
 
 
 def _by_pattern(rows: Sequence[Row]) -> list[str]:
-    """The wavefronts of the accesses that aren't always equal to the model."""
+    """The wavefronts of the accesses that differ from the model in some pattern."""
     names = [pattern.name for pattern in FEW]
     differ = [
         access

@@ -1,4 +1,4 @@
-"""The page's section about banks of 4 bytes: what was counted of each kind of access."""
+"""The page's section about banks of 4 bytes: the counts of each kind of access."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EXPERIMENT = "banks"
 
 
 def banks(results: Results) -> list[str]:
-    """What the card counted of patterns of addresses; nothing where no record is kept."""
+    """The card's counts for patterns of addresses; nothing without a record."""
     if EXPERIMENT not in results.records:
         return []
     record = results[EXPERIMENT]

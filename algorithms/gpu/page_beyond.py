@@ -1,4 +1,4 @@
-"""The page's section about rules that were tried, and what the card was seen to do."""
+"""The page's section about rules that were tried, and the card's behaviour."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from mmsim_algorithms.gpu.kept import Results, number
 from mmsim_algorithms.gpu.markdown import bullets, paragraph, short, table
 
 TRIED = {
-    "Reads that join": """if some reads of a cluster's multiprocessors ask for the same sectors of a
-        line while the first one is under way, the cluster asks the card's cache only once. Of a
-        block's warps, which all read the same lines, up to four join. With such a rule too many
+    "Reads that join": """reads of a cluster's multiprocessors may ask for the same sectors of a
+        line while the first one is under way. Then the cluster asks the card's cache only once. Of
+        a block's warps, which all read the same lines, up to four join. With such a rule too many
         reads joined: the machine's warps stay closer together than the card's. The predicted time
         of the plain matrix product was much too short.""",
     "A limit for lines written in part": """the card fills such lines, and writes them to memory,
@@ -25,14 +25,14 @@ TRIED = {
         of threads up to a limit. With that time short launches were too slow and long ones no
         better.""",
 }
-"""Rules, and what came of them."""
+"""Rules and their effects."""
 READ, CROSSED = "lts__t_sectors_op_read.sum", "lts__t_sectors_srcunit_ltcfabric.sum"
 FROM, TO = "dram__sectors_read.sum", "dram__sectors_write.sum"
 ASKED = "l1tex__t_sectors_pipe_lsu_mem_global_op_"
 
 
 def tried(results: Results) -> list[str]:
-    """The section; nothing where the record isn't kept."""
+    """The section; nothing without a record."""
     if EXPERIMENT not in results.records:
         return []
     record = results[EXPERIMENT]
@@ -94,7 +94,7 @@ def _of(record: Record, which: str) -> list[Row]:
 
 
 def _shown(row: Row, *fields: str) -> list[str]:
-    """Counts as they are, times to three digits."""
+    """Show counts in full, and times to three digits."""
     return [
         short(number(row, name)) if name == "ms" else f"{number(row, name):.0f}" for name in fields
     ]

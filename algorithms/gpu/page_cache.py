@@ -16,7 +16,7 @@ from mmsim_algorithms.gpu.kernel_sets import SETS
 from mmsim_algorithms.gpu.markdown import listed, paragraph, short, table
 
 OWN = ("number", "accesses", "times", "ps", "low", "high", "few ms", "many ms", "counted")
-"""Fields of a point's row that don't say which point it is."""
+"""Fields of a point's row that don't identify the point."""
 SHOWN = {
     "tags": "lts__t_tag_requests.sum",
     "sectors of data": "lts__d_sectors.sum",
@@ -24,13 +24,13 @@ SHOWN = {
     "from memory": "dram__sectors_read.sum",
     "to memory": "dram__sectors_write.sum",
 }
-"""The counts that the tables have, by what they count."""
+"""The counts in the tables, by their meaning."""
 LEAST = 0.005
-"""A count for each access that is less than this is shown as none."""
+"""A smaller count for each access is shown as none."""
 
 
 def cache(results: Results) -> list[str]:
-    """What single accesses take and ask for; nothing where no record is kept."""
+    """The times and the counts of single accesses; nothing without a record."""
     if cache_calibration.EXPERIMENT not in results.records:
         return []
     record = results[cache_calibration.EXPERIMENT]
@@ -104,7 +104,7 @@ def _halves(record: Record) -> list[str]:
 
 
 def _of_blocks(row: Row) -> str:
-    """How many blocks one after another are in one half."""
+    """Count the consecutive blocks in one half."""
     halves = str(row["halves"])
     runs = [len(list(own)) for _, own in groupby(halves)]
     return paragraph(
@@ -116,7 +116,7 @@ def _of_blocks(row: Row) -> str:
 
 
 def _pages(record: Record) -> list[str]:
-    """The times of reads of regions; nothing where they aren't measured."""
+    """The times of reads of regions; nothing if they aren't measured."""
     times = by_spacing(record.rows)
     if not times:
         return []
@@ -139,7 +139,7 @@ def _pages(record: Record) -> list[str]:
 
 
 def _shares(record: Record) -> list[str]:
-    """How many blocks multiprocessors run; nothing where it isn't measured."""
+    """The number of blocks that multiprocessors run; nothing if it isn't measured."""
     blocks = cache_shares.counts(record.rows)
     if not blocks:
         return []
@@ -166,7 +166,7 @@ def _shares(record: Record) -> list[str]:
 
 
 def kernels(results: Results) -> list[str]:
-    """Times of kernels beyond the papers', and what was counted; nothing without a record."""
+    """Times and counts of kernels beyond the papers'; nothing without a record."""
     if SETS["kernels"].experiment not in results.records:
         return []
     parts = [
@@ -208,7 +208,7 @@ def _kernel(row: Row, counted: Iterable[Row]) -> tuple[str, ...]:
 
 
 def _millions(rows: Sequence[Row], metric: str) -> str:
-    """A count of some launches together; nothing where one of them lacks it."""
+    """A count of some launches together; nothing if one of them lacks it."""
     found = [row.get(metric) for row in rows]
     known = [value for value in found if isinstance(value, int)]
     return short(sum(known) / 1e6) if found and len(known) == len(found) else ""

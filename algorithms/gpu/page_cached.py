@@ -1,4 +1,4 @@
-"""The page's section about the machine with a cache: its numbers, and what it predicts."""
+"""The page's section about the machine with a cache: its numbers and its predictions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LATER = {
         "Sparse matrices and stencils have other forms here; the other kinds are new.",
     ),
 }
-"""Of each set that came later its section's title, and its kinds."""
+"""Each later set's title of its section, and its kinds."""
 SINCE = {
     "unseen": "and before the rules for the turns of clusters and for pages",
     "third": "and before the rules for the start of blocks and for the halves of clusters",
@@ -52,7 +52,7 @@ SINCE = {
 
 
 def cached(results: Results) -> list[str]:
-    """The sections; nothing where nothing is predicted."""
+    """The sections; nothing without predictions."""
     if "cache" not in results.records:
         return []
     icpp, kernels = (Predictions.kept(which, results) for which in ("icpp", "kernels"))
@@ -101,20 +101,20 @@ def _numbers(results: Results) -> str:
                     occupies the port and the wire for its own times. Then all microbenchmarks were
                     run again.""",
                     """After two predictions of the kernels: atomics wait for each other in slices,
-                    as the microbenchmarks of atomics had shown before; and arithmetic waits for
+                    as the microbenchmarks of atomics had shown before. Arithmetic waits for
                     nothing, as `sums:block_sums` of [the field's
                     algorithms](#the-fields-algorithms) had shown.""",
                     """After the prediction of all permutations, from microbenchmarks: half-warps
                     ask once for the tag of a line that they share, as the counts of S-designated
-                    along the shuffle had suggested; and adjacent blocks run in one half of the
+                    along the shuffle had suggested. Adjacent blocks run in one half of the
                     cache.""",
                     f"""After the prediction of the second set of kernels: a multiprocessor asks for
-                    pages that it doesn't know, as reads many MiB apart had suggested; and clusters
-                    take turns. Until then no microbenchmark had tested either; those of [the
+                    pages that it doesn't know, as reads many MiB apart had suggested. Clusters take
+                    turns. Until then no microbenchmark had tested either; those of [the
                     cache](#{CACHE}) do now.""",
                     """After the prediction of the third set and of all permutations with these
-                    rules: blocks begin in order wherever room is made, as NVIDIA describes; and
-                    each cluster is in the half in which it was measured.""",
+                    rules: blocks begin in order wherever room is made, as NVIDIA describes. Each
+                    cluster is in its measured half.""",
                 )
             ),
             table(("number", "picoseconds, or as it is", "how it is found"), rows, texts=1).replace(
@@ -180,7 +180,7 @@ def _permutations(icpp: Predictions, results: Results) -> str:
 
 
 def _table_3(icpp: Predictions, results: Results) -> str:
-    """What is predicted of Table III, in a sentence."""
+    """The predictions for Table III, in a sentence."""
     own = [row for row in icpp.of(TIMES) if row.get("table") == "ICPP-T3"]
     if not own:
         return ""
@@ -241,7 +241,7 @@ def _counts(icpp: Predictions) -> str:
 
 
 def _moves(icpp: Predictions) -> str:
-    """What a prediction takes, compared with the card and NumPy."""
+    """The time of a prediction, compared with the card and NumPy."""
     rows = []
     for own in icpp.of(MOVES):
         times = [one for one in icpp.of(TIMES) if "table" not in one and same(own, one)]
@@ -315,7 +315,7 @@ def _times_and_counts(kernels: Predictions) -> str:
 
 
 def later(which: str, results: Results) -> list[str]:
-    """The same of a set in `LATER`; nothing where it isn't measured and predicted."""
+    """The same for a set in `LATER`; nothing if it isn't measured and predicted."""
     kernels = Predictions.kept(which, results, KEPT)
     if kernels is None:
         return []
@@ -347,7 +347,7 @@ def _mean(kernels: Predictions) -> str:
 
 
 def _another() -> str:
-    """The same of another card."""
+    """The same for another card."""
     folder, results = KEPT / "h100", Results.read(FOLDER.parent / "h100")
     icpp, kernels = (Predictions.kept(which, results, folder) for which in ("icpp", "kernels"))
     if icpp is None or kernels is None:

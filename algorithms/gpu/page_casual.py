@@ -29,7 +29,7 @@ MEDIUM = 1024
 
 
 def section(rows: Sequence[Row], calibration: Calibration) -> str:
-    """What casual access costs on the card, compared with what the model charges."""
+    """The cost of casual access on the card, compared with the model's charge."""
     casual = [row for row in rows if not row["coalesced"]]
     large = [row for row in casual if number(row, "sqrt n") >= LARGE]
     source = pick(casual, algorithm="S-designated")
@@ -86,7 +86,7 @@ def section(rows: Sequence[Row], calibration: Calibration) -> str:
 
 
 def reasons(side: float) -> str:
-    """What is known of casual access on such cards, with an array that long as an example."""
+    """The known facts of casual access on such cards, with an array that long as an example."""
     return bullets(
         (
             f"""The card reads sectors of {SECTOR} bytes. A casual read costs a quarter of an
@@ -103,7 +103,7 @@ def reasons(side: float) -> str:
 
 
 def sectors(rows: Sequence[Row], calibration: Calibration) -> str:
-    """What one casual access took, in sectors."""
+    """The time of one casual access, in sectors."""
     casual = [row for row in rows if not row["coalesced"]]
     medium = [side for side in values(casual, "sqrt n") if side >= MEDIUM]
     return sizes(casual, medium, lambda row: f"{sectors_of_an_access(row, calibration):.2f}")
@@ -139,7 +139,7 @@ def _more_than_two(source: Sequence[Row], calibration: Calibration) -> str:
 
 
 def _where_not(source: Sequence[Row], calibration: Calibration) -> str:
-    """For which cells the sectors don't explain the card, in a sentence for each size."""
+    """Name the cells that the sectors don't explain, in a sentence for each size."""
     sentences = []
     for side in values(source, "sqrt n"):
         own = pick(source, sqrt_n=side)

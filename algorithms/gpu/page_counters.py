@@ -1,4 +1,4 @@
-"""The page of counters: what is predicted of each launch, and what a card counted of it."""
+"""The page of counters: the predicted and the card's counts of each launch."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MEANINGS = {
     "from memory": "sectors that memory sends",
     "to memory": "sectors that go to memory before the launch ends",
 }
-"""What the machine counts."""
+"""The machine's counts."""
 BY = "\N{NO-BREAK SPACE}/ "
 """Stands between two numbers; a narrow cell has one below the other."""
 KERNELS = {
@@ -48,7 +48,7 @@ Pairs = Sequence[tuple[Row, Row]]
 
 
 def counters(results: Results) -> str:
-    """The text of docs/metal-counters.md; nothing where nothing is predicted."""
+    """The text of docs/metal-counters.md; nothing without predictions."""
     icpp = Predictions.kept("icpp", results, KEPT)
     kernels = [_kernels(title, which, results) for which, title in KERNELS.items()]
     if icpp is None or not kernels[0]:
@@ -113,7 +113,7 @@ def _looked_up(pair: tuple[Row, Row]) -> tuple[float, float]:
 
 
 def _brought(icpp: Predictions) -> str:
-    """By how much hits and misses are more than the sectors read, of one launch."""
+    """The excess of hits and misses over the sectors read, for one launch."""
     about: Row = {"algorithm": "S-designated", "permutation": "random", "type": "float"}
     pairs = [pair for pair in icpp.pairs() if about.items() <= pair[0].items()]
     own, row = pair = max(pairs, key=lambda pair: number(pair[0], "sqrt n"))
@@ -126,7 +126,7 @@ def _brought(icpp: Predictions) -> str:
 
 
 def _sums(icpp: Predictions) -> str:
-    """How far predicted sums of hits and misses are off on average."""
+    """The mean error of the predicted sums of hits and misses."""
     sums = [_looked_up(pair) for pair in icpp.pairs()]
     off = [abs(predicted / counted - 1) for predicted, counted in sums if counted >= FEW]
     return percent(sum(off) / len(off))
@@ -152,7 +152,7 @@ def _permutations(icpp: Predictions) -> str:
 
 
 def _kernels(title: str, which: str, results: Results) -> str:
-    """The section of a set; nothing where it isn't predicted and counted."""
+    """The section of a set; nothing if it isn't predicted and counted."""
     kernels = Predictions.kept(which, results, KEPT)
     if kernels is None or not kernels.pairs():
         return ""
@@ -169,7 +169,7 @@ def _kernels(title: str, which: str, results: Results) -> str:
 
 
 def _table(predictions: Predictions, pairs: Pairs, names: Sequence[str], unit: int) -> str:
-    """A line for each group of launches, with its time, and for each launch of several."""
+    """A line for each group of launches, with its time, and one for each of several launches."""
     groups: dict[tuple[str, ...], list[tuple[Row, Row]]] = {}
     for pair in pairs:
         groups.setdefault(tuple(str(pair[0][name]) for name in names), []).append(pair)
@@ -185,7 +185,7 @@ def _table(predictions: Predictions, pairs: Pairs, names: Sequence[str], unit: i
 
 
 def _time(rows: Sequence[Row], own: Row) -> tuple[str, str]:
-    """The time that is predicted and measured of a group's launches, and what binds them."""
+    """The predicted and the measured time of a group's launches, and their limit."""
     about = {name: value for name, value in own.items() if name in ABOUT and name != "step"}
     times = [row for row in rows if same(about, row)]
     predicted = sum(number(row, "predicted") for row in times) / len(times)

@@ -16,7 +16,7 @@ FOLDER = "algorithms."  # the package's name where records were made before it w
 
 
 def verdicts(record: Record) -> str:
-    """How many counts are the model's, and of those that are not, why."""
+    """Count the counts that equal the model's, and give the reasons for the others."""
     equal = [row for row in record.rows if row["hardware"] == row["model"]]
     different = [row for row in record.rows if row["hardware"] != row["model"]]
     reasons: dict[str, list[Row]] = {}
@@ -56,7 +56,7 @@ def verdicts(record: Record) -> str:
 
 
 def counters(results: Results) -> str:
-    """What the card counted of the papers' programs, compared with the model."""
+    """The card's counts of the papers' programs, compared with the model."""
     record = results["counters"]
     metrics = [
         metric
@@ -91,7 +91,7 @@ def counters(results: Results) -> str:
 
 
 def random_programs(results: Results) -> str:
-    """What the card computed of random programs, compared with the simulator."""
+    """The card's results of random programs, compared with the simulator."""
     record = results["random-programs"]
     rows = record.rows
     equal = sum(bool(row["equal"]) for row in rows)

@@ -13,7 +13,7 @@ NEAR = 0.1
 
 
 def field(results: Results) -> list[str]:
-    """Measured and predicted times; nothing where no record is kept."""
+    """Measured and predicted times; nothing without a record."""
     if EXPERIMENT not in results.records:
         return []
     record = results[EXPERIMENT]

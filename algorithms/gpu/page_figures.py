@@ -24,7 +24,7 @@ def figures(results: Results) -> Iterator[tuple[str, str]]:
 
 
 def draw(results: Results, experiment: str, figure: Figure | SubFigure) -> None:
-    """Draw one experiment into a figure: a plot for each type where there are many cells."""
+    """Draw one experiment into a figure: a plot for each type if there are many cells."""
     from mmsim.reports.plots_gpu import predicted_against_measured, time_of_arrays
 
     rows = _rows(results, experiment)

@@ -87,7 +87,7 @@ def _table_2(rows: Sequence[Row]) -> str:
 
 
 def groups(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """The coalesced cells by what they are: identical, shuffle, scheduled."""
+    """The coalesced cells by kind: identical, shuffle, scheduled."""
     plain = [row for row in rows if row["algorithm"] in CONVENTIONAL]
     found = {name: pick(plain, permutation=name) for name in COALESCED}
     return {**found, "scheduled": pick(rows, algorithm="scheduled")}
@@ -115,7 +115,7 @@ def _large(rows: Sequence[Row]) -> list[Row]:
 
 
 def coalesced_errors(rows: Sequence[Row]) -> str:
-    """The errors of the coalesced cells of large arrays, by what they are."""
+    """The errors of the coalesced cells of large arrays, by kind."""
     large = _large(rows)
     sides = values(large, "sqrt n")
     lines = [("all coalesced", pick(large, coalesced=True)), *groups(large).items()]
@@ -138,7 +138,7 @@ def coalesced_errors(rows: Sequence[Row]) -> str:
 
 
 def half_groups(rows: Sequence[Row]) -> str:
-    """Why the model is off where a warp reads halves of address groups."""
+    """Explain the model's error for reads of halves of address groups."""
     source = pick(groups(_large(rows))["shuffle"], algorithm="S-designated")
     shuffled = [
         number(row, "measured") / number(same(row, rows, permutation="identical"), "measured")

@@ -1,7 +1,7 @@
 """The page's section about the paper's launches: a thread for each word, tables of short integers.
 
-Each array, each permutation and each algorithm is the same; what differs is how many words a thread
-takes and how long the integers of the tables s and d are.
+Each array, each permutation and each algorithm is the same. Only the words of a thread and the
+length of the integers in the tables s and d differ.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from mmsim_algorithms.gpu.page_winners import Place, cells
 from mmsim_algorithms.gpu.permuting import BLOCK, PAPER, SEVERAL, SHAPES, SHORT, Shape
 
 LAUNCHES = SHAPES["scheduled"]
-"""The three that are compared."""
+"""The three compared launches."""
 
 
 def section(every: Sequence[Row]) -> str:
-    """What the launch changes: the times, the model's errors and the fastest algorithm."""
+    """The effects of the launch: on the times, the model's errors and the fastest algorithm."""
     sides = values(pick(every, launch=PAPER.name), "sqrt n")
     rows = [row for row in every if row["sqrt n"] in sides]
     return "\n".join(
@@ -186,7 +186,7 @@ def _errors(rows: Sequence[Row], sides: Sequence[int]) -> str:
 
 
 def contests(rows: Sequence[Row], shape: Shape) -> dict[Place, Contest]:
-    """Who is fastest in each cell, on the card, when launched so."""
+    """The fastest algorithm on the card in each cell, for one shape of launch."""
     found = {
         place: contest(own, lambda row: number(row, "measured"))
         for place, own in cells(launched(rows, shape)).items()
@@ -195,7 +195,7 @@ def contests(rows: Sequence[Row], shape: Shape) -> dict[Place, Contest]:
 
 
 def changed(rows: Sequence[Row]) -> Iterator[tuple[Place, list[Contest]]]:
-    """The cells whose fastest algorithm is not the same in all launches, with each launch's."""
+    """The cells whose fastest algorithm differs between launches, with each launch's."""
     by_shape = [contests(rows, shape) for shape in LAUNCHES]
     for place in by_shape[0]:
         own = [found[place] for found in by_shape]

@@ -1,4 +1,4 @@
-"""The page's section about the machine that stands for the card."""
+"""The page's section about the card's machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mmsim_algorithms.gpu.permuting import WARP
 
 
 def numbers(found: Calibration) -> str:
-    """The table of what was calibrated: each number, what it stands for, what measured it."""
+    """The table of the calibration: each number, its meaning and its measurement."""
     lines = [
         (
             "`multiprocessors`",
@@ -67,7 +67,7 @@ def numbers(found: Calibration) -> str:
 
 
 def section(results: Results) -> str:
-    """The machine that stands for the card, and how it was calibrated."""
+    """The card's machine and its calibration."""
     found = results.card
     everything = [found, *(results.calibration(name) for name in TABLES)]
     group = max(one.group_ps for one in everything) / min(one.group_ps for one in everything) - 1
@@ -87,8 +87,8 @@ def section(results: Results) -> str:
                 measures the cost of an address group: it reads and writes every word of a long
                 array, {AT_ONCE} of them by each thread. The difference between two sizes leaves out
                 the costs that both have. The shared memory of a multiprocessor is the memory of a
-                DMM (Discrete Memory Machine), global memory that of a UMM (Unified Memory Machine),
-                and the card is an HMM (Hierarchical Memory Machine)."""
+                DMM (Discrete Memory Machine). Global memory is the memory of a UMM (Unified Memory
+                Machine). The card is an HMM (Hierarchical Memory Machine)."""
             ),
             numbers(found),
             paragraph(

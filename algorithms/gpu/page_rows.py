@@ -10,7 +10,7 @@ from mmsim_algorithms.gpu.kept import factor, number, paper_ms, pick, values
 from mmsim_algorithms.gpu.markdown import short, signed, table
 
 LARGE = 4096
-"""From here on an array is far longer than what hides the latency."""
+"""From here on an array is much longer than needed to hide the latency."""
 
 
 def sizes(rows: Sequence[Row], sides: Sequence[int], cell: Callable[[Row], str]) -> str:
@@ -56,7 +56,7 @@ def plain(name: object) -> str:
 
 
 def cell(row: Row) -> str:
-    """A cell in milliseconds: the paper's; those measured, predicted; the error or the factor."""
+    """A cell in milliseconds: the paper's, the measured, the predicted; the error or the factor."""
     paper = paper_ms(row)
     off = error(row)
     assert off is not None

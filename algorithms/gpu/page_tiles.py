@@ -11,11 +11,11 @@ from mmsim_algorithms.gpu.tile_cases import CASES, Case
 from mmsim_algorithms.gpu.tiles import EXPERIMENT
 
 SAID = FOLDER.parent / "tensor-layouts.json"
-"""What tensor-layouts says, as `python -m mmsim_algorithms.gpu.tiles --tensor-layouts` saved it."""
+"""tensor-layouts' counts, from `python -m mmsim_algorithms.gpu.tiles --tensor-layouts`."""
 
 
 def tiles(results: Results) -> list[str]:
-    """The table of tiles and what it shows; nothing where no record is kept."""
+    """The table of tiles and its conclusions; nothing without a record."""
     if EXPERIMENT not in results.records:
         return []
     record, theirs = results[EXPERIMENT], Record.read(SAID)

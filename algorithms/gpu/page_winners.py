@@ -1,4 +1,4 @@
-"""The page's section about which algorithm is the fastest in global memory."""
+"""The page's section about the fastest algorithm in global memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Place = tuple[str, str, int]
 
 
 def cells(rows: Sequence[Row]) -> dict[Place, list[Row]]:
-    """The rows of each type, permutation and size: those of the algorithms that compete."""
+    """The rows of the competing algorithms for each type, permutation and size."""
     return {
         (kind, name, side): pick(rows, type=kind, permutation=name, sqrt_n=side)
         for kind in values(rows, "type")
@@ -24,7 +24,7 @@ def cells(rows: Sequence[Row]) -> dict[Place, list[Row]]:
 
 
 def winners(rows: Sequence[Row], time: Callable[[Row], float | None]) -> dict[Place, str]:
-    """The fastest algorithm of each type, permutation and size, where the times are known."""
+    """The fastest algorithm of each type, permutation and size with known times."""
     found = {place: contest(own, time) for place, own in cells(rows).items()}
     return {place: one.winner for place, one in found.items() if one}
 
@@ -68,8 +68,8 @@ def section(rows: Sequence[Row]) -> str:
                 {listed(_place(*cell) for cell in won) or "none"}. In the paper it won {len(then)}
                 of the {len(paper)} cells printed. In the model it wins {len(forecast)} of
                 {len(own)}, among them {sum(cell in forecast for cell in won)} of the {len(won)}
-                that it wins on the card. The model overcharges casual reads, so it doesn't show
-                from which size on scheduled wins on this card."""
+                that it wins on the card. The model overcharges casual reads, so it can't show the
+                sizes at which scheduled wins on this card."""
             ),
         )
     )

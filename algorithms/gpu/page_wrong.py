@@ -1,4 +1,4 @@
-"""Of predicted times that are far off: which count is wrong, or else which rate."""
+"""The wrong count, or else the wrong rate, of each predicted time that is far off."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from mmsim_algorithms.gpu.markdown import listed, paragraph, signed, table
 from mmsim_algorithms.gpu.predicted import ABOUT, FAR, TITLES, Predictions, errors, same
 
 LATENCY = "latency"
-"""What binds a run whose resources are all busy for less than half of it."""
+"""The limit of a run whose resources are all busy for less than half of it."""
 
 
 EXPLAINED = """The column "bound by" names the limit of the predicted launches for most of their
-    time: the resource of global memory that is occupied longest, or the latency, if no resource is
-    occupied for half of a launch. The column "wrong" names the counts of any launch that are off by
-    more than 15% in the direction of the time. If there is none, the rate of the limit is wrong, or
-    the model lacks something. Counts in brackets are off in the other direction, and don't explain
-    the time."""
+    time. It is the resource of global memory that is occupied longest, or the latency, if no
+    resource is occupied for half of a launch. The column "wrong" names the counts of any launch
+    that are off by more than 15% in the direction of the time. If there is none, the rate of the
+    limit is wrong, or the model lacks something. Counts in brackets are off in the other direction,
+    and don't explain the time."""
 
 
 def wrong(predictions: Predictions, explained: str) -> str:
-    """Each such time with its reason, below some words about them; without any, nothing."""
+    """A table of these times with reasons, below an explanation; nothing without such times."""
     times, launches = predictions.times(), predictions.launches()
     rows = []
     for row in times:
@@ -47,7 +47,7 @@ def _about(row: Row) -> tuple[str, ...]:
 
 
 def reason(off: float, launches: Sequence[Row], bound: str) -> str:
-    """What is wrong with a time that is off so far.
+    """Name the errors behind a time with this error.
 
     >>> launches = [{title: 0.0 for title in TITLES} | {"crossings": 0.4}]
     >>> reason(0.2, launches, "tags"), reason(-0.2, launches, "tags")

@@ -14,9 +14,9 @@ from mmsim_algorithms.hmm_permutation.programs import Plan
 
 WARP = 32
 BLOCK = 1024
-"""Threads that a block may have."""
+"""The most threads of a block."""
 ROW_THREADS = 128
-"""Threads that the block of a row has at least, however many words a thread may take."""
+"""The least threads of a row's block, for any number of words of a thread."""
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -25,9 +25,9 @@ Arrays = dict[str, npt.NDArray[Any]]
 class Shape:
     """How the permutations are launched.
 
-    A thread of D- and S-designated takes `words` words, one of a transpose `tile_words`, and one of
-    a row-wise permutation `words` at most, but as many as a row longer than a block needs. The
-    tables s and d hold integers of type `tables`.
+    A thread of D- and S-designated takes `words` words, and a thread of a transpose `tile_words`. A
+    thread of a row-wise permutation takes at most `words`, or more if a row is longer than a block.
+    The tables s and d hold integers of type `tables`.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Shape:
 
 
 SEVERAL = Shape("several words", 8, 4, np.int32)
-"""Several words a thread, so that a warp has several requests on their way."""
+"""Several words a thread, so that a warp has several requests under way."""
 SHORT = Shape("several words, short tables", 8, 4, np.int16)
 """The same with the tables of the paper."""
 PAPER = Shape("as in the paper", 1, 1, np.int16)

@@ -1,4 +1,4 @@
-"""Permutations with what their algorithms read, made before a GPU needs them."""
+"""Permutations with the tables of their algorithms, made before a GPU needs them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ AHEAD = 2
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A permutation, its inverse and its plan, each made when it is first asked for.
+    """A permutation, its inverse and its plan, each made on its first use.
 
-    `made` is the plan where it was made before.
+    `made` is an earlier plan, if any.
     """
 
     P: npt.NDArray[np.signedinteger[Any]]
@@ -55,14 +55,14 @@ class RandomTasks:
         self._last: tuple[int, Task] | None = None
 
     def __getitem__(self, seed: int) -> Task:
-        """The task of a seed, which is no smaller than the one asked for before."""
+        """The task of a seed; it must not be smaller than the last one."""
         while self._last is None or self._last[0] < seed:
             self._last = next(self._made)
         return self._last[1]
 
 
 def _random_tasks(n: int, count: int) -> Iterator[tuple[int, Task]]:
-    # New processes: one that was forked could not use what this one knows of a GPU.
+    # New processes: a forked one couldn't use this one's GPU.
     pool = ProcessPoolExecutor(min(cores(), count), get_context("spawn"))
     waiting: deque[tuple[int, Future[Task]]] = deque()
     try:
@@ -78,7 +78,7 @@ def _random_tasks(n: int, count: int) -> Iterator[tuple[int, Task]]:
 
 
 def _random_task(n: int, seed: int) -> Task:
-    """A task with its plan, in the shortest integers, as it is sent between processes."""
+    """A task with its plan, in the shortest integers, to be sent between processes."""
     P = permutations.random(n, seed)
     long = plan(P, WARP)
     short = Plan(_short(long.first), _short(long.second), _short(long.third))

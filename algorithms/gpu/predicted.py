@@ -1,4 +1,4 @@
-"""What the machine with a cache predicts, compared with what a card measured and counted."""
+"""Predictions of the machine with a cache, compared with a card's times and counts."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ ASKED = "l1tex__t_sectors_pipe_lsu_mem_global_op_"
 
 @dataclass(frozen=True)
 class Count:
-    """What is counted: the field of a prediction, and the profiler's metrics, added together."""
+    """A count: the field of a prediction, and the profiler's metrics, added together."""
 
     title: str
     field: str
     metrics: tuple[str, ...]
 
     def counted(self, row: Row) -> float | None:
-        """What the card counted of a launch; None where a metric has no value."""
+        """The card's count of a launch; None if a metric has no value."""
         known = [one for one in map(row.get, self.metrics) if isinstance(one, int)]
         return sum(known) if len(known) == len(self.metrics) else None
 
     def off(self, own: Row, row: Row) -> float | None:
-        """By what fraction more is predicted; None for small counts."""
+        """The prediction's error; None for small counts."""
         counted = self.counted(row)
         if counted is None or counted < FEW:
             return None
@@ -47,22 +47,22 @@ COUNTED = (
     Count("from memory", "memory reads", ("dram__sectors_read.sum",)),
     Count("to memory", "memory writes", ("dram__sectors_write.sum",)),
 )
-"""What is predicted and counted of each launch."""
+"""The predicted and counted values of each launch."""
 HITS, MISSES = (one for one in COUNTED if one.title in ("L2 hits", "L2 misses"))
 TITLES = tuple(one.title for one in COUNTED)
 LARGEST = FOLDER.parent / "h200" / "icpp-counters-8192.json"
-"""What was counted of the largest permutations, on another H200."""
+"""The counts of the largest permutations, on another H200."""
 FEW = 10_000
-"""Less than this is not compared: the launch's own reads are among what is counted."""
+"""Smaller counts are not compared: they include the launch's own reads."""
 NEAR, FAR = 0.05, 0.15
-"""How far a count, and a time, may be off."""
+"""The largest errors of a count and of a time that count as near."""
 ABOUT = ("kernel", "data", "permutation", "algorithm", "type", "sqrt n", "step")
-"""The fields that say which launch a row is of."""
+"""The fields that identify a row's launch."""
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """The kept predictions of one kind, and what the card measured and counted."""
+    """The kept predictions of one kind, and the card's times and counts."""
 
     rows: tuple[Row, ...]
     measured: tuple[Row, ...]
@@ -70,7 +70,7 @@ class Predictions:
 
     @staticmethod
     def kept(which: str, results: Results, folder: Path = KEPT) -> Predictions | None:
-        """Of `icpp` or a set of kernels; None where nothing is kept, or the set isn't measured."""
+        """Read those of `icpp` or a set of kernels; None without predictions or measurements."""
         file = folder / f"{which}.json"
         if not file.exists() or (which in SETS and SETS[which].experiment not in results.records):
             return None
@@ -87,7 +87,7 @@ class Predictions:
         return [row for row in self.rows if row["what"] == what]
 
     def times(self) -> list[Row]:
-        """The measured rows, each with what is predicted of it, as far as that is known."""
+        """The measured rows, each with its prediction, if known."""
         found: list[Row] = []
         for row in self.measured:
             for own in self.of(TIMES):
@@ -97,7 +97,7 @@ class Predictions:
         return found
 
     def launches(self) -> list[Row]:
-        """Counted launches, of each count the part by which it is predicted to be more."""
+        """Counted launches, with the error of each predicted count."""
         return [
             {
                 **{name: own[name] for name in ABOUT if name in own},
@@ -107,7 +107,7 @@ class Predictions:
         ]
 
     def hit_rates(self) -> list[float]:
-        """Of each counted launch by how much more of what is read is predicted to hit.
+        """The predicted hit rate less the counted one, for each counted launch.
 
         A rate is hits over hits and misses; launches with few of them are left out.
         """
@@ -120,7 +120,7 @@ class Predictions:
         return found
 
     def pairs(self) -> list[tuple[Row, Row]]:
-        """Of each counted launch what is predicted and what the card counted."""
+        """The predicted and the card's row of each counted launch."""
         return [
             (own, row)
             for own in self.of(COUNTS)
@@ -130,13 +130,13 @@ class Predictions:
 
 
 def same(own: Row, row: Row) -> bool:
-    """Whether a prediction is of a measured row; the scheduled one stands for all permutations."""
+    """Return whether a prediction is for this row; scheduled's is for all permutations."""
     names = [name for name in ABOUT if name in own and own[name] != "all"]
     return all(row.get(name) == own[name] for name in names)
 
 
 def of_rates(rates: Sequence[float]) -> str:
-    """How many hit rates are near, in words.
+    """Count the hit rates that are near, in words.
 
     >>> of_rates([0.01, -0.2])
     'within 5 points for 1 of 2 launches'
@@ -161,7 +161,7 @@ def summary(rows: Sequence[Row]) -> str:
 
 
 def winners(rows: Sequence[Row], by: str) -> dict[tuple[object, ...], str]:
-    """Of each type, permutation and size the fastest algorithm."""
+    """The fastest algorithm for each type, permutation and size."""
     cells: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         cells.setdefault((row["type"], row["permutation"], row["sqrt n"]), []).append(row)
@@ -185,5 +185,5 @@ def bold(off: object) -> str:
 
 
 def marked(text: str, off: float | None) -> str:
-    """In bold what is off by more than `NEAR`."""
+    """Set numbers in bold that are off by more than `NEAR`."""
     return text if off is None or abs(off) <= NEAR else f"**{text}**"

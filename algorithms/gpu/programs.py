@@ -1,9 +1,9 @@
-"""ICPP's permutations with several words a thread: a GPU hides its latency behind them.
+"""ICPP's permutations with several words a thread, to hide a GPU's latency.
 
 A GPU keeps 2048 threads of a multiprocessor at a time, and few blocks with large shared arrays.
 With one word each too few requests are in flight to keep the global memory busy. So each thread
-first reads `words` words into its registers, then writes them. The model charges what it charges
-for a thread for each word: the same requests, in the same warps.
+first reads `words` words into its registers, then writes them. The model charges the same as for a
+thread for each word: the requests and the warps are the same.
 """
 
 from __future__ import annotations

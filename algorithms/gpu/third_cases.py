@@ -1,4 +1,4 @@
-"""A third set of kernels to be timed on a GPU and predicted: further kinds that people write.
+"""A third set of kernels to be timed on a GPU and predicted: further kinds from practice.
 
 None of them had been measured or predicted before their first prediction, which is kept. Sizes
 follow from a side, as those of `mmsim_algorithms.gpu.kernel_cases`. All sums are integers that
@@ -29,12 +29,12 @@ from mmsim_algorithms.gpu.unseen_data import preferential
 from mmsim_algorithms.stencil.programs import stencil
 
 COLUMNS = 256
-"""Of the matrix that has a thread for each row."""
+"""Of the matrix with a thread for each row."""
 TILE = 16
 RUN = 1 << 15
-"""Words that a merge makes one run of."""
+"""Words of a merged run."""
 DIGIT = 8
-"""Bits of the digit that is sorted by."""
+"""Bits of the sort's digit."""
 COSINE, SINE = 222, 128
 """Of 30 degrees, 256 times."""
 TIME = 3
@@ -108,7 +108,7 @@ def pushed(n: int) -> Launched:
 
 
 def scattered(n: int) -> Launched:
-    """Half as many doubles as there are places, each to a place of its own."""
+    """Doubles for half of the places, each to its own place."""
     q = np.random.RandomState(24).permutation(n)[: n // 2].astype(np.int32)
     a = np.arange(1, q.size + 1, dtype=np.float64)
     b = np.zeros(n)
@@ -119,7 +119,7 @@ def scattered(n: int) -> Launched:
 
 
 def marked(n: int) -> Launched:
-    """As many marks as there are places; some places are marked very often."""
+    """A mark for each place; some places are marked very often."""
     q = spread(by_octaves(n, n, 25), n).astype(np.int32)
     flags = np.zeros(n, np.int32)
     expected = flags.copy()
@@ -152,7 +152,7 @@ def compacted(n: int) -> Launched:
 
 
 def looked_up(n: int, count: int) -> Launched:
-    """So many keys, half of which are in a table of n slots, three of four with a key."""
+    """So many keys, half of them in a table of n slots; three of four slots have a key."""
     known = different_keys(n * 3 // 4, 28)
     table = HashTable.of(known, n.bit_length() - 1)
     draw = np.random.RandomState(29)
@@ -212,7 +212,7 @@ def merged(n: int) -> Launched:
 
 
 def multiplied(n: int) -> Launched:
-    """16 words a thread, then one block for what the blocks have found."""
+    """16 words a thread, then one block for the blocks' results."""
     draw = np.random.RandomState(31)
     x, y = (draw.randint(-3, 4, size=n, dtype=np.int64) for _ in range(2))
     arrays = {"x": x.astype(np.float32), "y": y.astype(np.float32)}
@@ -233,7 +233,7 @@ def turned_around(side: int) -> Launched:
 
 
 def moved(n: int) -> Launched:
-    """A thread for each particle, which reads four words in a row, one after another."""
+    """A thread for each particle; it reads four words in a row, in turn."""
     particles = (np.arange(4 * n) * 7919 % 1009).astype(np.float32).reshape(n, 4)
     expected = particles[:, :2] + TIME * particles[:, 2:]
     arrays = {"particles": particles, "places": np.zeros((n, 2), np.float32)}

@@ -1,6 +1,6 @@
-"""What the kernels of `mmsim_algorithms.gpu.third_cases` are timed on.
+"""The data of the kernels in `mmsim_algorithms.gpu.third_cases`.
 
-As in `mmsim_algorithms.gpu.kernel_data`, all is made of integers drawn by NumPy's `RandomState`.
+As in `mmsim_algorithms.gpu.kernel_data`, NumPy's `RandomState` draws all integers.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ HASH_BITS = 32
 
 @dataclass(frozen=True)
 class HashTable:
-    """Keys in the slots of linear probing, and a value in each slot that has a key.
+    """Keys in the slots of linear probing, and a value in each slot with a key.
 
-    Keys whose first slots are near the end go on behind it, where an empty slot is the last one.
+    Keys whose first slots are near the end continue behind it; the last slot there is empty.
     """
 
     slots: npt.NDArray[np.int32]
@@ -55,7 +55,7 @@ class HashTable:
 
 
 def different_keys(count: int, seed: int) -> Integers:
-    """About so many different numbers of 31 bits, in order; what is drawn twice is there once.
+    """About so many different numbers of 31 bits, in order; repeated ones are kept once.
 
     >>> keys = different_keys(1000, 0)
     >>> keys.size, bool((np.diff(keys) > 0).all()), int(keys.min()) > 0
@@ -65,7 +65,7 @@ def different_keys(count: int, seed: int) -> Integers:
 
 
 def bitonic_runs(n: int, run: int, seed: int) -> npt.NDArray[np.int32]:
-    """Numbers in runs, of each of which the first half goes up and the second half down.
+    """Numbers in runs; the first half of each run goes up, the second half down.
 
     >>> np.sign(np.diff(bitonic_runs(16, 8, 0).reshape(2, 2, 4))).tolist()
     [[[1, 1, 1], [-1, -1, -1]], [[1, 1, 1], [-1, -1, -1]]]
@@ -86,7 +86,7 @@ def turned(words: npt.NDArray[np.int32], run: int) -> npt.NDArray[np.int32]:
 
 
 def rotated(a: npt.NDArray[np.float32], cosine: int, sine: int) -> npt.NDArray[np.float32]:
-    """What `mmsim_algorithms.gpu.third_programs.rotate` leaves of an image of small integers.
+    """The result of `mmsim_algorithms.gpu.third_programs.rotate` for an image of small integers.
 
     >>> image = np.arange(16, dtype=np.float32).reshape(4, 4)
     >>> rotated(image, 0, 256).tolist()[2:]

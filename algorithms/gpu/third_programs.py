@@ -1,4 +1,4 @@
-"""Kernels of the third set that is timed on a GPU, beyond those of the families."""
+"""Further kernels of the third set that is timed on a GPU."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import mmsim as mm
 from mmsim_algorithms.gpu.kernel_data import ODD
 
 EMPTY = 0
-"""What a free slot of a hash table holds, which is no key."""
+"""The content of a free slot of a hash table, which is no key."""
 ONE = 256
-"""Coordinates in an image count parts of a pixel: so many are one."""
+"""Coordinates in an image count parts of a pixel: so many parts are a pixel."""
 
 
 @mm.program
@@ -111,7 +111,7 @@ def look_up(
 
 @mm.program
 def nine_points(T: mm.Thread, a: mm.Array, b: mm.Array) -> None:
-    """Each word of a matrix and its eight neighbours; at the edge a word stands for those outside.
+    """Add each word of a matrix and its eight neighbours; an edge word stands for those outside.
 
     A thread for each word.
     """
@@ -128,7 +128,7 @@ def nine_points(T: mm.Thread, a: mm.Array, b: mm.Array) -> None:
 def five_points_by_tiles(T: mm.Thread, a: mm.Array, b: mm.Array, w: int) -> None:
     """Each word of a torus and its four neighbours, by blocks of w^2 threads.
 
-    A block copies its tile with a word more on each side to shared memory first.
+    A block first copies its tile, with one more word on each side, to shared memory.
     """
     rows, columns = a.shape
     tile = mm.shared((w + 2, w + 2), dtype=a.dtype)
@@ -156,7 +156,7 @@ def hadamard_step(T: mm.Thread, a: mm.Array, b: mm.Array, h: int) -> None:
 
 @mm.program
 def bitonic_step(T: mm.Thread, a: mm.Array, run: int, h: int) -> None:
-    """Words h apart change places if they are out of order: every other run goes down."""
+    """Words h apart change places if they are out of order; every other run goes down."""
     i = T.id // h * (2 * h) + T.id % h
     x, y = a[i], a[i + h]
     up = i // run % 2 == 0
@@ -223,9 +223,9 @@ def sum_of_block(T: mm.Thread, sums: mm.Array, s: mm.Array) -> None:
 
 @mm.program
 def rotate(T: mm.Thread, a: mm.Array, b: mm.Array, cosine: int, sine: int) -> None:
-    """b is a square image turned around its centre, each pixel made of four by their distances.
+    """b is a square image turned around its centre; each pixel is the weighted mean of four.
 
-    Cosine and sine count parts of `ONE`. What comes from outside of the image is 0.
+    Cosine and sine count parts of `ONE`. Pixels from outside of the image are 0.
     """
     side = a.shape[0]
     i, j = T.id // side, T.id % side
@@ -244,7 +244,7 @@ def rotate(T: mm.Thread, a: mm.Array, b: mm.Array, cosine: int, sine: int) -> No
 
 @mm.program
 def move(T: mm.Thread, particles: mm.Array, places: mm.Array, time: int) -> None:
-    """Where particles are after some time: each has two coordinates and two speeds in a row."""
+    """The places of particles after some time: each has two coordinates and two speeds in a row."""
     i = T.id
     places[i, 0] = particles[i, 0] + time * particles[i, 2]
     places[i, 1] = particles[i, 1] + time * particles[i, 3]

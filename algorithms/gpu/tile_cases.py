@@ -1,8 +1,8 @@
-"""Fifty layouts of tiles and accesses to them, such as kernels have, each one request of a warp.
+"""Fifty layouts of tiles with accesses, as in kernels, each one request of a warp.
 
 Both are written as CuTe prints them: the layout of the tile's elements in memory, and a
-thread-value layout that says which elements a thread accesses in one instruction. It numbers the
-elements by columns, so of a tile of 32 rows element (i, j) is i + 32 j.
+thread-value layout of the elements that each thread accesses in one instruction. It numbers the
+elements by columns: in a tile of 32 rows element (i, j) is i + 32 j.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ class Case:
 
     @property
     def vector(self) -> int:
-        """How many elements a thread accesses in one instruction."""
+        """The number of elements that a thread accesses in one instruction."""
         return self.threads_and_values.extents[1]
 
     @property
     def answer(self) -> Conflicts:
-        """What mmsim says of it."""
+        """mmsim's answer."""
         return conflicts(
             self.layout, self.access, bytes=self.size, vector=self.vector, kind=self.kind
         )
 
     @property
     def instruction(self) -> Access:
-        """The instruction that makes this access on a GPU."""
+        """The GPU's instruction for this access."""
         size, threads = self.size * self.vector, self.threads_and_values.extents[0]
         if self.kind in MATRICES:
             name = f"{self.kind} .x{threads // 8}"
@@ -63,11 +63,11 @@ HALF_ROW, ROWS = "(32,1):(64,0)", "(32,8):(1,64)"
 FOURS = "(32,4):(1,32)"
 """Of a tile of 32 rows: each thread four neighbours, one row below the other."""
 TRANSPOSED = "((8,2,2),8):((128,8,1024),1)"
-"""What `ldmatrix.trans` takes of a tile of 128 rows that lies by columns: 8 elements of a column
+"""The access of `ldmatrix.trans` to a tile of 128 rows, stored by columns: 8 elements of a column
 for each thread, from 8 columns, 2 neighbours, and the next 8 columns."""
 
 FRAGMENT = "((4,8),2):((128,1),64)"
-"""What a thread of `mma` holds of 8 rows: two halves, next to those of three others."""
+"""The elements of a thread of `mma` in 8 rows: two halves, next to those of three others."""
 MODE_128, MODE_64 = "Swizzle<3,3,3> o (64,64):(64,1)", "Swizzle<2,3,3> o (64,64):(64,1)"
 SHORT_64 = "Swizzle<2,3,3> o (64,32):(32,1)"
 """The hardware's modes of 128 and of 64 bytes, for halves."""

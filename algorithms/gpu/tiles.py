@@ -1,8 +1,8 @@
-"""Bank conflicts of fifty tiles: as a GPU counts them, as mmsim and as tensor-layouts say.
+"""Bank conflicts of fifty tiles: by a GPU's counters, by mmsim and by tensor-layouts.
 
 `python -m mmsim_algorithms.gpu.tiles FILE` counts them on the GPU at hand, by NVIDIA's profiler
-`ncu`, and saves the counts as JSON; with `--tensor-layouts` it needs no GPU, but that package, and
-saves what it says. Both are kept, in benchmarks/results, and `mmsim_algorithms.gpu.page_tiles`
+`ncu`, and saves the counts as JSON. With `--tensor-layouts` it needs that package and no GPU, and
+saves the package's counts. benchmarks/results keeps both, and `mmsim_algorithms.gpu.page_tiles`
 makes a table of them.
 """
 
@@ -30,13 +30,13 @@ from mmsim_algorithms.gpu.tile_cases import CASES, Case
 
 EXPERIMENT = "tiles"
 PHASE = {8: 16, 16: 8}
-"""The threads of a phase, for accesses of so many bytes; of fewer bytes it is the whole warp."""
+"""The threads of a phase, for accesses of so many bytes; for fewer bytes it is the whole warp."""
 
 
 def request(case: Case) -> Index:
-    """The case's request as a kernel makes it: an address for each lane, -1 where it has none.
+    """The case's request of a kernel: an address for each lane, -1 for a lane without one.
 
-    An address counts accesses. Where all lanes have to take part, those without a row give 0.
+    An address counts accesses. If all lanes have to take part, lanes without a row give 0.
     """
     (addresses,) = case.answer.addresses
     index = np.full(WARP, 0 if case.instruction.whole else -1, np.int32)
@@ -45,15 +45,15 @@ def request(case: Case) -> Index:
 
 
 def of_one_kind() -> dict[Access, list[Case]]:
-    """The cases by the instruction that makes them."""
+    """The cases by their instruction."""
     found = {access: [one for one in CASES if one.instruction == access] for access in ACCESSES}
     return {access: cases for access, cases in found.items() if cases}
 
 
 def measured(command: str) -> Record:
-    """What the GPU at hand counts.
+    """The counts of the GPU at hand.
 
-    Raises `NoGPU` without a GPU, `NoCounters` where its counters can't be read.
+    Raises `NoGPU` without a GPU, `NoCounters` if its counters can't be read.
     """
     profiler = ncu.find()
     known = {**facts(command), "ncu": ncu.version(profiler)}
@@ -79,7 +79,7 @@ def measured(command: str) -> Record:
 
 
 def by_tensor_layouts(case: Case, group_size: int = WARP) -> list[int]:
-    """The ways of the conflict as `tensor_layouts.analysis` counts them, for each group of threads.
+    """The ways of the conflict by `tensor_layouts.analysis`, for each group of threads.
 
     Its groups are warps unless another size is asked for. Needs the package tensor-layouts.
     """
@@ -99,12 +99,12 @@ def by_tensor_layouts(case: Case, group_size: int = WARP) -> list[int]:
 
 
 def by_phases(case: Case) -> int:
-    """The ways of all phases together, if tensor-layouts is asked about each by itself."""
+    """The sum of the ways by tensor-layouts for each phase alone."""
     return sum(by_tensor_layouts(case, PHASE.get(case.size * case.vector, WARP)))
 
 
 def said() -> Record:
-    """What tensor-layouts says of the cases."""
+    """The counts of tensor-layouts for the cases."""
     rows: list[Row] = [
         {"case": case.name, "ways": max(by_tensor_layouts(case)), "by phases": by_phases(case)}
         for case in CASES
@@ -120,7 +120,7 @@ def said() -> Record:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Count the cases on the GPU at hand, or ask tensor-layouts about them, and save the answer."""
+    """Count the cases on the GPU at hand, or by tensor-layouts, and save the counts."""
     parser = argparse.ArgumentParser(description="Count the bank conflicts of fifty tiles.")
     parser.add_argument("file", type=Path, help="where the counts go, as JSON")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""Kept results and what the model predicts now. It needs no GPU."""
+"""Kept results and the model's present predictions. This needs no GPU."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mmsim.gpu.record import Record, Row
 from mmsim_algorithms.gpu.kept import FOLDER
 
 LEFT_OUT = ("low", "high", "launch", "coalesced", "stages")
-"""Fields that the paper's tables don't have."""
+"""Fields that aren't in the paper's tables."""
 
 
 def always(row: Row) -> bool:
@@ -28,14 +28,14 @@ def predicted_today(
     predicts: Callable[[Row], bool] = always,
     shown: Callable[[Iterable[Row]], list[Row]] = as_they_are,
 ) -> Record:
-    """The rows kept of an experiment, with what the model predicts now.
+    """The kept rows of an experiment, with the model's present predictions.
 
     Parameters
     ----------
     cells
         The cells of the experiment.
     shows
-        The rows that are wanted.
+        The wanted rows.
     predicts
         Of these, the rows to predict; the others' prediction is None.
     shown
@@ -44,7 +44,7 @@ def predicted_today(
     Raises
     ------
     ClaimError
-        The model predicts something else than what is kept.
+        The model predicts something other than the kept values.
     """
     record = Record.read(FOLDER / f"{name}.json")
     known = Conditions(Calibration.from_dict(dict(record.facts["calibration"])))

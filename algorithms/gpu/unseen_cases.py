@@ -39,7 +39,7 @@ from mmsim_algorithms.sparse.programs import row_of_thread, row_of_warp
 BINS = 256
 TILE = 16
 STEPS = 64
-"""Links that a thread follows."""
+"""The links of a thread."""
 STRIDE = 3
 
 
@@ -69,7 +69,7 @@ def unseen(side: int = SIDE) -> Iterator[Case]:
 
 
 def counted(n: int, shared: bool) -> Launched:
-    """Atomic additions to few counters: all to the same, or to each block's own first."""
+    """Atomic additions to few counters: to the same for all, or first to each block's own."""
     x = bell(BINS, n, 15)
     arrays = {"x": x.astype(np.int32), "h": np.zeros(BINS, np.int32)}
     steps = [
@@ -80,7 +80,7 @@ def counted(n: int, shared: bool) -> Launched:
 
 
 def gathered(n: int) -> Launched:
-    """b[i] = a[q[i]], where q goes up: a neighbour reads the same word, or one close by."""
+    """b[i] = a[q[i]] with ascending q: neighbours read the same word, or close ones."""
     q = np.sort(np.random.RandomState(16).randint(n, size=n, dtype=np.int64)).astype(np.int32)
     a = np.arange(n, dtype=np.float64)
     step = Step(programs.gather, ("a", "b", "q"), n, SOME)
@@ -88,7 +88,7 @@ def gathered(n: int) -> Launched:
 
 
 def searched(n: int, count: int) -> Launched:
-    """So many keys, a thread for each, looked for among n words."""
+    """Search for so many keys among n words, a thread for each."""
     draw = np.random.RandomState(17)
     a = np.sort(draw.randint(4 * n, size=n, dtype=np.int64)).astype(np.int32)
     keys = draw.randint(4 * n, size=count, dtype=np.int64).astype(np.int32)
@@ -99,7 +99,7 @@ def searched(n: int, count: int) -> Launched:
 
 
 def chased(n: int, count: int) -> Launched:
-    """So many threads on their way through n links."""
+    """So many threads follow n links."""
     links, end = cycle(n, 18), np.arange(count)
     for _ in range(STEPS):
         end = links[end]

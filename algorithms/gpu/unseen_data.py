@@ -1,6 +1,6 @@
-"""What the kernels of `mmsim_algorithms.gpu.unseen_cases` are timed on.
+"""The data of the kernels in `mmsim_algorithms.gpu.unseen_cases`.
 
-As in `mmsim_algorithms.gpu.kernel_data`, all is made of integers drawn by NumPy's `RandomState`.
+As in `mmsim_algorithms.gpu.kernel_data`, NumPy's `RandomState` draws all integers.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ def bell(bins: int, count: int, seed: int) -> Integers:
 def preferential(n: int, k: int, seed: int) -> Rows:
     """A graph that grows: each vertex is joined to k ends of earlier edges, with equal chances.
 
-    So a vertex with many edges gets more: Barabasi and Albert's model, made as Batagelj, Brandes,
-    "Efficient Generation of Large Random Networks", Physical Review E 71, 2005, do. An edge may be
-    there twice, or join a vertex with itself. Each edge is in both rows, each row in order.
+    So a vertex with many edges gets more: Barabasi and Albert's model, in the way of Batagelj,
+    Brandes, "Efficient Generation of Large Random Networks", Physical Review E 71, 2005. An edge
+    may occur twice, or join a vertex with itself. Each edge is in both rows, each row in order.
 
     >>> graph = preferential(1000, 4, 0)
     >>> lengths = np.diff(graph.r)
@@ -89,7 +89,7 @@ def preferential(n: int, k: int, seed: int) -> Rows:
     """
     edges = np.arange(n * k)
     drawn = np.random.RandomState(seed).randint(2**62, size=n * k, dtype=np.int64)
-    # End 2e of edge e is its own vertex; end 2e + 1 is what stands at an end from 0 to 2e.
+    # End 2e of edge e is its own vertex; end 2e + 1 is the vertex of an end from 0 to 2e.
     ends = np.arange(2 * n * k)
     ends[1::2] = drawn % (2 * edges + 1)
     while (ends % 2).any():

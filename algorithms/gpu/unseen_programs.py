@@ -1,4 +1,4 @@
-"""Kernels of the second set that is timed on a GPU, beyond those of the families."""
+"""Further kernels of the second set that is timed on a GPU."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def sum_by_shuffles(T: mm.Thread, a: mm.Array, s: mm.Array, w: int) -> None:
 
 @mm.program
 def block_scan(T: mm.Thread, a: mm.Array, b: mm.Array, sums: mm.Array) -> None:
-    """b has the prefix sums of each block's words of a, and sums what each block's words add up to.
+    """b has the prefix sums of each block's words of a, and sums the total of each block.
 
     Hillis and Steele's way in shared memory, with two rows that take turns.
     """
@@ -86,7 +86,7 @@ def add_before(T: mm.Thread, b: mm.Array, sums: mm.Array) -> None:
 
 @mm.program
 def binary_search(T: mm.Thread, a: mm.Array, keys: mm.Array, found: mm.Array) -> None:
-    """How many words of a, which are in order, are not larger than each key."""
+    """For each key, count the words of a, in ascending order, that are not larger."""
     key = keys[T.id]
     low, high = 0, a.size
     while low < high:
@@ -107,7 +107,7 @@ def axpy(T: mm.Thread, x: mm.Array, y: mm.Array, z: mm.Array, factor: int, strid
 
 @mm.program
 def chase(T: mm.Thread, links: mm.Array, end: mm.Array, steps: int) -> None:
-    """Each thread follows the links from a word of its own, so many steps."""
+    """Each thread follows the links from its own word, so many steps."""
     v = T.id
     for _ in range(steps):
         v = links[v]

@@ -1,4 +1,4 @@
-"""What is claimed of the product of two s x s matrices of n = s^2 words; all derived here."""
+"""Claims about the product of two s x s matrices of n = s^2 words; all derived here."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def by_tiles(schedule: mm.Schedule, n: int, w: int, d: int, L: int, l: int) -> m
 def by_rotated_tiles(
     layout: str, schedule: mm.Schedule, n: int, w: int, d: int, L: int, l: int
 ) -> mm.Run:
-    """a b^T by tiles on an HMM, rows rotated as RAP or RAW has it, checked."""
+    """a b^T by tiles on an HMM, with the rows under RAP or RAW, checked."""
     a, b = factors(n)
     r = np.random.RandomState(n).permutation(w) * (layout == "RAP")
     run = mm.HMM(d, w, L, l).run(

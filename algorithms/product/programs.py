@@ -1,8 +1,8 @@
 """The product of two s x s matrices on the DMM, the UMM and the HMM.
 
-These are textbook programs. Tiles under a random address permute-shift (RAP) are those of Nakano,
+These are textbook programs. Tiles under a random address permute-shift (RAP) come from Nakano,
 Matsumae, Ito, "The Random Address Permute-Shift Technique for the Shared Memory on GPUs", ICPP
-Workshops 2014, used for a product here.
+Workshops 2014; here they serve a product.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def in_registers(T: mm.Thread, a: mm.Array, b: mm.Array, c: mm.Array, t: int) ->
 def tiled(T: mm.Thread, a: mm.Array, b: mm.Array, c: mm.Array, w: int) -> None:
     """c = a b: a block of w^2 threads for each w x w tile of c, with tiles of a and b in turn.
 
-    A word that a block fetches from the global memory is used w times. No access to the shared
-    memory meets a conflict: a warp reads one word of the one tile, a row of the other.
+    A block uses each word from the global memory w times. No access to the shared memory has a
+    conflict: a warp reads one word of one tile, and a row of the other.
     """
     one = mm.shared((w, w), dtype=a.dtype)
     two = mm.shared((w, w), dtype=b.dtype)
@@ -96,8 +96,8 @@ def tiled(T: mm.Thread, a: mm.Array, b: mm.Array, c: mm.Array, w: int) -> None:
 def tiled_by_rows(T: mm.Thread, a: mm.Array, b: mm.Array, c: mm.Array, r: mm.Array, w: int) -> None:
     """c = a b^T, the products of the rows of a with the rows of b, by tiles.
 
-    A warp reads a column of the second tile. Row i of that lies rotated by r[i]: with r = 0 (RAW)
-    the column is in one bank, with a permutation r (RAP) in w different ones.
+    A warp reads a column of the second tile. Row i of this tile is rotated by r[i]: with r = 0
+    (RAW) the column is in one bank, with a permutation r (RAP) in w different ones.
     """
     one = mm.shared((w, w), dtype=a.dtype)
     two = mm.shared((w, w), dtype=b.dtype)

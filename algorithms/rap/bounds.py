@@ -5,11 +5,10 @@ row lies in bank B[u], and k given rows all have one there with probability at m
 
     A(i_1) ... A(i_k) / (w (w-1) ... (w-k+1)),
 
-since their shifts are different. Summed over all sets of k rows that is largest where every A(i) is
-1, and then it is 1/k!. So a bank has k requests or more with probability at most 1/k!, some bank
-with probability at most w/k!, and the expected congestion is at most the sum over k of
-min(1, w/k!) (`first_moment`). The same holds under RAS, and needs neither half warps nor the
-Chernoff bound.
+since their shifts are different. The sum over all sets of k rows is largest if every A(i) is 1, and
+then it is 1/k!. So a bank has k requests or more with probability at most 1/k!, some bank with
+probability at most w/k!, and the expected congestion is at most the sum over k of min(1, w/k!)
+(`first_moment`). The same holds under RAS, and needs neither half warps nor the Chernoff bound.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from math import e, log
 from typing import Any
 
 CONSTANT = 2
-"""c of the claims that say O(log w / log log w): `first_moment` is below 1.82 times that."""
+"""c of the claims with O(log w / log log w): `first_moment` is below 1.82 times this."""
 
 
 def log_ratio(w: float) -> float:
@@ -40,7 +39,7 @@ def log_over_loglog(count: Any, w: Any) -> Any:
 
 
 def below_w(w: int) -> bool:
-    """Whether the limit c ln w / ln ln w is below w, so that an access could exceed it.
+    """Return whether the limit c ln w / ln ln w is below w, so that an access could exceed it.
 
     >>> [w for w in range(3, 10) if below_w(w)]
     [7, 8, 9]
@@ -76,12 +75,12 @@ def threshold(w: float) -> float:
 
 
 def of_the_proof(w: float, beyond: float) -> float:
-    """The proof's bound for a warp, twice that for a half warp, which is the threshold and more.
+    """The proof's bound for a warp, twice that for a half warp: the threshold and more.
 
-    The paper adds 1/2. It comes to that by two slips that cancel: the probability that some bank
-    exceeds the threshold is at most w times Lemma 4's 1/w^2, hence 1/w, where the paper takes w/2
-    times; and a half warp's congestion is then at most w/2, where the paper takes w. With the first
-    corrected alone it would add 1.
+    The paper adds 1/2, by two slips that cancel. Some bank exceeds the threshold with a probability
+    of at most w times Lemma 4's 1/w^2, hence 1/w; the paper takes w/2 times. A half warp's
+    congestion is then at most w/2; the paper takes w. With only the first slip corrected it would
+    add 1.
 
     >>> round(of_the_proof(32, 1 / 2), 1)
     42.2
@@ -90,7 +89,7 @@ def of_the_proof(w: float, beyond: float) -> float:
 
 
 def trials(w: int, in_row: int) -> list[Fraction]:
-    """The probabilities of Lemma 4's X_k, where w/2 threads access `in_row` cells of each row.
+    """The probabilities of Lemma 4's X_k, if w/2 threads access `in_row` cells of each row.
 
     >>> trials(8, 2)
     [Fraction(1, 2), Fraction(1, 2)]

@@ -13,12 +13,12 @@ from mmsim_algorithms.rap.bounds import exceeds, threshold, trials
 
 SECTION = 4
 UNIT = 10**12
-"""Probabilities are whole numbers of 10^-12, so that they compare exactly."""
+"""Probabilities are multiples of 10^-12, as whole numbers, so that they compare exactly."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A probability that is counted without a machine, and so takes no time."""
+    """A probability, computed without a machine, so that it takes no time."""
 
     probability: Fraction
     time: int = 0

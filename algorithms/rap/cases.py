@@ -1,4 +1,4 @@
-"""The checked runs that RAP's claims are about, and the cases."""
+"""The checked runs and the cases for RAP's claims."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def transposed_in_place(
     seed: int = 0,
     programs: str = "in place",
 ) -> mm.Run:
-    """A matrix transposed in place, checked where the program makes it right.
+    """A matrix transposed in place, checked if the program is right.
 
-    Without a barrier that is under the synchronous schedule only; see `race` for the other.
+    Without a barrier it is right only under the synchronous schedule; `race` shows the other.
     """
     chosen = {"in place": IN_PLACE, "with barrier": WITH_BARRIER}[programs][transpose]
     a = mm.place(matrix(w), LAYOUTS[layout](w, seed))
@@ -78,7 +78,7 @@ def many_matrices(
     seed: int = 0,
     trace: bool = False,
 ) -> mm.Run:
-    """m warps, each with an access of its own to a matrix of its own under RAS or RAP.
+    """m warps, each with its own access to its own matrix under RAS or RAP.
 
     The m matrices lie one below the other in one array. Its m w rows are shifted by m independent
     random permutations (RAP) or by m w independent random numbers (RAS).
@@ -102,7 +102,7 @@ def many_matrices(
 
 
 ERRORS = 5
-"""Standard errors between a mean and a limit of what it estimates."""
+"""Standard errors between a mean and a limit of its expectation."""
 
 
 def congestions_of(run: mm.Run) -> Integers:
@@ -117,12 +117,12 @@ def _chance(run: mm.Run) -> float:
 
 
 def low_sum(run: mm.Run) -> int:
-    """The stages at `a` less five standard errors: what is expected is almost certainly no less."""
+    """The stages at `a` less five standard errors: a lower limit of the expectation."""
     return floor(stages("a")(run) - _chance(run))
 
 
 def high_sum(run: mm.Run) -> int:
-    """The stages at `a` and five standard errors: what is expected is almost certainly no more."""
+    """The stages at `a` plus five standard errors: an upper limit of the expectation."""
     return ceil(stages("a")(run) + _chance(run))
 
 
@@ -212,7 +212,7 @@ def mean_of_table_2(schedule: mm.Schedule, hundredths: int, **case: Any) -> mm.R
 
 
 def congestion_curve() -> Curve:
-    """Mean congestions that the paper calls Õ(log w / log log w), and that bound, over w."""
+    """Mean congestions, Õ(log w / log log w) in the paper, and this bound, over w."""
     from mmsim_algorithms.rap.curves import curves
 
     points = curves(samples=1000)

@@ -1,4 +1,4 @@
-"""What RAP sections III and IV claim of accesses to a w x w matrix, and of its transposes."""
+"""Claims of RAP sections III and IV about accesses to a w x w matrix, and its transposes."""
 
 from __future__ import annotations
 

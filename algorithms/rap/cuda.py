@@ -1,4 +1,4 @@
-"""RAP section VI: its CUDA, which finds the words of a RAP layout itself, and what it misprints."""
+"""RAP section VI: its CUDA, which computes the words of a RAP layout itself, and its misprints."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def cuda_as_printed(T: mm.Thread, a: mm.Array, b: mm.Array, packed: mm.Array) ->
     """RAP section VI, [The RAP implementation of the CRSW transpose], as printed, for w = 32.
 
     Word (j + r_i) mod 32 of row i of `a` holds element (i, j). The 32 shifts are packed six to a
-    word (Figure 7), which every thread first loads into its registers r. A warp writes a whole
-    column of `b`, one bank; and what it leaves there is not in the layout that `a` has.
+    word (Figure 7); every thread first loads these words into its registers r. A warp writes a
+    whole column of `b`, in one bank, and the result is not in the layout of `a`.
     """
     r = mm.registers(6)
     for n in range(6):

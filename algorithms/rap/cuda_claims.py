@@ -1,4 +1,4 @@
-"""What RAP's CUDA does to its banks, as printed and corrected."""
+"""Claims about the banks of RAP's CUDA, as printed and corrected."""
 
 from __future__ import annotations
 

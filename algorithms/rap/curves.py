@@ -1,4 +1,4 @@
-"""What RAP calls Õ(log w / log log w), measured."""
+"""The congestions that RAP gives as Õ(log w / log log w), measured."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from mmsim_algorithms.rap.simulation import matrix_cell
 
 @dataclass(frozen=True)
 class Point:
-    """One point of a curve: a congestion that the paper calls Õ(log w / log log w).
+    """One point of a curve: a congestion that the paper gives as Õ(log w / log log w).
 
-    `log_ratio` is ln w / ln ln w, or what stands inside the Õ for w/6 times 6 (Table IV, R1P).
+    `log_ratio` is ln w / ln ln w, or the argument of the Õ for w/6 times 6 (Table IV, R1P).
     """
 
     access: str
@@ -34,10 +34,10 @@ class Point:
 def curves(
     widths: Iterable[int] = (4, 8, 16, 32, 64, 128, 256), samples: int = 2000, seed: int = 0
 ) -> list[Point]:
-    """What the paper calls Õ(log w / log log w), measured: one `Point` for each curve and width.
+    """Measure what the paper gives as Õ(log w / log log w): one `Point` for each curve and width.
 
-    Matrices under RAS (stride) and RAP (diagonal), random access, the strides of Table IV that
-    aren't 1 or w, and its malicious accesses, the worst of `patterns` without a further search.
+    These are matrices under RAS (stride) and RAP (diagonal), random access, and from Table IV the
+    strides other than 1 and w and the malicious accesses, the worst of `patterns` without a search.
     """
     points = []
     for w in widths:

@@ -1,4 +1,4 @@
-"""What a simulated congestion is: a mean over samples, with its standard error."""
+"""A simulated congestion: a mean over samples, with its standard error."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class Cell:
     Attributes
     ----------
     mean, standard_error
-        Of the simulation; the error is 0 where all samples agree.
+        Of the simulation; the error is 0 if all samples agree.
     printed
         The paper's figure as it stands in its table: a number, or a function of w.
     expected
-        What the mean is an estimate of, where it can be counted (`max_load`).
+        The exact expectation, where it can be computed (`max_load`).
     least
-        Elsewhere, a lower limit of that where there is one.
+        Elsewhere, a lower limit of the expectation, if known.
     note
-        Of a malicious access, which one it is.
+        The name of a malicious access.
     """
 
     access: str
@@ -52,7 +52,7 @@ class Cell:
 
     @property
     def same_digits(self) -> bool | None:
-        """Whether the mean, rounded as the paper rounds, is the paper's number."""
+        """Return whether the mean, rounded as in the paper, is the paper's number."""
         try:
             return round(self.mean, 2) == float(self.printed)
         except ValueError:
@@ -60,7 +60,7 @@ class Cell:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the paper's number differs by no more than its rounding and three errors."""
+        """Return whether the paper's number differs by at most its rounding and three errors."""
         gap = self.difference
         return None if gap is None else abs(gap) <= 0.005 + STANDARD_ERRORS * self.standard_error
 

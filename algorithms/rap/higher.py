@@ -1,6 +1,6 @@
 """Accesses to a w x w x w x w array (RAP section VII).
 
-A warp of w threads accesses w elements that differ in one index only: the last (contiguous), the
+A warp of w threads accesses w elements that differ in only one index: the last (contiguous), the
 one before it (stride1), and so on. Here thread T(x) of p has that index in its lane, x mod w, and
 the other three in the digits of x div w to base w; with p = w⁴ the whole array is accessed.
 """
@@ -68,7 +68,7 @@ LAYOUTS: dict[str, Callable[[int, int], mm.layout.Layout]] = {
 
 
 def random_numbers(layout: str, w: int) -> int:
-    """How many random numbers a layout of a w x w x w x w array draws, counted as it draws them.
+    """Count the random numbers that a layout of a w x w x w x w array draws.
 
     >>> random_numbers("RAS", 4), random_numbers("3P", 4)
     (64, 12)
@@ -89,6 +89,6 @@ def array(w: int) -> mm.layout.Offsets:
 @stride2.example
 @stride3.example
 def array_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
-    """A w x w x w x w array under 3P, of which w² threads access w lines."""
+    """A w x w x w x w array under 3P; w² threads access w lines of it."""
     placed = mm.place(array(width), mm.layout.ThreeP(width, seed))
     return mm.Example(placed, threads=width * width)

@@ -1,4 +1,4 @@
-"""What RAP Table IV claims of accesses to a w x w x w x w array."""
+"""Claims of RAP Table IV about accesses to a w x w x w x w array."""
 
 from __future__ import annotations
 

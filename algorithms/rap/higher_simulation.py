@@ -23,8 +23,8 @@ HIGHER_ACCESSES = ("contiguous", "stride1", "stride2", "stride3", "random")
 def table_4(w: int = 32, samples: int = 20_000, seed: int = 0, steps: int = 200) -> list[Cell]:
     """RAP Table IV: a w x w x w x w array under RAW, RAS, 1P, R1P, 3P, w²P and 1Pw²R.
 
-    "malicious" is the worst access that `malicious` finds in so many steps; "random_numbers" are
-    counted as the layouts draw them.
+    "malicious" is the worst access that `malicious` finds in so many steps; "random_numbers" counts
+    the draws of the layouts.
     """
     printed = {row["access"]: row for row in table("rap_table4")}
     found = []
@@ -60,7 +60,7 @@ def _expected(access: str, layout: str, w: int) -> float:
 
 
 def _least_malicious(layout: str, w: int) -> float:
-    """What the worst access is expected to meet at least: as much as any of section VII's others.
+    """The least expectation of the worst access: that of any other access of section VII.
 
     Under R1P the six orders of i, j, k share a bank.
     """
@@ -94,9 +94,9 @@ def higher_congestions(
     l: Integers,
     random: np.random.RandomState,
 ) -> Integers:
-    """The congestion of accesses to a[i][j][k][l], a row a sample, each under a layout of its own.
+    """The congestion of accesses to a[i][j][k][l], a row a sample, each under its own layout.
 
-    Only the random numbers that an access needs are drawn: of w³ independent ones, those of its
+    It draws only the random numbers that an access needs: of w³ independent ones, those of its
     rows; of w² permutations, those of its i, j.
     """
     samples = len(i)
@@ -145,17 +145,16 @@ def _own_permutations(
     return entry
 
 
-# Malicious accesses: those of an adversary who knows the technique and not the random numbers.
+# Malicious accesses, by an adversary who knows the technique but not the random numbers.
 
 
 def malicious(layout: str, w: int, samples: int = 20_000, seed: int = 0, steps: int = 200) -> Cell:
-    """The access of w elements with the largest expected congestion that is known.
+    """The access of w elements with the largest known expected congestion.
 
-    It begins with the worst of `patterns` and climbs from there: in each step one element, chosen
-    at random, is replaced by a copy of another with one index drawn again or two of i, j, k
-    swapped, and the change stays if the mean over 500 layouts rises. Both are then measured again;
-    the larger counts, and `note` says which it is. For RAW and 1P a stride has congestion w, more
-    than which there is none.
+    It begins with the worst of `patterns` and climbs from there. Each step replaces one element,
+    chosen at random, by a copy of another with one index drawn again or two of i, j, k swapped, and
+    keeps the change if the mean over 500 layouts rises. Then both accesses are measured again; the
+    larger counts, and `note` names it. For RAW and 1P a stride has congestion w, the maximum.
     """
     printed = {row["access"]: row for row in table("rap_table4")}["malicious"][layout]
 

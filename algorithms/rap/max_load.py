@@ -1,7 +1,7 @@
 """The expected congestion of random accesses, by counting: balls thrown into bins.
 
-w independent shifts, as a warp's stride access meets them under RAS, are w balls in w bins, and
-the congestion is the fullest bin's load. Nothing here samples: the simulation is held to this.
+The w independent shifts of a warp's stride access under RAS are w balls in w bins, and the
+congestion is the fullest bin's load. Nothing here samples: tests compare the simulation with it.
 
 With n balls in w bins, the probability that no bin has more than m is the coefficient of x^n in
 (sum over k <= m of x^k/k!)^w, times n!/w^n. The series are scaled by Poisson probabilities, so that
@@ -34,8 +34,8 @@ def expected_max_load(balls: int, bins: int) -> float:
 def expected_random(w: int, cells: int | None = None) -> float:
     """The expected congestion of a warp that accesses w random cells, equal ones merged.
 
-    Each of the w banks has `cells` cells, w of a w x w matrix if not given. Every layout that gives
-    each cell a word of its own has this expectation: random cells lie in random words.
+    Each of the w banks has `cells` cells, w of a w x w matrix if not given. Every layout with a
+    different word for each cell has this expectation: random cells lie in random words.
 
     >>> [round(expected_random(w), 4) for w in (16, 32, 64, 128, 256)]
     [2.9193, 3.4354, 3.8957, 4.3428, 4.7456]
@@ -60,9 +60,8 @@ def expected_random(w: int, cells: int | None = None) -> float:
 def _expectation(balls: int, bins: int, at_most: Iterable[Series]) -> float:
     """The sum over m of the probability that the fullest bin has more than m.
 
-    `at_most` gives, for m = 0, 1, ..., the probabilities that a bin gets so many balls and isn't
-    fuller than m, where all numbers of balls are Poisson's; they are corrected by the probability
-    of the total.
+    `at_most` gives, for m = 0, 1, ..., the probabilities of each number of balls in a bin that is
+    no fuller than m, by Poisson's law; they are corrected by the probability of the total.
     """
     everything = _poisson(float(balls), balls)
     expectation = 0.0
@@ -75,7 +74,7 @@ def _expectation(balls: int, bins: int, at_most: Iterable[Series]) -> float:
 
 
 def _power(series: Series, exponent: int) -> Series:
-    """A power of a series, to as many terms as it has."""
+    """A power of a series, to the same number of terms."""
     terms = len(series)
     result = np.zeros(terms)
     result[0] = 1.0

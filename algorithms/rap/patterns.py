@@ -14,10 +14,10 @@ def cells(
     """The rows and the columns that `count` warps access, each in a w x w matrix.
 
     "contiguous", "stride", "diagonal" and "diagonal transposed" are section III's, warp by warp;
-    "random" draws w cells with replacement. The others are those of an adversary who knows that it
-    is RAP but not which permutation: "antidiagonal" a[j][-j], "shuffled diagonal" a[j][s_j] for a
-    permutation s of the columns, "two to a row" two cells in each of w/2 rows, "half diagonal" w/2
-    cells of the diagonal below w/2 of another.
+    "random" draws w cells with replacement. The others come from an adversary who knows of RAP but
+    not the permutation: "antidiagonal" a[j][-j], "shuffled diagonal" a[j][s_j] for a permutation s
+    of the columns, "two to a row" two cells in each of w/2 rows, "half diagonal" w/2 cells of the
+    diagonal below w/2 of another.
     """
     lane = np.arange(w)
     warp = np.arange(count)[:, None]

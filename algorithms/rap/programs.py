@@ -1,16 +1,16 @@
 """Accesses to a w x w matrix, and its transposes (RAP sections III and IV).
 
-There are w² threads, thread T(i w + j) for each i and j. The programs know nothing of layouts: the
-matrix is placed as it is (RAW), under RAS or under RAP, by `mm.place`.
+There are w² threads, thread T(i w + j) for each i and j. The programs don't depend on layouts:
+`mm.place` places the matrix as it is (RAW), under RAS or under RAP.
 
-The paper writes its transposes in place, a[j][i] <- a[i][j]. That is right where all threads read
+The paper writes its transposes in place, a[j][i] <- a[i][j]. This is right if all threads read
 before any writes, as under the synchronous schedule. Without lock step it is a race. On a DMM or a
-UMM the rule of turns happens to hide it: every warp sends one read, requests complete in the order
-of their dispatches, so the warps go round and round in order and all reads come before the first
-write. It shows only on the global memory of an HMM whose DMMs hold unequal numbers of warps: the
-DMM with fewer is done reading first and, if the latency is short, writes over what the other has
-yet to read (`race`). A second matrix to write to makes it right everywhere, a barrier where all
-threads are one block.
+UMM the rule of turns happens to hide it: every warp sends one read, and requests complete in the
+order of their dispatches. So the warps take turns in order, and all reads come before the first
+write. The race shows only on the global memory of an HMM with unequal numbers of warps on its DMMs:
+the DMM with fewer warps reads first and, if the latency is short, overwrites words before the other
+reads them (`race`). A second matrix to write to makes it right everywhere, a barrier if all threads
+are one block.
 """
 
 from __future__ import annotations
@@ -222,10 +222,10 @@ def matrix(w: int) -> Integers:
 def race(programs: str = "in place", schedule: mm.Schedule = "asynchronous", L: int = 1) -> mm.Run:
     """CRSW of a 4 x 4 matrix on an HMM of two DMMs, with three warps on one and one on the other.
 
-    In place and asynchronously it goes wrong for L = 1 and 2: W(3), alone on its DMM, reads its
-    row, and in its next turn writes a[2][3], before W(2), the third of its DMM, has read row 2. A
+    In place and asynchronously it goes wrong for L = 1 and 2. W(3), alone on its DMM, reads its row
+    and writes a[2][3] in its next turn, before W(2), the third of its DMM, has read row 2. A
     barrier doesn't help, since the two blocks don't wait for each other. From L = 3 on all warps
-    have sent their reads when W(3)'s is completed. A race is for the event engine.
+    have sent their reads when W(3)'s completes. A race needs the event engine.
     """
     machine, a = mm.HMM(dmms=2, width=4, global_latency=L), matrix(4)
     if programs == "out of place":

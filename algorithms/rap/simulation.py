@@ -1,8 +1,8 @@
 """RAP's tables of congestions, simulated (RAP sections V and VII).
 
-Each sample draws a layout and an access of one warp and counts the congestion; what is reported is
-the mean over the samples with its standard error. No array is built: the bank of a word is all that
-counts. Seeds are fixed, so that a table is the same every time, and rows are plain data.
+Each sample draws a layout and an access of one warp and counts the congestion. The report has the
+mean over the samples with its standard error. No array is built: only the bank of a word counts.
+Seeds are fixed, so that a table is the same every time, and rows are plain data.
 
     for cell in table_2():
         print(cell.access, cell.layout, cell.w, cell.mean, cell.standard_error, cell.printed)
@@ -96,7 +96,7 @@ def congestions(
 ) -> Integers:
     """The congestion of an access to a w x w matrix (`patterns.cells`), sample by sample.
 
-    Each sample has a layout of its own; the warps of an access take turns.
+    Each sample has its own layout; the warps of an access take turns.
     """
     if pattern == "random":
         row, column = cells(pattern, w, samples, random)
@@ -122,7 +122,7 @@ def _compiled() -> Callable[..., Any]:
 def _congestions(
     row: Integers, column: Integers, shift: Integers, samples: int, w: int
 ) -> Integers:
-    """What `mmsim.model.conflicts.Banks` says of word (column + shift of the row) mod w of a row.
+    """Count as `mmsim.model.conflicts.Banks`, for word (column + shift of the row) mod w of a row.
 
     Sample s has row s, modulo their number, of each of the three arrays. It is repeated here
     because hundreds of millions of accesses are counted; tests compare the two.

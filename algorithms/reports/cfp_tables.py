@@ -1,4 +1,4 @@
-"""CFP's tables again: every printed cell and what runs give."""
+"""CFP's tables again: every printed cell and the runs' result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mmsim_algorithms.reports.compared import compared
 
 
 def cfp_table_1(n: int = 64, w: int = 8) -> list[Cell]:
-    """CFP Table I: what each algorithm reads and writes, counted from its run on a DMM."""
+    """CFP Table I: the reads and writes of each algorithm, counted from its run on a DMM."""
     cells = []
     P = permutations.random(n, 0)
     for printed in table("cfp_table1"):
@@ -29,7 +29,7 @@ def cfp_table_1(n: int = 64, w: int = 8) -> list[Cell]:
 def cfp_example() -> list[Cell]:
     """CFP section III's example: time units of the two algorithms at three latencies.
 
-    "Printed" is what follows by hand from the paper's section II; it gives no times itself.
+    "Printed" follows by hand from the paper's section II, since the paper gives no times.
     """
     return [
         Cell(

@@ -1,7 +1,7 @@
 """D_w(P) of ICPP Table III's 1000 random permutations: counted once, kept, and counted again.
 
-`python -m mmsim_algorithms.reports.distributions` counts all of them and writes the file that is
-kept, which takes some minutes.
+`python -m mmsim_algorithms.reports.distributions` counts all of them and writes the kept file, in
+some minutes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ N, W, COUNT = 2**22, 32, 1000
 """ICPP Table III: so many words, the width of a GPU, so many permutations."""
 FILE = "icpp_table3_distributions.csv"
 AGAIN = 3
-"""So many of those kept are counted again when the table is made."""
+"""Number of kept counts that are counted again with the table."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Distributions:
 
     @property
     def count(self) -> int:
-        """How many permutations."""
+        """The number of permutations."""
         return len(self.counts)
 
     @property
@@ -59,7 +59,7 @@ class Distributions:
         return stdev(self.counts)
 
     def check(self, how_many: int) -> None:
-        """Count the first permutations again; raise `ClaimError` where the count is another."""
+        """Count the first permutations again; raise `ClaimError` if a count differs."""
         for seed, kept in enumerate(self.counts[:how_many]):
             found = permutations.distribution(permutations.random(self.n, seed), self.w)
             if found != kept:
@@ -87,7 +87,7 @@ def random_distributions(
 
 @cache
 def kept_distributions() -> Distributions:
-    """Those of the paper's n, w and number of permutations, from the kept file."""
+    """Read those of the paper's n, w and number of permutations from the kept file."""
     place = files("mmsim_algorithms") / "reports" / "counted" / FILE
     lines = [line for line in place.read_text(encoding="utf-8").splitlines() if line[0] != "#"]
     return Distributions(N, W, tuple(int(row["distribution"]) for row in csv.DictReader(lines)))

@@ -1,4 +1,4 @@
-"""ICPP's tables again: every printed cell and what runs give."""
+"""ICPP's tables again: every printed cell and the runs' result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from mmsim_algorithms.transpose.hmm import transposed
 
 
 def icpp_table_1(w: int = 8, L: int = 30) -> list[Cell]:
-    """ICPP Table I at d = 1, n = (2w)^2: rounds by class, and the time where the run took as long.
+    """ICPP Table I at d = 1, n = (2w)^2: rounds by class, and the time if the run took as long.
 
     The permutation is random, so that a casual round is casual.
     """
@@ -65,8 +65,8 @@ def icpp_table_1(w: int = 8, L: int = 30) -> list[Cell]:
 def icpp_table_3() -> Iterator[Figure]:
     """ICPP Table III's last column, D_w(P)/n over as many random permutations as in the paper.
 
-    The counts are kept ones, of which the first are counted again. The largest and the least of
-    many vary less than one of them, so the error of an extreme is no more than the deviation.
+    The counts are kept, and the first ones are counted again. The largest and the least of many
+    vary less than one of them, so the error of an extreme is at most the deviation.
     """
     found = kept_distributions()
     found.check(AGAIN)

@@ -1,4 +1,4 @@
-"""The ledger page, and what the papers' texts leave open and how mmsim reads it.
+"""The ledger page, and mmsim's readings of what the papers leave open.
 
 `python -m mmsim_algorithms.reports.ledger docs/verdicts.json` prints the page docs/ledger.md.
 """
@@ -60,7 +60,7 @@ CHOICES: tuple[tuple[str, str], ...] = (
 
 
 def page(saved: str) -> str:
-    """The text of docs/ledger.md, from verdicts that `mmsim verify --json` saved."""
+    """Return the text of docs/ledger.md, from verdicts of `mmsim verify --json`."""
     made, verdicts = provenance_from_json(saved), from_json(saved)
     return ledger_page(made, verdicts, CHOICES, ABBREVIATIONS, titled)
 

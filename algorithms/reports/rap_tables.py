@@ -35,13 +35,13 @@ def figure_of(cell: Cell) -> Figure:
 
 
 def _whole(printed: str, w: int) -> int | None:
-    """The whole number that a cell prints, as it is or as a term in w; None for a mean."""
+    """The whole number in a printed cell, as it is or as a term in w; None for a mean."""
     terms = {"w": w, "3w": 3 * w, "w^2+w": w * w + w, "w^3": w**3}
     return int(printed) if printed.isdigit() else terms.get(printed)
 
 
 def _held_to_expectation(cell: Cell) -> Figure:
-    """The expectation is an exact number, which a mean can miss on either side."""
+    """The expectation is an exact number; a mean can miss it on either side."""
     assert cell.expected is not None
     text = f"{_mean(cell)}, expected {cell.expected:.4f}"
     kept = abs(cell.mean - cell.expected) <= STANDARD_ERRORS * cell.standard_error
@@ -49,7 +49,7 @@ def _held_to_expectation(cell: Cell) -> Figure:
 
 
 def _held_to_limits(cell: Cell) -> Figure:
-    """An upper limit counts only where it is below w, the largest congestion there is."""
+    """An upper limit counts only if it is below w, the largest possible congestion."""
     factor = 6 if cell.printed == "6log" else 1
     most = CONSTANT * factor * log_ratio(cell.w / factor)
     chance = STANDARD_ERRORS * cell.standard_error

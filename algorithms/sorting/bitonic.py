@@ -15,7 +15,7 @@ def bitonic(T: mm.Thread, a: mm.Array) -> None:
     """Compare words h apart, for runs of k = 2, 4, ..., n words and h = k/2, k/4, ..., 1.
 
     Runs of k words are sorted upwards and downwards in turn. For h < w a warp's pairs lie in 2w
-    words, and half of the banks hold what it reads first.
+    words, and half of the banks hold its first words.
     """
     n = a.size
     k = 2
@@ -36,10 +36,10 @@ def bitonic(T: mm.Thread, a: mm.Array) -> None:
 
 @mm.program
 def bitonic_without_conflicts(T: mm.Thread, a: mm.Array, w: int) -> None:
-    """The same, but of a pair in an odd row of w words the second word comes first.
+    """The same, but in an odd row of w words the second word of a pair comes first.
 
-    For h < w a warp's first words then lie in all banks: those of one row in the banks with a 0 in
-    the place of h, those of the other in the banks with a 1.
+    For h < w a warp's first words then lie in all banks: in one row in the banks with a 0 in the
+    place of h, in the other in the banks with a 1.
     """
     n = a.size
     k = 2

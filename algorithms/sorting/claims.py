@@ -1,4 +1,4 @@
-"""What is claimed of bitonic sort and of pairwise merge sort."""
+"""Claims about bitonic sort and pairwise merge sort."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def last_pass(schedule: mm.Schedule, n: int, w: int, E: int, run: int, l: int) -
 
 
 def merging_stages(run: mm.Run) -> int:
-    """Stages of the reads of a serial merge: a word for each word that is written."""
+    """Stages of the reads of a serial merge: a read for each written word."""
     return sum(row.stages for row in run.accesses if row.function == "following")
 
 
@@ -87,7 +87,7 @@ INPUTS: dict[str, Callable[[int], npt.NDArray[Any]]] = {
 
 
 def free_of_conflicts(schedule: mm.Schedule, n: int, w: int, E: int, l: int, words: str) -> mm.Run:
-    """Merge sort without conflicts of one of `INPUTS`, or of the worst, checked."""
+    """Merge sort without conflicts of one of `INPUTS`, or of the worst input, checked."""
     a = worst(n, w, E) if words == "worst" else INPUTS[words](n)
     run = merge_sorted(mm.DMM(w, l), a, E, conflicts=False, schedule=schedule)
     return correct(run, b=np.arange(n))
@@ -123,7 +123,7 @@ def worst_cases() -> Iterator[Case]:
 
 
 def any_input() -> Iterator[Case]:
-    """Odd E, from one warp on; the worst input where there is one."""
+    """Odd E, from one warp up; the worst input if there is one."""
     for w, E, warps in product((2, 4, 8, 16), (1, 3, 5), (1, 8)):
         for words in (*INPUTS, "worst"):
             if words != "worst" or w >= 2 * E:

@@ -1,12 +1,12 @@
 """Pairwise merge sort on the DMM: with the conflicts of its data, and without any.
 
-p threads sort n = pE words. Each sorts E words in registers; then pairs of runs are merged, and a
-thread makes E words of each merged run. By a binary search it finds which words these are.
+p threads sort n = pE words. Each sorts E words in registers. Then pairs of runs are merged, and a
+thread writes E words of each merged run. It finds its words by a binary search.
 
-The serial merge is that of GPU libraries, which Berney and Sitchinava, "Engineering Worst-Case
-Inputs for Pairwise Merge Sort on GPUs", IPDPS 2020, take for their model. That bank conflicts can
-be avoided altogether was shown by Afshani and Sitchinava, "Sorting and Permuting without Bank
-Conflicts on GPUs", ESA 2015; `conflict_free_pass` has a simpler way, for gcd(E, w) = 1.
+The serial merge is that of GPU libraries; Berney and Sitchinava, "Engineering Worst-Case Inputs for
+Pairwise Merge Sort on GPUs", IPDPS 2020, use it as their model. Afshani and Sitchinava, "Sorting
+and Permuting without Bank Conflicts on GPUs", ESA 2015, showed how to avoid all bank conflicts;
+`conflict_free_pass` has a simpler way, for gcd(E, w) = 1.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def sort_runs(T: mm.Thread, a: mm.Array, b: mm.Array, E: int, turned: int) -> No
 
 
 def begin(a: mm.Array, k: int, run: int, d: int, turned: int) -> int:
-    """How many of the first d words of two merged runs come from the first run, by a search.
+    """Count those of the first d words of two merged runs that come from the first run.
 
     The runs have `run` words each, from word k on; if turned = 1, the second lies downwards.
     """
@@ -56,7 +56,7 @@ def begin(a: mm.Array, k: int, run: int, d: int, turned: int) -> int:
 
 
 def following(a: mm.Array, q: int) -> Any:
-    """The word that a serial merge reads next; the last one has none behind it."""
+    """The next word of a serial merge; after the last word there is none."""
     return a[min(q, a.size - 1)]
 
 
@@ -84,12 +84,12 @@ def serial_pass(T: mm.Thread, a: mm.Array, b: mm.Array, run: int, E: int) -> Non
 
 @mm.program
 def conflict_free_pass(T: mm.Thread, a: mm.Array, b: mm.Array, run: int, E: int) -> None:
-    """Merge pairs of runs, of which the second lies downwards: fetch, merge in registers, write.
+    """Merge pairs of runs, the second one downwards: fetch, merge in registers, write.
 
-    Of its words in the pair a thread fetches that in place q of the pair at step q mod E. Each
-    residue occurs once: the thread's words of the first run end where, modulo E, those of the
-    second, counted from behind, begin. So a warp reads w words E apart. Odd pairs leave their words
-    downwards, for the next pass.
+    A thread fetches its word in place q of the pair at step q mod E. Each residue occurs once:
+    modulo E, the thread's words of the first run end where its words of the second, counted from
+    behind, begin. So a warp reads w words E apart. Odd pairs leave their words downwards, for the
+    next pass.
     """
     N = 2 * run
     k = T.id * E // N * N
@@ -148,7 +148,7 @@ def merge_sorted(
 
 
 def worst(n: int, w: int, E: int) -> npt.NDArray[Any]:
-    """The numbers 0 .. n - 1 in an order that is worst for `serial_pass` in its later passes.
+    """The numbers 0 .. n - 1 in the worst order for the later passes of `serial_pass`.
 
     Those are the passes that merge runs of wE words and more. Raises `PreconditionError` unless
     2E <= w and n is wE times a power of two.
@@ -160,7 +160,7 @@ def worst(n: int, w: int, E: int) -> npt.NDArray[Any]:
 
 
 def _parted(words: npt.NDArray[Any], first: npt.NDArray[Any], least: int) -> npt.NDArray[Any]:
-    """Words in order, parted into two runs whose merge gives them, and these parted in turn."""
+    """Split ordered words into two runs whose merge gives them, and split these runs in turn."""
     if len(words) <= least:
         return words
     of_first = np.resize(np.concatenate([first, ~first]), len(words))
@@ -169,11 +169,11 @@ def _parted(words: npt.NDArray[Any], first: npt.NDArray[Any], least: int) -> npt
 
 
 def from_first(w: int, E: int) -> npt.NDArray[Any]:
-    """Which of wE merged words, made by a warp, come from the first run, for E <= w/2.
+    """Mark which of a warp's wE merged words come from the first run, for E <= w/2.
 
-    Both runs are rows of w words, a word for each bank. Each row is begun by a thread that takes E
-    words of it. So E threads go through the same E banks side by side, one in each of the E rows.
-    The other threads take the rest: E words of one row, or the end of one and E - c of the other.
+    Both runs are rows of w words, a word for each bank. In each row one thread takes the first E
+    words. So E threads go through the same E banks side by side, one in each of the E rows. The
+    other threads take the rest: E words of one row, or the end of one and E - c of the other.
     """
     taken: list[bool] = []
     now, c = True, 0

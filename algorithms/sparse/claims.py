@@ -1,4 +1,4 @@
-"""What is claimed of a sparse n x n matrix times a vector, k nonzero words a row; derived here."""
+"""Claims about a sparse n x n matrix times a vector, k nonzero words a row; derived here."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def matrices(on: tuple[str, ...]) -> Iterator[Case]:
 
 
 def small() -> Iterator[Case]:
-    """Those with 16 rows at most."""
+    """The cases with 16 rows at most."""
     return (case for case in matrices(BOTH) if case["n"] <= 16)
 
 

@@ -73,7 +73,7 @@ def ell_shared(T: mm.Thread, c: mm.Array, v: mm.Array, x: mm.Array, y: mm.Array)
 
 
 def grouped(n: int, k: int, w: int) -> npt.NDArray[Any]:
-    """The columns of k nonzero words for each of n rows: those of w rows are the same k, in order.
+    """The columns of k nonzero words for each of n rows: the same k for w rows, in order.
 
     The first is a multiple of w, so that a warp's words of x are consecutive, or one.
 
@@ -85,7 +85,7 @@ def grouped(n: int, k: int, w: int) -> npt.NDArray[Any]:
 
 
 def scattered(n: int, k: int, w: int) -> npt.NDArray[Any]:
-    """The columns of k nonzero words for each of n rows: those of w rows in w groups and w banks.
+    """The columns of k nonzero words for each of n rows: w rows use w groups and w banks.
 
     w^2 divides n.
 

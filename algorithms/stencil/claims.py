@@ -1,4 +1,4 @@
-"""What is claimed of a five-point stencil on a torus of n = s^2 words; all derived here."""
+"""Claims about a five-point stencil on a torus of n = s^2 words; all derived here."""
 
 from __future__ import annotations
 

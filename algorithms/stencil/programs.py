@@ -38,7 +38,7 @@ def by_columns(T: mm.Thread, a: mm.Array, b: mm.Array) -> None:
 
 @mm.program
 def by_bands(T: mm.Thread, a: mm.Array, b: mm.Array, r: int) -> None:
-    """A block of s threads for each band of r rows, which it fetches with a row above and below.
+    """A block of s threads for each band of r rows; it fetches the band and a row above and below.
 
     r divides s. The five words of each sum are read from the shared memory.
     """
@@ -70,7 +70,7 @@ def matrix(n: int) -> npt.NDArray[Any]:
 
 
 def side(width: int, size: int) -> int:
-    """The least multiple of the width whose square has so many words; 2w for none."""
+    """The least multiple of the width with a square of so many words; 2w for none."""
     least = isqrt(max(size, 1) - 1) + 1 if size else 2 * width
     return -(-least // width) * width
 

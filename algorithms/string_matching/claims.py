@@ -1,4 +1,4 @@
-"""What is claimed of approximate string matching."""
+"""Claims about approximate string matching."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def longer() -> Iterator[Case]:
 
 
 def filling(n: Any, m: Any, p: Any, w: Any, q: Any, l: Any) -> Any:
-    """Time of the table in one memory, where q parts are filled."""
+    """Time of the table in one memory, if q parts are filled."""
     columns = n * m / p + 2 * m
     stages = q * (3 * m / w * (columns + w - 1) - 1) + n * m / p * q
     return stages + (3 * columns + 3 * m - 4 + n * m / p) * (l - 1)

@@ -1,13 +1,13 @@
 """Approximate string matching on the DMM, the UMM and the HMM.
 
 Man, Nakano, Ito, "The Approximate String Matching on the Hierarchical Memory Machine, with
-Performance Evaluation", MCSoC 2013. The programs are written from the idea and the bound that the
-abstract names. e[j] is the least number of edits (a letter changed, inserted or left out) that make
-the pattern x of some part of the text that ends with letter j.
+Performance Evaluation", MCSoC 2013. The programs follow the idea and the bound in the abstract.
+e[j] is the least number of edits (a letter changed, inserted or left out) that turn some part of
+the text, ending with letter j, into the pattern x.
 
 The table D of the edit distances has a row for each letter of the pattern and a column for each of
 the text. A part that ends at column j and needs at most m edits has at most 2m letters. So the text
-can be cut into parts, each of which is begun 2m columns early.
+can be cut into parts, each begun 2m columns early.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy.typing as npt
 import mmsim as mm
 
 BLANK = -1
-"""A letter that no pattern has."""
+"""A letter of no pattern."""
 
 
 def fill(
@@ -28,8 +28,8 @@ def fill(
 ) -> None:
     """The columns first .. first + part + 2m - 1 of the table by m threads, a row for each.
 
-    Thread i, with letter c of the pattern, is at column s - i at step s. It keeps what is left of
-    its cell and above that on the left; the cell above was left in v at the step before. Only the
+    Thread i, with letter c of the pattern, is at column s - i at step s. It keeps the cells on the
+    left and above the left one in registers; the step before left the cell above in v. Only the
     last `part` columns are right.
     """
     i = T.index % m

@@ -1,4 +1,4 @@
-"""What is claimed of summed area tables: accesses for each word, and times."""
+"""Claims about summed area tables: accesses for each word, and times."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def requests(kind: str, run: mm.Run) -> int:
 
 
 def matrices(way: str) -> Iterator[Case]:
-    """Matrices of up to 32 x 32 words that meet what the way asks for."""
+    """Matrices of up to 32 x 32 words that meet the way's preconditions."""
     for w, m, d in product((2, 3, 4, 8, 16), (1, 2, 4, 8), (1, 2, 3, 4)):
         sizes = {"n": (w * m) ** 2, "w": w, "d": d}
         if w * m <= 32 and all(call_with(one.holds, sizes) for one in REQUIRES[way]):
@@ -62,13 +62,13 @@ def matrices(way: str) -> Iterator[Case]:
 
 
 def cases(way: str) -> Iterator[Case]:
-    """Those with a small and a large latency, and a shared latency of 1 and more."""
+    """The cases with a small and a large latency, and a shared latency of 1 and more."""
     for sizes, (L, l) in product(matrices(way), ((1, 1), (100, 1), (10, 3))):
         yield {**sizes, "L": L, "l": l}
 
 
 def one_latency(way: str) -> Iterator[Case]:
-    """Those on one and two DMMs, for counts that no latency changes."""
+    """The cases on one and two DMMs, for counts that don't depend on latency."""
     for sizes in matrices(way):
         if sizes["d"] <= 2:
             yield {**sizes, "L": 10, "l": 1}

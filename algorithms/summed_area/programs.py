@@ -1,9 +1,9 @@
 """The summed area table of a matrix on the HMM: 2R2W, 2R1W and 1R1W.
 
 Kasagi, Nakano, Ito, "Parallel Algorithms for the Summed Area Table on the Asynchronous Hierarchical
-Memory Machine, with GPU Implementations", ICPP 2014. The names say how often a word of the matrix
-is read from the global memory and how often one is written to it. The programs are written from
-these names and the abstract. b[x][y] is the sum of a[i][j] over i <= x, j <= y.
+Memory Machine, with GPU Implementations", ICPP 2014. The names count, for each word of the matrix,
+the reads from the global memory and the writes to it. The programs are written from these names and
+the abstract. b[x][y] is the sum of a[i][j] over i <= x, j <= y.
 
 Tiles of w x w words lie in the shared memory in the diagonal arrangement: element (i, j) at column
 (i + j) mod w, so that neither a row nor a column meets a bank conflict.
@@ -42,7 +42,7 @@ def along(T: mm.Thread, b: mm.Array) -> None:
 
 @mm.program
 def borders(T: mm.Thread, a: mm.Array, above: mm.Array, left: mm.Array, w: int) -> None:
-    """2R1W, first launch: what each tile adds to the tiles below it and to the right of it.
+    """2R1W, first launch: the sums that each tile adds to the tiles below and to the right of it.
 
     A block of w^2 threads for tile (I, J). above[I, J w + j] is the sum of the tile's column j,
     left[J, I w + i] that of its rows up to row i.
@@ -69,7 +69,7 @@ def borders(T: mm.Thread, a: mm.Array, above: mm.Array, left: mm.Array, w: int) 
 
 @mm.program
 def before(T: mm.Thread, above: mm.Array, left: mm.Array) -> None:
-    """2R1W, second launch: what all tiles before a tile add, a thread for each column and row."""
+    """2R1W, second launch: the sums before each tile, a thread for each column and row."""
     s = 0
     for I in range(above.shape[0]):
         x = above[I, T.id]
@@ -103,7 +103,7 @@ def finished(
     corner: mm.Array,
     w: int,
 ) -> None:
-    """2R1W, last launch: the table of each tile, begun with what comes before it."""
+    """2R1W, last launch: the table of each tile, begun with the sums before it."""
     tile = mm.shared((w, w), dtype=a.dtype)
     m = a.shape[1] // w
     I, J = T.block // m, T.block % m
@@ -210,7 +210,7 @@ def corners_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
 
 @finished.example
 def finished_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
-    """A square matrix and what comes before its tiles, a block for each."""
+    """A square matrix and the sums before its tiles, a block for each."""
     a, m = _matrix(width, size)
     arguments = (a, np.zeros_like(a), a[:m].copy(), a[:m].copy(), a[:m, :m].copy())
     return mm.Example(*arguments, width, threads=a.size, block_size=width * width)

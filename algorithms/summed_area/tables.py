@@ -29,7 +29,7 @@ def by_2r2w(machine: mm.HMM, a: npt.ArrayLike, *, schedule: mm.Schedule = "synch
     """Prefix sums of the columns, then of the rows with a group for each word.
 
     It takes 2n + 2n/w + 4 sqrt(n) (L - 1) time units. Raises `PreconditionError`, as all of these,
-    unless a is a square matrix whose side w divides.
+    unless a is square and w divides its side.
     """
     data, side = _matrix(machine, a)
     threads: dict[str, Any] = {"threads": side, "block_size": machine.width, "schedule": schedule}
@@ -54,7 +54,7 @@ def by_4r4w(machine: mm.HMM, a: npt.ArrayLike, *, schedule: mm.Schedule = "synch
 
 
 def by_2r1w(machine: mm.HMM, a: npt.ArrayLike, *, schedule: mm.Schedule = "synchronous") -> mm.Run:
-    """Read once for what each tile adds to others, and once for the table: four launches."""
+    """Read once for each tile's sums to others, and once for the table: four launches."""
     data, side = _matrix(machine, a)
     w, m = machine.width, side // machine.width
     tiles: dict[str, Any] = {"threads": data.size, "block_size": w * w, "schedule": schedule}

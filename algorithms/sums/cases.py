@@ -31,7 +31,7 @@ TREES = {"strided": strided_tree, "tree": tree}
 
 
 def adding_up(run: mm.Run, found: Any, a: npt.NDArray[Any]) -> mm.Run:
-    """The run, refused unless what it found is the sum of a."""
+    """Return the run, refused unless its result is the sum of a."""
     if found != a.sum():
         raise ClaimError(f"{run.program} on {run.machine} found {found}, the sum is {a.sum()}")
     return run
@@ -92,7 +92,7 @@ def any_program(schedule: mm.Schedule, program: str, **case: Any) -> mm.Run:
 
 
 def barriers(run: mm.Run) -> int:
-    """How often a barrier let the warps of a traced run go on."""
+    """Count the barriers that a traced run passed."""
     return len(run.trace.releases)
 
 
@@ -118,7 +118,7 @@ def any_width() -> Iterator[Case]:
 
 
 def any_shares() -> Iterator[Case]:
-    """Any p >= w, and n any multiple of it."""
+    """Any p >= w, and any multiple n of p."""
     for on, w, l in product(BOTH, (2, 3, 5, 12, 32), (1, 30)):
         for p, share in product((w + 1, 101, 600, 2048, 6001), (1, 7, 40)):
             if share * p < 20_000:

@@ -1,4 +1,4 @@
-"""What is claimed of the sum on the DMM and the UMM, and with few barriers."""
+"""Claims about the sum on the DMM and the UMM, and with few barriers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ COLUMNS = Precondition("wl divides n", lambda n, w, l: n % (w * l) == 0)
 
 
 def is_power(l: int, w: int) -> bool:
-    """Whether l is a power of w."""
+    """Return whether l is a power of w."""
     return l in powers(1, l, w)
 
 

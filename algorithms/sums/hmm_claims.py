@@ -1,4 +1,4 @@
-"""What is claimed of the sum on the HMM."""
+"""Claims about the sum on the HMM."""
 
 from __future__ import annotations
 

@@ -3,9 +3,9 @@
 Nakano, "An Optimal Parallel Prefix-Sums Algorithm on the Memory Machine Models for GPUs", ICA3PP
 2012, and the longer IEICE Trans. E96-D, 2013, have the tree, the sum by columns and the sum on the
 HMM; "Asynchronous Memory Machine Models with Barrier Synchronization", IEICE Trans. E97-D, 2014,
-the sum with few barriers. The programs are written from the ideas that the abstracts name.
+the sum with few barriers. The programs follow the ideas in the abstracts.
 
-All threads are one block, except in `block_sums`. p is the number of threads, n that of the words.
+All threads are one block, except in `block_sums`. There are p threads and n words.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ def columns(T: mm.Thread, a: mm.Array, c: mm.Array) -> None:
 def few_barriers(T: mm.Thread, a: mm.Array, c: mm.Array, w: int) -> None:
     """Columns, then each warp adds its own threads' sums, then the warps' sums, and so on.
 
-    Within a warp of w threads no barrier is needed, only before the sums of warps are read. (The
-    lanes of a GPU's warp wait for each other at `mm.warp.sync`.) c has three rows of p words: one
-    in which warps add, and two that take turns to hold their sums. w >= 2 divides p. The sum comes
-    to c[0, 0].
+    The threads of a warp need a barrier only before they read the sums of warps. (The lanes of a
+    GPU's warp wait for each other at `mm.warp.sync`.) c has three rows of p words: warps add in
+    one, and the two others take turns to hold their sums. w >= 2 divides p. The sum comes to c[0,
+    0].
     """
     n, p, i = a.size, T.count, T.id
     s = a[i]
@@ -170,7 +170,7 @@ def summed(
 
 
 def numbers(n: int) -> npt.NDArray[Any]:
-    """n whole numbers without an order, the same each time: what the claims add."""
+    """n whole numbers without an order, the same each time, for the claims to add."""
     return (np.arange(n) * 7919 + 13) % 1009
 
 

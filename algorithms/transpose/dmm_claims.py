@@ -1,4 +1,4 @@
-"""What SMM section 5 claims of the straightforward and of the diagonal transpose."""
+"""Claims of SMM section 5 about the straightforward and the diagonal transpose."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def stages_of_reads(run: mm.Run) -> int:
 
 
 def sides(on: str) -> Iterator[Case]:
-    """Matrices whose side w divides, from one warp to a thread for each word."""
+    """Matrices whose side is a multiple of w, from one warp to a thread for each word."""
     for w, l in widths_and_latencies():
         for side in (w, 2 * w):
             n = side * side
@@ -62,7 +62,7 @@ def sides(on: str) -> Iterator[Case]:
 
 
 def any_sides(on: str) -> Iterator[Case]:
-    """Sides from w on, whether w divides them or not; the worst ones for a warp among them."""
+    """Sides from w on, divisible by w or not, with the worst ones for a warp."""
     for w, l in product(WIDTHS, (1, 30)):
         chosen = {w, w + 1, w + 2, w + 3, w + w // 5, 3 * w // 2, 2 * w - 1, 2 * w, 3 * w - 1}
         for side in sorted(chosen):
@@ -80,7 +80,7 @@ def thread_for_each_word(on: str, *shapes: tuple[int, int]) -> list[Case]:
 
 
 def one_latency(on: str, shapes: Iterable[tuple[int, int]]) -> list[Case]:
-    """The same with l = 1, where stages count most: for growth along w."""
+    """The same with l = 1, so that stages count most: for growth along w."""
     return [case for case in thread_for_each_word(on, *shapes) if case["l"] == 1]
 
 

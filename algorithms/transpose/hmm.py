@@ -40,9 +40,9 @@ def tiles_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
 
 @lru_cache(64)
 def zeros(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """What an array holds that a launch will fill: one zero, seen everywhere.
+    """An array for a launch to fill: one zero, seen everywhere.
 
-    The launch makes the copy that it writes; there is no need for two arrays of that size.
+    The launch makes its own copy to write to; a second array of that size isn't needed.
     """
     seen: npt.NDArray[Any] = np.ndarray(shape, dtype, np.zeros((), dtype), 0, (0,) * len(shape))
     seen.flags.writeable = False

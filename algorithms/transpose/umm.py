@@ -1,9 +1,9 @@
 """Transposing a matrix on the UMM, with w registers and with fewer (SMM section 5).
 
-A warp reads a tile of side x side words into its registers row by row, rotated so that no thread
-holds two words of one row of the result, and writes it transposed, row by row again. With w
-registers to a thread (Lemma 5.2) side = w and every thread works for itself. With r < w registers
-(Lemma 5.3) side = sqrt(rw), and `group` = sqrt(w/r) threads with r registers each work as a single
+A warp reads a tile of side x side words into its registers row by row. It rotates the rows, so that
+no thread holds two words of one row of the result, and writes the tile transposed, row by row. With
+w registers to a thread (Lemma 5.2) side = w and every thread works alone. With r < w registers
+(Lemma 5.3) side = sqrt(rw), and `group` = sqrt(w/r) threads with r registers each work as one
 thread with sqrt(rw). So the programs for Lemma 5.3 with group = 1 are those for Lemma 5.2.
 
 Matrices of one size may lie one below the other; each is transposed by itself.
@@ -34,7 +34,7 @@ def rotating(T: mm.Thread, a: mm.Array, b: mm.Array) -> None:
 
 @mm.program
 def local(T: mm.Thread, a: mm.Array, b: mm.Array, side: int, group: int) -> None:
-    """SMM section 5, the local transpose: every tile by itself, where it is.
+    """SMM section 5, the local transpose: every tile by itself, in its place.
 
     Thread h of group i holds a[k][(i+k) mod side] for k = h (mod group); the threads of a group
     access the memory in turn. Erratum 4 is corrected: the write goes along a row.
@@ -97,8 +97,8 @@ def swap(T: mm.Thread, b: mm.Array, side: int) -> None:
 def mirror(T: mm.Thread, a: mm.Array, b: mm.Array, side: int) -> None:
     """The global transpose as a copy from a to b: every tile A[i][j] goes to the place of A[j][i].
 
-    One register will do, as a thread writes a word as soon as it has read it. Where a row of a tile
-    is a part of an address group, a request meets as many groups as make up a whole one.
+    One register is enough, as a thread writes a word as soon as it has read it. If a row of a tile
+    is one k-th of an address group, a request accesses k groups.
     """
     rows = a.shape[1]
     words, m = side * side, rows // side

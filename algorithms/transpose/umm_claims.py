@@ -1,4 +1,4 @@
-"""What SMM section 5 claims of transposing on the UMM."""
+"""Claims of SMM section 5 about transposing on the UMM."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def transposed(
 
 
 def transposed_with(schedule: mm.Schedule, n: int, p: int, w: int, l: int, r: int) -> mm.Run:
-    """The paper's transpose: in place where that is possible, out of place with one register."""
+    """The paper's transpose: in place if possible, out of place with one register."""
     return transposed(tiled if r > 1 else apart, schedule, n, p, w, l, r)
 
 
@@ -57,7 +57,7 @@ def locally(
     l: int,
     r: int | None = None,
 ) -> mm.Run:
-    """Only the tiles, each where it is, checked."""
+    """Only the tiles, each in its place, checked."""
     a = np.arange(n).reshape(isqrt(n), isqrt(n))
     run = transpose(mm.UMM(w, l), a, p, r, schedule, program)
     registers = w if r is None else r
@@ -130,9 +130,9 @@ def one_row_of_tiles() -> Iterator[Case]:
 
 
 def swap_time(n: Any, p: Any, w: Any, l: Any, r: Any, side: Any) -> Any:
-    """What `swap` takes: four rounds at a step, p pairs of words at a step.
+    """The time of `swap`: four rounds at a step, p pairs of words at a step.
 
-    n words in all are matrices of side x side words; a diagonal holds sqrt(rw) side of them.
+    The n words are matrices of side x side words; a diagonal of tiles holds sqrt(rw) side words.
     """
     pairs = (n - n * root(r * w) / side) / 2
     return 4 * (root(w / r) * pairs / w + (l - 1) * ceiling(pairs / p))

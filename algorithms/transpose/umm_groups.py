@@ -1,10 +1,10 @@
 """The global transpose of tiles by whole address groups, with r < w registers (SMM section 5).
 
-With r registers a tile has sqrt(rw) rows of sqrt(rw) words, and an address group holds rows of
-g = sqrt(w/r) tiles that lie side by side. Copied word by word, these go to g groups. Here a thread
-keeps several words, so that a warp reads and writes k rows of tiles at a time: k = g, whole groups,
-where g <= r, and k = sqrt(rg) where g > r. Then the global transpose costs g/k times a copy. With
-g <= r, that is w <= r^3, it is "just a copy of data" as the paper says.
+With r registers a tile has sqrt(rw) rows of sqrt(rw) words, and an address group holds rows of g =
+sqrt(w/r) adjacent tiles. Copied word by word, these go to g groups. Here a thread keeps several
+words, so that a warp reads and writes k rows of tiles at a time: k = g, whole groups, if g <= r,
+and k = sqrt(rg) if g > r. Then the global transpose costs g/k times a copy. With g <= r, that is w
+<= r^3, it is "just a copy of data" as the paper says.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def mirror_groups(T: mm.Thread, a: mm.Array, b: mm.Array, side: int, group: int,
     """Every tile A[i][j] goes from a to the place of A[j][i] in b, `span` rows at a time.
 
     A warp takes row u of span x span tiles: `span` reads, then `span` writes. Its threads form
-    `group` classes of `side` threads. Class c keeps the row of tile (x, y) of these, of which
-    c = x * turn + y (mod group), in register y // turn. So the rows with one x are in different
-    classes, which read them together, and those with one y are too. Each thread needs
-    span // turn registers, as many as a thread has, or `span` if that is less.
+    `group` classes of `side` threads. Class c keeps the row of tile (x, y) with c = x * turn + y
+    (mod group) in register y // turn. So the rows with one x are in different classes, which read
+    them together; the rows with one y are too. Each thread needs span // turn registers, as many as
+    a thread has, or `span` if that is less.
     """
     w, turn = side * group, group // span
     across = a.shape[1] // (span * side)
@@ -59,12 +59,12 @@ def groups_example(width: int, size: int = 0, seed: int = 0) -> mm.Example:
 
 
 def _fits(w: int, r: int) -> bool:
-    """Whether rw and w/r are squares."""
+    """Return whether rw and w/r are squares."""
     return r * isqrt(w // r) ** 2 == w
 
 
 def rows_at_a_time(w: int, registers: int) -> tuple[int, int, int]:
-    """The side of a tile, the size g of a group, and the rows of tiles k that a warp takes.
+    """The side of a tile, the size g of a group, and the k rows of tiles of a warp.
 
     >>> rows_at_a_time(8, 2), rows_at_a_time(27, 3)  # w <= r^3: whole groups
     ((4, 2, 2), (9, 3, 3))
@@ -92,11 +92,11 @@ def global_transpose(
 ) -> mm.Run:
     """Transpose the tiles of a square matrix as wholes; the result is in `run.arrays["b"]`.
 
-    A tile has sqrt(rw) x sqrt(rw) words, where r are the `registers` of a thread. What lies within
-    a tile stays as it is.
+    A tile has sqrt(rw) x sqrt(rw) words; r is the number of `registers` of a thread. The words
+    within a tile keep their order.
 
-    Raises `PreconditionError` where the number of registers or of threads, or the size, is none
-    that the algorithm takes.
+    Raises `PreconditionError` if the algorithm doesn't take the number of registers or of threads,
+    or the size.
     """
     w, p = machine.width, threads
     side, group, span = rows_at_a_time(w, registers)

@@ -1,4 +1,4 @@
-"""What SMM section 5 claims of the global transpose with r < w registers: "just a copy of data"."""
+"""Claim of SMM section 5 about the global transpose with r < w registers: "just a copy of data"."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def copied(schedule: mm.Schedule, n: int, p: int, w: int, l: int, r: int) -> mm.
 
 
 def _matrices(w: int, r: int, most: int) -> Iterator[tuple[int, int]]:
-    """n and p: matrices of up to `most` x `most` tiles of w x w, every warp's share the same."""
+    """n and p: matrices of up to `most` x `most` tiles of w x w, equal shares for all warps."""
     side, _, span = rows_at_a_time(w, r)
     for m in range(1, most + 1):
         n = (m * w) ** 2
@@ -69,7 +69,7 @@ def by_groups(latencies: Sequence[int] = (1, 5, 30)) -> Iterator[Case]:
 
 
 def by_groups_too() -> Iterator[Case]:
-    """Those of them in which the shares of the local transpose are the same as well."""
+    """Those of them with equal shares in the local transpose as well."""
     return (case for case in by_groups((1, 30)) if case["n"] % (case["p"] * case["r"]) == 0)
 
 

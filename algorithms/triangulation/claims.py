@@ -1,4 +1,4 @@
-"""What is claimed of the optimal triangulation of a polygon with n sides besides its base."""
+"""Claims about the optimal triangulation of a polygon with n sides and a base."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rows(schedule: mm.Schedule, n: int, w: int, l: int, p: int = 0) -> mm.Run:
 
 
 def diagonals(program: mm.Program, schedule: mm.Schedule, n: int, p: int, w: int, l: int) -> mm.Run:
-    """By p threads in the diagonal arrangement; what is outside it stays as it was."""
+    """By p threads in the diagonal arrangement; the words outside it stay unchanged."""
     u = weights(n, n)
     c = empty(n) if program is eager else np.zeros((n, n), int)
     run = mm.UMM(w, l).run(program, diagonal_arrangement(u), c, threads=p, schedule=schedule)

@@ -4,11 +4,11 @@ Nakano, "Sequential Memory Access on the Unified Memory Machine with Application
 Programming", CANDAR 2013, has the problem and the bound; the programs are written from its
 abstract.
 
-Each chord of a convex polygon has a weight. Wanted is the least sum of the weights of the chords
-that cut the polygon into triangles. A polygon of n + 1 vertices has n sides 0, ..., n - 1 besides
-its base. With c[i, j] the least sum for the polygon between the sides i, ..., j and the chord that
-closes them, c[i, i] = 0 and c[i, j] = u[i, j] + min over i <= k < j of c[i, k] + c[k + 1, j]. The
-weight u[0, n - 1] is that of the base.
+Each chord of a convex polygon has a weight. The programs find the least sum of the weights of
+chords that cut the polygon into triangles. A polygon of n + 1 vertices has n sides 0, ..., n - 1
+and a base. Let c[i, j] be the least sum for the polygon of the sides i, ..., j and the chord that
+closes them. Then c[i, i] = 0 and c[i, j] = u[i, j] + min over i <= k < j of c[i, k] + c[k + 1, j].
+The base has the weight u[0, n - 1].
 
 In the *diagonal arrangement* of such a matrix row g has the elements [i, i + g] for all i.
 """
@@ -23,7 +23,7 @@ import numpy.typing as npt
 import mmsim as mm
 
 UNKNOWN = 2**40
-"""Above every sum of weights: an element for which no triangulation is known yet."""
+"""Above every sum of weights: an element without a known triangulation."""
 
 
 @mm.program
@@ -60,7 +60,7 @@ def by_diagonals(T: mm.Thread, u: mm.Array, c: mm.Array) -> None:
 
 @mm.program
 def eager(T: mm.Thread, u: mm.Array, c: mm.Array) -> None:
-    """Each sum of two elements is looked at as soon as both are known: n - 1 steps of O(1) rounds.
+    """Each sum of two elements is taken as soon as both are known: n - 1 steps of O(1) rounds.
 
     Both matrices are in the diagonal arrangement; c begins with zeros in its first row and
     `UNKNOWN` below. At step s the rows up to s are known. An element of row g > s takes two sums,
@@ -101,7 +101,7 @@ def diagonal_arrangement(matrix: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def least(u: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """All c[i, j], by the recurrence as it stands.
+    """All c[i, j], directly by the recurrence.
 
     >>> least(np.array([[0, 5, 7], [0, 0, 1], [0, 0, 0]])).tolist()
     [[0, 5, 8], [0, 0, 1], [0, 0, 0]]
@@ -116,7 +116,7 @@ def least(u: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def empty(n: int) -> npt.NDArray[Any]:
-    """What c of `eager` begins with."""
+    """The initial c of `eager`."""
     c = np.full((n, n), UNKNOWN)
     c[0] = 0
     return c

@@ -1,4 +1,4 @@
-"""The checked runs that the claims of permuting on the UMM are about, and the cases."""
+"""The checked runs and the cases for the claims about permuting on the UMM."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _moved(a: Integers, P: Integers) -> Integers:
 
 
 def time_of_data(run: mm.Run) -> int:
-    """Time of the rounds on a and b: what SMM charges."""
+    """Time of the rounds on a and b, which SMM charges."""
     return sum(row.time for row in run.rounds if row.array in ("a", "b"))
 
 
@@ -157,7 +157,7 @@ def eighth_power_any() -> Iterator[Case]:
 
 
 def squared_powers() -> Iterator[Case]:
-    """n = w^(2^k), with shares that are whole and shares that aren't."""
+    """n = w^(2^k), with whole shares and others."""
     for w, depth in ((2, 1), (2, 2), (3, 1), (3, 2), (4, 1), (8, 1), (12, 1)):
         n = w ** (2**depth)
         shares = {*_shares(n, w, w, True), *_shares(n, w, w, False)}

@@ -1,4 +1,4 @@
-"""What SMM section 7 claims of permuting on the UMM."""
+"""Claims of SMM section 7 about permuting on the UMM."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SECTION = 7
 
 
 def _round(p: Any, w: Any, l: Any) -> Any:
-    """The time of a round in which each of p threads accesses a word of its warp's group."""
+    """The time of a round: each of p threads accesses a word of its warp's group."""
     return p / w + l - 1
 
 

@@ -1,12 +1,12 @@
 """Permuting an array on the UMM (SMM section 7).
 
 A row of w words is an address group, so permuting within rows is free of conflicts; a column-wise
-permutation is a transpose, a row-wise permutation, and the transpose back. Colouring makes any
-permutation of w^2 words of row-wise, column-wise and row-wise ones, and so on for w^4, w^8, ...
+permutation is a transpose, a row-wise permutation, and the transpose back. Colouring splits any
+permutation of w^2 words into row-wise, column-wise and row-wise ones, and so on for w^4, w^8, ...
 
-The permutation is known offline. Its destinations lie in tables, as many words as the array; SMM
-doesn't charge reading them. Every claim here says whether it counts all accesses or only those to
-the data, a and b.
+The permutation is known offline. Its destinations lie in tables of the array's size; SMM doesn't
+charge reading them. Every claim here says whether it counts all accesses or only those to the data,
+a and b.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def row_wise(T: mm.Thread, a: mm.Array, b: mm.Array, d: mm.Array) -> None:
 def column_wise(T: mm.Thread, a: mm.Array, b: mm.Array, d: mm.Array) -> None:
     """SMM section 7, [Column-wise permutation on the UMM] (Lemma 7.2): w threads, w registers.
 
-    Row j of d says where column j goes: a[i][j] to row d[j][i]. A single warp does it, in place
-    after the first step: it has read a row before it writes one.
+    Row j of d has the destinations of column j: a[i][j] goes to row d[j][i]. A single warp does it,
+    in place after the first step: it reads a row before it writes one.
     """
     rotating(T, a, b)
     row_wise(T, b, b, d)
@@ -69,7 +69,7 @@ def one_pass(
     """Better than the paper: any permutation of w^2 words, each read once and written once.
 
     Thread T(i) takes the words of colour i: one from each row of a (Lemma 7.3 (1)), one for each
-    row of b (Lemma 7.3 (2)). So w registers, which the transpose needs anyway, hold all of them.
+    row of b (Lemma 7.3 (2)). So w registers hold all of them; the transpose needs as many anyway.
     """
     w, i = a.shape[0], T.id
     r = mm.registers(w)
@@ -143,7 +143,7 @@ def by_squares(P: Integers, w: int) -> list[Step]:
 
 
 def by_groups(P: Integers, w: int) -> list[Step]:
-    """Better than the paper: the steps that permute rows of w^m words, whatever m is.
+    """Better than the paper: the steps that permute rows of w^m words, for any m.
 
     A row is a matrix with w columns. Its rows are already address groups, so only its columns are
     permuted by the same method: 2m - 1 row-wise permutations, 2m - 2 transposes.
@@ -179,7 +179,7 @@ def _stacked(tables: Sequence[tuple[Integers, ...]]) -> tuple[Integers, ...]:
 
 
 def one_pass_tables(P: Integers, w: int) -> tuple[Integers, Integers, Integers]:
-    """What `one_pass` reads: for row t and colour i the column in a, the row and column in b."""
+    """The tables of `one_pass`: for row t and colour i the column in a, the row and column in b."""
     first, second, third = three_steps(P, w)
     return np.argsort(first, axis=1), np.ascontiguousarray(second.T), third
 

@@ -147,7 +147,7 @@ RULES = (
     ),
     Rule(
         "write_time",
-        "a random write that hits, over the tag requests counted for one",
+        "a random write that hits, divided by its counted tag requests",
         lambda of: (
             of.ps("random write hits") / of.each("lts__t_tag_requests.sum", "random write hits")
         ),
@@ -159,7 +159,7 @@ RULES = (
     ),
     Rule(
         "cross_time",
-        "writes in turn that hit, of 8 bytes: the time of one over the crossings counted for one",
+        "writes in turn that hit, of 8 bytes: the time of one, divided by its counted crossings",
         lambda of: (
             of.ps("write hits", word_bytes=8, stride=1)
             / of.each(CROSSED, "write hits", word_bytes=8, stride=1)
@@ -172,13 +172,13 @@ RULES = (
     ),
     Rule(
         "row_time",
-        "random sectors, read: 8 words of 4 bytes, of which each opens a row",
+        "reads of random sectors: 8 words of 4 bytes, each of which opens a row",
         lambda of: 8 * of.ps("runs, read", words=8),
     ),
     Rule(
         "fill_time",
-        "a word of a random sector of a long array, written: how much longer it takes than one "
-        "that hits, over the sectors that memory was counted to send for it",
+        "a write of a word to a random sector of a long array: its time less that of a write that "
+        "hits, divided by the counted sectors that memory sends for it",
         lambda of: (
             (of.ps("partial writes", words=1) - of.ps("random write hits"))
             / of.each("dram__sectors_read.sum", "partial writes", words=1)
@@ -186,7 +186,7 @@ RULES = (
     ),
     Rule(
         "port_time",
-        "reads that hit by one block, each lane in a line of its own",
+        "reads that hit by one block, each lane in its own line",
         lambda of: of.ps("multiprocessors", blocks=1, stride=LINE),
     ),
     Rule(
@@ -196,7 +196,7 @@ RULES = (
     ),
     Rule(
         "write_port_time",
-        "writes that hit by one block, each lane in a line of its own",
+        "writes that hit by one block, each lane in its own line",
         lambda of: of.ps("multiprocessors, written", blocks=1, stride=LINE),
     ),
     Rule(
@@ -207,7 +207,7 @@ RULES = (
     Rule("atomic_time", "an atomic on one word", lambda of: _atomic_on(of, min)),
     Rule(
         "slices",
-        "how many times as long an atomic on one word takes as one on words of many lines",
+        "the time of an atomic on one word, divided by that of one on words of many lines",
         lambda of: _atomic_on(of, min) / _atomic_on(of, max),
         time=False,
     ),
@@ -218,14 +218,14 @@ RULES = (
     ),
     Rule(
         "miss_latency",
-        "how much longer such a read takes that misses",
+        "the time of such a read that misses, less that of one that hits",
         lambda of: of.ps("miss latency") - of.ps("hit latency"),
     ),
     Rule(
         "cross_latency",
-        "how many cycles longer a read takes that crosses: the median over multiprocessors of the "
-        "other half, of the upper quartiles, since half of the lines cross; of the plain "
-        "calibration's cycle",
+        "the additional cycles of a read that crosses: the median over multiprocessors of the "
+        "other half, of the upper quartiles, since half of the lines cross; in the plain "
+        "calibration's cycles",
         lambda of: _cross_cycles(of) * of.plain.cycle_ps,
     ),
     Rule(
@@ -241,34 +241,34 @@ RULES = (
     Rule("capacity", "the driver's", lambda of: of.cache_bytes, time=False),
     Rule(
         "fetch",
-        "sectors that memory sends for a random word: as counted, of pairs that are one sector",
+        "the sectors that memory sends for a random word, from counts for pairs in one sector",
         lambda of: 2 * of.each("dram__sectors_read.sum", "fetches", sectors="0 and 0"),
         time=False,
     ),
     Rule(
         "under_way",
-        "the most reads of one warp that together take less than twice as long as one",
+        "the most reads of one warp that together take less than twice the time of one",
         _under_way,
         time=False,
     ),
     Rule("resident", "the driver's threads of a multiprocessor", lambda of: RESIDENT, time=False),
     Rule(
         "page",
-        "of regions that the lanes of a warp read, one more than `pages`, the least distance at "
-        "which reads take half as long again as those of the fewest; in bytes",
+        "the least distance of regions at which a warp's reads of one region more than `pages` "
+        "take half as long again as reads of the fewest; in bytes",
         lambda of: _of_pages(of, lambda pages: pages.page),
         time=False,
     ),
     Rule(
         "pages",
-        "the most regions, as far from each other as measured, whose reads take less than half as "
-        "long again as those of the fewest",
+        "the most regions, at the largest measured distance, whose reads take less than half as "
+        "long again as reads of the fewest",
         lambda of: _of_pages(of, lambda pages: pages.pages),
         time=False,
     ),
     Rule(
         "page_time",
-        "a read that hits, each lane of a warp in a region of its own, as far from each other",
+        "a read that hits, each lane of a warp in its own region, at the same distance",
         lambda of: _of_pages(of, lambda pages: pages.page_time),
     ),
     Rule(
@@ -279,8 +279,8 @@ RULES = (
     ),
     Rule(
         "half_of",
-        "of each cluster that of its multiprocessors, whose first reads of lines take longer where "
-        "multiprocessor 0 had them, if that is in the other half",
+        "each cluster's half: the first reads of its multiprocessors take longer for lines that "
+        "multiprocessor 0 has in the other half",
         lambda of: of.half_of,
         time=False,
     ),
