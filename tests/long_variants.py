@@ -13,6 +13,9 @@ ESTIMATE = (
     "test_the_estimate_is_no_less_than_what_a_run_takes_and_not_far_more"
 )
 CTRL_C = "engines/test_array_watched.py::test_ctrl_c_ends_a_run_within_two_seconds"
+LOADING = "cli/test_start.py::test_ctrl_c_while_modules_load"
+MOMENT = "cli/test_start.py::test_ctrl_c_a_moment_after_the_start"
+TERMINAL = "view/test_terminal.py::test_what_commands_print_on_a_terminal"
 STATES = "view/test_player.py::test_the_state_is_that_of_the_trace_at_every_time_unit"
 SHOWS = "monitors/test_planted.py::test_a_run_shows_what_one_run_can"
 
@@ -35,6 +38,20 @@ LONG = frozenset(
         "claims/test_own_sizes.py::test_verdict[RAP-T4.1]",
         "claims/test_own_sizes.py::test_verdict[RAP-TH2.O]",
         "claims/test_own_sizes.py::test_verdict[RAP-TH2.any]",
+        f"{LOADING}[run-argparse-2]",
+        f"{LOADING}[run-mmsim.cli.run-2]",
+        f"{LOADING}[run-numpy.linalg-2]",
+        f"{LOADING}[step-simpy-2]",
+        f"{LOADING}[sweep-mmsim_algorithms.access-2]",
+        f"{LOADING}[conflicts-numpy.lib-2]",
+        f"{LOADING}[verify-sympy-2]",
+        f"{LOADING}[list-sympy-2]",
+        f"{LOADING}[verify-sympy-raise]",
+        f"{MOMENT}[0-verify]",
+        f"{MOMENT}[0.03-run]",
+        f"{MOMENT}[0.1-run]",
+        f"{MOMENT}[0.1-verify]",
+        f"{MOMENT}[0.3-run]",
         "cli/test_interrupts.py::test_verify_prints_what_is_verified[2-2]",
         "cli/test_interrupts.py::test_a_sweep_keeps_its_rows[1-group]",
         "cli/test_interrupts.py::test_a_sweep_keeps_its_rows[2-2]",
@@ -110,5 +127,10 @@ LONG = frozenset(
         "view/test_player_runs.py::test_two_runs_go_in_step[DMM and UMM]",
         "sweeps/test_sweep.py::test_ctrl_c_keeps_the_rows_and_says_how_to_go_on[1]",
         "sweeps/test_sweep.py::test_rows_do_not_depend_on_jobs_or_backend[multiprocessing]",
+        f"{TERMINAL}[call0-names0-60]",
+        f"{TERMINAL}[call2-names2-60]",
+        f"{TERMINAL}[call4-names4-60]",
+        f"{TERMINAL}[call5-names5-60]",
+        f"{TERMINAL}[call6-names6-60]",
     }
 )
