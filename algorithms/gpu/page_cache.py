@@ -109,9 +109,10 @@ def _of_blocks(row: Row) -> str:
     runs = [len(list(own)) for _, own in groupby(halves)]
     return paragraph(
         f"""Reads that take longer the first time, and not the second, cross from the other half.
-        There are {len(halves)} blocks, one for each multiprocessor. The first {runs[0]} are in one
-        half, {listed(f"the next {one}" for one in runs[1:])} in the other and the one half in turn.
-        So adjacent blocks, which often write to the same lines, are mostly in one half."""
+        There are {len(halves)} blocks, one for each multiprocessor. Of these, the first {runs[0]}
+        are in one half, {listed(f"the next {one}" for one in runs[1:])} in the other and the one
+        half in turn. So adjacent blocks, which often write to the same lines, are mostly in one
+        half."""
     )
 
 
@@ -124,8 +125,8 @@ def _pages(record: Record) -> list[str]:
     regions = sorted({one for own in times.values() for one in own})
     return [
         paragraph(
-            """All threads read random sectors that hit. The lanes of a warp read in several regions
-            in turn, which begin several MiB apart. A multiprocessor knows the places of some pages
+            """All threads read random sectors that hit: the lanes of a warp read in turn in several
+            regions, which begin several MiB apart. A multiprocessor knows the places of some pages
             of the memory. Each further page of a request takes time, and near regions share pages.
             The table has the picoseconds of a read, by the number of regions (down) and their
             distance in MiB (across):"""
@@ -143,8 +144,8 @@ def _shares(record: Record) -> list[str]:
     blocks = cache_shares.counts(record.rows)
     if not blocks:
         return []
-    text = f"""{sum(blocks):,} equal blocks write to random sectors of a long array, and each
-        multiprocessor runs {min(blocks)} to {max(blocks)} of them."""
+    text = f"""Of {sum(blocks):,} equal blocks that write to random sectors of a long array, each
+        multiprocessor runs {min(blocks)} to {max(blocks)}."""
     members = cache_clusters.members(record.rows)
     if sum(map(len, members)) != len(blocks):
         return [paragraph(text)]
@@ -157,10 +158,9 @@ def _shares(record: Record) -> list[str]:
     )
     return [
         paragraph(
-            f"""{text} This depends on the size of its cluster: {", ".join(of_sizes)}. Two
-            multiprocessors are in one cluster if they delay each other when they ask for pages,
-            while all others are idle. The clusters found are
-            {cache_clusters.in_words(list(map(len, members)))}."""
+            f"""{text} It depends on its cluster: {", ".join(of_sizes)}. Two multiprocessors are in
+            one cluster if they delay each other when they ask for pages, while all others are idle.
+            The clusters found are {cache_clusters.in_words(list(map(len, members)))}."""
         )
     ]
 

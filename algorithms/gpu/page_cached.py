@@ -45,8 +45,8 @@ LATER = {
 }
 """Each later set's title of its section, and its kinds."""
 SINCE = {
-    "unseen": "and before the rules for the turns of clusters and for pages",
-    "third": "and before the rules for the start of blocks and for the halves of clusters",
+    "unseen": "for the turns of clusters and for pages",
+    "third": "for the start of blocks and for the halves of clusters",
 }
 """The rules that came after their first prediction."""
 
@@ -167,7 +167,7 @@ def _permutations(icpp: Predictions, results: Results) -> str:
         (
             "### ICPP's permutations by this machine\n",
             paragraph(
-                f"""Over {len(rows)} cells of ICPP's Table II, several words a thread:
+                f"""Of {len(rows)} cells of ICPP's Table II, several words a thread:
                 {summary(rows)}. The machine predicts the fastest of the three algorithms for
                 {right} of {len(measured)}. The aim was a mean of 15%, none over 40%, and 54 of
                 60.{_table_3(icpp, results)}"""
@@ -276,7 +276,7 @@ def _kernels(kernels: Predictions, results: Results) -> str:
         (
             "### The kernels by this machine\n",
             paragraph(
-                f"""{summary(kernels.times()).capitalize()}. The aim was 20% on average. This is not
+                f"""{summary(kernels.times()).capitalize()}. The aim was 20% on average. This isn't
                 the first prediction. The first one was made before a look at any of these kernels.
                 It had a {summary(first.times()).replace("error", "error of", 1)}, mostly from the
                 histogram of skewed data and the sparse matrix with a power law. These two led to
@@ -321,13 +321,13 @@ def later(which: str, results: Results) -> list[str]:
         return []
     title, kinds = LATER[which]
     first = Predictions.kept(which, results, KEPT / "first")
-    seen = """None of these kernels was measured before the rules above were complete, and this is
-        their first prediction."""
+    seen = """None of these was measured before the rules above were complete. This is their first
+        prediction."""
     if first is not None:
-        seen = f"""This is not the first prediction. The first one was made before any of these
-            kernels was measured or predicted, {SINCE[which]}. It had a
-            {summary(first.times()).replace("error", "error of", 1)} (more precisely {_mean(first)}
-            on average)."""
+        seen = f"""This is not the first prediction. When that one was made, none of these had been
+            measured or predicted, and the rules {SINCE[which]} were missing. It had a
+            {summary(first.times()).replace("error", "error of", 1)} (on average, more precisely,
+            {_mean(first)})."""
     return [
         f"### {title}\n",
         paragraph(

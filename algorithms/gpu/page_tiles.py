@@ -33,9 +33,9 @@ def tiles(results: Results) -> list[str]:
             f"""{count(len(CASES), "layout")} with accesses, as kernels have them, make one request
             each. The table gives them in CuTe's words: the layout of the tile, and the elements
             that a warp accesses in one instruction, by threads and values. The card counted on
-            {str(record.facts["date"])[:10]}, as above. The stages of `mm.conflicts` equal the
-            card's wavefronts in {len(own)} of {len(CASES)}. An access is free of conflicts if it
-            takes the least number of stages."""
+            {str(record.facts["date"])[:10]}, as above. The stages of `mm.conflicts` are the card's
+            wavefronts in {len(own)} of {len(CASES)}. An access is free of conflicts if it takes the
+            least number of stages."""
         ),
         paragraph(
             f"""The table also has the ways of the conflict by
