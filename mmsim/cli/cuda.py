@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mmsim.api.machines import DMM, HMM, Machine
-from mmsim.cli.loading import CallError
+from mmsim.cli.loading import CommandError
 from mmsim.cli.output import complain, console, save
 from mmsim.cli.run import MACHINE, add_machine_options
 from mmsim.cli.trial import machine_named
@@ -54,7 +54,7 @@ def command(arguments: argparse.Namespace) -> int:
     from mmsim.view.tables import rich_table
 
     if not arguments.module and not Path(arguments.script).is_file():
-        raise CallError(f"no file {arguments.script!r}")
+        raise CommandError(f"no file {arguments.script!r}")
     for option in OWN.intersection(arguments.arguments):
         complain(f"{option} stands after the program's name and is passed to the program")
     set_machine(machine_of(arguments))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mmsim.cli.loading import CallError, load_program
+from mmsim.cli.loading import CommandError, load_program
 from mmsim.cli.output import console, status
 from mmsim.cli.output import save as save_text
 from mmsim.errors import MMSimError
@@ -95,7 +95,7 @@ def counters(arguments: argparse.Namespace) -> int:
 
     programs = [load_program(target) for target in arguments.programs] or registered_programs()
     if not programs:
-        raise CallError("no installed package registers programs; name some, as MODULE:NAME")
+        raise CommandError("no installed package registers programs; name some, as MODULE:NAME")
     with status("counting"):
         found = gpu.counters(programs)
     if arguments.json is not None:
@@ -113,7 +113,7 @@ def banks(arguments: argparse.Namespace) -> int:
     from mmsim.reports.gpu import banks_table
 
     if arguments.programs:
-        raise CallError("--banks counts patterns of addresses; leave out the programs")
+        raise CommandError("--banks counts patterns of addresses; leave out the programs")
     command = "mmsim gpu counters --banks"
     with status("counting") as shown:
         for record in measured(command, lambda text: shown.update(f"counting: {text}")):

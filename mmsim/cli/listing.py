@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from mmsim.cli.loading import CallError
+from mmsim.cli.loading import CommandError
 from mmsim.cli.output import complain, console
 from mmsim.errors import MMSimError
 
@@ -46,7 +46,7 @@ def command(arguments: argparse.Namespace) -> int:
         )
     ]
     if not chosen and wanted:
-        raise CallError(f"no program has {' and '.join(map(repr, arguments.words))} in its row")
+        raise CommandError(f"no program has {' and '.join(map(repr, arguments.words))} in its row")
     ids = {program.listed[1] for program in chosen}
     bounds = {id_: claim.text for id_, claim in claims.items() if id_ in ids}
     console().print(catalogue(chosen, bounds))

@@ -15,7 +15,7 @@ from mmsim.frontend.program import Program
 from mmsim.tracebacks import said
 
 
-class CallError(MMSimError):
+class CommandError(MMSimError):
     """A mistake in a call of the command line."""
 
 
@@ -29,15 +29,17 @@ class _AsItStands(SourceFileLoader):
 def load_program(target: str) -> Program:
     """Return the program MODULE:NAME or FILE.py:NAME."""
     module, found = _find(target)
-    if callable(found) and not isinstance(found, Program):
-        from mmsim.frontend.numba_kernel import as_program  # loads the front end
+    if isinstance(found, Program):
+        return found
+    from mmsim.frontend.numba_kernel import as_program  # loads the front end
 
-        found = as_program(found)
+    found = as_program(found)
     if not isinstance(found, Program):
         module_name, _, name = target.rpartition(":")
-        programs = sorted(key for key, value in vars(module).items() if isinstance(value, Program))
+        taken = {key: as_program(value) for key, value in vars(module).items()}
+        programs = sorted(key for key, one in taken.items() if isinstance(one, Program))
         listed = f"it has {', '.join(programs)}" if programs else "it has none"
-        raise CallError(f"{module_name} has no program {name!r}; {listed}")
+        raise CommandError(f"{module_name} has no program {name!r}; {listed}")
     return found
 
 
@@ -48,11 +50,11 @@ def programs_of(module_name: str) -> list[Program]:
     except MMSimError:
         raise
     except (Exception, SystemExit) as error:
-        raise CallError(f"{module_name}: {said(error)}") from None
+        raise CommandError(f"{module_name}: {said(error)}") from None
     found = {id(one): one for one in vars(module).values() if isinstance(one, Program)}
     programs = [one for one in found.values() if not one.is_helper]
     if not programs:
-        raise CallError(f"{module_name} has no program; `mmsim list` names those installed")
+        raise CommandError(f"{module_name} has no program; `mmsim list` names those installed")
     return sorted(programs, key=lambda one: one.name)
 
 
@@ -65,14 +67,14 @@ def _find(target: str) -> tuple[ModuleType, Any]:
     """Return a module and its object of a name, or None. Its code's exceptions become messages."""
     module_name, colon, name = target.rpartition(":")
     if not colon or not module_name or not name:
-        raise CallError(f"{target!r} lacks ':NAME'; write MODULE:NAME or FILE.py:NAME")
+        raise CommandError(f"{target!r} lacks ':NAME'; write MODULE:NAME or FILE.py:NAME")
     try:
         module = _load(module_name)
         return module, getattr(module, name, None)
     except MMSimError:
         raise
     except (Exception, SystemExit) as error:
-        raise CallError(f"{module_name}: {said(error)}") from None
+        raise CommandError(f"{module_name}: {said(error)}") from None
 
 
 def _load(name: str) -> ModuleType:
@@ -82,7 +84,7 @@ def _load(name: str) -> ModuleType:
         return importlib.import_module(name)
     path = Path(name).resolve()
     if not path.is_file():
-        raise CallError(f"no file {name!r}")
+        raise CommandError(f"no file {name!r}")
     sys.path.insert(0, str(path.parent))
     own_name = f"mmsim_run_{path.stem}"  # a name that hides no other module
     loader = _AsItStands(own_name, str(path))

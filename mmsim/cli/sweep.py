@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mmsim.cli.loading import CallError, load, load_program
+from mmsim.cli.loading import CommandError, load, load_program
 from mmsim.cli.numbers import SEED, at_least, extents, jobs
 from mmsim.cli.output import console, named
 from mmsim.cli.trial import (
@@ -164,14 +164,14 @@ def _program(target: str, arguments: argparse.Namespace) -> Program:
     if arguments.arguments is not None:
         needs_threads(vars(arguments))
     elif not program.has_example:
-        raise CallError(f"the program {program.name!r} has no example; give --arguments")
+        raise CommandError(f"the program {program.name!r} has no example; give --arguments")
     _send_along(target, program.function)
     if arguments.threads is not None and "size" in arguments.threads and arguments.size is None:
-        raise CallError("--threads size needs --size")
+        raise CommandError("--threads size needs --size")
     if arguments.permutation is not None and not any(
         text.startswith("permutation:") for text in arguments.arguments or ()
     ):
-        raise CallError("--permutation is for an argument such as permutation:{size}; give one")
+        raise CommandError("--permutation is for an argument such as permutation:{size}; give one")
     return program
 
 
@@ -180,7 +180,7 @@ def _permutation(target: str) -> Any:
         return RANDOM
     function = load(target)
     if isinstance(function, Program) or not callable(function):
-        raise CallError(f"{target} is not a function of a size that gives a permutation")
+        raise CommandError(f"{target} is not a function of a size that gives a permutation")
     _send_along(target, function)
     return function
 
@@ -192,26 +192,26 @@ def _send_along(target: str, function: Any) -> None:
 
 
 def _plotted(arguments: argparse.Namespace) -> Claim | None:
-    """Return the claim to draw. Raises `CallError` before the work if no figure is possible."""
+    """Return the claim to draw. Raises `CommandError` before the work if no figure is possible."""
     from mmsim.claims import choose, registered
 
     if arguments.plot is None:
         if arguments.over is not None or arguments.claim is not None:
-            raise CallError("--over and --claim are for a figure; give --plot FILE")
+            raise CommandError("--over and --claim are for a figure; give --plot FILE")
         return None
     check_suffix(arguments.plot)
     if arguments.over is None:
-        raise CallError("say with --over which parameter the figure's axis has, as --over width")
+        raise CommandError("say with --over which parameter the figure's axis has, as --over width")
     if arguments.claim is None:
         return None
     found = {claim.id: claim for claim in choose(registered(), [arguments.claim])}
     if arguments.claim not in found:
-        raise CallError(f"--claim takes one claim; there are {', '.join(found)}")
+        raise CommandError(f"--claim takes one claim; there are {', '.join(found)}")
     return found[arguments.claim]
 
 
 def _check_axis(over: str, cases: list[dict[str, Any]]) -> None:
-    """Raise `CallError` before the work for a parameter that the rows won't have."""
+    """Raise `CommandError` before the work for a parameter that the rows won't have."""
     known = dict.fromkeys((*(name for case in cases for name in case), *FACTS))
     if over not in known:
-        raise CallError(f"--over takes a parameter, not {over!r}; there are {', '.join(known)}")
+        raise CommandError(f"--over takes a parameter, not {over!r}; there are {', '.join(known)}")

@@ -9,7 +9,7 @@ import numpy as np
 
 from mmsim.api.machines import DMM, HMM, UMM, Machine
 from mmsim.api.run import Run
-from mmsim.cli.loading import CallError
+from mmsim.cli.loading import CommandError
 from mmsim.cli.numbers import extents
 from mmsim.cli.values import parse_argument
 from mmsim.frontend.program import Example, Program
@@ -91,7 +91,7 @@ def _sizes(given: dict[str, Any]) -> dict[str, Any]:
 def needs_threads(given: dict[str, Any]) -> None:
     """Refuse a user's own arguments without a number of threads."""
     if given.get("threads") is None and given.get("grid") is None:
-        raise CallError("give --threads, or --grid and --block, with your own arguments")
+        raise CommandError("give --threads, or --grid and --block, with your own arguments")
 
 
 def machine_named(
@@ -109,7 +109,7 @@ def filled(text: str, parameters: dict[str, Any]) -> str:
         return text.format_map(parameters)
     except (KeyError, IndexError, ValueError, AttributeError):
         known = ", ".join(f"{{{name}}}" for name in parameters)
-        raise CallError(f"{text!r} names an unknown number; there are {known}") from None
+        raise CommandError(f"{text!r} names an unknown number; there are {known}") from None
 
 
 def _example(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mmsim.cli.loading import CallError
+from mmsim.cli.loading import CommandError
 
 MOST_EXTENTS = 64
 """The most dimensions of a NumPy array."""
@@ -17,7 +17,9 @@ MOST_EXTENTS = 64
 def parse_argument(text: str, generator: np.random.RandomState) -> Any:
     """A number or an array, from a text that the help of `mmsim run` describes."""
     if text.lstrip("+-").isdecimal() and len(text) > 4000:  # digits that Python refuses to read
-        raise CallError(f"the number {text[:20]}... has {len(text)} digits; numbers have 64 bits")
+        raise CommandError(
+            f"the number {text[:20]}... has {len(text)} digits; numbers have 64 bits"
+        )
     for kind in (int, float, complex):
         try:
             return kind(text)
@@ -42,7 +44,7 @@ def parse_argument(text: str, generator: np.random.RandomState) -> Any:
             return generator.random_sample(shape)
         if maker == "permutation":
             return generator.permutation(size).reshape(shape)
-    raise CallError(f"{text!r} is neither a number nor an array; see mmsim run --help")
+    raise CommandError(f"{text!r} is neither a number nor an array; see mmsim run --help")
 
 
 def _loaded(path: str) -> np.ndarray[Any, Any]:
@@ -54,5 +56,5 @@ def _loaded(path: str) -> np.ndarray[Any, Any]:
     except Exception:  # any exception of NumPy for a damaged header
         loaded = None
     if not isinstance(loaded, np.ndarray):
-        raise CallError(f"{path} holds no array of numbers saved with numpy.save")
+        raise CommandError(f"{path} holds no array of numbers saved with numpy.save")
     return loaded

@@ -6,6 +6,7 @@ import pytest
 
 from mmsim.api.report import Report
 from mmsim.cli import main
+from mmsim.cli.loading import CommandError, load_program
 
 FILE = """\
 import mmsim as mm
@@ -166,3 +167,11 @@ def test_a_program_may_be_spaced_as_python_allows(tmp_path, capsys, head):
     called = ["check", f"{path}:mine", "zeros:8", "--threads", "8", "--width", "4"]
     assert main(called) == 1
     assert "and thread 0 is elsewhere (mine, line 4)" in capsys.readouterr().out
+
+
+def test_kernels_are_named_where_a_name_is_unknown(tmp_path):
+    (tmp_path / "two.py").write_text(
+        "from mmsim import cuda\n\n\n@cuda.jit\ndef scale(a):\n    a[cuda.grid(1)] *= 2\n"
+    )
+    with pytest.raises(CommandError, match=r"has no program 'scaled'; it has scale$"):
+        load_program(f"{tmp_path / 'two.py'}:scaled")

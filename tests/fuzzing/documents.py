@@ -26,7 +26,7 @@ from rich.console import Console
 import mmsim as mm
 from fuzzing.trial import Finding, Verdict
 from mmsim.api.report import Report
-from mmsim.cli.loading import CallError
+from mmsim.cli.loading import CommandError
 from mmsim.cli.values import parse_argument
 from mmsim.errors import FormatError, MMSimError
 from mmsim.gpu.calibrated import Calibration
@@ -225,13 +225,13 @@ def readers() -> dict[str, Reader]:
             (an_array(np.arange(6).reshape(2, 3)), an_array(np.zeros(4, bool)), an_array([0.5])),
             from_file(lambda file: parse_argument(str(file), np.random.RandomState(0)), ".npy"),
             lambda array: array.nbytes,
-            (CallError, MemoryError),
+            (CommandError, MemoryError),
         ),
         "argument": Reader(
             (b"zeros:4x8", b"arange:64", b"random:2x2", b"permutation:8", b"12", b"0.5"),
             lambda data: parse_argument(data.decode(errors="replace"), np.random.RandomState(0)),
             repr,
-            (CallError, MemoryError),  # which the command line reports, too
+            (CommandError, MemoryError),  # which the command line reports, too
         ),
     }
 

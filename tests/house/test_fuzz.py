@@ -32,7 +32,7 @@ from fuzzing.programs import make_program
 from fuzzing.surroundings import TOUCHED, Trap, define
 from fuzzing.trees import MUTATIONS as TREE_MUTATIONS
 from fuzzing.trial import Finding, check_refusal, try_program
-from mmsim.cli.loading import CallError
+from mmsim.cli.loading import CommandError
 from mmsim.cli.values import parse_argument
 from mmsim.engines.array import engine as array
 from mmsim.engines.array.fused.analysis import CannotFuse
@@ -458,7 +458,7 @@ def test_a_damaged_calibration_is_refused(change):
 def test_a_damaged_array_is_refused(head, tmp_path):
     file = tmp_path / "data.npy"
     file.write_bytes(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head)
-    with pytest.raises(CallError, match="holds no array of numbers"):
+    with pytest.raises(CommandError, match="holds no array of numbers"):
         parse_argument(str(file), np.random.RandomState(0))
 
 

@@ -115,7 +115,7 @@ def test_a_search_for_executors_finds_them():
 
 
 def test_an_array_that_is_a_pickle_is_refused(tmp_path):
-    from mmsim.cli.loading import CallError
+    from mmsim.cli.loading import CommandError
     from mmsim.cli.values import parse_argument
 
     mark = tmp_path / "ran"
@@ -126,7 +126,7 @@ def test_an_array_that_is_a_pickle_is_refused(tmp_path):
 
     file = tmp_path / "objects.npy"
     np.save(file, np.array([Opens()], dtype=object), allow_pickle=True)
-    with pytest.raises(CallError, match="no array of numbers"):
+    with pytest.raises(CommandError, match="no array of numbers"):
         parse_argument(str(file), np.random.RandomState(0))
     assert not mark.exists()
 
