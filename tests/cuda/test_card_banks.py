@@ -143,4 +143,4 @@ def test_the_command_counts_as_launches_do(tmp_path):
     command = [sys.executable, "-m", "mmsim", "cuda", "--json", "costs.json", "script.py"]
     subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
     (costs,) = json.loads((tmp_path / "costs.json").read_text())["kernels"]
-    assert costs["memories"]["shared"] == {"stages": 2, "wasted": 0}
+    assert costs["memories"]["shared"] == {"stages": 2, "wasted": 0, "contended": 0}

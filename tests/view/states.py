@@ -54,3 +54,12 @@ def expected(trace, start=0, end=None):
                 for name, held in cycle.variables.items()
             },
         }
+
+
+def until(page, test):
+    """Wait until a test in JavaScript holds on a page that lets nobody evaluate texts."""
+    for _ in range(500):
+        if page.evaluate(test):
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError(f"{test} does not hold after 10 seconds")

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from states import expected
+from states import expected, until
 
 import mmsim as mm
 from mmsim.cli import main
@@ -856,7 +856,7 @@ def test_a_player_is_wide_enough_for_its_banks(show):
 def test_the_controls_stay_in_sight(show, width):
     shown = show(permuting().trace.player(), viewport={"width": width, "height": 700})
     shown.mouse.wheel(0, 5000)
-    shown.wait_for_function("scrollY > 100")
+    until(shown, "scrollY > 100")
     top, height = shown.locator("#controls").evaluate(
         "box => [box.getBoundingClientRect().top, box.offsetHeight]"
     )

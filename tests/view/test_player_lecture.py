@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from states import until
 
 import mmsim as mm
 from mmsim_algorithms import permutations, transpose
@@ -247,7 +248,7 @@ def test_on_paper_and_with_less_motion(show, width):
     shown.emulate_media(media="print")
     colour = "getComputedStyle(document.querySelector('#player')).backgroundColor"
     assert shown.evaluate(colour) == "rgb(255, 255, 255)"
-    shown.wait_for_function("inks.length > 0")
+    until(shown, "inks.length")
     assert max(int(ink[1:3], 16) for ink in shown.evaluate("inks")) < 100
     assert not shown.locator(".buttons").is_visible()
     for box in ("#source", "#queue", ".memory", "#held"):
