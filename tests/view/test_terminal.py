@@ -53,20 +53,19 @@ def test_nothing_is_cut(width):
 
 def test_borders_go_first_and_then_columns():
     assert shown(80)[1].startswith("┏")
-    heads, names, first = (line.rstrip() for line in shown(52)[1:4])
-    assert heads == "                          shared"
-    assert names == "program                   stages  what it does"
-    assert first.startswith("package.module:a_name   12345678  it reads rows")
+    heads, names, first = (" ".join(line.split()) for line in shown(52)[1:4])
+    assert (heads, names) == ("shared", "program stages what it does")
+    assert first.startswith("package.module:a_name 12345678 it reads rows")
     rows = [("package.module:a_name", "", "it reads"), ("package.module:b_name", "1", "")]
-    assert [line.rstrip() for line in shown(38, rows=[*rows, ROWS[0]])[:8]] == [
+    assert [" ".join(line.split()) for line in shown(38, rows=[*rows, ROWS[0]])[:8]] == [
         "A caption",
-        "program        package.module:a_name",
-        "what it does   it reads",
+        "program package.module:a_name",
+        "what it does it reads",
         "",
-        "program        package.module:b_name",
-        "shared stages  1",
+        "program package.module:b_name",
+        "shared stages 1",
         "",
-        "program        package.module:a_name",
+        "program package.module:a_name",
     ]
 
 
