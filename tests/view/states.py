@@ -57,7 +57,7 @@ def expected(trace, start=0, end=None):
 
 
 def until(page, test):
-    """Wait until a test in JavaScript holds on a page that lets nobody evaluate texts."""
+    """Wait until a test in JavaScript holds; a page does not evaluate the texts of Playwright."""
     for _ in range(500):
         if page.evaluate(test):
             return
