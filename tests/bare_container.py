@@ -87,7 +87,7 @@ def _main(place: Path) -> int:
 
 
 def _tested_versions(python: Path) -> dict[str, str]:
-    """What tells pip, old or new, which versions are tested with a Python, if any are."""
+    """Variables that limit pip, old or new, to the tested versions of a Python, if any."""
     found = version(python)
     assert found is not None
     file = ROOT / ".ci" / "constraints" / f"{found[0]}.{found[1]}.txt"

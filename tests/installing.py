@@ -13,7 +13,7 @@ CHEAPER = {
     "mmsim reproduce RAP-T2": "mmsim reproduce CFP-T1",
     "mmsim bench scheduled": "mmsim bench scheduled --most 16384 --repeat 1",
 }
-"""What is run of a command that takes long."""
+"""Cheaper commands in the place of long ones."""
 
 PROGRAM = """
 import mmsim as mm
@@ -60,5 +60,5 @@ def ready(command: str, folder: Path) -> list[str]:
 
 
 def went_well(command: str, status: int, errors: str) -> bool:
-    """Whether a command did what it should; `mmsim gpu` says with 1 that there is no GPU."""
+    """Return whether a command did what it should; `mmsim gpu` says with 1 that there is no GPU."""
     return "Traceback" not in errors and status in ((0, 1) if command == "mmsim gpu" else (0,))

@@ -279,7 +279,7 @@ class Claim(Guessed):
         return drawn
 
     def agrees(self, measured: int, claimed: Any) -> bool:
-        """Whether a measured quantity agrees with the claim."""
+        """Return whether a measured quantity agrees with the claim."""
         if self.kind == "exact":
             return bool(claimed == measured)
         return bool(measured <= claimed if self.kind == "upper" else measured >= claimed)
@@ -297,7 +297,7 @@ class Claim(Guessed):
 
     @property
     def has_own_size(self) -> bool:
-        """Whether there are cases of the paper's own size; does not make them."""
+        """Return whether there are cases of the paper's own size; does not make them."""
         return self.own is not tuple
 
     def _checked(self, cases: Iterable[Case]) -> list[Case]:

@@ -78,7 +78,7 @@ class Fit(Tabular):
 
     @property
     def unique(self) -> bool:
-        """Whether it is exact, and no other sum with the same number of terms is."""
+        """Return whether it is exact, and no other sum with the same number of terms is."""
         return self.exact and not self.others
 
     def value(self, case: Case) -> Fraction:

@@ -119,7 +119,7 @@ def _is_size(value: object) -> bool:
 
 
 def refutation(claim: Claim, ratios: Sequence[tuple[Case, Fraction]]) -> tuple[bool, str]:
-    """Whether the family of a claim's `growth` refutes the claim, and the reason in words.
+    """Return whether the family of a claim's `growth` refutes the claim, with the reason.
 
     `ratios` are the cases with their ratios measured/formula.
     """

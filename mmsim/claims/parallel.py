@@ -23,7 +23,7 @@ WORTH_A_PROCESS = 8  # claims below which starting processes takes longer than i
 
 
 def worth_processes(claims: Sequence[Claim]) -> bool:
-    """Whether other processes should verify these claims, for speed or so that Ctrl-C ends them.
+    """Return whether other processes verify these claims, for speed or so that Ctrl-C ends them.
 
     Claims of a paper's own size prepare arguments by uninterruptible searches.
     """

@@ -66,7 +66,7 @@ class Figure:
 
     @property
     def explained(self) -> bool:
-        """Whether rounding and chance explain the difference.
+        """Return whether rounding and chance explain the difference.
 
         The printed figure stands for any number that rounds to it. The computed figure lies within
         three standard errors of its expectation.

@@ -112,7 +112,7 @@ class Verdict(Guessed):
 
     @property
     def good(self) -> bool:
-        """Whether the verdict is as it must be: claims hold, misprints are refuted."""
+        """Return whether the verdict is as it must be: claims hold, misprints are refuted."""
         return self.result in ("holds", "refuted")
 
     def __str__(self) -> str:
@@ -241,7 +241,7 @@ def _run_case(claim: Claim, case: Case) -> CaseResult:
 
 
 def _strain(claim: Claim, one: CaseResult) -> tuple[Fraction, int]:
-    """How near a case comes to breaking a claim; of two equal cases the larger counts more."""
+    """Rate how near a case comes to breaking a claim; of two equal cases the larger is nearer."""
     claimed = Fraction(one.claimed)
     if claim.kind == "exact":
         return abs(one.measured - claimed), one.measured

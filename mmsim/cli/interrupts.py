@@ -108,7 +108,7 @@ class _Interrupt:
 
 
 def _is_loading(frame: FrameType | None) -> bool:
-    """Whether a module is loading in a frame or in one of its callers."""
+    """Return whether a module is loading in a frame or in one of its callers."""
     while frame is not None and frame.f_code.co_filename != IMPORTS:
         frame = frame.f_back
     return frame is not None

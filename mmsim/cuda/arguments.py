@@ -82,7 +82,7 @@ def prepared(value: Any, afterwards: Afterwards) -> Any:
 
 
 def is_read_only(value: Any) -> bool:
-    """Whether a value is an array, or a record, that must not be written."""
+    """Return whether a value is an array, or a record, that must not be written."""
     return isinstance(value, np.ndarray | np.void) and not value.flags.writeable
 
 

@@ -350,7 +350,7 @@ def _described(array: npt.NDArray[Any], stream: Given) -> dict[str, Any]:
 
 
 def is_described(address: int) -> bool:
-    """Whether an address lies in an array whose CUDA array interface was read."""
+    """Return whether an address lies in an array whose CUDA array interface was read."""
     bounds = (byte_bounds(array) for array in list(_described_arrays.values()))
     return any(low <= address < high for low, high in bounds)
 

@@ -87,7 +87,7 @@ class Dispatcher(Guessed):
 
     @property
     def is_device(self) -> bool:
-        """Whether it is a device function: kernels call it, and the host can't launch it."""
+        """Return whether it is a device function: kernels call it, and the host can't launch it."""
         return bool(self.targetoptions.get("device"))
 
     @property

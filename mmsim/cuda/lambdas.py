@@ -43,7 +43,7 @@ def _lambdas(file: str) -> list[ast.Lambda]:
 
 
 def _is(node: ast.Lambda, code: types.CodeType) -> bool:
-    """Whether a lambda has such code: the same place, names and constants."""
+    """Return whether a lambda has such code: the same place, names and constants."""
     if not node.lineno <= code.co_firstlineno <= (node.end_lineno or node.lineno):
         return False
     tree = ast.fix_missing_locations(ast.Expression(node))

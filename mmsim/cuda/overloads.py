@@ -86,7 +86,7 @@ def reinterpreted(given: Types, wanted: Types) -> Types | None:
 
 
 def _same_bits(given: Type, wanted: Type) -> bool:
-    """Whether a type fits without conversion, or is an array of integers of the same width."""
+    """Return whether a type fits as it is, or is an array of integers of the same width."""
     if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
         one, other = given.dtype, wanted.dtype
         if isinstance(one, Scalar) and isinstance(other, Scalar) and one.bitwidth == other.bitwidth:

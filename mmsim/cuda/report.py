@@ -28,7 +28,7 @@ WORDS = {
     "shared": ("bank conflicts", "shared memory has no bank conflict"),
     "global": ("uncoalesced accesses", "global memory is coalesced"),
 }
-"""What wastes stages of a memory, and what is said where none is wasted."""
+"""The name of the waste of a memory, and the text for a memory without waste."""
 CONTENTION = "atomics that wait for each other"
 SCOPE = looked_for("asynchronous", thorough=False)
 UNCHECKED = (
@@ -220,7 +220,7 @@ def verdict(launched: Launched) -> str:
 
 
 def _of_memory(space: str, cost: Cost) -> str:
-    """Whether the accesses to a memory conflict, in words.
+    """Describe in words whether the accesses to a memory conflict.
 
     >>> _of_memory("shared", Cost(62, 31)), _of_memory("global", Cost(10, 0))
     ('bank conflicts take 31 of 62 stages of shared memory', 'global memory is coalesced')

@@ -110,7 +110,7 @@ class Event:
         self._time = clock.milliseconds()
 
     def query(self) -> bool:
-        """Whether all earlier work is done."""
+        """Return whether all earlier work is done."""
         return True
 
     def synchronize(self) -> None:

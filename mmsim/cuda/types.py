@@ -113,7 +113,7 @@ class ArrayType(Type):
         return f"array({self.dtype}, {self.ndim}d, {self.layout})"
 
     def takes(self, other: Any) -> bool:
-        """Whether an argument of another type fits this type."""
+        """Return whether an argument of another type fits this type."""
         if not isinstance(other, ArrayType) or (self.dtype, self.ndim) != (other.dtype, other.ndim):
             return False
         return self.layout in ("A", other.layout)
@@ -316,7 +316,7 @@ def as_signature(value: Any) -> Signature:
 
 
 def is_signature(value: Any) -> bool:
-    """Whether a value may be a signature: neither a function nor a list of signatures."""
+    """Return whether a value may be a signature: neither a function nor a list of signatures."""
     if isinstance(value, str | tuple | Signature):
         return True
     return is_numbas(value) and hasattr(value, "return_type")

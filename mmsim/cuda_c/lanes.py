@@ -36,13 +36,13 @@ class Lanes:
         return True
 
     def is_uniform(self, value: ir.Expr) -> bool:
-        """Whether an expression has one value for all threads that evaluate it."""
+        """Return whether an expression has one value for all threads that evaluate it."""
         if self._together:
             return self._uniformity.is_uniform(value)
         return follows_from(value, ir.UNIFORM_FIELDS, lambda name: False)
 
     def parts(self, statement: ir.If) -> bool:
-        """Whether lanes diverge at a branch, and an exchange needs the lanes of a side."""
+        """Return whether lanes diverge at a branch, and an exchange needs the lanes of a side."""
         if not self.needed or self.is_uniform(statement.test):
             return False
         inside = list(statements((*statement.then, *statement.orelse)))

@@ -54,7 +54,7 @@ def identifier(name: str, refused: frozenset[str] = RESERVED) -> str:
 
 
 def is_plain(letter: str) -> bool:
-    """Whether a name of C++ may contain a letter unchanged; a function's name may be any text."""
+    """Return whether a name of C++ may contain a letter; a function's name may be any text."""
     return letter.isascii() and (letter.isalnum() or letter == "_")
 
 

@@ -104,7 +104,7 @@ class Shape:
                 yield name
 
     def _is_plain(self, loop: ir.For) -> bool:
-        """Whether a loop's bounds and its variable stay unchanged."""
+        """Return whether a loop's bounds and its variable stay unchanged."""
         set_inside = {name for one in loop.body for name in set_by(one)}
         if self._ranges.typing.variables[loop.target] != INT or loop.target in set_inside:
             return False

@@ -61,7 +61,7 @@ def plain_state(launch: Launch) -> State:
 
 
 def sparse(launch: Launch) -> bool:
-    """Whether a machine's tables are large, and larger than the arrays of a launch.
+    """Return whether a machine's tables are large, and larger than the arrays of a launch.
 
     Then only the used entries are kept, in Python.
     """

@@ -217,5 +217,5 @@ class Assignments:
 
 
 def changes(statement: ir.Stmt) -> bool:
-    """Whether a hoisted statement may change a value that an earlier expression reads."""
+    """Return whether a hoisted statement may change a value that an earlier expression reads."""
     return not isinstance(statement, ir.Load | ir.VectorLoad | ir.Assign)

@@ -94,7 +94,7 @@ class Calls:
         return first
 
     def is_method(self, called: ast.Attribute, name: str) -> bool:
-        """Whether a call is of a number's method with that name, not of a module's function."""
+        """Return whether a call is of a number's method, not of a function of that name."""
         return called.attr == name and isinstance(self.function.captured(called), Missing)
 
     def conjugate(self, node: ast.Call, called: ast.Attribute) -> ir.Expr:

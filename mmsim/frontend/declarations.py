@@ -145,7 +145,7 @@ class Declarations:
         return constant
 
     def is_known(self, statement: ir.Stmt) -> bool:
-        """Whether a statement in front of a size assigns a known value, which is then kept."""
+        """Keep a known value that a statement before a size assigns; return whether it does."""
         if isinstance(statement, ir.Forget):  # a call in a loop begins with it
             return True
         if not isinstance(statement, ir.Assign):

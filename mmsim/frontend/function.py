@@ -126,7 +126,7 @@ class Function:
         return None
 
     def is_array(self, node: ast.expr) -> bool:
-        """Whether an expression certainly names an array."""
+        """Return whether an expression certainly names an array."""
         entity = self.entity(node.id) if isinstance(node, ast.Name) else None
         return isinstance(entity, ArrayName | Alias) or (
             isinstance(entity, ParameterUse) and entity.use == "array"

@@ -124,5 +124,5 @@ class Merging:
 
 
 def ends(block: ir.Block) -> bool:
-    """Whether the end of a block is never reached."""
+    """Return whether the end of a block is never reached."""
     return bool(block) and isinstance(block[-1], ir.Break | ir.Continue | ir.Return | ir.Leave)

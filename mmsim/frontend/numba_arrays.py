@@ -291,7 +291,7 @@ class NumbaValues(Values):
         return Alias(tuple(part.restricted(fixed) for part in array.parts), array.which)
 
     def of_array(self, node: ast.expr) -> bool:
-        """Whether the indexed value is an array, or part of one."""
+        """Return whether the indexed value is an array, or part of one."""
         return self.field(node) is not None or self.function.array(node) is not None
 
     def element_of(self, array: Alias, node: ast.expr) -> Value:
@@ -378,6 +378,6 @@ class NumbaValues(Values):
         return part if isinstance(part, Alias) else None
 
     def leaves_axes(self, array: Alias, index: tuple[ir.Expr, ...]) -> bool:
-        """Whether an index leaves axes of an array, so that its value is an array again."""
+        """Return whether an index leaves axes of an array, so that its value is an array again."""
         rank = self.arrays.axes(array)
         return bool(self.fields_of(array)) or (rank is not None and len(index) < rank)

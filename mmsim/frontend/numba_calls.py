@@ -248,7 +248,7 @@ class NumbaStatements(Statements):
         super().split(node, test)
 
     def is_last(self, node: ast.If) -> bool:
-        """Whether a kernel has no more statements for the threads whose test is false.
+        """Return whether a kernel has no more statements for the threads whose test is false.
 
         They end there, as on GPUs since Volta, so that others can wait for the grid without them.
         """
@@ -256,7 +256,7 @@ class NumbaStatements(Statements):
         return not inside and not node.orelse and node is self.function.text.node.body[-1]
 
     def called(self, node: ast.Expr, call: ast.Call) -> bool:
-        """Whether a call is a statement."""
+        """Return whether a call is a statement."""
         name = name_of(call.func, self.function)
         if name in self.calls.waits:
             self.calls.waits[name](call)

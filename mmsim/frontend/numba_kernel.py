@@ -88,7 +88,7 @@ class NumbaProgram(Program):
 
     @property
     def parsed_late(self) -> bool:
-        """Whether a launch parses it: it has no code before."""
+        """Return whether a launch parses it: it has no code before."""
         return True
 
     @property
@@ -124,7 +124,7 @@ def as_program(thing: Any) -> Any:
 
 
 def is_kernel(thing: Any) -> bool:
-    """Whether a program, or an object that a machine takes as one, is a kernel of numba.cuda."""
+    """Return whether a program, or an object taken as one, is a kernel of numba.cuda."""
     program = as_program(thing)
     if isinstance(program, NumbaProgram):
         return True

@@ -157,7 +157,7 @@ def _is_object(value: Any) -> bool:
 
 
 def _is_held(dtype: np.dtype[Any]) -> bool:
-    """Whether a kernel can use a field of a type; it must not access other fields."""
+    """Return whether a kernel can use a field of a type; it must not access other fields."""
     return supported(dtype.name) or bool(dtype.names)
 
 

@@ -99,7 +99,7 @@ class NumbaLoops(Loops):
 
 
 def _strict(node: ast.Call) -> bool:
-    """Whether zip must refuse arrays of different lengths, which are known only in the run."""
+    """Return whether zip must refuse arrays of lengths that differ and are known in the run."""
     return any(
         one.arg != "strict"
         or not isinstance(one.value, ast.Constant)

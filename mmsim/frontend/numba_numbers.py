@@ -62,7 +62,7 @@ class NumbaExpressions(Expressions):
         return super().binary(self.with_powers(node))
 
     def is_complex_power(self, node: ast.expr) -> bool:
-        """Whether an expression is a power known to be one of complex numbers."""
+        """Return whether an expression is a power known to be one of complex numbers."""
         known = self.function.shared.known.of_complex
         return (
             isinstance(node, ast.BinOp)

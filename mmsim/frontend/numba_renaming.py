@@ -30,7 +30,7 @@ def names_in(node: ast.AST) -> Iterator[ast.Name]:
 
 
 def is_separable(node: ast.FunctionDef, name: str) -> bool:
-    """Whether a name occurs only in several loops that assign it."""
+    """Return whether a name occurs only in several loops that assign it."""
     loops = list(loops_of(node, name))
     inside = sum(one.id == name for loop in loops for one in names_in(loop))
     return len(loops) > 1 and inside == sum(one.id == name for one in names_in(node))

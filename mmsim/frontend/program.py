@@ -64,7 +64,7 @@ class Program:
 
     @property
     def parsed_late(self) -> bool:
-        """Whether a launch parses it: it has no code before."""
+        """Return whether a launch parses it: it has no code before."""
         return False
 
     def specialized(self, args: Sequence[Any]) -> tuple[Program, tuple[Any, ...]]:

@@ -207,7 +207,7 @@ def is_thread(node: ast.expr, function: Function) -> bool:
 
 
 def is_triple(node: ast.Attribute, function: Function) -> bool:
-    """Whether a node is T.threadIdx or another field with x, y and z."""
+    """Return whether a node is T.threadIdx or another field with x, y and z."""
     return is_thread(node.value, function) and node.attr in TRIPLES
 
 

@@ -52,5 +52,5 @@ def by_spacing(rows: Iterable[Row]) -> dict[float, dict[int, float]]:
 
 
 def _quick(times: Mapping[int, float], regions: int) -> bool:
-    """Whether reads of `regions` regions take about the time of the fewest regions."""
+    """Return whether reads of `regions` regions take about the time of the fewest regions."""
     return times[regions] < LONGER * times[min(times)]

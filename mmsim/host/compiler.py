@@ -52,7 +52,7 @@ def cache_directory() -> Path | None:
 
 
 def enabled() -> bool:
-    """Whether Numba compiles: with NUMBA_DISABLE_JIT=1, it leaves functions unchanged."""
+    """Return whether Numba compiles: with NUMBA_DISABLE_JIT=1, it leaves functions unchanged."""
     return not numba.config.DISABLE_JIT
 
 

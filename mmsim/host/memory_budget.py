@@ -1,4 +1,4 @@
-"""Whether there is enough memory for an object, before it is made."""
+"""Ask for the memory of an object before it is made."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def _check_mode(path: Path, about: os.stat_result) -> None:
 
 
 def _mine_alone(path: Path, group: int) -> bool:
-    """Whether only this user has the rights of a group here: no access list names others.
+    """Return whether only this user has the rights of a group here: no access list names others.
 
     With such a list, the group bits of the mode stand for all that it names.
     """
@@ -108,7 +108,7 @@ def _mine_alone(path: Path, group: int) -> bool:
 
 @cache
 def _is_own(group: int) -> bool:
-    """Whether a group is the user's own, which Linux makes for each user, without other members."""
+    """Return whether a group is the one that Linux made for this user, without other members."""
     import grp
     import pwd
 

@@ -74,7 +74,7 @@ class NumbaTyping(Typing):
         return kept(unified(first.type, second.type))
 
     def computes(self, value: ir.Operating, *held: Held) -> Operation:
-        """How an operation on operands of these types computes."""
+        """Return the arithmetic of an operation on operands of these types."""
         return operation(value, *(one.type for one in held))
 
     def computed(self, value: ir.Operating, known: list[Held]) -> Held | None:
@@ -162,7 +162,7 @@ def arithmetic(*types: Type) -> Type:
 
 
 def operation(value: ir.Operating, *types: Type) -> Operation:
-    """How an operation on operands of these types computes."""
+    """Return the arithmetic of an operation on operands of these types."""
     match value:
         case ir.Unary(op):
             return _unary(op, types[0])

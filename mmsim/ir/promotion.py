@@ -158,7 +158,7 @@ def fixed_result(value: ir.Operating) -> Held | None:
 
 
 def operation(value: ir.Operating, *held: Held) -> Operation:
-    """How an operation on operands of these types computes."""
+    """Return the arithmetic of an operation on operands of these types."""
     asked = any(one.asked for one in held)
     match value:
         case ir.Unary(op):

@@ -25,7 +25,7 @@ Range = tuple[int, int]
 WHOLE: Range = (-(2**63), 2**63 - 1)
 READER = "the search for ranges"
 PATIENCE = 4
-"""How often a variable's range may grow before it is assumed to hold any value."""
+"""The times that a variable's range may grow before it is assumed to hold any value."""
 
 _EVERY = tuple(product((0, 1), (0, 1)))
 EXTREMES = {"+": (((0, 0),), ((1, 1),)), "-": (((0, 1),), ((1, 0),)), "*": (_EVERY, _EVERY)}

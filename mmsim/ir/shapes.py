@@ -49,7 +49,7 @@ def numbered(body: ir.Block, block: Sides, grid: Sides) -> ir.Block:
 
 
 def _has_indices(statement: ir.Stmt) -> bool:
-    """Whether a statement itself contains T.threadIdx or T.blockIdx."""
+    """Return whether a statement itself contains T.threadIdx or T.blockIdx."""
     return any(
         isinstance(part, ir.ThreadField) and part.field in ir.INDICES
         for value in expressions(statement)

@@ -97,7 +97,7 @@ class Typing:
         return join(first, second)
 
     def computes(self, value: ir.Operating, *held: Held) -> Operation:
-        """How an operation on operands of these types computes."""
+        """Return the arithmetic of an operation on operands of these types."""
         return operation(value, *held)
 
     def computed(self, value: ir.Operating, known: list[Held]) -> Held | None:

@@ -14,7 +14,7 @@ Path = tuple[tuple[int, int], ...]
 
 
 def follows_from(value: ir.Expr, fields: Collection[str], variable: Callable[[str], bool]) -> bool:
-    """Whether a value depends only on these fields of T, these variables, and shared values."""
+    """Return whether a value depends only on fields of T, variables, and shared values."""
     return all(_leaf_follows(part, fields, variable) for part in parts(value))
 
 

@@ -57,7 +57,7 @@ class _Dependences:
         return [load for load in self.loads if not behind.isdisjoint(targets(load))]
 
     def moves(self, index: Iterable[ir.Expr]) -> bool:
-        """Whether an index depends on a value read, or on its own last value."""
+        """Return whether an index depends on a value read, or on its own last value."""
         return any(
             {READ, name} & self._behind(self.on.get(name, set()))
             for name in self._behind(names(index))

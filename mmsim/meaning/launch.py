@@ -454,7 +454,7 @@ def _array(program: Program, parameter: ir.Parameter, value: Any, written: bool)
 
 
 def _plain(value: Any) -> bool:
-    """Whether an argument is a valid array."""
+    """Return whether an argument is a valid array."""
     return type(value) is np.ndarray and value.ndim > 0 and _held(value.dtype)
 
 
@@ -483,7 +483,7 @@ def _refuse_overlap(program: Program, arrays: list[Parameter]) -> None:
 
 
 def _overlap(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> bool:
-    """Whether two arrays have a word in common; views too complex to decide count as such."""
+    """Return whether two arrays have a word in common; views too complex to decide have."""
     if not np.may_share_memory(first, second):  # this is fast
         return False
     most: Any = 1000  # candidates; some versions of NumPy declare too few types for it

@@ -244,7 +244,7 @@ class Meaning(Expressions):
         return Access(begin, self._finish(statement.target, statement.array))
 
     def _finish(self, target: str | None, array: str) -> Finish | None:
-        """How a variable takes the words read in an array; None if there is none."""
+        """The way in which a variable takes the words read in an array; None if there is none."""
         if target is None:
             return None
         slot, wanted = self._slot(target), self.typing.variables[target]

@@ -30,7 +30,7 @@ Integers = npt.NDArray[np.int64]
 
 
 def vector_load(meaning: Expressions, site: Site, statement: ir.VectorLoad) -> tuple[Begin, Finish]:
-    """How a vector read makes its request, and how its variables take the words read."""
+    """The request of a vector read, and the way in which its variables take the words."""
     count, array, place = len(statement.targets), statement.array, statement.place
     firsts = _first_elements(meaning, array, statement.index, place, count)
     slots = list(map(meaning._slot, statement.targets))

@@ -78,7 +78,7 @@ class Numbers(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """Whether only tag requests take time, one time unit each: the rule of address groups."""
+        """Return whether only tag requests take time, one unit each: the rule of address groups."""
         others = self.sector_time + self.cross_time + self.memory_time + self.fill_time
         others += self.row_time + self.miss_latency + self.cross_latency
         others += self.port_time + self.wire_time + self.write_port_time + self.write_wire_time
@@ -596,7 +596,7 @@ def serve(
 
 
 def apart(numbers: Numbers) -> bool:
-    """Whether the items on each slice, and on the port and the wire of each DMM, are counted.
+    """Return whether items on each slice, and on each DMM's port and wire, are counted.
 
     They are if any of these takes time, because it may then be the bottleneck.
     """

@@ -50,7 +50,7 @@ class Conflict(ABC):
     width: int
 
     by_lane: ClassVar[bool] = False
-    """Whether the stages depend on the lanes that ask, or on the bytes of their words."""
+    """Return whether the stages depend on the lanes that ask, or on the bytes of their words."""
 
     @property
     @abstractmethod
@@ -165,7 +165,7 @@ class Conflict(ABC):
         return found
 
     def parts(self, firsts: Integers, lanes: Integers | None = None) -> Integers:
-        """Where the parts begin that are served in turn, each in one stage at least.
+        """Return the first lanes of the parts that are served in turn, each in a stage at least.
 
         The requests begin at `firsts` in a list of lanes. Most rules serve a request as one part.
         """

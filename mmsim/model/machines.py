@@ -159,7 +159,7 @@ class Machine(ABC):
 
     @property
     def pipelined(self) -> bool:
-        """Whether each unit takes one stage in each time unit and nothing else, as traces show.
+        """Return whether each unit takes one stage in each time unit, and nothing else, for traces.
 
         Each warp also has one request under way, and each block is on the DMM of its number.
         """
@@ -175,7 +175,7 @@ class Machine(ABC):
 
     @cached_property
     def by_lane(self) -> bool:
-        """Whether the rule of a unit depends on the lanes that ask."""
+        """Return whether the rule of a unit depends on the lanes that ask."""
         return any(rule.by_lane for rule in {self.memory.conflict, *self._shared_conflicts})
 
     @cached_property

@@ -140,7 +140,7 @@ class Conflicts(Tabular, DrawnConflicts, Guessed):
 
     @property
     def free(self) -> bool:
-        """Whether there is no conflict: the stages are the fewest possible."""
+        """Return whether there is no conflict: the stages are the fewest possible."""
         return self.stages == self.least
 
     def collisions(self) -> Iterator[tuple[int, int, int, dict[int, tuple[int, ...]]]]:

@@ -22,7 +22,7 @@ class Asked(NamedTuple):
     sector: int
     """Places of a sector."""
     masked: bool
-    """Whether the touched places of a sector matter."""
+    """Return whether the touched places of a sector matter."""
 
     @staticmethod
     def by(machine: Machine, numbers: Numbers, place: int, kind: str, itemsize: int) -> Asked:

@@ -54,7 +54,7 @@ class Shape:
 
     @property
     def is_line(self) -> bool:
-        """Whether it has no extent along y and z: then a thread's number is enough."""
+        """Return whether it has no extent along y and z: then a thread's number is enough."""
         return self.grid[1:] == self.block[1:] == (1, 1)
 
     def position(self, thread: int) -> Position:

@@ -120,7 +120,7 @@ class DeadlockCheck(Listener):
 
     @property
     def reached(self) -> bool:
-        """Whether no progress has been made for too long, and a thread reads."""
+        """Return whether no progress has been made for too long, and a thread reads."""
         return self.requests >= self.enough and bool(self.readers())
 
     def readers(self) -> list[Read]:

@@ -81,7 +81,7 @@ class Order:
                 self._learn(warp, [together])
 
     def before(self, view: Integers, warp: Integers, count: Integers) -> npt.NDArray[np.bool_]:
-        """Whether accesses with these views come after those of these warps and counts."""
+        """Return whether accesses with these views come after those of these warps and counts."""
         known = np.stack(self.views)
         result: npt.NDArray[np.bool_] = known[view, warp] >= count
         return result

@@ -120,7 +120,7 @@ class WarpSyncCheck(Listener):
         self.count = end
 
     def _look(self, access: Access, cells: Integers, earlier: str) -> None:
-        """Whether other lanes of the warps touched the elements before, unordered with these."""
+        """Return whether other lanes of the warps touched the elements before, unordered."""
         kind, threads = access.site.kind, access.threads
         first = self.grid.warp_ends[access.warps]
         end = self.grid.warp_ends[access.warps + 1]

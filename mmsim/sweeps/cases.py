@@ -89,7 +89,7 @@ def _combinations(grid: Grid) -> list[dict[str, Any]]:
 
 
 def _lists(value: object) -> bool:
-    """Whether a value has items to go through; an array without a dimension has none."""
+    """Return whether a value has items to go through; an array without a dimension has none."""
     return isinstance(value, Iterable) and not (isinstance(value, np.ndarray) and value.ndim == 0)
 
 

@@ -70,7 +70,7 @@ def captured(function: types.FunctionType) -> dict[str, Any]:
 
 
 def is_own(module: str, near: str) -> bool:
-    """Whether a module is the user's, or belongs to the package of `near`, which names it.
+    """Return whether a module is the user's, or belongs to the package of `near`, which names it.
 
     Modules of Python and of installed packages are ignored, in any version.
     """

@@ -27,7 +27,7 @@ from course.worksheets import worksheet
 NEEDED = ("classroom.py", "sealed.py", "matplotlibrc")
 """What a notebook needs in its folder."""
 RECORDS = FOLDER.parent / "benchmarks" / "results" / "gpu"
-"""What a notebook needs in `results` that reads the records kept of a GPU."""
+"""The records of a GPU that a notebook reads from `results`."""
 REVEAL = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The date in every archive, so that the same files make the same archive."""

@@ -179,7 +179,7 @@ ANSWERS = {
     "colab": "how-to/colab.html",
     "install": "tutorial/first-program.html",
 }
-"""What people search for, and the page that answers."""
+"""Searches, each with the page that answers."""
 
 
 def test_a_search_finds_the_page_that_answers_first(site, browser):

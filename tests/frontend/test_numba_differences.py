@@ -27,7 +27,7 @@ def compiled(function):
 
 
 def both(function, x, y, dtype):
-    """What Numba gives, and what mmsim does."""
+    """The results of Numba and of mmsim."""
     of_numba, kernel = compiled(function)
     out = np.zeros(1, dtype)
     kernel[1, 1](np.array([x]), np.array([y]), out)

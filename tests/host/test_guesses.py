@@ -33,7 +33,7 @@ def copied(n):
 
 @pytest.fixture(scope="module")
 def names(tmp_path_factory):
-    """What a user has defined before the guess."""
+    """Names that a user has defined before the guess."""
     a, b = np.arange(16), np.zeros(16, int)
     machine = mm.DMM(4, 3)
     kernel[4, 4](a, b)

@@ -300,7 +300,7 @@ class Requests:
         return new_state(self.numbers, self.launch.machine, most)
 
     def pays(self, work: int) -> bool:
-        """Whether to use compiled functions for `sectors` more sectors."""
+        """Return whether to use compiled functions for `sectors` more sectors."""
         if self.compile is not None:
             return self.compile
         if work < FEW or not COLD.pays(work):

@@ -23,7 +23,7 @@ class Cold:
     warm: bool = False
 
     def pays(self, work: int) -> bool:
-        """Whether the next `work` should use the compiled function."""
+        """Return whether the next `work` should use the compiled function."""
         if not self.warm:
             from mmsim.host import compiler  # loads Numba
 

@@ -256,13 +256,13 @@ def parts_asking(lanes: Integers, count: int, width: int) -> int:
 
 @compiled
 def in_pairs(addresses: Integers, lanes: Integers, count: int) -> bool:
-    """Whether all lanes t share addresses with t xor 1, or all with t xor 2, if both ask."""
+    """Return whether all lanes t share addresses with t xor 1, or all with t xor 2, if both ask."""
     return shared_by(1, addresses, lanes, count) or shared_by(2, addresses, lanes, count)
 
 
 @compiled
 def shared_by(apart: int, addresses: Integers, lanes: Integers, count: int) -> bool:
-    """Whether all lanes t share addresses with t xor `apart`, if both ask."""
+    """Return whether all lanes t share addresses with t xor `apart`, if both ask."""
     for slot in range(count):
         for other in range(slot + 1, min(slot + 3, count)):
             if lanes[other] == lanes[slot] ^ apart and addresses[other] != addresses[slot]:

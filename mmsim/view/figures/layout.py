@@ -251,7 +251,7 @@ class _Cell:
 
 
 def _fit(cells: list[_Cell], line: str, across: float, tile: _Tile, letter: str) -> bool:
-    """Whether a line fits into every cell that has it. Only small tiles have offsets."""
+    """Return whether a line fits into every cell that has it. Only small tiles have offsets."""
     if line == "offset" and tile.offsets.shape[1] > SMALL:
         return False
     texts = [cell.text(line, across, tile, letter) for cell in cells]

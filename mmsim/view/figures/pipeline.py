@@ -36,7 +36,7 @@ def units_used(run: Run) -> list[TracedUnit]:
 
 
 def depth(run: Run) -> int:
-    """How many pipeline registers a run used."""
+    """Count the pipeline registers that a run used."""
     return sum(unit.latency for unit in units_used(run))
 
 

@@ -81,7 +81,7 @@ def straighten(block: ir.Block, tail: bool = True, scope: str | None = None) -> 
 
 
 def _ends(statement: ir.Return | ir.Leave, scope: str | None) -> bool:
-    """Whether a jump goes to the end of the straightened block."""
+    """Return whether a jump goes to the end of the straightened block."""
     return scope is None if isinstance(statement, ir.Return) else statement.scope == scope
 
 
@@ -90,7 +90,7 @@ def _leaves(block: ir.Block, scope: str | None) -> bool:
 
 
 def breaks(block: ir.Block) -> bool:
-    """Whether the body of a loop leaves this loop by `break`."""
+    """Return whether the body of a loop leaves this loop by `break`."""
     return any(map(_breaks, block))
 
 
@@ -161,7 +161,7 @@ class Analysis(Uniformity):
         return self._length.get(part.name, 1) if isinstance(part, ir.Var) else 1
 
     def _inlinable(self, value: ir.Expr) -> bool:
-        """Whether an expression has the same value everywhere, and can't fail.
+        """Return whether an expression has the same value everywhere, and can't fail.
 
         In a loop's next trip, a variable that is set once may take another value. It is then set
         before it is read again, because earlier reads are refused.
@@ -198,7 +198,7 @@ class Analysis(Uniformity):
         return True
 
     def _constant(self, value: ir.Expr) -> bool:
-        """Whether an expression is one constant number, without an operation that can fail."""
+        """Return whether an expression is a constant number without an operation that can fail."""
         return self.is_uniform(value) and self._inlinable(value)
 
 

@@ -29,7 +29,7 @@ def _name(kernel: str) -> str:
 
 
 def is_kept(kernel: str) -> bool:
-    """Whether the disk holds a kernel's machine code."""
+    """Return whether the disk holds a kernel's machine code."""
     return any(compiler.kept(_name(kernel)))
 
 

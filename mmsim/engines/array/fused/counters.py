@@ -11,7 +11,7 @@ from mmsim.model.conflicts import Conflict, InParts
 
 
 def counted(rule: Conflict | None, width: int, begin: int) -> bool:
-    """Whether there are counters for arrays aligned to `begin` words and warps of these lanes."""
+    """Return whether arrays aligned to `begin` words and warps of these lanes have counters."""
     if isinstance(rule, Twice):
         return counted(rule.rule, width, begin)
     if rule is None or rule.compiled is None or begin % rule.width:

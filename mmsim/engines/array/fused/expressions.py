@@ -68,7 +68,7 @@ class Text:
         self.divisors: dict[tuple[ir.Expr, bool], tuple[str, str]] = {}
         """The divisors of the loop at work: the names of each divisor and of its power of two."""
         self.doubtful = False
-        """Whether an earlier line may have set `bad` and no line has tested it since."""
+        """Return whether an earlier line may have set `bad` and no line has tested it since."""
         self._names = names
 
     @contextmanager

@@ -45,7 +45,7 @@ def together(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
 
 
 def _by_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
-    """Whether each lane does a statement by itself, or the statement has nothing to do."""
+    """Return whether each lane does a statement by itself, or the statement has nothing to do."""
     match statement:
         case ir.Assign(target):
             return target not in analysis.uniform
@@ -71,7 +71,7 @@ def _by_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
 
 
 def needs_lanes(statement: ir.Stmt, analysis: Analysis) -> bool:
-    """Whether a statement has work for each lane."""
+    """Return whether a statement has work for each lane."""
     match statement:
         case ir.Assign(target):
             return target not in analysis.inlined and target not in analysis.uniform
@@ -146,7 +146,7 @@ class Moves:
         return found
 
     def _read_once(self, value: ir.Expr) -> bool:
-        """Whether a variable, and each for which it stands, is read in one place."""
+        """Return whether a variable, and each for which it stands, is read in one place."""
         while isinstance(value, ir.Var) and self._reads[value.name] == 1:
             if value.name not in self.analysis.inlined:
                 return True

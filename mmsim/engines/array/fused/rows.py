@@ -53,11 +53,11 @@ class Rows:
         return "row" if column else "one"
 
     def same_in_all_blocks(self, index: tuple[ir.Expr, ...]) -> bool:
-        """Whether the lanes of each block access the same elements, whatever has happened."""
+        """Return whether the lanes of each block access the same elements in every run."""
         return all(follows_from(value, OF_ITS_PLACE, self._own_place) for value in index)
 
     def _own_place(self, variable: str) -> bool:
-        """Whether a variable depends only on the place in the block."""
+        """Return whether a variable depends only on the place in the block."""
         inlined = self.analysis.inlined
         return variable in inlined and self.same_in_all_blocks((inlined[variable],))
 
@@ -100,7 +100,7 @@ class Rows:
         return 0 if follows_from(value, OF_THE_WARP, self._same) else None
 
     def asked(self, value: ir.Binary) -> bool:
-        """Whether an operation in a requested type may wrap around."""
+        """Return whether an operation in a requested type may wrap around."""
         return self.typing.operation(value).asked
 
     def _same(self, variable: str) -> bool:
@@ -110,7 +110,7 @@ class Rows:
         return variable in self.analysis.uniform
 
     def _begins_whole(self, value: ir.Expr) -> bool:
-        """Whether the lanes' values count up from a nonnegative multiple of the width."""
+        """Return whether the lanes' values count up from a nonnegative multiple of the width."""
         match value:
             case ir.ThreadField(field):
                 return field in ("index", "lane") or (field == "id" and self.full)

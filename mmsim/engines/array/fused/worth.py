@@ -83,7 +83,7 @@ class Worth:
         return self._part * compiling(self.text)
 
     def at_once(self) -> bool:
-        """Whether compiling pays before any interpretation.
+        """Return whether compiling pays before any interpretation.
 
         Interpreted launches count as well: a repeated program is compiled when interpreting it has
         taken as long as compiling it does.
