@@ -96,9 +96,9 @@ class Machine(machines.Machine, Guessed):
             The bound on accesses plus loop iterations of a warp, or of the program under the
             synchronous schedule. A program that exceeds it is taken to run forever.
         check
-            Look for data races, reads of uninitialized memory, and divergent barriers, and report
-            them in `Run.findings`. The result is the same without it. `Machine.check` looks for
-            more.
+            Report data races under this schedule, lost updates, reads of uninitialized memory and
+            divergent barriers in `Run.findings`; asynchronously also missing syncs in a warp. The
+            result is the same without it. `Machine.check` looks for more.
 
         Raises
         ------
