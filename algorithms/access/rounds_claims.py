@@ -41,6 +41,8 @@ def own(access: str, *dmms: int) -> Callable[[], list[Case]]:
 
 BLOCKS = Precondition("d w^2 divides n", lambda n, w, d: n % (d * w * w) == 0)
 ONE_DMM = Precondition("d = 1", lambda d: d == 1)
+ANY_D = "ICPP: rounds of the shared memories on d DMMs"
+"""The name of the misprint."""
 
 CLAIMS = [
     Claim(
@@ -64,9 +66,11 @@ CLAIMS = [
         run=one_round,
         requires=(BLOCKS,),
         printed=True,
+        misprint=ANY_D,
+        only=ONE_DMM,
         note="Lemma 1 has n/w for n threads, which lie on the d DMMs of section II; their shared "
         "memories work in parallel, as IEICE's n/(kw) on k DMMs says too. With n = 64, w = 4, "
-        "d = 2 it takes 8 time units, not 16. Right at d = 1, and as an upper bound",
+        "d = 2 it takes 8 time units, not 16. As an upper bound it is right for any d",
     ),
     Claim(
         id="ICPP-L1.shared.one",

@@ -87,11 +87,30 @@ def one_latency(on: str, shapes: Iterable[tuple[int, int]]) -> list[Case]:
 TWICE_AS_LONG = [(w, 2 * w) for w in (2, 3, 4, 8, 12, 16, 32)]
 ONE_COLUMN_SHORT = [(w, 2 * w - 1) for w in (4, 8, 12, 16, 32, 64)]
 
+PILED_UP = [
+    *ONE_COLUMN_SHORT,
+    *((m**3 + 1, m**2 - less) for m in range(2, 10) for less in (0, 1)),
+]
+"""Widths and sides where one of the transposes meets more conflicts than any constant."""
+ANY_N = "SMM, section 5: banks of the diagonal transpose"
+
 SQUARE = Precondition("n is a square", lambda n: isqrt(n) ** 2 == n)
 WHOLE_ROWS = Precondition("w divides sqrt n", lambda n, w: isqrt(n) % w == 0)
 WIDE = Precondition("w <= sqrt n", lambda n, w: w <= isqrt(n))
 EXACT = (SQUARE, FULL_WARPS, WHOLE_SHARES, WHOLE_ROWS)
 ORDER = (SQUARE, ENOUGH_THREADS, WHOLE_SHARES)
+
+
+def piles_up(n: int, w: int) -> bool:
+    """Return whether sqrt n is 2w - 1, or m^2 or m^2 - 1 with w = m^3 + 1."""
+    m = round((w - 1) ** (1 / 3))
+    return isqrt(n) == 2 * w - 1 or (m**3 == w - 1 and m > 1 and isqrt(n) in (m**2, m**2 - 1))
+
+
+def in_time(schedule: mm.Schedule, n: int, w: int, **case: Any) -> mm.Run:
+    """Transpose by the program that has no pile of requests: straightforward unless n = m^4."""
+    program = diagonal if isqrt(isqrt(n)) ** 4 == n and isqrt(n) < w else straightforward
+    return transposed(program, schedule, n=n, w=w, **case)
 
 
 def _piled_up(w: Any) -> Any:
@@ -238,14 +257,15 @@ def _claims() -> Iterator[Claim]:
         quantity="S",
         requires=(SQUARE, FULL_WARPS, WHOLE_SHARES),
         printed=True,
-        note="the banks of the threads of a warp 'are different', above Lemma 5.1, 'regardless of "
-        "the value of n': only where w divides sqrt n. With w = 9, sqrt n = 12, p = n a warp meets "
-        "congestion 3, and the 16 warps take 32 stages",
+        misprint=ANY_N,
+        note="above Lemma 5.1 the text says of the threads of a warp that their banks are "
+        "different, and names no condition on n: it is so where w divides sqrt n. With w = 9, "
+        "sqrt n = 12, p = n a warp meets congestion 3, and the 16 warps take 32 stages",
     )
     yield Claim(
         id="SMM-L5.1.O.printed",
-        source="SMM, Lemma 5.1",
-        title="diagonal transpose, DMM, regardless of n, as printed",
+        source="SMM, section 5, algorithm above Lemma 5.1",
+        title="diagonal transpose, DMM, its time for any n, as printed",
         formula=lambda n, p, w, l: n / w + n * l / p,
         kind="upper",
         grid=lambda: one_latency("DMM", [(w, 2 * w - 1) for w in (4, 8, 12, 16, 32, 64)]),
@@ -253,14 +273,16 @@ def _claims() -> Iterator[Claim]:
         requires=ORDER,
         printed=True,
         growth=Growth("w", lambda w: (7 * w**2 - 8 * w + 4) / ((2 * w - 1) ** 2 / w + 1)),
-        note="'regardless of the value of n', section 5. A warp steps by sqrt n + 1 words: where w "
-        "divides that, it meets few banks, as with w even and sqrt n = 2w - 1. With w = 64 "
-        "it takes 28164 time units where the formula gives 253",
+        misprint=ANY_N,
+        note="a warp steps by sqrt n + 1 words: where w divides that, it meets few banks, as with "
+        "w even and sqrt n = 2w - 1. With w = 64 it takes 28164 time units where the formula gives "
+        "253. The lemma itself, that a transpose can be done in this time, holds there: "
+        "SMM-L5.1.lemma",
     )
     yield Claim(
         id="SMM-L5.1.O.narrow.printed",
-        source="SMM, Lemma 5.1",
-        title="diagonal transpose, DMM, sqrt n < w, as printed",
+        source="SMM, section 5, algorithm above Lemma 5.1",
+        title="diagonal transpose, DMM, its time for sqrt n < w, as printed",
         formula=lambda n, p, w, l: n / w + n * l / p,
         kind="upper",
         grid=lambda: one_latency("DMM", [(m**3 + 1, m**2 - 1) for m in range(3, 10)]),
@@ -268,8 +290,24 @@ def _claims() -> Iterator[Claim]:
         requires=ORDER,
         printed=True,
         growth=Growth("w", _diagonals_piled_up),
-        note="the same sentence for narrow matrices, which the corrected claim leaves out: with "
-        "w = m^3 + 1 and sqrt n = m^2 - 1 a request of a warp covers m diagonals, m deep in a bank",
+        misprint=ANY_N,
+        note="the same for narrow matrices, which the corrected claim leaves out: with "
+        "w = m^3 + 1 and sqrt n = m^2 - 1 a request of a warp covers m diagonals, m deep in a "
+        "bank. The lemma itself holds there: SMM-L5.1.lemma",
+    )
+    yield Claim(
+        id="SMM-L5.1.lemma",
+        source="SMM, Lemma 5.1",
+        title="transpose, DMM, where the diagonal or the straightforward one piles up",
+        formula=lambda n, p, w, l: n / w + n * l / p,
+        kind="upper",
+        constant=4,
+        grid=lambda: once(thread_for_each_word("DMM", *PILED_UP)),
+        run=in_time,
+        requires=(*ORDER, Precondition("sqrt n is one of w's worst", piles_up)),
+        note="a transpose can be done in this time: by the straightforward one where sqrt n is "
+        "2w - 1, or m^2 - 1 with w = m^3 + 1, by the diagonal one where it is m^2. For other n "
+        "SMM-L5.1.O and SMM-ST.O have the time of either",
     )
     yield Claim(
         id="SMM-L5.1.O",

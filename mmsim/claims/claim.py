@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
@@ -132,6 +132,14 @@ class Claim(Guessed):
     own
         A function that returns the cases of the paper's own size, if that is too large for the
         grid. They are run one claim at a time, and skipped if memory is short.
+    derived
+        The parameters of a case that follow from the others, by name: functions of these, as
+        {"C": lambda permutation, n, w: ...}. Random points have them too.
+    misprint
+        The name of a misprint that several claims show. Default: the id.
+    only
+        The part of the domain where a misprinted claim is right. Verification must confirm it
+        there, and refute it elsewhere.
     """
 
     _instead = INSTEAD
@@ -152,6 +160,9 @@ class Claim(Guessed):
     note: str = ""
     curve: Callable[[], Curve] | None = None
     own: Callable[[], Iterable[Case]] = tuple
+    derived: Mapping[str, Callable[..., int]] = field(default_factory=dict)
+    misprint: str = ""
+    only: Precondition | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Relation):
@@ -169,6 +180,8 @@ class Claim(Guessed):
         bound = self.printed and self.kind == "upper" and self.constant == 1
         if self.growth is not None and not bound:
             raise ClaimError(f"{self.id}: growth refutes a printed O(), which names no constant")
+        if (self.misprint or self.only) and not self.printed:
+            raise ClaimError(f"{self.id}: misprint and only are for printed=True")
 
     @cached_property
     def paper(self) -> str:

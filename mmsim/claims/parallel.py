@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 
 from mmsim.claims.claim import Claim
+from mmsim.claims.points import POINTS
 from mmsim.claims.registry import registered
 from mmsim.claims.verify import Verdict, verify_claim
 
@@ -33,7 +34,7 @@ def worth_processes(claims: Sequence[Claim]) -> bool:
 
 
 def verify_registered(
-    ids: Sequence[str], processes: int, done: Callable[[Verdict], None]
+    ids: Sequence[str], processes: int, done: Callable[[Verdict], None], points: int = POINTS
 ) -> list[Verdict]:
     """Return verdicts on the registered claims of these ids, in the given order.
 
@@ -52,7 +53,7 @@ def verify_registered(
     def give(worker: ProcessPoolExecutor) -> None:
         queue = large if large and worker is workers[0] else others
         if queue:
-            at_work[worker.submit(_verify, queue.popleft())] = worker
+            at_work[worker.submit(_verify, queue.popleft(), points)] = worker
 
     try:
         for worker in workers:
@@ -82,6 +83,6 @@ def _kill(workers: Sequence[ProcessPoolExecutor]) -> None:
         process.join()
 
 
-def _verify(id_: str) -> Verdict:
+def _verify(id_: str, points: int) -> Verdict:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
-    return verify_claim({claim.id: claim for claim in registered([])}[id_])
+    return verify_claim({claim.id: claim for claim in registered([])}[id_], points=points)

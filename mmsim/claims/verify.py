@@ -2,8 +2,8 @@
 
 The claim is about the synchronous schedule, as the papers' formulas are. Each case also runs under
 the asynchronous schedule. Its time never exceeds the synchronous time for the papers' programs; the
-verdict includes this check. A lower bound must hold under both schedules. Cases of a paper's own
-size follow those of the grid.
+verdict includes this check. A lower bound must hold under both schedules. Random points of the
+claim's domain follow the cases of the grid, and then cases of a paper's own size.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
-from mmsim.claims.claim import Case, Claim, ClaimError, show
+from mmsim.claims.claim import Case, Claim, ClaimError, call_with, show
 from mmsim.claims.growth import curve, refutation, steepest
+from mmsim.claims.points import points as random_points
 from mmsim.claims.provenance import Provenance
 from mmsim.errors import FormatError, RoomError
 from mmsim.host.guesses import Guessed, instead
@@ -24,8 +25,8 @@ from mmsim.results.curve import Curve, Series
 
 LONG = 40
 """From this length in characters on, a claimed fraction is shown rounded."""
-FORMAT = "mmsim verdicts 2"
-Result = Literal["holds", "fails", "refuted", "not refuted"]
+FORMAT = "mmsim verdicts 3"
+Result = Literal["holds", "fails", "refuted", "holds in part", "not refuted"]
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,13 @@ class CaseResult:
 class Verdict(Guessed):
     """The verdict on a claim; printed, it has three lines.
 
-    `result` is "holds" or "fails"; for a misprint (`printed`), "refuted" (with the counterexample)
-    or "not refuted". `worst` is the case that comes nearest to breaking the claim, or breaks it
+    `result` is "holds" or "fails"; for a misprint (`printed`), "refuted" (with the counterexample),
+    "holds in part" (`only` says where) or "not refuted". `worst` is the case that comes nearest to breaking the claim, or breaks it
     most. `earliest` and `latest` are the cases with the largest and the smallest gain by the
     asynchronous schedule. `growth` says how the ratio of an upper bound changes with the size.
-    `reason` says why a claim fails. `own` are the cases of the paper's own size; `cases` counts
-    them too. `left_out` says why one of them was not run.
+    `reason` says why a claim fails. `points` is the number of random
+    points. `own` are the cases of the paper's own size. `cases` counts all of them. `left_out` says
+    why a case of the paper's own size was not run.
     """
 
     _instead = instead(
@@ -93,8 +95,11 @@ class Verdict(Guessed):
     constant: int
     requires: tuple[str, ...]
     printed: bool
+    misprint: str
+    only: str
     note: str
     cases: int
+    points: int
     result: Result
     reason: str
     growth: str
@@ -113,13 +118,30 @@ class Verdict(Guessed):
     @property
     def good(self) -> bool:
         """Return whether the verdict is as it must be: claims hold, misprints are refuted."""
-        return self.result in ("holds", "refuted")
+        return self.result in ("holds", "refuted", "holds in part")
+
+    @property
+    def slack(self) -> Fraction | None:
+        """How far a bound is from the measured value that comes nearest to it; else None.
+
+        For an upper bound it is bound/measured, for a lower bound measured/bound, at least 1.
+        """
+        if self.kind == "exact" or self.result != "holds" or not self.worst.measured:
+            return None
+        return 1 / self.worst.ratio if self.kind == "upper" else self.worst.ratio
+
+    @property
+    def outcome(self) -> str:
+        """The result in words: "bound, slack 1.3" for a bound that holds."""
+        if self.result == "holds in part":
+            return f"holds for {self.only}"
+        return self.result if self.slack is None else f"bound, slack {float(self.slack):.3g}"
 
     def __str__(self) -> str:
         extreme = "largest case" if self.kind == "exact" else "nearest to the bound"
         cases = f"{self.cases} case{'s' * (self.cases != 1)}"
         lines = [
-            f"{self.id}, {self.title} ({self.source}): {self.result} in {cases}",
+            f"{self.id}, {self.title} ({self.source}): {self.outcome} in {cases}",
             f"claimed: {self.statement}",
             self.reason or f"{extreme}: {self.worst}",
         ]
@@ -131,42 +153,55 @@ class Verdict(Guessed):
 
 
 def verify(
-    claims: Iterable[Claim], progress: Callable[[Claim, int, int], None] | None = None
+    claims: Iterable[Claim],
+    progress: Callable[[Claim, int, int], None] | None = None,
+    points: int = 0,
 ) -> list[Verdict]:
-    """Verify claims in order.
+    """Verify claims in order, with so many random points each.
 
     It calls `progress(claim, done, cases)` before the first case of a claim and after each.
     """
     if isinstance(claims, Claim):
         raise ClaimError("verify takes several claims; write verify_claim(claim)")
-    return [verify_claim(claim, progress) for claim in claims]
+    return [verify_claim(claim, progress, points=points) for claim in claims]
 
 
 def verify_claim(
     claim: Claim,
     progress: Callable[[Claim, int, int], None] | None = None,
     own_size: bool = True,
+    points: int = 0,
 ) -> Verdict:
     """Run every case of a claim under both schedules, and return the verdict.
 
-    Without `own_size`, the cases of the paper's own size don't run.
+    `points` is the number of random points; `mmsim verify` takes 20. Without `own_size`, the cases
+    of the paper's own size don't run.
     """
     import sympy
 
     cases = claim.cases()
+    drawn = random_points(claim, points)
     own_cases = claim.own_cases() if own_size else []
-    count = len(cases) + len(own_cases)
+    chosen = [*cases, *drawn]
+    count = len(chosen) + len(own_cases)
     results: list[CaseResult] = []
     left_out = ""
-    for number, case in enumerate([*cases, *own_cases]):
+    for number, case in enumerate([*chosen, *own_cases]):
         if progress is not None:
             progress(claim, number, count)
         try:
             results.append(_run_case(claim, case))
         except RoomError as error:
-            if number < len(cases):
+            if number < len(chosen):
                 raise
             left_out = f"{show(case)}: {error}"
+        except Exception as error:
+            if case not in drawn:
+                raise
+            raise ClaimError(
+                f"{claim.id}: the random point {show(case)} satisfies `requires`, but it can't "
+                f"run ({error}); add the missing condition to requires"
+            ) from error
     if progress is not None:
         progress(claim, count, count)
     wrong = [one for one in results if not claim.agrees(one.measured, Fraction(one.claimed))]
@@ -178,7 +213,8 @@ def verify_claim(
     ]
     early = [one for one in asynchronous if not claim.agrees(one.measured, Fraction(one.claimed))]
     worst = max(wrong or early or results, key=lambda one: _strain(claim, one))
-    ratios = [(one.case, one.ratio * claim.constant) for one in results]
+    known = [*results[: len(cases)], *results[len(chosen) :]]  # a trend needs families of cases
+    ratios = [(one.case, one.ratio * claim.constant) for one in known]
     bound = claim.kind == "upper" and not claim.printed
     growing = steepest(ratios) if bound else None
     growth = "" if growing is None else str(growing)
@@ -187,6 +223,10 @@ def verify_claim(
         refuted, growth = refutation(claim, ratios)
         result: Result = "refuted" if refuted else "not refuted"
         reason = growth
+    elif claim.only is not None and any(call_with(claim.only.holds, one.case) for one in wrong):
+        result, reason = "not refuted", f"it does not hold for {claim.only.text} either: {worst}"
+    elif claim.only is not None and wrong:
+        result, reason = "holds in part", str(worst)
     elif claim.printed:
         result = "refuted" if wrong else "not refuted"
         reason = str(worst) if wrong else "no case of the grid contradicts it"
@@ -214,8 +254,11 @@ def verify_claim(
         claim.constant,
         tuple(condition.text for condition in claim.requires),
         claim.printed,
+        (claim.misprint or claim.id) if claim.printed else "",
+        claim.only.text if claim.only else "",
         claim.note,
         len(results),
+        len(drawn),
         result,
         reason,
         growth,
@@ -223,7 +266,7 @@ def verify_claim(
         min(results, key=lambda one: one.gain),
         max(results, key=lambda one: one.gain),
         curve(claim, ratios) if claim.curve is None else claim.curve(),
-        tuple(results[len(cases) :]),
+        tuple(results[len(chosen) :]),
         left_out,
     )
 

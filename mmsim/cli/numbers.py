@@ -42,3 +42,6 @@ SEED = at_least(0, 2**32 - 1)
 
 jobs = at_least(1, 1024)
 """A number of processes."""
+
+points = at_least(0, 100_000)
+"""A number of random points."""

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mmsim.cli.numbers import jobs
+from mmsim.cli.numbers import jobs, points
 from mmsim.cli.output import complain, console, save
 from mmsim.errors import MMSimError
 from mmsim.host.bars import bar
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def add_parser(add: Any) -> None:
     parser = add(
         description="Check the claims of all installed algorithms under both schedules. Exit "
-        "status 1 if a claim fails, a misprint isn't refuted or claims can't be loaded.",
+        "status 1 if a claim fails, a misprint isn't confirmed or claims can't be loaded.",
     )
     parser.add_argument(
         "--claim",
@@ -31,6 +31,13 @@ def add_parser(add: Any) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the verdicts as JSON")
     parser.add_argument("--html", type=Path, metavar="FILE", help="save a page with the verdicts")
     parser.add_argument("--jobs", type=jobs, metavar="N", help="processes (default: one a core)")
+    parser.add_argument(
+        "--points",
+        type=points,
+        default=20,
+        metavar="N",
+        help="random points of each claim's domain (default: %(default)s)",
+    )
     parser.set_defaults(command=command)
 
 
@@ -52,7 +59,7 @@ def command(arguments: argparse.Namespace) -> int:
     made = None if arguments.json is None else provenance(claims)
     done: list[Verdict] = []
     try:
-        verdicts = _verify(claims, arguments.jobs, done)
+        verdicts = _verify(claims, arguments.jobs, arguments.points, done)
     except KeyboardInterrupt:
         if done:
             output.print(verdicts_table(done))
@@ -67,7 +74,9 @@ def command(arguments: argparse.Namespace) -> int:
     return 0 if not broken and all(verdict.good for verdict in verdicts) else 1
 
 
-def _verify(claims: list[Claim], jobs: int | None, done: list[Verdict]) -> list[Verdict]:
+def _verify(
+    claims: list[Claim], jobs: int | None, points: int, done: list[Verdict]
+) -> list[Verdict]:
     """Verify with a progress bar, in other processes if this saves time.
 
     Each verdict is added to `done` immediately.
@@ -87,12 +96,12 @@ def _verify(claims: list[Claim], jobs: int | None, done: list[Verdict]) -> list[
             progress.advance(whole)
 
         if processes > 1 or worth_processes(claims):
-            return verify_registered([claim.id for claim in claims], processes, add)
+            return verify_registered([claim.id for claim in claims], processes, add, points)
         part = progress.add_task("cases")
 
         def advance(claim: Claim, done: int, cases: int) -> None:
             progress.update(part, description=claim.id, completed=done, total=cases)
 
         for claim in claims:
-            add(verify_claim(claim, advance))
+            add(verify_claim(claim, advance, points=points))
         return done

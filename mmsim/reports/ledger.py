@@ -14,9 +14,11 @@ HEAD = """\
 <!-- Made by `make ledger` from the verdicts in docs/verdicts.json; do not edit. -->
 
 Every claim of the papers that mmsim checks, with its formula, the conditions under which it is
-stated, the number of cases in its grid and, where the grid stops short of the size that the paper
-itself measures, what the cases of that size have in common. T is the time in time units. A claim
-that a paper misprints stands here twice: as printed, refuted by the case shown, and as corrected.
+stated, the number of its cases and of the random points among them, and, where the grid stops short
+of the size that the paper itself measures, what the cases of that size have in common. T is the
+time in time units. A claim that a paper misprints stands here twice: as printed, refuted by the
+case shown, and as corrected. The slack of a bound is its distance from the nearest measured value,
+as a factor.
 
 {abbreviations}
 {made}
@@ -65,8 +67,8 @@ def said_of(made: Provenance) -> str:
 
 def _table(verdicts: Iterable[Verdict]) -> str:
     lines = [
-        "| claim | place | about | formula | where | cases | own size | verdict |",
-        "| --- | --- | --- | --- | --- | ---: | --- | --- |",
+        "| claim | place | about | formula | where | cases | random | own size | verdict |",
+        "| --- | --- | --- | --- | --- | ---: | ---: | --- | --- |",
     ]
     for verdict in verdicts:
         cells = (
@@ -76,6 +78,7 @@ def _table(verdicts: Iterable[Verdict]) -> str:
             f"`{verdict.statement}`",
             "; ".join(verdict.requires),
             str(verdict.cases - len(verdict.own)),
+            str(verdict.points),
             _common([one.case for one in verdict.own]),
             outcome(verdict),
         )
@@ -85,7 +88,7 @@ def _table(verdicts: Iterable[Verdict]) -> str:
 
 def outcome(verdict: Verdict) -> str:
     """The verdict of the run; unless the claim holds, with the case that shows it."""
-    return ": ".join(filter(None, [verdict.result, verdict.reason]))
+    return ": ".join(filter(None, [verdict.outcome, verdict.reason]))
 
 
 def _common(cases: Sequence[Case]) -> str:

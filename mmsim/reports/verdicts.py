@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-COLOURS = {"holds": "green", "refuted": "cyan", "fails": "bold red", "not refuted": "bold red"}
+COLOURS = {
+    "holds": "green",
+    "refuted": "cyan",
+    "holds in part": "cyan",
+    "fails": "bold red",
+    "not refuted": "bold red",
+}
 
 
 def verdicts_table(verdicts: Sequence[Verdict]) -> Table:
@@ -45,16 +51,13 @@ def _cells(verdict: Verdict) -> tuple[str | Text, ...]:
         str(verdict.cases),
         "\n".join([worst_case(verdict), *growth(verdict), *own_size(verdict)]),
         asynchronous(verdict),
-        rich_text(verdict.result, COLOURS[verdict.result]),
+        rich_text(verdict.outcome, COLOURS[verdict.result]),
     )
 
 
 def worst_case(verdict: Verdict) -> str:
-    """The case nearest to breaking the claim; for bounds, with the ratio measured/claimed."""
-    if verdict.result in ("fails", "not refuted"):
-        return verdict.reason
-    text = str(verdict.worst)
-    return text if verdict.kind == "exact" else f"{text} (ratio {float(verdict.worst.ratio):.3g})"
+    """The case nearest to breaking the claim."""
+    return str(verdict.worst) if verdict.good else verdict.reason
 
 
 def growth(verdict: Verdict) -> list[str]:
@@ -80,17 +83,24 @@ def asynchronous(verdict: Verdict) -> str:
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
-    """One sentence: the claims that hold, the refuted misprints, and the failures."""
-    holding = sum(verdict.result == "holds" for verdict in verdicts)
-    refuted = sum(verdict.result == "refuted" for verdict in verdicts)
+    """One sentence: the exact claims and bounds that hold, the misprints, and the failures.
+
+    Claims that show the same misprint count once.
+    """
+    holding = [verdict for verdict in verdicts if verdict.result == "holds"]
+    exact = sum(verdict.kind == "exact" for verdict in holding)
+    misprints = {one.misprint for one in verdicts if one.printed and one.good}
+    points = sum(verdict.points for verdict in verdicts)
     bad = [verdict.id for verdict in verdicts if not verdict.good]
     cases = sum(verdict.cases for verdict in verdicts)
     own = sum(len(verdict.own) for verdict in verdicts)
     short = [verdict.id for verdict in verdicts if verdict.left_out]
     text = (
-        f"{holding} claims hold and {refuted} misprints are refuted, over {cases} cases on both "
-        "schedules"
+        f"{exact} exact claims and {len(holding) - exact} bounds hold and {len(misprints)} "
+        f"misprints are confirmed, over {cases} cases on both schedules"
     )
+    if points:
+        text += f", {points} of them random points of the claims' domains"
     if own:
         text += f", {own} of them of a paper's own size"
     if short:
@@ -113,7 +123,7 @@ th.claim { width: 19% } th.number { width: 4.2rem } th.worst { width: 19% }
 th.time { width: 7.8rem } th.verdict { width: 5.4rem }
 td.number, td.time { font-variant-numeric: tabular-nums }
 th.number, td.number { text-align: right }
-.holds { color: var(--good) } .refuted { color: var(--known) }
+.holds { color: var(--good) } .refuted, .holds-in-part { color: var(--known) }
 .fails, .not-refuted { color: var(--bad); font-weight: bold }
 figure { margin: 1rem 0; background: white; color: black; width: fit-content }
 figure svg { width: 31rem; max-width: 100%; height: auto }
@@ -168,7 +178,9 @@ def verdicts_page(verdicts: Sequence[Verdict], names: Mapping[str, str] | None =
 of a lower bound the quantity is measured under both schedules. The asynchronous time is given as
 the range, over all cases, of its ratio to the synchronous one. A claim that a paper misprints
 appears as printed, refuted by the case shown, and as corrected; an O() is refuted by a ratio to
-its formula that grows without bound. "Own size" is the largest
+its formula that grows without bound. A misprint is confirmed if the text as printed is refuted, or
+holds in the named part of its domain only; claims that show the same misprint count once. The slack
+of a bound is its distance from the nearest measured value, as a factor. "Own size" is the largest
 case of the size that the paper itself measures. The machines are the DMM (Discrete Memory
 Machine), the UMM (Unified Memory Machine) and the HMM (Hierarchical Memory Machine).</p>
 {sections}
@@ -218,5 +230,5 @@ def _row(verdict: Verdict) -> str:
         f'<td class="number" data-title="Cases">{verdict.cases}</td>'
         f'<td data-title="Worst case">{_escape(worst_case(verdict))}{more}</td>'
         f'<td class="time" data-title="{TIMES}">{asynchronous(verdict)}</td>'
-        f'<td class="verdict {verdict.result.replace(" ", "-")}">{verdict.result}</td></tr>'
+        f'<td class="verdict {verdict.result.replace(" ", "-")}">{verdict.outcome}</td></tr>'
     )

@@ -111,6 +111,36 @@ def test_a_verdict_is_printed_in_three_lines():
     assert str(replace(misprint, left_out="n=8: no room")).endswith("\nleft out: n=8: no room")
 
 
+def test_a_misprint_that_is_right_in_part_says_where():
+    fast = Precondition("l = 1", lambda l: l == 1)
+    wrong = claim(printed=True, formula=lambda n, w: n / w, only=fast)
+    verdict = verify_claim(wrong)
+    assert (verdict.result, verdict.outcome, verdict.good) == (
+        "holds in part",
+        "holds for l = 1",
+        True,
+    )
+    assert verify_claim(replace(wrong, formula=lambda n, w, l: n / w + l - 1)).good is False
+    never = verify_claim(replace(wrong, formula=lambda n, w: n / w + 1))
+    assert never.result == "not refuted"
+    assert never.reason.startswith("it does not hold for l = 1 either")
+
+
+def test_claims_that_show_one_misprint_count_once():
+    two = [claim(id=f"X-{n}", printed=True, misprint="slip", formula=lambda n: n) for n in (1, 2)]
+    assert "and 1 misprints are confirmed" in summary([verify_claim(one) for one in two])
+    with pytest.raises(ClaimError, match="misprint and only are for printed=True"):
+        claim(misprint="slip")
+
+
+def test_a_bound_shows_its_slack():
+    upper = verify_claim(claim(kind="upper", constant=3, formula=lambda n, w, l: n / w + l - 1))
+    assert (upper.slack, upper.outcome) == (3, "bound, slack 3")
+    lower = verify_claim(claim(kind="lower", formula=lambda n, w: n / w))
+    assert (lower.slack, lower.outcome) == (1, "bound, slack 1")
+    assert verify_claim(claim()).slack is None
+
+
 def test_a_misprint_that_holds_is_not_refuted():
     verdict = verify_claim(claim(printed=True))
     assert (verdict.result, verdict.good) == ("not refuted", False)
@@ -355,7 +385,8 @@ def test_verdicts_as_json_and_as_a_page():
     assert "<math" in page
     assert "http" not in page.replace("http://www.w3.org", "")
     assert summary(verdicts) == (
-        "1 claims hold and 1 misprints are refuted, over 12 cases on both schedules; wrong: X-3"
+        "1 exact claims and 0 bounds hold and 1 misprints are confirmed, over 12 cases on both "
+        "schedules; wrong: X-3"
     )
     assert verdicts_table(verdicts).row_count == 3
 
