@@ -226,7 +226,7 @@ def _claims() -> Iterator[Claim]:
     yield Claim(
         id="SMM-L5.1.any-n.printed",
         source="SMM, section 5",
-        title="diagonal transpose, DMM, any n, as printed: stages of its reads",
+        title="diagonal transpose, DMM, any n, from two places of the text: stages of its reads",
         formula=lambda n, w: n / w,
         kind="exact",
         grid=lambda: [
@@ -238,9 +238,11 @@ def _claims() -> Iterator[Claim]:
         quantity="S",
         requires=(SQUARE, FULL_WARPS, WHOLE_SHARES),
         printed=True,
-        note="the banks of the threads of a warp 'are different', above Lemma 5.1, 'regardless of "
-        "the value of n': only where w divides sqrt n. With w = 9, sqrt n = 12, p = n a warp meets "
-        "congestion 3, and the 16 warps take 32 stages",
+        note="no sentence of the paper says this. Above Lemma 5.1 the banks of a warp's threads are "
+        "different, by a figure with n = 16, w = 4 (the sentence lacks words in the scan); before "
+        "the algorithm, the O() of the transpose is for every n. The lemma needs the first for "
+        "every n, but it is so only where w divides sqrt n. With w = 9, sqrt n = 12, p = n a warp "
+        "meets congestion 3, and the 16 warps take 32 stages",
     )
     yield Claim(
         id="SMM-L5.1.O.printed",
@@ -253,9 +255,9 @@ def _claims() -> Iterator[Claim]:
         requires=ORDER,
         printed=True,
         growth=Growth("w", lambda w: (7 * w**2 - 8 * w + 4) / ((2 * w - 1) ** 2 / w + 1)),
-        note="'regardless of the value of n', section 5. A warp steps by sqrt n + 1 words: where w "
-        "divides that, it meets few banks, as with w even and sqrt n = 2w - 1. With w = 64 "
-        "it takes 28164 time units where the formula gives 253",
+        note="section 5, before the algorithm, states it for every n. A warp steps by sqrt n + 1 "
+        "words: where w divides that, it meets few banks, as with w even and sqrt n = 2w - 1. "
+        "With w = 64 it takes 28164 time units where the formula gives 253",
     )
     yield Claim(
         id="SMM-L5.1.O.narrow.printed",
@@ -268,7 +270,7 @@ def _claims() -> Iterator[Claim]:
         requires=ORDER,
         printed=True,
         growth=Growth("w", _diagonals_piled_up),
-        note="the same sentence for narrow matrices, which the corrected claim leaves out: with "
+        note="the same for narrow matrices, which the corrected claim leaves out: with "
         "w = m^3 + 1 and sqrt n = m^2 - 1 a request of a warp covers m diagonals, m deep in a bank",
     )
     yield Claim(
