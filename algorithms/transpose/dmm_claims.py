@@ -238,11 +238,11 @@ def _claims() -> Iterator[Claim]:
         quantity="S",
         requires=(SQUARE, FULL_WARPS, WHOLE_SHARES),
         printed=True,
-        note="no sentence of the paper says this. Above Lemma 5.1 the banks of a warp's threads are "
-        "different, by a figure with n = 16, w = 4 (the sentence lacks words in the scan); before "
-        "the algorithm, the O() of the transpose is for every n. The lemma needs the first for "
-        "every n, but it is so only where w divides sqrt n. With w = 9, sqrt n = 12, p = n a warp "
-        "meets congestion 3, and the 16 warps take 32 stages",
+        note="no sentence of the paper says this. Above Lemma 5.1 a warp's banks are different, by "
+        "a figure with n = 16, w = 4 (the sentence lacks words in the scan); before the algorithm, "
+        "the O() of the transpose is for every n. The lemma needs the first for every n, but it is "
+        "so only where w divides sqrt n. With w = 9, sqrt n = 12, p = n a warp meets congestion 3, "
+        "and the 16 warps take 32 stages",
     )
     yield Claim(
         id="SMM-L5.1.O.printed",
