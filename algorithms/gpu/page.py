@@ -104,8 +104,8 @@ def _compared(results: Results) -> str:
                     mean absolute error is the mean of its absolute values over cells, the mean
                     error keeps their signs. However much too fast a model is, its error can't pass
                     the whole time. So a factor stands next to it for the machine with a cache:
-                    exp of the mean of |log(predicted/measured)|. It counts half and twice the time
-                    alike.""",
+                    exp of the mean of |log(predicted/measured)|. Half the time counts as much as
+                    twice the time.""",
                     """No number of a machine is fitted to a predicted cell. Three small programs
                     measure the numbers of the next section, and the microbenchmarks those of the
                     [machine with a cache](#a-machine-with-a-cache). But people chose the rules.

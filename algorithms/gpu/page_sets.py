@@ -8,7 +8,7 @@ from mmsim.gpu.record import Record
 from mmsim_algorithms.gpu.cached_predictions import KEPT
 from mmsim_algorithms.gpu.kept import FOLDER, Results, number
 from mmsim_algorithms.gpu.kernel_sets import SETS
-from mmsim_algorithms.gpu.markdown import paragraph, percent, short, signed, table
+from mmsim_algorithms.gpu.markdown import listed, paragraph, percent, short, signed, table
 from mmsim_algorithms.gpu.page_wrong import wrong
 from mmsim_algorithms.gpu.predicted import (
     TITLES,
@@ -58,6 +58,7 @@ def sets(results: Results) -> list[str]:
             show. The errors are explained [above](#what-is-compared-and-how)."""
         ),
         _all(results),
+        *_later_machine(results),
         paragraph(
             """Where the mean error is below zero, the machine is too fast on the whole. In the
             machine, instructions and the start of blocks cost nothing."""
@@ -66,6 +67,20 @@ def sets(results: Results) -> list[str]:
     for which in LATER:
         parts += later(which, results)
     return [*parts, *_first_set(results)]
+
+
+def _later_machine(results: Results) -> list[str]:
+    """Whether the present machine was measured after all sets, in a sentence."""
+    made = str(results["cache"].facts["date"])
+    known = [one.experiment for one in SETS.values() if one.experiment in results.records]
+    if any(str(results[name].facts["date"]) >= made for name in known):
+        return []
+    return [
+        paragraph(
+            f"""The predictions of "{NOW}" came after the measurements: the microbenchmarks of the
+            present machine are of {made}, later than the times of {listed(known)}."""
+        )
+    ]
 
 
 def _folder(when: str) -> Path:

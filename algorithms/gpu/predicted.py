@@ -163,7 +163,7 @@ def mean(found: Sequence[float]) -> float:
 def mean_factor(found: Iterable[float]) -> float:
     """The typical factor of some errors, above 1 whether a time is too long or too short.
 
-    It is exp of the mean of |log(1 + error)|, so that half and twice the time count alike.
+    It is exp of the mean of |log(1 + error)|, so that half the time counts as twice it does.
 
     >>> mean_factor([1.0, -0.5]), round(mean_factor([0.0, 3.0]), 9)
     (2.0, 2.0)

@@ -6,7 +6,7 @@ import pytest
 import mmsim as mm
 from mmsim.claims import ClaimError
 from mmsim_algorithms.sparse import claims, ell, ell_shared, row_of_thread, row_of_warp
-from mmsim_algorithms.sparse.claims import ALIKE, APART, CLAIMS, alike, apart
+from mmsim_algorithms.sparse.claims import CLAIMS, GROUPED, SCATTERED, is_grouped, is_scattered
 from mmsim_algorithms.sparse.programs import compressed, grouped, scattered, times, values
 
 PROGRAMS = (row_of_thread, row_of_warp, ell, ell_shared)
@@ -80,13 +80,13 @@ def test_a_wrong_product_is_refused(way, monkeypatch):
 def test_the_claims_name_the_columns_that_their_times_need():
     by_id = {claim.id: claim.requires for claim in CLAIMS}
     for name in ("threads.DMM", "threads.UMM", "warps", "ell"):
-        assert ALIKE in by_id[f"SPMV-{name}"]
+        assert GROUPED in by_id[f"SPMV-{name}"]
     for name in ("HMM.global", "HMM.shared"):
-        assert APART in by_id[f"SPMV-{name}"]
-    assert alike(grouped(16, 5, 4), 4)
-    assert apart(scattered(16, 5, 4), 4)
-    assert not alike(scattered(16, 5, 4), 4)
-    assert not apart(grouped(16, 5, 4), 4)
+        assert SCATTERED in by_id[f"SPMV-{name}"]
+    assert is_grouped(grouped(16, 5, 4), 4)
+    assert is_scattered(scattered(16, 5, 4), 4)
+    assert not is_grouped(scattered(16, 5, 4), 4)
+    assert not is_scattered(grouped(16, 5, 4), 4)
 
 
 @pytest.mark.parametrize("machine", [mm.DMM(4, 2), mm.UMM(4, 2)], ids=str)
